@@ -17,7 +17,6 @@ from pipelines.cli.terminal import plain, plain_json
 from pipelines.comparison.folders import FolderComparison, compare_folders
 from pipelines.comparison.gates import gate, judged
 from pipelines.comparison.scores import SCORES
-from pipelines.comparison.tables import equal_tables
 from pipelines.errors import InputError
 from pipelines.files import check_writable
 from pipelines.report.table import Table, write
@@ -51,9 +50,6 @@ def compare(
             metavar="CONDITION",
         ),
     ] = None,
-    all_rows: Annotated[
-        bool, typer.Option("--all-rows", help="Show figures of shared tables that are equal, too.")
-    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> int:
     """Compare run folders: how they were made, what came of it, and which verdicts changed.
@@ -72,14 +68,14 @@ def compare(
     found = compare_folders(runs, known)
     told = judged(gates, found.scores, found.verdicts)
     if out is not None:
-        _write(found, out, every=all_rows)
+        _write(found, out)
     if as_json:
         about = [each.as_json() for each in told]
-        everything = found.as_json(every=all_rows) | {"fail_if": about}
+        everything = found.as_json() | {"fail_if": about}
         text = json.dumps(everything, ensure_ascii=False, indent=1, allow_nan=False)
         print(plain_json(text))
     else:
-        _show(found, every=all_rows)
+        _show(found)
     for each in told:
         STDERR.print(plain(each.line), soft_wrap=True)
     if out is not None:
@@ -95,15 +91,15 @@ def _refuse(out: Path) -> None:
     check_writable(out / PAGE)
 
 
-def _write(found: FolderComparison, out: Path, *, every: bool) -> None:
+def _write(found: FolderComparison, out: Path) -> None:
     from pipelines.comparison import page
 
-    for table in (*found.own_tables(), *found.tables_of_folders(every=every)):
+    for table in found.tables():
         write(table, out / "tables")
-    page.write(out / PAGE, found, every=every)
+    page.write(out / PAGE, found)
 
 
-def _show(found: FolderComparison, *, every: bool) -> None:
+def _show(found: FolderComparison) -> None:
     console = Console(emoji=False)
     for side in found.sides:
         console.print(f"[bold]{side.letter}[/bold]  {plain(str(side.path))}", soft_wrap=True)
@@ -111,16 +107,12 @@ def _show(found: FolderComparison, *, every: bool) -> None:
         console.print(f"[dim]not compared: {plain(line)}[/dim]", soft_wrap=True)
     if found.matches and not found.changes:
         console.print("no difference in how they were made")
-    for table in found.own_tables():
+    for table in found.tables():
         if table.rows:
             _print(_narrow(table), console)
         if table.name == SCORES and table.rows:
             for note in table.notes:
                 console.print(f"[dim]{escape(note)}[/dim]", soft_wrap=True)
-    for table in found.tables_of_folders(every=every):
-        _print(table, console)
-    for line in equal_tables(found.shared):
-        console.print(plain(line), soft_wrap=True)
 
 
 def _narrow(table: Table) -> Table:

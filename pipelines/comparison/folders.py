@@ -8,7 +8,6 @@ from typing import Any
 from pipelines.comparison.making import Change, changes, making_table, runs_table
 from pipelines.comparison.runs import Match, Side, left_alone, matches, opened
 from pipelines.comparison.scores import ScorePair, score_pairs, score_table
-from pipelines.comparison.tables import SharedTable, shared_tables
 from pipelines.comparison.verdicts import (
     VerdictPair,
     cross_table,
@@ -22,7 +21,7 @@ from pipelines.report.table import Table, records
 
 @dataclass(frozen=True)
 class FolderComparison:
-    """Folders, A first, the runs that belong together, and the tables that they share.
+    """Folders, A first, and the runs that belong together.
 
     Attributes:
         changes: What differs in how runs were made.
@@ -36,7 +35,6 @@ class FolderComparison:
     changes: Sequence[Change]
     scores: Sequence[ScorePair]
     verdicts: Sequence[VerdictPair]
-    shared: Sequence[SharedTable] = ()
     alone: Sequence[str] = ()
 
     @property
@@ -45,7 +43,7 @@ class FolderComparison:
         return len(self.sides) > 2
 
     def of(self, experiment: str) -> "FolderComparison":
-        """What there is of an experiment, without the tables of folders."""
+        """What there is of an experiment."""
 
         def own(match: Match) -> bool:
             return match.first.experiment.name == experiment
@@ -58,7 +56,7 @@ class FolderComparison:
             [pair for pair in self.verdicts if own(pair.match)],
         )
 
-    def own_tables(self) -> list[Table]:
+    def tables(self) -> list[Table]:
         """What was compared: runs, what differs, scores, verdicts."""
         several = self.several
         return [
@@ -70,17 +68,12 @@ class FolderComparison:
             flip_table(self.verdicts, several=several),
         ]
 
-    def tables_of_folders(self, *, every: bool) -> list[Table]:
-        """The tables that folders share: figures that differ, or all of them."""
-        return [each.table(every=every) for each in self.shared if every or each.differing]
-
-    def as_json(self, *, every: bool) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """Everything as one object: folders by letter, rows of tables by their names."""
         return {
             "folders": {side.letter: str(side.path) for side in self.sides},
             "not_compared": list(self.alone),
-            **{table.name: records(table) for table in self.own_tables()},
-            "tables": {table.name: records(table) for table in self.tables_of_folders(every=every)},
+            **{table.name: records(table) for table in self.tables()},
         }
 
 
@@ -96,18 +89,15 @@ def compare_folders(
     """
     first, *others = sides = opened(paths, known)
     found: list[Match] = []
-    shared: list[SharedTable] = []
     alone: list[str] = []
     for other in others:
         own = matches(first, other)
-        tables = shared_tables(first, other, own)
-        if not own and not tables:
+        if not own:
             raise InputError(
                 f"{first.path} ({', '.join(first.runs)}) and {other.path} "
-                f"({', '.join(other.runs)}) share no run and no table; name runs of one experiment"
+                f"({', '.join(other.runs)}) share no run; name runs of one experiment"
             )
         found += own
-        shared += tables
         alone += left_alone(first, other, own)
     return FolderComparison(
         sides,
@@ -115,6 +105,5 @@ def compare_folders(
         [change for match in found for change in changes(match)],
         score_pairs(found),
         verdict_pairs(found),
-        shared,
         list(dict.fromkeys(alone)),
     )

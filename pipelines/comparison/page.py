@@ -68,17 +68,10 @@ class Together:
         return max((abs(second - first) for _, first, second in self.scores), default=0.0)
 
 
-def write(path: Path, found: FolderComparison, *, every: bool) -> None:
-    """Write the page; `every` shows all figures of shared tables, and not only what differs.
-
-    Raises:
-        InputError: The file cannot be written.
-    """
+def write(path: Path, found: FolderComparison) -> None:
+    """Write the page; InputError if the file cannot be written."""
     names = dict.fromkeys(match.first.experiment.name for match in found.matches)
     views = [view(found.of(name)) for name in names]
-    if made := found.tables_of_folders(every=every):
-        parts = tuple(Part(table.title, (table,)) for table in made)
-        views.append(ExperimentView("shared-tables", "Tables of the folders", parts=parts))
     facts = [
         *((side.letter, str(side.path)) for side in found.sides),
         *(("not compared", line) for line in found.alone),

@@ -21,7 +21,6 @@ from pipelines.conrag.query import Query
 from pipelines.conrag.result import ClaimResult
 from pipelines.conrag.search import AS_GIVEN, Scope, Search, as_given
 from pipelines.conrag.settings import SEARCH_PANEL, AnswerOptions, WriterName
-from pipelines.conrag.tables.repeats import STEADY, is_repeat, repeated
 from pipelines.conrag.wikipedia import WikipediaSearch
 from pipelines.data.fever import wiki_files
 from pipelines.data.released import Part
@@ -50,7 +49,7 @@ Examples:
 
     contested run conrag --dataset alce --data asqa_eval_gtr_top100.json --limit 20
 
-    contested run conrag --generator llm --temperature 0.7 --repeat 3 --out results-seeds
+    contested run conrag --generator llm --temperature 0.7 --seed 43 --out results-seed-43
 """
 
 SEED = 42
@@ -94,11 +93,6 @@ class ConragOptions(RunOptions, AnswerOptions):
             panel=SEARCH_PANEL,
         ),
     ] = "own"
-    repeat: Annotated[
-        int,
-        Field(ge=1),
-        Option("Run everything N times, each with the next seed: means and deviations."),
-    ] = 1
     temperature: Annotated[
         float,
         Field(ge=0, le=2),
@@ -111,7 +105,7 @@ class ConragOptions(RunOptions, AnswerOptions):
         int,
         Field(ge=0),
         Option(
-            "Of the first run; what a language model writes is drawn by it.",
+            "What a language model writes is drawn by it.",
             only=Only(lambda own: own.temperature > 0, "--temperature 0"),
         ),
     ] = SEED
@@ -183,14 +177,8 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
     def work(models: RunModels) -> Sequence[Work[Query, ClaimResult]]:
         given = options.questions or models.rehearsed  # an index of all passages takes long
         found = None if given else _search(claims, options, embedding, models)
-        return [one(models.repeated(number), number, found) for number in range(options.repeat)]
-
-    def one(
-        models: RunModels, number: int, found: Search | WikipediaSearch | None
-    ) -> Work[Query, ClaimResult]:
-        """The run of a seed."""
         find = found or as_given
-        seed = options.seed + number if options.temperature > 0 else 0  # nothing is drawn at 0
+        seed = options.seed if options.temperature > 0 else 0  # nothing is drawn at 0
         judge = models.judge(tagging)
         llm = None
         if options.writes:
@@ -218,27 +206,26 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
             config["writer"] = model_of(models.asked)
         if citing is not None:
             config["citations"] = about(citing)
-        return Work(
-            f"{EXPERIMENT.name}.{repeated(claims.name, number)}",
-            config,
-            lambda query: evaluate(
-                query,
-                find(query, settings.depth),
-                judge.labeller,
-                settings,
-                llm,
-                judge=citing.labeller if citing else None,
-            ),
-            judge=judge,
-            second=None if citing is judge else citing,
-            client=models.client if number else None,
-            facts={"skipped": list(claims.skipped)} if claims.skipped else {},
-        )
+        return [
+            Work(
+                f"{EXPERIMENT.name}.{claims.name}",
+                config,
+                lambda query: evaluate(
+                    query,
+                    find(query, settings.depth),
+                    judge.labeller,
+                    settings,
+                    llm,
+                    judge=citing.labeller if citing else None,
+                ),
+                judge=judge,
+                second=None if citing is judge else citing,
+                facts={"skipped": list(claims.skipped)} if claims.skipped else {},
+            )
+        ]
 
     bad = claims.skipped
     remarks = [f"rows skipped: {len(bad):,}; the first: {bad[0]}"] if bad else []
-    if options.repeat > 1 and options.needs().role is None:
-        remarks.append(STEADY)
     summary = _summary(claims, queries, options)
     return Plan(queries, options.needs(), work, summary, remarks=remarks)
 
@@ -289,8 +276,6 @@ def _summary(claims: Dataset, queries: Sequence[Query], options: ConragOptions) 
         f"{'' if claims.part == 'all' else f', {claims.part} half'}, "
         f"{passages}, tagged by {options.judge.labeller}"
     )
-    if options.repeat > 1:
-        told += f", run {options.repeat} times"
     if options.writes:
         told += "\n5 answers each, written by a language model"
     return told + (f"\ncitations judged by {options.citing.judged_by}" if options.questions else "")
@@ -309,18 +294,16 @@ def _failed(query: Query, reason: str) -> ClaimResult:
 
 
 def _publication(runs: Runs[ClaimResult]) -> Publication:
-    """Tables and page of the first run of each data set; of the others means, and failures."""
     from pipelines.conrag.tables.every import all_tables
     from pipelines.conrag.tables.judges import with_judges
     from pipelines.conrag.view import view
 
-    first = {name: own for name, own in runs.results.items() if not is_repeat(name)}
-    configs = {name: runs.configs[name] for name in first}
+    results, configs = runs.results, runs.configs
     halves = {name: config["half"] for name, config in configs.items()}
     bad = runs.noted("skipped", list)
     skipped = {name: len(bad.get(config["data"]["name"], ())) for name, config in configs.items()}
-    made = with_judges(all_tables(runs.results, halves, skipped), first, configs)
-    return Publication(view(first, made, configs), made)
+    made = with_judges(all_tables(results, halves, skipped), results, configs)
+    return Publication(view(results, made, configs), made)
 
 
 EXPERIMENT = Experiment(

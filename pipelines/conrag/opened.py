@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from pipelines.conrag.answer import About, Answer, AnswerSentence, Evidence, sides_of
+from pipelines.conrag.answer import About, Answer, AnswerSentence, Evidence
 from pipelines.conrag.clusters import Cluster
 from pipelines.conrag.drawing import TONES, drawing
 from pipelines.conrag.methods import ABLATIONS
@@ -12,10 +12,8 @@ from pipelines.conrag.outcome import Outcome, Statement
 from pipelines.conrag.result import ClaimResult, Passage
 from pipelines.conrag.stance import Stance
 from pipelines.conrag.tables import figures
-from pipelines.conrag.tables.conflicts import conflict
-from pipelines.conrag.typology import Difference, differences, told
 from pipelines.evidence.judgement import Relation, Truncation
-from pipelines.report.blocks import Card, Cards, Fact, Facts, Fold, Source, Sources, fact
+from pipelines.report.blocks import Card, Cards, Facts, Fold, Source, Sources, fact
 from pipelines.report.glance import count
 from pipelines.report.texts import (
     Aside,
@@ -62,8 +60,6 @@ def answer_blocks(answer: Answer) -> list[Block]:
     kappa, support = f"{answer.kappa:.2f}", f"{answer.support:.2f}"
     against = fact("Against it", f"{answer.refute:.2f}")
     facts = [fact("Conflict score κ", kappa), fact("For it", support), against]
-    if found := answer_conflict(answer):
-        facts.append(_conflict(found))
     made.append(Facts(tuple(facts)))
     if answer.sentences:
         made.append(Sentences(tuple(map(_sentence, answer.sentences))))
@@ -116,20 +112,6 @@ def members(answer: Answer, relation: Relation) -> list[tuple[Cluster, list[Evid
         for cluster in answer.clusters
         if cluster.tag is relation
     ]
-
-
-def answer_conflict(answer: Answer) -> tuple[Difference, ...]:
-    """How the surest evidence on both sides differs; none where a side has none.
-
-    As `tables.conflicts.conflict` has it of a claim of an evaluation.
-    """
-    claim = " ".join(answer.first_answer) or answer.query
-    sides = sides_of(answer.evidence)
-    if not all(sides):
-        return ()
-    surest = [max(rows, key=lambda row: row.confidence) for rows in sides]
-    said = [told(claim, row.passage.title, row.passage.text, row.rationale) for row in surest]
-    return differences(claim, *said)
 
 
 def decided(row: Evidence) -> tuple[Span, ...]:
@@ -276,29 +258,10 @@ def _known(result: ClaimResult) -> Facts:
         marked = f"{sentence.hallucinated:,} of {sentence.tokens:,} tokens marked by people"
         where = f"response {sentence.response}, source {sentence.source}"
         facts.append(fact("Sentence of a response", where, marked))
-    if found := conflict(result):
-        facts.append(_conflict(found))
     if result.question and result.question.first_answer:
         label = "First answer, by which passages are labelled"
         facts.append(fact(label, *result.question.first_answer))
     return Facts(tuple(facts))
-
-
-def _conflict(found: Sequence[Difference]) -> Fact:
-    """How the surest passages on both sides differ."""
-    return fact("Kind of conflict", *map(_difference, found))
-
-
-def _difference(each: Difference) -> str:
-    """As people read it: "temporal: 1936, where the claim has 1932"."""
-    claimed, against = (", ".join(own) for own in (each.claimed, each.against))
-    if claimed and against:
-        return f"{each.kind}: {against}, where the claim has {claimed}"
-    if claimed or against:
-        return (
-            f"{each.kind}: {claimed or against}, {'in the claim' if claimed else 'against it'} only"
-        )
-    return f"{each.kind}: no date, number or name of the claim is another, nor is it denied"
 
 
 def _card(result: ClaimResult, method: str) -> Card:

@@ -16,8 +16,6 @@ from pipelines.conrag.opened import STANCES, VERDICTS, answer_blocks, claim_bloc
 from pipelines.conrag.result import ClaimResult
 from pipelines.conrag.tables import figures, tradeoff
 from pipelines.conrag.tables.categories import CATEGORIES, category
-from pipelines.conrag.tables.conflicts import conflict
-from pipelines.conrag.typology import KINDS
 from pipelines.evidence.judgement import Relation
 from pipelines.metrics.estimate import Estimate
 from pipelines.report import explorer, glance
@@ -60,7 +58,6 @@ def view(
             Facet("Stance", words(VERDICTS), tuple(METHODS)),
             Facet("Gold stance", (*(each.text for each in STANCES.values()), "not known")),
             Facet("Evidence", ("disputed", "not disputed")),
-            Facet("Conflict", KINDS),
             Facet("Error of ConRAG", CATEGORIES),
         ),
         runs={name: name for name in results},
@@ -193,7 +190,6 @@ def _example(run: str, result: ClaimResult) -> Example:
             "Stance": values(judged),
             "Gold stance": [gold],
             "Evidence": disputed,
-            "Conflict": [each.kind for each in conflict(result)],
             "Error of ConRAG": [wrong] if wrong else [],
         },
         figures={"κ": result.kappa, **said} if answered else {},
@@ -217,7 +213,7 @@ def _parts(results: figures.Results, made: Sequence[Table]) -> tuple[explorer.Pa
         ),
         explorer.Part(
             "Conflict score",
-            (named["conflict_bins"], named["conflict_auc"], named["conflict_kinds"]),
+            (named["conflict_bins"], named["conflict_auc"]),
             tuple(conflict_plots(done)),
             "κ is 0 where one side is absent and 1 where both are balanced. Does a method "
             "contradict its evidence more often where the evidence disagrees?",
@@ -239,11 +235,6 @@ def _parts(results: figures.Results, made: Sequence[Table]) -> tuple[explorer.Pa
             "marked.",
         ),
         explorer.Part("Ablations", (named["ablations"],), intro="ConRAG with one part removed."),
-        explorer.Part(
-            "Repeated runs",
-            (named["repeats"],),
-            intro="How far does another seed move a figure?",
-        ),
         explorer.Part(
             "Data",
             (named["data"],),

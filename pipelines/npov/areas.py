@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from pipelines.metrics.clustered_auc import clustered_auc
 from pipelines.metrics.estimate import Estimate
-from pipelines.metrics.mean import mean
 from pipelines.npov.result import (
     ABLATION,
     BASELINES,
@@ -90,16 +89,6 @@ def scores(results: Results, part: Slice, kind: ErrorKind, detector: Detector) -
         if (result.error_free or part.wrong(result, kind))
         and (score := result.score(detector.name, kind)) is not None
     }
-
-
-def won_pairs(results: Results, part: Slice, kind: ErrorKind, detector: Detector) -> Figure:
-    """Share of errors that score higher than the example without error they were made from.
-
-    Ties count half. Pairs of a topic are not independent.
-    """
-    found = won(results, part, kind, detector)
-    values, clusters = [value for _, value in found], [result.cluster for result, _ in found]
-    return mean(values, clusters, bounds=(0, 1)), len(found)
 
 
 def won(

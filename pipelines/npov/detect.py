@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
 from pipelines.npov.ablation import Weigh, ablation
 from pipelines.npov.bert_score import BertScore, Embedded
 from pipelines.npov.check import argument_map, check
@@ -38,7 +36,7 @@ from pipelines.npov.settings import SalienceSettings
 from pipelines.npov.soft_prompt import SoftPrompt
 from pipelines.npov.tagged import ArgumentTagger
 from pipelines.npov.texts import Words, words_read
-from pipelines.npov.use import Links, Use, Values, by_part, groundings, kept, uses
+from pipelines.npov.use import Use, groundings, uses
 from pipelines.npov.word_scores import WordErrors, of_words, word_scores
 from salience.decoder import Decoder
 from salience.maps import WordMap
@@ -79,11 +77,6 @@ class Baselines:
         found |= {BERT_SCORE: embedded.errors, **alike.by_pool(EMBEDDINGS)}
         return cls(found, embedded, alike)
 
-    @property
-    def links(self) -> dict[str, Links]:
-        """How alike arguments and sentences are."""
-        return {} if self.alike is None else {EMBEDDINGS: kept(self.alike.rests)}
-
     def of_words(self, words: Words) -> dict[str, WordErrors]:
         """What embeddings of sentences say of each of their words."""
         return {} if self.alike is None else {SHOWN[EMBEDDINGS]: _of_use(words, self.alike)}
@@ -99,7 +92,7 @@ def _of_use(words: Words, use: Use) -> WordErrors:
 def by_baselines(case: Case, encoders: Encoders | None = None) -> NpovResult:
     """What takes neither gradients nor a language model."""
     found = Baselines.of(case.annotated.example, encoders)
-    return case.result(detectors=found.detectors, links=found.links)
+    return case.result(detectors=found.detectors)
 
 
 def by_tagger(case: Case, tagger: ArgumentTagger, encoders: Encoders | None = None) -> NpovResult:
@@ -119,7 +112,6 @@ def by_tagger(case: Case, tagger: ArgumentTagger, encoders: Encoders | None = No
         | {way: score for name, use in uses_by.items() for way, score in use.by_pool(name).items()},
         given=given,
         response=response,
-        links={**found.links, SUPPORT: kept(tagged.support.rests)},
     )
 
 
@@ -151,7 +143,6 @@ async def by_ablation(case: Case, weigh: Weigh, encoders: Encoders | None = None
         },
         given=given,
         response=response,
-        links={**found.links, ABLATION: kept(left_out.by_sentence.rests)},
     )
 
 
@@ -205,7 +196,6 @@ def by_salience(
         detectors=detectors,
         given=given,
         response=response,
-        links={**baselines.links, salience_detector("max"): kept(sentence_salience(found))},
     )
 
 
@@ -229,23 +219,7 @@ def by_classifier(
         kind: error_score(decoder, example, kind, prompts[kind], model=model) for kind in KINDS
     }
     found = Baselines.of(example, encoders)
-    return case.result(
-        detectors={**found.detectors, CLASSIFIER: ErrorScores(**scores)}, links=found.links
-    )
-
-
-def sentence_salience(found: WordMap) -> Values:
-    """How far sentences rest on arguments by salience, (arguments, sentences with words).
-
-    A sentence's is the mean over its words of the largest share that each takes from any word of
-    the argument.
-    """
-    ends = np.cumsum([len(own) for own in found.given])
-    rows = [
-        found.values[end - len(own) : end].max(axis=0, initial=0)
-        for own, end in zip(found.given, ends, strict=True)
-    ]
-    return by_part(np.stack(rows), [len(own) for own in found.response])
+    return case.result(detectors={**found.detectors, CLASSIFIER: ErrorScores(**scores)})
 
 
 def _sides_of_words(example: NpovExample, found: WordMap) -> tuple[Side, ...]:

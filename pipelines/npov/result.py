@@ -84,8 +84,6 @@ class NpovResult(BaseModel, frozen=True):
         votes: What each annotator said, by name, where there are several.
         given, response: Content words of the arguments and of the response; None where words were
             not scored or not annotated.
-        links: How far each sentence of the response (column) rests on each argument (row, those of
-            the pro side first), by detectors that say so.
     """
 
     id: str
@@ -101,7 +99,6 @@ class NpovResult(BaseModel, frozen=True):
     detectors: Mapping[str, ErrorScores] = {}
     given: tuple[WordScore, ...] | None = None
     response: tuple[WordScore, ...] | None = None
-    links: Mapping[str, tuple[tuple[float, ...], ...]] = {}
 
     @property
     def error_free(self) -> bool:

@@ -31,23 +31,20 @@ class Slice:
 
     Attributes:
         title: As the paper calls it.
-        test_set: The set; None for all synthetic ones whose `overlap` is in [low, high).
+        test_set: The set.
         errors: Which errors count; examples with others are left out.
         exchanged: Whether those alone count that have both, so that no argument is too many or
             too few.
     """
 
     title: str
-    test_set: str | None
+    test_set: str
     errors: Error
-    overlap: tuple[float, float] = (0.0, 1.01)
     exchanged: bool = False
 
     def has(self, result: NpovResult) -> bool:
         """Whether it is of the set."""
-        if self.test_set is not None:
-            return result.test_set == self.test_set
-        return result.overlap is not None and self.overlap[0] <= result.overlap < self.overlap[1]
+        return result.test_set == self.test_set
 
     def wrong(self, result: NpovResult, kind: ErrorKind) -> bool:
         """Whether a result of the set has an error of the kind that counts."""

@@ -18,7 +18,6 @@ from pipelines.npov.areas import (
     detectors,
     example_area,
     scores,
-    won_pairs,
     word_area,
 )
 from pipelines.npov.detect import AGGREGATIONS
@@ -38,16 +37,9 @@ from pipelines.npov.result import (
 )
 from pipelines.npov.sets import EXCHANGED, SLICES, Slice
 from pipelines.npov.use import POOLS, pooled
-from pipelines.npov.used import agreement_of_use
 from pipelines.report.failures import REASON, Failure
 from pipelines.report.failures import failures as failure_table
 from pipelines.report.table import Column, Measure, Table
-
-OVERLAPS: Final = tuple(
-    Slice(f"{low:g} to {min(high, 1):g}", None, "full", (low, high))
-    for low, high in ((0.0, 0.1), (0.1, 0.3), (0.3, 0.9), (0.9, 1.01))
-)
-"""Bins of the share of stems that a response without error has of its arguments."""
 
 OF_EXAMPLES: Final = (
     "ROC AUC, with the 95 % interval of a bootstrap over topics. Errors of a column are told from "
@@ -108,8 +100,7 @@ def all_tables(results: Results) -> list[Table]:
     lost = sum(each.status == "failed" for each in every)
     note = f"{lost:,} of {len(every):,} results could not be scored and are in no figure."
     made = (
-        *(detection, comparisons, pairs, words, aggregations, classifiers, overlaps),
-        agreement_of_use,
+        *(detection, comparisons, words, aggregations, classifiers),
         lambda each: agreement([result for own in each.values() for result in own]),
     )
     tables = [table for make in made if (table := make(results)).rows]
@@ -158,22 +149,6 @@ def classifiers(results: Results) -> Table:
     )
 
 
-def overlaps(results: Results) -> Table:
-    """How detectors depend on how many words a response has from its arguments."""
-    lines = _of_examples(results, detectors(results), OVERLAPS)
-    return Table.of(
-        [line for line in lines if line.known],
-        name="npov_overlap",
-        title="Errors by shared words",
-        columns=[
-            Column("overlap", "Shared stems", lambda line: line.test_set),
-            *(DETECTOR, *ERRORS, ERROR_FREE),
-        ],
-        caption="Synthetic sets together, by the share of the arguments' stems that the response "
-        f"without error has. {OF_EXAMPLES}",
-    )
-
-
 def _of_examples(
     results: Results, found: Sequence[Detector], parts: Sequence[Slice] = SLICES
 ) -> list[Line]:
@@ -188,22 +163,6 @@ def _of_examples(
             topics = len({score.cluster for score in every})
             lines.append(Line(part.title, detector, areas, error_free, topics))
     return lines
-
-
-def pairs(results: Results) -> Table:
-    """Errors beside the response without error that they were made from.
-
-    The paper has no such table. Scores also depend on topic and length, which an area over all
-    examples counts against a detector, and this does not.
-    """
-    return Table.of(
-        _with_figures(results, won_pairs),
-        name="npov_pairs",
-        title="Errors beside what they were made from",
-        columns=[TEST_SET, DETECTOR, *ERRORS],
-        caption="Share of synthetic errors that score higher than the same response to its own "
-        "arguments; ties count half, and 0.5 is chance.",
-    )
 
 
 def words(results: Results) -> Table:

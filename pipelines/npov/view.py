@@ -69,12 +69,9 @@ NATS = (
 _PARTS: Final = {
     "detection": "By detector",
     "comparisons": "Differences",
-    "pairs": "Pairs",
     "words": "Words",
     "aggregations": "Aggregations",
     "classifiers": "Classifiers",
-    "overlap": "Shared words",
-    "use": "Arguments used",
     "agreement": "Annotators",
     "failures": "Not scored",
 }

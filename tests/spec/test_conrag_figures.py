@@ -1,4 +1,4 @@
-"""Table I, Figure 4, Table IX of answers and responses, and figures over seeds, by hand."""
+"""Table I, Figure 4, and Table IX of answers and responses, by hand."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,11 +11,10 @@ from pipelines.conrag.hallucination import ResponseSentence
 from pipelines.conrag.methods import ALL_METHODS
 from pipelines.conrag.result import ClaimResult
 from pipelines.conrag.stance import Stance
-from pipelines.conrag.tables.categories import category, faults
+from pipelines.conrag.tables.categories import category, faults, telling_sentence
 from pipelines.conrag.tables.data import data_summary
 from pipelines.conrag.tables.errors import error_table, errors_to_sort
 from pipelines.conrag.tables.every import conflict_auc, stances
-from pipelines.conrag.tables.repeats import draws, repeat_table, repeated
 from pipelines.conrag.tables.tradeoff import THRESHOLDS, plots, points, precision_recall, tradeoffs
 from pipelines.evidence.judgement import Relation
 from pipelines.metrics.estimate import Estimate
@@ -279,6 +278,14 @@ def test_errors_on_sentences_of_responses(name: str) -> None:
     assert category(sentence(passages, gold, took, *cites), "ConRAG") == expected
 
 
+def test_the_sentence_that_decided_speaks_for_a_passage() -> None:
+    claim = "The Rowle bridge was opened in 1932."
+    text = "Ferries cross here. The bridge was opened in 1936. It is of stone."
+    assert telling_sentence(claim, text, "It is of stone.") == "It is of stone."
+    assert telling_sentence(claim, text, None) == "The bridge was opened in 1936."
+    assert telling_sentence(claim, "", None) == ""
+
+
 def test_table_ix_says_what_its_errors_are_of() -> None:
     wrong = {
         "alce-asqa": [answer([says(ONE, 0)], [BRIDGE], recall=0.0), BARE],
@@ -324,36 +331,6 @@ def test_the_data_of_a_run_stand_beside_the_papers() -> None:
 
 
 # Repeats
-
-
-def test_mean_and_deviation_over_runs_worked_by_hand() -> None:
-    right, wrong = result([BRIDGE], stance=SUPPORT), result([BRIDGE], stance=REFUTE)
-    runs = [[right, right], [right, wrong], [wrong, wrong]]
-    found = next(
-        each for each in draws("own", runs)
-        if (each.measure, each.method) == ("stance accuracy", "ConRAG")
-    )  # fmt: skip
-    # 1, 1/2 and 0: squares of 1/4, 0 and 1/4 over 3 - 1.
-    assert (found.mean, found.deviation) == (0.5, 0.5)
-    assert found.values == (1, 0.5, 0)
-
-
-def test_runs_that_are_the_same_have_no_deviation_and_single_ones_no_row() -> None:
-    own = [result([BRIDGE], stance=SUPPORT)]
-    table = repeat_table({"own": own, repeated("own", 1): own, "other": own})
-    assert {row["dataset"] for row in own_rows(table)} == {"own"}
-    assert {row["deviation"] for row in own_rows(table)} == {0}
-    assert {row["runs"] for row in own_rows(table)} == {2}
-
-
-@given(st.lists(st.integers(0, 4), min_size=2, max_size=5))
-def test_the_mean_lies_within_and_deviations_are_at_least_zero(right: list[int]) -> None:
-    hit, miss = result([BRIDGE], stance=SUPPORT), result([BRIDGE], stance=REFUTE)
-    found = draws("own", [[hit] * n + [miss] * (4 - n) for n in right])[0]
-    assert min(found.values) <= found.mean <= max(found.values)
-    assert found.deviation is not None
-    assert found.deviation >= 0
-    assert (found.deviation == 0) == (len({*right}) == 1)
 
 
 def test_a_sign_is_measured_on_claims_that_have_it() -> None:

@@ -8,14 +8,15 @@ stance on a claim or on a sentence of a response (RAGTruth), a faulty answer to 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from nli.windows import sentences
 from pipelines.conrag import paper
 from pipelines.conrag.graph import key_phrases
 from pipelines.conrag.outcome import Outcome
 from pipelines.conrag.result import ClaimResult, Passage
 from pipelines.conrag.stance import Stance
 from pipelines.conrag.tagged import SIDES
-from pipelines.conrag.typology import telling_sentence
 from pipelines.evidence.judgement import Relation
+from pipelines.text.words import content_words
 
 ENTITY, TEMPORAL, NEGATION, SPARSITY, MULTI_HOP, LEAKAGE = paper.PERCENT
 OTHER = "none of these"
@@ -167,6 +168,13 @@ def _of_answer(result: ClaimResult, method: str) -> Holds:
         ENTITY: any(_lacks_a_name(text, found) for text, found in cited),
         LEAKAGE: _leaks(result, outcome),
     }
+
+
+def telling_sentence(claim: str, text: str, rationale: str | None) -> str:
+    """The sentence of a passage that decided, or else the one with most words of the claim."""
+    parts = [text[slice(*span)] for span in sentences(text)]
+    wanted = content_words(claim)
+    return rationale or max(parts, key=lambda part: len(wanted & content_words(part)), default=text)
 
 
 def _leaks(result: ClaimResult, outcome: Outcome) -> bool:

@@ -11,12 +11,10 @@ from pipelines.conrag.methods import ABLATIONS
 from pipelines.conrag.result import ClaimResult
 from pipelines.conrag.tables import answers, figures
 from pipelines.conrag.tables.answers import DATA, METHOD, RATE, Figure, Line, figure
-from pipelines.conrag.tables.conflicts import conflict_kinds
 from pipelines.conrag.tables.data import data_summary
 from pipelines.conrag.tables.errors import error_table, errors_to_sort
 from pipelines.conrag.tables.figures import OURS, Results
 from pipelines.conrag.tables.gold_answers import gold_answers
-from pipelines.conrag.tables.repeats import is_repeat, repeat_table
 from pipelines.conrag.tables.tradeoff import precision_recall, tradeoffs
 from pipelines.conrag.tables.unsearched import right_for_free
 from pipelines.evidence.judgement import Relation
@@ -65,16 +63,14 @@ def all_tables(
 ) -> list[Table]:
     """Every table of a run folder; of failures the first ones are listed.
 
-    Of repeats, `repeats` and `failures` tell; all others are of the first run of a data set.
     `halves` says by data set which half was taken, `skipped` how many rows could not be.
     """
-    first = {name: own for name, own in results.items() if not is_repeat(name)}
-    done = figures.answered(first)
+    done = figures.answered(results)
     doubts = low_label_mass(
         passage.label_mass for own in done.values() for each in own for passage in each.passages
     )
     return [
-        data_summary(first, halves or {}, skipped),
+        data_summary(results, halves or {}, skipped),
         *(
             replace(table, notes=(*table.notes, *doubts))
             for table in (stances(done), answers.citations(done))
@@ -85,9 +81,7 @@ def all_tables(
         ablations(done),
         conflict_bins(done),
         conflict_auc(done),
-        conflict_kinds(done),
         paired(done),
-        repeat_table(results),
         error_table(done),
         errors_to_sort(done),
         failures(results),

@@ -14,7 +14,6 @@ JUDGED = (
     "conrag_ablations",
     "conrag_paired",
     "conrag_conflict_bins",
-    "conrag_repeats",
     "conrag_errors",
 )
 """Tables with figures of what passages say of sentences."""

@@ -373,58 +373,19 @@ def test_a_language_model_can_write_of_claims(
     assert result["outcomes"]["RelRAG"]["stance"] == "SUPPORT"
 
 
-def test_repeats_take_one_seed_after_another_and_are_resumed(
-    contested: Contested, folder: Path, monkeypatch: pytest.MonkeyPatch
+def test_what_a_language_model_writes_is_drawn_by_the_seed(
+    contested: Contested, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CONTESTED_API_KEY", KEY)
     run = ["run", "conrag", "--data", "claims.jsonl", "--generator", "llm", "--method", "bm25"]
     with Scripted(reply=answering) as endpoint:
-        run += ["--endpoint", endpoint.url, "--temperature", "0.7", "--out", "out"]
-        contested.done(*run)
-        alone = len(endpoint.requests)
-        contested.done(*run, "--repeat", "3")
-        seeds = [(each["temperature"], each["seed"]) for each in endpoint.requests]
-        assert set(seeds[:alone]) == {(0.7, 42)}, "Table III"
-        assert set(seeds[alone:]) == {(0.7, 43), (0.7, 44)}, "the first run is not done again"
-        contested.done(*run, "--repeat", "3")
-        assert len(endpoint.requests) == 3 * alone
-    out = folder / "out"
-    assert {path.name for path in out.glob("conrag.*.jsonl")} == {
-        "conrag.claims.jsonl", "conrag.claims.repeat-1.jsonl", "conrag.claims.repeat-2.jsonl",
-    }  # fmt: skip
-    rows = table(out, "conrag_repeats")
-    assert {(row["dataset"], row["runs"], row["deviation"]) for row in rows} == {("claims", 3, 0)}
-    assert len([row for row in table(out, "conrag_data") if row["figures"] == "this run"]) == 1
-
-
-def test_repeats_at_temperature_0_are_asked_anew_without_a_seed(
-    contested: Contested, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CONTESTED_API_KEY", KEY)
-    with Scripted(reply=answering) as endpoint:
-        contested.done(
-            "run", "conrag", "--data", "claims.jsonl", "--generator", "llm", "--method", "bm25",
-            "--endpoint", endpoint.url, "--repeat", "2", "--out", "out",
-        )  # fmt: skip
-        first, again = (
-            endpoint.prompts()[part]
-            for half in [len(endpoint.requests) // 2]
-            for part in (slice(half), slice(half, None))
-        )
-        assert sorted(first) == sorted(again)
-        assert {(each["temperature"], each["seed"]) for each in endpoint.requests} == {(0, 0)}
-
-
-def test_without_a_language_model_repeats_are_all_the_same_and_that_is_said(
-    contested: Contested, folder: Path
-) -> None:
-    run = ["run", "conrag", "--data", "claims.jsonl", "--method", "bm25", "--out", "out"]
-    assert "deviations are 0" in " ".join(contested.done(*run, "--repeat", "2").err.split())
-    one, other = (
-        (folder / "out" / f"conrag.claims{name}.jsonl").read_text() for name in ("", ".repeat-1")
-    )
-    assert one == other
-    assert {row["deviation"] for row in table(folder / "out", "conrag_repeats")} == {0}
+        run += ["--endpoint", endpoint.url]
+        contested.done(*run, "--out", "greedy")
+        greedy = len(endpoint.requests)
+        contested.done(*run, "--temperature", "0.7", "--out", "out")
+        drawn = [(each["temperature"], each["seed"]) for each in endpoint.requests]
+    assert set(drawn[:greedy]) == {(0, 0)}, "nothing is drawn at 0"
+    assert set(drawn[greedy:]) == {(0.7, 42)}, "Table III"
 
 
 @pytest.mark.parametrize(

@@ -235,41 +235,10 @@ def test_every_claim_is_on_the_page_with_its_answers_and_passages(
     assert cited == {1, 2}
 
 
-def test_a_claim_says_of_what_kind_its_conflict_is(results: list[ClaimResult]) -> None:
-    one, two, *_ = unpacked(rendered({"own": results}))
-    assert (one["facets"].get("Conflict", []), two["facets"]["Conflict"]) == (
-        [], ["temporal", "negation"],
-    )  # fmt: skip
-    assert "temporal: 1936, where the claim has 1932" in str(two["blocks"])
-    assert "negation: not, against it only" in str(two["blocks"])
-
-
-def test_results_without_the_sentence_that_decided_are_read(results: list[ClaimResult]) -> None:
-    line = json.loads(results[1].model_dump_json())
-    assert {each.pop("rationale") for each in line["passages"]} >= {PASSAGES["c1"]}
-    old = tables_of({"own": [ClaimResult.model_validate(line)]})
-    assert old["conflict_kinds"] == tables_of({"own": results[1:2]})["conflict_kinds"]
-
-
 def test_figure_4_and_table_i_are_on_the_page(results: list[ClaimResult]) -> None:
     body = rendered({"own": results})
     for said in ("Citations, own", "ConRAG, all citations: ", "paper, Table I", "citation recall"):
         assert said in body
-
-
-def test_repeats_are_in_means_and_failures_and_nowhere_else(
-    tmp_path: Path, results: list[ClaimResult]
-) -> None:
-    bad = replace(QUERIES[0], id="bad", claim=NEVER)
-    other = evaluated(tmp_path, [*QUERIES[:2], bad], on_error="skip")
-    alone, made = tables_of({"own": results}), tables_of({"own": results, "own.repeat-1": other})
-    assert alone["repeats"].rows == ()
-    assert {row[0] for row in made["repeats"].rows} == {"own"}
-    assert [row[:2] for row in made["failures"].rows if row[2] == "failed"] == [
-        ("own.repeat-1", "bad")
-    ]
-    for name in made.keys() - {"repeats", "failures"}:
-        assert made[name] == alone[name], name
 
 
 def test_failures_and_errors_lead_to_their_claims(results: list[ClaimResult]) -> None:

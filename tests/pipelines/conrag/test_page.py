@@ -69,15 +69,6 @@ def test_the_sentence_that_decided_is_marked(answer: Answer) -> None:
         assert decided(row.model_copy(update={"rationale": other})) == ()
 
 
-def test_the_kind_of_a_conflict_is_told(answer: Answer) -> None:
-    told = "temporal: 1911, where the claim has 1902"
-    assert told in str(answer_blocks(answer))
-    one_sided = tuple(row for row in answer.evidence if row.relation is S)
-    assert "Kind of conflict" not in str(
-        answer_blocks(answer.model_copy(update={"evidence": one_sided}))
-    )
-
-
 def test_the_drawing_is_the_same_each_time_and_stays_in_its_frame(answer: Answer) -> None:
     places = layout(answer)
     assert places == layout(answer)
