@@ -70,7 +70,6 @@ GUIDES = {
     "score": "score.md",
     "ask": "conrag.md",
     "debate": "madam-rag.md",
-    "regenerate": "feedback.md",
     "resolve": "conflicts.md",
     "check-npov": "npov.md",
     "salience": "npov.md",

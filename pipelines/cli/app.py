@@ -25,7 +25,6 @@ from pipelines.cli import (
     npov,
     plant,
     ramdocs,
-    regenerate,
     report,
     resolve,
     run,
@@ -76,7 +75,6 @@ First steps:
 """,
 )
 app.command("score")(score.score)
-app.command("regenerate")(regenerate.regenerate)
 app.add_typer(index.app, name="index")
 app.command("ask")(ask.ask)
 app.command("debate")(debate.debate)
