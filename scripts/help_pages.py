@@ -78,8 +78,6 @@ GUIDES = {
     "train-judges": "feedback.md",
     "compare": "runs.md",
     "export": "runs.md",
-    "trace": "runs.md",
-    "report": "runs.md",
     "web": "web.md",
     "serve": "serving.md",
     "doctor": "serving.md",

@@ -87,7 +87,7 @@ class Folders:
             return _split(made["rows"], made["quoted"])
         except (OSError, ValueError, KeyError) as error:
             raise InputError(
-                f"{path} cannot be read; `contested report {self.path / run}` makes it anew"
+                f"{path} cannot be read; the command of its run makes it anew"
             ) from error
 
     def compared(self, table: PageTable, runs: Sequence[str]) -> tuple[list[Row], list[Row]]:

@@ -25,7 +25,6 @@ from pipelines.cli import (
     npov,
     plant,
     ramdocs,
-    report,
     resolve,
     run,
     salience,
@@ -85,10 +84,8 @@ app.command("answer-npov")(answer_npov.answer_npov)
 app.command("tune-npov")(tune_npov.tune_npov)
 app.command("train-judges")(train_judges.train_judges)
 app.add_typer(run.app, name="run")
-app.command("report")(report.report)
 app.command("annotate")(annotate.annotate)
 app.command("export")(export.export)
-app.command("trace")(export.trace)
 app.command("compare")(compare.compare)
 app.add_typer(models.app, name="models")
 app.add_typer(conflictbench.app, name="conflictbench")

@@ -105,7 +105,7 @@ def _rows(path: Path) -> tuple[str, list[Record]]:
         return str(content["title"]), [dict(row) for row in rows[: len(rows) - content["quoted"]]]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(
-            f"{path} is damaged ({error}); make it anew with `contested report {path.parents[1]}`"
+            f"{path} is damaged ({error}); repeat the command of its run, which makes it anew"
         ) from error
 
 

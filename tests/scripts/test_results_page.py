@@ -191,7 +191,7 @@ def test_folders_that_are_not_there_are_told(capsys: pytest.CaptureFixture[str])
         (("{f1}", "{f2}"), "the tables have no column 'f2', only source, who, figures, f1"),
         (('"t*"', '"*"'), "wide: several rows of a fit {model}"),
         (('name = "wide"', 'name = "narrow"'), "the plan has no table wide"),
-        (('file = "figures"', 'file = "f"'), "f.json cannot be read; `contested report"),
+        (('file = "figures"', 'file = "f"'), "f.json cannot be read; the command of its run"),
     ],
 )
 def test_what_cannot_be_filled_is_told(
