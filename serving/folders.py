@@ -37,7 +37,7 @@ _SHARD = re.compile(r"-\d{5}-of-\d{5}\.safetensors$")
 # The limit that the safetensors library sets as well.
 _LONGEST_HEADER = 100_000_000
 _CHUNK = 1 << 20
-_IMPORT = "import it: contested models import-gguf"
+_IMPORT = "add the file: contested models add"
 
 
 class FileRecord(BaseModel):

@@ -55,7 +55,6 @@ def convert(file: Path, folder: Path, dtype: Dtype, say: OnStep) -> list[str]:
     Raises:
         ServingError: The file cannot be read or lacks weights, or a library is missing.
     """
-    check_gguf(file)
     for library in ("gguf", "accelerate", "torch", "transformers"):
         if importlib.util.find_spec(library) is None:
             raise ServingError(

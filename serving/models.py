@@ -37,92 +37,99 @@ def add(
     name: str,
     models_dir: Path,
     *,
-    on_bytes: OnBytes = lambda _: None,
+    dtype: gguf.Dtype | None = None,
     replace: bool = False,
+    on_bytes: OnBytes = lambda _: None,
+    on_step: gguf.OnStep = lambda _: None,
 ) -> Model:
-    """Register a model folder under a name, by a link; the folder itself stays as it is.
+    """Register a model under a name: a folder by a link, a GGUF file unpacked into a folder.
 
-    Adding the same content again is no error; the link then points to the folder given last. With
-    `replace`, the name stands for other content from now on.
+    A source stays as it is. Adding the same content again is no error. With `replace`, the name of
+    a linked folder stands for another one from now on. `dtype` is what the weights of a GGUF are
+    saved as, bfloat16 if left out.
 
     Raises:
-        ServingError: The folder is refused (see `check_folder`), the name is not allowed or taken,
-            or `models_dir`, which is made if it does not exist, cannot be written to.
+        ServingError: The folder is refused (see `check_folder`), the file cannot be imported (see
+            `gguf.convert`), the name is not allowed or taken, the option does not go with the
+            source, or `models_dir`, which is made if it does not exist, cannot be written to.
     """
     _check_name(name)
     source = source.expanduser()
+    if is_gguf(source):
+        if replace:
+            raise ServingError("--replace is for model folders; give a GGUF file another name")
+        gguf.check_gguf(source)
+        with only_one(name, models_dir, on_step):
+            return _unpacked(source, name, models_dir, dtype or "bfloat16", on_step)
+    if dtype is not None:
+        raise ServingError("--dtype is for GGUF files; the weights of a folder stay as they are")
     check_folder(source)
-    folder, link = source.resolve(), models_dir / name
     with only_one(name, models_dir):
-        files = fingerprint(folder, on_bytes)
-        known = read_manifest(name, models_dir)
-        same = known is not None and known.digest == digest_of(files)
-        if known is not None and not same and not replace:
-            raise _taken(known, ", or let it stand for this one: --replace")
-        own = link.is_dir() and not link.is_symlink()
-        if own and same:
-            return find(name, models_dir)
-        if own and link.resolve() != folder:
-            raise ServingError(
-                f"{link} is a folder of its own; choose another name, or move that folder away"
-            )
-        digest = _note(name, models_dir, Source(kind="folder", path=str(folder)), files)
-        if not own:
-            fresh = models_dir / f".{name}.link"
-            fresh.unlink(missing_ok=True)
-            fresh.symlink_to(folder, target_is_directory=True)
-            fresh.replace(link)
+        return _linked(source.resolve(), name, models_dir, on_bytes, replace=replace)
+
+
+def is_gguf(source: Path) -> bool:
+    """Whether a path is a GGUF file's, by its name."""
+    return source.suffix == ".gguf" and not source.is_dir()
+
+
+def _linked(
+    folder: Path, name: str, models_dir: Path, on_bytes: OnBytes, *, replace: bool
+) -> Model:
+    link = models_dir / name
+    files = fingerprint(folder, on_bytes)
+    known = read_manifest(name, models_dir)
+    same = known is not None and known.digest == digest_of(files)
+    if known is not None and not same and not replace:
+        raise _taken(known, ", or let it stand for this one: --replace")
+    own = link.is_dir() and not link.is_symlink()
+    if own and same:
+        return find(name, models_dir)
+    if own and link.resolve() != folder:
+        raise ServingError(
+            f"{link} is a folder of its own; choose another name, or move that folder away"
+        )
+    digest = _note(name, models_dir, Source(kind="folder", path=str(folder)), files)
+    if not own:
+        fresh = models_dir / f".{name}.link"
+        fresh.unlink(missing_ok=True)
+        fresh.symlink_to(folder, target_is_directory=True)
+        fresh.replace(link)
     return Model(name, folder, digest)
 
 
-def import_gguf(
-    file: Path,
-    name: str,
-    models_dir: Path,
-    *,
-    dtype: gguf.Dtype = "bfloat16",
-    on_step: gguf.OnStep = lambda _: None,
+def _unpacked(
+    file: Path, name: str, models_dir: Path, dtype: gguf.Dtype, on_step: gguf.OnStep
 ) -> Model:
-    """Unpack a GGUF file into a model folder, its weights saved as `dtype`, and register it.
-
-    Importing the same file under the same name again finds the folder that is there. A folder is
-    made beside its final place and renamed, so that a killed import leaves no half-made model.
-
-    Raises:
-        ServingError: The file cannot be imported (see `gguf.convert`), the name is not allowed or
-            taken, the model that is there was changed, or `models_dir` cannot be written to.
-    """
-    _check_name(name)
-    gguf.check_gguf(file)
+    """A folder made beside its final place and renamed: a killed import leaves no half of one."""
     target, partial = models_dir / name, models_dir / f".{name}.partial"
-    with only_one(name, models_dir, on_step):
-        source = Source(kind="gguf", path=file.name, sha256=folders.sha256_of(file), dtype=dtype)
-        known = read_manifest(name, models_dir)
-        if os.path.lexists(target):
-            if known is None:
-                raise ServingError(
-                    f"{target} exists but is not registered; move it away, or choose another name"
-                )
-            if (known.source.sha256, known.source.dtype) != (source.sha256, source.dtype):
-                raise _taken(known)
-            return find(name, models_dir)
-        # Holding the lock, whatever lies there was left by an import that was killed.
-        shutil.rmtree(partial, ignore_errors=True)
-        try:
-            partial.mkdir()
-            notes = gguf.convert(file, partial, dtype, on_step)
-            on_step("computing digests")
-            check_folder(partial)
-            # The manifest comes first: without its folder it stands for nothing, and is
-            # overwritten next time.
-            digest = _note(name, models_dir, source, fingerprint(partial), notes)
-            partial.rename(target)
-        except OSError as error:
+    source = Source(kind="gguf", path=file.name, sha256=folders.sha256_of(file), dtype=dtype)
+    known = read_manifest(name, models_dir)
+    if os.path.lexists(target):
+        if known is None:
             raise ServingError(
-                f"the model cannot be written to {models_dir}: {error.strerror or error}"
-            ) from error
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
+                f"{target} exists but is not registered; move it away, or choose another name"
+            )
+        if (known.source.sha256, known.source.dtype) != (source.sha256, source.dtype):
+            raise _taken(known)
+        return find(name, models_dir)
+    # Holding the lock, whatever lies there was left by an import that was killed.
+    shutil.rmtree(partial, ignore_errors=True)
+    try:
+        partial.mkdir()
+        notes = gguf.convert(file, partial, dtype, on_step)
+        on_step("computing digests")
+        check_folder(partial)
+        # The manifest comes first: without its folder it stands for nothing, and is
+        # overwritten next time.
+        digest = _note(name, models_dir, source, fingerprint(partial), notes)
+        partial.rename(target)
+    except OSError as error:
+        raise ServingError(
+            f"the model cannot be written to {models_dir}: {error.strerror or error}"
+        ) from error
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
     return Model(name, target.resolve(), digest)
 
 
@@ -167,7 +174,7 @@ def find(name: str, models_dir: Path, *, on_bytes: OnBytes = lambda _: None) -> 
         changed = _differences(known.files, files)
         if changed:
             mend = (
-                "remove that folder and import it again"
+                "remove that folder and add the GGUF file again"
                 if known.source.kind == "gguf"
                 else "restore it, or, if you meant it:"
                 f" contested models add {folder} --name {name} --replace"

@@ -50,7 +50,7 @@ HINTS = {
         "raise kv_cache_gib (CPU) or gpu_memory_share (GPU) in the profile"
     ),
     r"Error while deserializing header|SafetensorError|InvalidHeader|length_of_metadata": (
-        "a weights file is damaged; see contested models verify"
+        "a weights file is damaged; see contested models list --verify"
     ),
     r"Available memory on node|Cannot allocate memory|can't allocate memory|MemoryError": (
         "not enough memory; close other programs, or lower kv_cache_gib in the profile"
@@ -88,7 +88,7 @@ HINTS = {
     ),
     r"FileNotFoundError|No such file or directory|does not appear to have a file named"
     r"|Cannot find any model weights|Invalid repository ID or local directory": (
-        "a file of the model is missing; see contested models verify"
+        "a file of the model is missing; see contested models list --verify"
     ),
     r"No space left on device": "the disk is full; make room",
     r"No module named '?([\w.]+)": (

@@ -15,7 +15,7 @@ from scripted import KEY, Scripted
 from serving import detached
 from serving.detached import State
 from serving.endpoint import Endpoint
-from serving.models import Model, find, import_gguf
+from serving.models import Model, add, find
 from serving.offline import go_offline
 from serving.profile import EngineOptions, load
 
@@ -103,7 +103,7 @@ def smollm2(models_dir: Path) -> Model:
     with FileLock(models_dir.parent / f"{models_dir.name}.lock"):
         if not (models_dir / f"{name}.manifest.json").exists():
             (file,) = Path(spec.origin).parent.glob("*.gguf")
-            import_gguf(file, name, models_dir)
+            add(file, name, models_dir)
     return find(name, models_dir)
 
 

@@ -95,7 +95,7 @@ def subjects(
 ) -> list[Subject]:
     """All that people can label in a folder, from its runs."""
     return [
-        Subject(folder, f"{experiment.name}.{run}".rstrip("."), kind, labelling, items)
+        Subject(folder, runs.entry_name(run), kind, labelling, items)
         for experiment, runs in found
         for kind, labelling in experiment.labellings.items()
         for run, results in runs.results.items()

@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from pipelines import papers
 from pipelines.cli.progress import STDERR
-from pipelines.cli.report import publish
+from pipelines.cli.run import publish
 from pipelines.cli.tagging import show
 from pipelines.cli.terminal import plain
 from pipelines.errors import InputError
@@ -19,6 +19,7 @@ from pipelines.report.table import write
 from pipelines.runs.folder import RunFolder, file_name
 
 if TYPE_CHECKING:
+    from pipelines.annotation.agreement import Ratings
     from pipelines.annotation.sample import Sample
     from pipelines.annotation.subject import Subject
     from pipelines.report.table import Table
@@ -104,6 +105,7 @@ def annotate(
     name = file_name(annotator, "--annotator")
     subject = chosen(every, entry, kind)
     _label(subject, opened(subject, sample, by, seed, whole=whole_claims), name, port)
+    _written(folder, every)
 
 
 def _label(subject: "Subject", drawn: "Sample", annotator: str, port: int) -> None:
@@ -132,11 +134,9 @@ def _label(subject: "Subject", drawn: "Sample", annotator: str, port: int) -> No
 def _results(
     folder: RunFolder, every: "list[Subject]", entry: str | None, kind: str | None
 ) -> None:
-    from pipelines.annotation.agreement import ratings
     from pipelines.annotation.subject import narrowed
-    from pipelines.annotation.tables import all_tables
 
-    found = ratings(narrowed(every, entry, kind))
+    found, tables = _written(folder, narrowed(every, entry, kind))
     if not found:
         raise InputError(
             f"nobody has labelled anything of {folder.path} yet; `contested annotate` without "
@@ -146,14 +146,26 @@ def _results(
     for own in found:
         labelled = f"{len(own.given):,} of {len(own.sample.items):,} labelled by {own.annotator}"
         console.print(plain(f"{own.title}: {labelled}"), soft_wrap=True)
-    with folder.locked():
-        for table in all_tables(found):
-            write(table, folder.tables)
-            if table.rows:
-                show(_narrow(table), console)
-        publish(folder)
-    made = f"report: {folder.report}   tables: {folder.tables}"
-    STDERR.print(escape(made), soft_wrap=True)
+    for table in tables:
+        if table.rows:
+            show(_narrow(table), console)
+
+
+def _written(folder: RunFolder, labelled: "list[Subject]") -> "tuple[list[Ratings], list[Table]]":
+    """What people labelled, and its tables, written with those and the page of the run."""
+    from pipelines.annotation.agreement import ratings
+    from pipelines.annotation.tables import all_tables
+
+    found = ratings(labelled)
+    tables = list(all_tables(found)) if found else []
+    if found:
+        with folder.locked():
+            for table in tables:
+                write(table, folder.tables)
+            publish(folder)
+        made = f"report: {folder.report}   tables: {folder.tables}"
+        STDERR.print(escape(made), soft_wrap=True)
+    return found, tables
 
 
 def _narrow(table: "Table") -> "Table":

@@ -23,8 +23,6 @@ from pipelines.cli import (
     npov,
     plant,
     ramdocs,
-    regenerate,
-    report,
     resolve,
     run,
     salience,
@@ -73,7 +71,6 @@ First steps:
 """,
 )
 app.command("score")(score.score)
-app.command("regenerate")(regenerate.regenerate)
 app.add_typer(index.app, name="index")
 app.command("ask")(ask.ask)
 app.command("debate")(debate.debate)
@@ -83,10 +80,8 @@ app.command("salience")(salience.salience)
 app.command("answer-npov")(answer_npov.answer_npov)
 app.command("tune-npov")(tune_npov.tune_npov)
 app.add_typer(run.app, name="run")
-app.command("report")(report.report)
 app.command("annotate")(annotate.annotate)
 app.command("export")(export.export)
-app.command("trace")(export.trace)
 app.command("compare")(compare.compare)
 app.add_typer(models.app, name="models")
 app.add_typer(conflictbench.app, name="conflictbench")

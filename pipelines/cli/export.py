@@ -1,8 +1,10 @@
-"""`contested export` and `contested trace`."""
+"""`contested export`: a run, or one example of it, in a form that others read."""
 
 import json
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -10,27 +12,50 @@ from rich.markup import escape
 from pipelines import papers
 from pipelines.cli.progress import STDERR
 from pipelines.cli.terminal import plain_json
+from pipelines.errors import InputError
+from pipelines.experiment.publish import Runs
 from pipelines.files import replace_text
 from pipelines.runs.folder import RunFolder
 
-Run = Annotated[Path, typer.Argument(help="A run folder.", show_default=False)]
-
 
 def export(
-    run: Run,
-    out: Annotated[Path, typer.Option(help="The folder to write; a new one.")],
+    run: Annotated[Path, typer.Argument(help="A run folder.", show_default=False)],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="The folder to write, a new one; with --example a file.",
+            show_default="of an example: standard output",
+        ),
+    ] = None,
+    example: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ID", help="Write all that the run knows of this example, as one JSON."
+        ),
+    ] = None,
 ) -> None:
     """Write a run as a dataset folder: Parquet files and a card that says what is in them.
 
     `datasets.load_dataset` and every reader of Parquet open it. It has a row per example, failures
     too, the run's tables and its `run.json`.
 
-    Example:
+    With --example it is one JSON, to look into or to send: the record of each run of the folder
+    (texts, replies as they came, judgements, scores), and what made it (settings, prompts, models
+    and machine).
+
+    Examples:
         contested export results --out results-dataset
+
+        contested export results --example bridge/sure --out example.json
     """
+    found = papers.runs_in(RunFolder(run))
+    if example is not None:
+        _write_example(known_of(example, [runs for _, runs in found]), out)
+        return
+    if out is None:
+        raise InputError("name the folder to write with --out, or one example with --example")
     from pipelines.export.dataset import parts_of, write_dataset
 
-    found = papers.runs_in(RunFolder(run))
     parts = [part for each, runs in found for part in parts_of(each, runs)]
     write_dataset(run, parts, out)
     for part in parts:
@@ -38,27 +63,40 @@ def export(
     STDERR.print(f"dataset: {escape(str(out))}", soft_wrap=True)
 
 
-def trace(
-    run: Run,
-    example: Annotated[str, typer.Argument(help="Id of an example.", show_default=False)],
-    out: Annotated[
-        Path | None, typer.Option(help="The file to write.", show_default="standard output")
-    ] = None,
-) -> None:
-    """Write all that a run knows of one example as one JSON, to look into or to send.
+def known_of(example: str, found: Iterable[Runs[Any]]) -> dict[str, Any]:
+    """What each run of a folder has of an example.
 
-    It has the record of each run of the folder (texts, replies as they came, judgements, scores),
-    and what made it: settings, prompts, models and machine.
+    Returns:
+        `example`, and `runs`: the entry of `run.json` -> `made`, that entry with its settings,
+        prompts, models and machine, and `result`, the record as it stands in the results.
 
-    Example:
-        contested trace results bridge/sure --out trace.json
+    Raises:
+        InputError: No run has an example of that id.
     """
-    from pipelines.export.trace import trace as of
+    runs: dict[str, Mapping[str, Any]] = {}
+    ids: set[str] = set()
+    for each in found:
+        for name, results in each.results.items():
+            ids.update(str(result.id) for result in results)
+            runs |= {
+                each.entry_name(name): {
+                    "made": each.entries[name],
+                    "result": result.model_dump(mode="json"),
+                }
+                for result in results
+                if str(result.id) == example
+            }
+    if not runs:
+        near = get_close_matches(example, sorted(ids), n=3) or sorted(ids)[:3]
+        some = f"; some that it has: {', '.join(near)}" if near else ""
+        raise InputError(f"no example '{example}' in this run{some}")
+    return {"example": example, "runs": runs}
 
-    found = of(example, [runs for _, runs in papers.runs_in(RunFolder(run))])
-    text = json.dumps(found, indent=1, ensure_ascii=False)
+
+def _write_example(known: Mapping[str, Any], out: Path | None) -> None:
+    text = json.dumps(known, indent=1, ensure_ascii=False)
     if out is None:
         print(plain_json(text))
         return
     replace_text(out, text + "\n")
-    STDERR.print(f"trace: {escape(str(out))}", soft_wrap=True)
+    STDERR.print(f"example: {escape(str(out))}", soft_wrap=True)

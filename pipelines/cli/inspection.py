@@ -21,15 +21,10 @@ from pipelines.report.explorer import write
 from pipelines.runs.provenance import provenance
 
 
-class ResultOptions(Options):
-    """How a result is printed."""
-
-    as_json: Annotated[bool, Option("Print the result as JSON.", name="--json")] = False
-
-
-class PageOptions(ResultOptions):
+class PageOptions(Options):
     """How a result is printed, and the page that shows it."""
 
+    as_json: Annotated[bool, Option("Print the result as JSON.", name="--json")] = False
     html: Annotated[Path | None, Option("Write a page that opens without a network.")] = None
 
 

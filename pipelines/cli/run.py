@@ -5,6 +5,7 @@ The options of `contested run NAME` are made from the fields of the experiment's
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import typer
@@ -13,7 +14,6 @@ from rich.markup import escape
 from pipelines import papers
 from pipelines.cli.flat import flat
 from pipelines.cli.progress import STDERR, progress
-from pipelines.cli.report import publish
 from pipelines.cli.run_all import run_all
 from pipelines.cluster.workers import announced, workers
 from pipelines.experiment.execute import execute
@@ -22,6 +22,7 @@ from pipelines.experiment.forecast import Forecast
 from pipelines.experiment.needs import refuse_missing, refuse_unneeded
 from pipelines.experiment.options import RunOptions
 from pipelines.experiment.probe import probe
+from pipelines.experiment.publish import write
 from pipelines.experiment.rehearse import forecast
 from pipelines.preset import told
 from pipelines.runs.folder import RunFolder
@@ -65,6 +66,18 @@ def run(experiment: Experiment[Any, Any], options: RunOptions) -> Forecast | Non
         STDERR.print(escape(remark), soft_wrap=True)
     STDERR.print(f"report: {escape(str(folder.report))}   tables: {escape(str(folder.tables))}")
     return None
+
+
+def publish(folder: RunFolder) -> None:
+    """Write `tables/` and `report.html` from what a locked run folder holds."""
+    from pipelines.annotation.view import parts
+
+    made = []
+    for each, runs in papers.runs_in(folder):
+        own = each.publish(runs)
+        view = replace(own.view, parts=(*own.view.parts, *parts(folder, each, runs)))
+        made.append((replace(own, view=view), runs))
+    write(folder, made)
 
 
 def _dry(experiment: Experiment[Any, Any], plan: Plan[Any, Any], options: RunOptions) -> Forecast:

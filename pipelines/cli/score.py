@@ -10,17 +10,20 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from pipelines.cli.flat import flat
-from pipelines.cli.inspection import ResultOptions, inspect
+from pipelines.cli.inspection import PageOptions, inspect
 from pipelines.cli.terminal import plain
 from pipelines.conflictscore.pipeline import relations_by_claim
+from pipelines.conflictscore.regeneration.difference import Kind, difference
+from pipelines.conflictscore.regeneration.regenerate import Attempt, Ended, Regeneration
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.scores import contradiction_ratio, determined
 from pipelines.data.records import Document, Example
 from pipelines.data.text import read_text
 from pipelines.errors import InputError
 from pipelines.evidence.judgement import Judgement, Relation, in_conflict
-from pipelines.inspection.score import AnswerScoreOptions, score_needs
+from pipelines.inspection.regenerate import RegenerateOptions, regenerate, regenerate_needs
 from pipelines.inspection.score import score as score_one
+from pipelines.inspection.score import score_needs
 
 MARKS = {
     Relation.SUPPORTS: "[green]+ supports[/green]",
@@ -30,8 +33,19 @@ MARKS = {
 }
 
 
-class ScoreOptions(ResultOptions, AnswerScoreOptions):
-    """How one answer is scored, and how the result is printed."""
+ENDS: dict[Ended, str] = {
+    "no conflict": "no claim is in conflict",
+    "no longer falls": "the score did not fall",
+    "rounds": "all rounds were used",
+    "unchanged": "the writer gave its answer again",
+    "unreadable": "the answer could not be scored",
+}
+
+STYLES: dict[Kind, str] = {"kept": "", "removed": "red strike", "added": "bold green"}
+
+
+class ScoreOptions(PageOptions, RegenerateOptions):
+    """How one answer is scored and written again, and how the result is printed."""
 
 
 @flat
@@ -54,28 +68,40 @@ def score(
 
         contested score --fast --response answer.txt --documents guide.txt study.txt leaflet.txt
 
+        contested score --regenerate --response answer.txt --documents guide.txt study.txt
+
     CS-C is the share of claims that some documents support and others contradict. CS-R is how much
     of the evidence contradicts, on average over claims. Lower is better: an answer that says that
     its sources disagree is supported by all of them.
+
+    With --regenerate a model is shown the claim whose evidence is most at odds, with the passages
+    for and against it, and writes again. Before and after stand side by side, with every word that
+    changed.
     """
-    example = read_example(response, [*documents, *(more or [])])
-    inspect(
-        options,
-        score_needs(options),
-        lambda models, tell: score_one(example, options, models, tell),
-        show,
-        as_json=options.as_json,
-    )
-
-
-def read_example(response: Path, documents: list[Path]) -> Example:
-    """An answer with its documents from text files; InputError as `read_documents`."""
-    return Example(
+    example = Example(
         id=response.stem,
         group=response.stem,
         response=read_text(response),
-        documents=read_documents(documents),
+        documents=read_documents([*documents, *(more or [])]),
     )
+    if options.regenerate:
+        inspect(
+            options,
+            regenerate_needs(options),
+            lambda models, tell: regenerate(example, options, models, tell),
+            show_regeneration,
+            as_json=options.as_json,
+            html=options.html,
+        )
+    else:
+        inspect(
+            options,
+            score_needs(options),
+            lambda models, tell: score_one(example, options, models, tell),
+            show,
+            as_json=options.as_json,
+            html=options.html,
+        )
 
 
 def read_documents(paths: list[Path]) -> tuple[Document, ...]:
@@ -148,3 +174,53 @@ def _verdict(relations: Sequence[Relation]) -> str:
         return "undetermined"
     ratio = contradiction_ratio(relations) if determined(relations) else None
     return ("yes" if conflict else "no") + ("" if ratio is None else f" {ratio:.2f}")
+
+
+def show_regeneration(found: Regeneration, console: Console) -> None:
+    """Print the score, what was told, before and after side by side, and their scores."""
+    before, after = found.before, found.after
+    show(before.score, console)
+    for number, attempt in enumerate(found.attempts[1:], start=1):
+        _show_round(number, attempt, console)
+    table = Table(show_lines=True)
+    table.add_column(f"before: {_scores(before)}", ratio=1)
+    table.add_column(f"after: {_scores(after)}" if found.chosen else "after: kept", ratio=1)
+    pieces = difference(before.response, after.response)
+    sides: tuple[set[Kind], set[Kind]] = {"kept", "removed"}, {"kept", "added"}
+    table.add_row(
+        *(
+            "".join(_styled(STYLES[kind], text) for kind, text in pieces if kind in shown)
+            for shown in sides
+        )
+    )
+    console.print(table)
+    rounds = len(found.attempts) - 1
+    asked = f"{rounds} round{'' if rounds == 1 else 's'}"
+    console.print(f"[dim]{asked}; it ended because {ENDS[found.ended]}. Lower is better.[/dim]")
+
+
+def _show_round(number: int, attempt: Attempt, console: Console) -> None:
+    if (feedback := attempt.feedback) is not None:
+        console.print(f"round {number}, told of: [bold]{plain(feedback.claim)}[/bold]")
+        for relation, quotes in (
+            (Relation.SUPPORTS, feedback.supporting),
+            (Relation.CONTRADICTS, feedback.contradicting),
+        ):
+            for quote in quotes:
+                console.print(
+                    f"  {MARKS[relation]} document {quote.document}: “{plain(quote.text)}”"
+                )
+    console.print(f"  its answer: {_scores(attempt)}")
+    if attempt.ignored:
+        console.print("  [yellow]the writer ignored this: the claim stands as it was[/yellow]")
+
+
+def _scores(attempt: Attempt) -> str:
+    score = attempt.score
+    if score.cs_c is None:
+        return f"no score ({plain(score.error or '')})"
+    return ", ".join(score.figures())
+
+
+def _styled(style: str, text: str) -> str:
+    return f"[{style}]{plain(text)}[/{style}]" if style else plain(text)

@@ -38,6 +38,10 @@ class Runs(Generic[ResultT]):
             if (found := self.folder.noted(f"{self.experiment}.{name}", fact, kind))
         }
 
+    def entry_name(self, run: str) -> str:
+        """What `run.json` calls a run."""
+        return f"{self.experiment}.{run}".rstrip(".")
+
     @property
     def configs(self) -> dict[str, dict[str, Any]]:
         """Name of a run -> everything that decided its results."""

@@ -1,1 +1,1 @@
-"""A run folder in forms that others read: a dataset folder, or the trace of one example."""
+"""A run folder as a dataset folder that others read."""

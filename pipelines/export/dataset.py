@@ -52,12 +52,11 @@ def parts_of(experiment: Experiment[Any, Any], runs: Runs[Any]) -> list[Part]:
     found = []
     for name, results in runs.results.items():
         if results:
-            entry = f"{runs.experiment}.{name}".rstrip(".")
             status = Counter(str(each.status) for each in results)
             rows = table_of(experiment.result, results)
             for column, cells in come_to(experiment, results).items():
                 rows = rows.append_column(column, pa.array(cells))
-            found.append(Part(entry, runs.entries[name], rows, status))
+            found.append(Part(runs.entry_name(name), runs.entries[name], rows, status))
     return found
 
 

@@ -1,6 +1,6 @@
 """One question: the type of its sources' conflict, and an answer that fits (CONFLICTS)."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pipelines.conflicts.needs import refuse_idle
 from pipelines.conflicts.pipeline import Methods, examine
@@ -21,9 +21,6 @@ from pipelines.inspection.found import Inspection, Tell, models_used
 from pipelines.inspection.telling import telling
 from pipelines.option import Option, refuse_given
 from pipelines.report.explorer import ExperimentView
-
-if TYPE_CHECKING:  # numpy
-    pass
 
 
 class TypedAnswerOptions(ServerOptions):

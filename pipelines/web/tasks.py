@@ -87,6 +87,12 @@ class Task(Asked, frozen=True, extra="forbid"):
     TITLE: ClassVar[str]
     HELP: ClassVar[str]
     COMMAND: ClassVar[str]
+    SUBJECT: ClassVar[str]
+    """The field that says what was asked."""
+
+    def subject(self) -> str:
+        """What was asked."""
+        return str(getattr(self, self.SUBJECT))
 
     def needs(self, server: ServerOptions) -> Needs:
         """The models; texts do not matter to it. InputError, ServingError where there are none."""
@@ -129,6 +135,7 @@ class ScoreTask(OfDocuments, frozen=True):
     TITLE = "Score a response"
     HELP = "Its claims, what each document says of them, and how much is disputed: CS-C and CS-R."
     COMMAND = "contested score"
+    SUBJECT = "response"
 
     task: Literal["score"] = "score"
     response: Annotated[Text, Shown("Response", "text", "The answer to look at.")]
@@ -145,10 +152,6 @@ class ScoreTask(OfDocuments, frozen=True):
             },
         ),
     ] = "sentences"
-
-    def subject(self) -> str:
-        """The response."""
-        return self.response
 
     def needs(self, server: ServerOptions) -> Needs:
         """See `Task`."""
@@ -175,14 +178,11 @@ class ClaimTask(OfDocuments, frozen=True):
     TITLE = "Judge a claim"
     HELP = "Whether each document supports or contradicts one claim, and whether they conflict."
     COMMAND = "contested score --claims whole"
+    SUBJECT = "claim"
 
     task: Literal["claim"] = "claim"
     claim: Annotated[Text, Shown("Claim", "line", "One statement, as a sentence.")]
     labeller: Judged = "nli"
-
-    def subject(self) -> str:
-        """The claim."""
-        return self.claim
 
     def needs(self, server: ServerOptions) -> Needs:
         """See `Task`."""
@@ -210,6 +210,7 @@ class AskTask(OfDocuments, frozen=True):
     TITLE = "Ask documents"
     HELP = "Which passages are for a claim and which against it, and an answer that cites them."
     COMMAND = "contested ask"
+    SUBJECT = "query"
 
     task: Literal["ask"] = "ask"
     query: Annotated[
@@ -228,10 +229,6 @@ class AskTask(OfDocuments, frozen=True):
             labels={"template": "quoted by a template", "llm": "written by the language model"},
         ),
     ] = "template"
-
-    def subject(self) -> str:
-        """The query."""
-        return self.query
 
     def needs(self, server: ServerOptions) -> Needs:
         """See `Task`."""
@@ -260,6 +257,7 @@ class DebateTask(OfDocuments, frozen=True):
     TITLE = "Let documents debate"
     HELP = "One agent per document answers a question, hears the others, and answers again."
     COMMAND = "contested debate"
+    SUBJECT = "question"
 
     task: Literal["debate"] = "debate"
     question: Annotated[Text, Shown("Question", "line")]
@@ -274,10 +272,6 @@ class DebateTask(OfDocuments, frozen=True):
             labels={"no": "not told", "yes": "the aggregator is told what the tagger says of it"},
         ),
     ] = "no"
-
-    def subject(self) -> str:
-        """The question."""
-        return self.question
 
     def needs(self, server: ServerOptions) -> Needs:
         """See `Task`."""
@@ -309,6 +303,7 @@ class TypeTask(OfDocuments, frozen=True):
     TITLE = "Name the conflict"
     HELP = "How sources disagree over a question: complementary, opinions, outdated, wrong, or not."
     COMMAND = "contested resolve"
+    SUBJECT = "question"
 
     task: Literal["conflict-type"] = "conflict-type"
     question: Annotated[Text, Shown("Question", "line")]
@@ -320,10 +315,6 @@ class TypeTask(OfDocuments, frozen=True):
         Literal["choice", "json"],
         Shown("Type", labels={"choice": "with probabilities", "json": "with an explanation"}),
     ] = "choice"
-
-    def subject(self) -> str:
-        """The question."""
-        return self.question
 
     def needs(self, server: ServerOptions) -> Needs:
         """See `Task`."""
@@ -363,6 +354,7 @@ class NpovTask(Task, frozen=True):
     TITLE = "Check a neutral response"
     HELP = "Which of the arguments given it leaves out, and what it adds to them."
     COMMAND = "contested check-npov"
+    SUBJECT = "question"
 
     task: Literal["npov"] = "npov"
     question: Annotated[Text, Shown("Question", "line")]
@@ -379,10 +371,6 @@ class NpovTask(Task, frozen=True):
             },
         ),
     ] = "salience"
-
-    def subject(self) -> str:
-        """The question."""
-        return self.question
 
     def needs(self, server: ServerOptions) -> Needs:
         """See `Task`; a model that gradients are taken of is not served."""
@@ -425,6 +413,7 @@ class SalienceTask(Task, frozen=True):
     TITLE = "See what words rest on"
     HELP = "Which words of a prompt each word of a response rests on, by a model's gradients."
     COMMAND = "contested salience"
+    SUBJECT = "response"
 
     task: Literal["salience"] = "salience"
     prompt: Annotated[Text, Shown("Prompt", "text", "What the model read.")]
@@ -436,10 +425,6 @@ class SalienceTask(Task, frozen=True):
             labels={"logit": "each token's logit", "contrast": "its lead over the likeliest other"},
         ),
     ] = "logit"
-
-    def subject(self) -> str:
-        """The response."""
-        return self.response
 
     def needs(self, server: ServerOptions) -> Needs:
         """See `Task`; the model is no role's that is served."""

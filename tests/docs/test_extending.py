@@ -10,8 +10,7 @@ import typer
 from shown import only
 
 from pipelines import papers
-from pipelines.cli.report import publish
-from pipelines.cli.run import command_of
+from pipelines.cli.run import command_of, publish
 from pipelines.comparison.folders import compare_folders
 from pipelines.runs.folder import RunFolder
 

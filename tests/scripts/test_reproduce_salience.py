@@ -37,7 +37,7 @@ def test_salience_is_run_for_every_model_and_prompts_are_tuned_once(tmp_path: Pa
     given = ["--data=t.json", "--out", str(tmp_path / "o"), "--model", "a", "--model=models/b"]
     made = commands(tmp_path, *given, "--steps=9", "--limit", "2")
     imported, tagged, *of_a = made[:10]
-    assert imported[:2] == ["models", "import-gguf"]
+    assert imported[:2] == ["models", "add"]
     assert tagged[-2:] == ["--detector", "tagger"]
     assert "--model" not in tagged
     by_gradients, left_out, asked, *tuned, told, by_writer = of_a

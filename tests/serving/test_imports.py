@@ -37,7 +37,7 @@ def test_the_command_names_the_module_and_the_package(module: str, tmp_path: Pat
     """The GGUF is a real one as far as its first bytes; loading ends before it is read."""
     file = tmp_path / "m.gguf"
     file.write_bytes(b"GGUF")
-    done = without(module, "models", "import-gguf", str(file), "--name", "m")
+    done = without(module, "models", "add", str(file), "--name", "m")
     assert done.returncode == 2, done.stderr
     *_, line = done.stderr.splitlines()
     wanting = {"narwhals": "scikit-learn", "tokenizers": "this program"}[module]

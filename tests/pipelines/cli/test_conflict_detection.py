@@ -222,7 +222,6 @@ def test_a_finished_run_asks_nothing_and_is_published_again_the_same(
     contested.done(*RUN, "--endpoint", endpoint.url)
     before, asked = contents(Path("out")), len(endpoint.requests)
     contested.done(*RUN, "--endpoint", endpoint.url)
-    contested.done("report", "out")
     assert len(endpoint.requests) == asked
     assert contents(Path("out")) == before
 
@@ -282,7 +281,6 @@ def test_no_name_of_a_labeller_is_that_of_the_mistakes(
     before = contents(Path("out"))
     assert len(Path("out/conflict-detection.errors.jsonl").read_text().splitlines()) == 2
     contested.done(*arguments)
-    contested.done("report", "out")
     assert contents(Path("out")) == before
 
 

@@ -1,4 +1,4 @@
-"""`contested export` and `contested trace`, as a person meets them."""
+"""`contested export`, as a person meets it."""
 
 import json
 from pathlib import Path
@@ -79,26 +79,26 @@ def test_texts_of_data_stay_texts(contested: Contested, endpoint: Scripted) -> N
     assert row["documents"][0]["text"] == record["documents"][0]["text"]  # type: ignore[index]
 
 
-def test_the_trace_of_one_example(contested: Contested, endpoint: Scripted) -> None:
+def test_all_that_a_run_knows_of_one_example(contested: Contested, endpoint: Scripted) -> None:
     contested.done(*RUN, "--labeller", "nli", "--out", "out")
     log = Path("out/conflict-detection.nli.jsonl")
     kept = [json.loads(line) for line in log.read_text().splitlines()]
     own = kept[1]["id"]
-    contested.done("trace", "out", own, "--out", "trace.json")
-    found = json.loads(Path("trace.json").read_text())
+    contested.done("export", "out", "--example", own, "--out", "one.json")
+    found = json.loads(Path("one.json").read_text())
     (entry,) = found["runs"]
     assert entry == log.stem
     assert found["runs"][entry]["result"] == kept[1]
     about = json.loads(Path("out/run.json").read_text())
     assert found["runs"][entry]["made"] == about["pipelines"][entry]
-    assert json.loads(contested.done("trace", "out", own).out) == found
-    line = contested.refused("trace", "out", own + "x")
+    assert json.loads(contested.done("export", "out", "--example", own).out) == found
+    line = contested.refused("export", "out", "--example", own + "x")
     assert f"no example '{own}x' in this run; some that it has: {own}" in line
 
 
-@pytest.mark.parametrize("command", [["export", ".", "--out", "new"], ["trace", ".", "x"]])
+@pytest.mark.parametrize("command", [["--out", "new"], ["--example", "x"]])
 def test_no_run_folder_is_one_line(command: list[str], contested: Contested) -> None:
-    assert "is no run folder" in contested.refused(*command)
+    assert "is no run folder" in contested.refused("export", ".", *command)
     assert not Path("new").exists()
 
 
@@ -106,6 +106,7 @@ def test_a_run_without_results_is_one_line(contested: Contested) -> None:
     contested.done(*RUN, "--labeller", "nli", "--out", "out")
     Path("out/conflict-detection.nli.jsonl").unlink()
     assert "has no results yet" in contested.refused("export", "out", "--out", "new")
+    assert "name the folder to write with --out" in contested.refused("export", "out")
     assert not Path("new").exists()
 
 
@@ -115,7 +116,7 @@ def test_texts_of_others_reach_no_terminal(contested: Contested) -> None:
     Path("data.jsonl").write_text(json.dumps(record | {"documents": [{"id": "d", "text": text}]}))
     run = ["run", "conflictscore", "--data", "data.jsonl", "--claims", "whole", "--labeller", "nli"]
     contested.done(*run, "--out", "out")
-    done = contested.done("trace", "out", "x")
+    done = contested.done("export", "out", "--example", "x")
     assert raw_signs(done.out + done.err) == []
     (found,) = json.loads(done.out)["runs"].values()
     assert found["result"]["documents"][0]["text"] == text

@@ -286,9 +286,8 @@ def test_a_cascade_asks_only_where_the_tagger_is_unsure(
     page = (files / "out/report.html").read_text("utf-8")
     assert "chosen for a risk of 0.03" in page
     assert "In this run 33.3% of 18 judgements kept" in page
-    # The report is made from the run folder alone.
     left = contents(files / "out")
-    contested.done("report", files / "out")
+    contested.done(*arguments)
     assert contents(files / "out") == left
 
 

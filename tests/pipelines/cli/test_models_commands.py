@@ -43,7 +43,7 @@ def test_add_list_and_verify(folder: Path, home: Path) -> None:
     listed = run("list", "--models-dir", home)
     for word in ("tiny", "LlamaForCausalLM", model.digest[:12]):
         assert word in listed.output
-    verified = run("verify", "--models-dir", home)
+    verified = run("list", "--verify", "--models-dir", home)
     assert verified.exit_code == 0
     assert f"tiny: unchanged, digest {model.digest[:12]}" in verified.output
 
@@ -51,7 +51,7 @@ def test_add_list_and_verify(folder: Path, home: Path) -> None:
 def test_verify_names_the_changed_file(folder: Path, home: Path) -> None:
     run("add", folder, "--name", "tiny", "--models-dir", home)
     (folder / "config.json").write_text('{"architectures": ["LlamaForCausaLLM"]}')
-    verified = run("verify", "tiny", "--models-dir", home)
+    verified = run("list", "tiny", "--verify", "--models-dir", home)
     assert "tiny: differs: config.json" in verified.output
     assert isinstance(verified.exception, ServingError)
     assert "tiny (config.json)" in str(verified.exception)
@@ -69,7 +69,7 @@ def test_replace_lets_a_name_stand_for_other_content(folder: Path, home: Path) -
     refused = run("add", folder, "--name", "tiny", "--models-dir", home)
     assert isinstance(refused.exception, ServingError)
     assert run("add", folder, "--name", "tiny", "--models-dir", home, "--replace").exit_code == 0
-    assert run("verify", "--models-dir", home).exit_code == 0
+    assert run("list", "--verify", "--models-dir", home).exit_code == 0
 
 
 def test_the_models_folder_follows_the_environment(
@@ -85,18 +85,18 @@ def test_the_models_folder_follows_the_environment(
     [
         (["add", "org/model", "--name", "x"], ServingError, "nothing is downloaded"),
         (["add", "/no/such/folder", "--name", "x"], ServingError, "there is no folder"),
-        (["verify", "x"], ServingError, "there is no model 'x'"),
-        (["import-gguf", "/no/such.gguf", "--name", "x"], ServingError, "cannot be read"),
-        (["import-gguf", "--package", "no-such", "--name", "x"], ServingError, "not installed"),
-        (["import-gguf", "--name", "x"], InputError, "either a GGUF FILE or --package"),
+        (["list", "--verify", "x"], ServingError, "there is no model 'x'"),
+        (["add", "/no/such.gguf", "--name", "x"], ServingError, "cannot be read"),
+        (["add", "--package", "no-such", "--name", "x"], ServingError, "not installed"),
+        (["add", "--name", "x"], InputError, "either a PATH or --package"),
         (
-            ["import-gguf", "a.gguf", "--package", "b", "--name", "x"],
+            ["add", "a.gguf", "--package", "b", "--name", "x"],
             InputError,
-            "either a GGUF FILE or --package",
+            "either a PATH or --package",
         ),
-        (["import-gguf", "a.gguf", "--wheels", "w", "--name", "x"], InputError, "needs --package"),
+        (["add", "a.gguf", "--wheels", "w", "--name", "x"], InputError, "needs --package"),
         (
-            ["import-gguf", "--package", "no-such", "--wheels", "/no", "--name", "x"],
+            ["add", "--package", "no-such", "--wheels", "/no", "--name", "x"],
             ServingError,
             "/no has no wheel of no-such",
         ),
@@ -111,6 +111,6 @@ def test_mistakes_give_one_clear_line(
     assert "\n" not in str(result.exception)
 
 
-@pytest.mark.parametrize("command", ["list", "add", "import-gguf", "verify"])
+@pytest.mark.parametrize("command", ["list", "add"])
 def test_help_shows_an_example(command: str) -> None:
     assert f"contested models {command}" in run(command, "--help").output

@@ -107,7 +107,7 @@ def test_it_goes_on_where_it_was_stopped(
     assert figures == pytest.approx(others, abs=1e-5)
     assert calls == whole.count("\n") + 1, "what was done is not done again"
     before = contents(Path("whole/tables"))
-    contested.done("report", "whole")
+    contested.done(*RUN, *model, "--out", "whole")
     assert contents(Path("whole/tables")) == before
 
 
@@ -289,7 +289,7 @@ def test_salience_is_that_of_the_generator_with_its_soft_prompt(
     note = f"tiny-soft-prompt: soft prompt for response (sha256 {digest[:12]}), tuned on topics 1"
     assert note in Path("results/tables/npov_detection.md").read_text()
     before = contents(Path("results/tables"))
-    contested.done("report", "results")
+    contested.done(*limited, "--soft-prompt", file)
     assert contents(Path("results/tables")) == before
 
 

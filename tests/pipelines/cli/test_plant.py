@@ -286,7 +286,6 @@ def test_a_labeller_is_measured_by_kind_beside_who_needs_no_model(
     assert Path("out/planted-errors.jsonl").read_text().count("\n") == 1, "the one namesake"
     left = contents(Path("out"))
     contested.done(*RUN, "--labeller", "nli")
-    contested.done("report", "out")
     assert contents(Path("out")) == left
 
 

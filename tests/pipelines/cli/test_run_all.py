@@ -66,12 +66,12 @@ def test_by_default_every_experiment_runs_and_the_tagger_judges(
     contested.done("run", "all", "--models-dir=m", "--cache=c", "--profile", "cpu-small")
     found = lines(planned)
     assert list(found) == [
-        *("import-gguf", "conflictscore", "conflict-detection", "conflict-detection 2", "conrag"),
+        *("add", "conflictscore", "conflict-detection", "conflict-detection 2", "conrag"),
         *("madam-rag", "conflicts", "report-writing", "truthfulqa", "npov", "npov 2"),
     ]
     shared_options = {"--profile": "cpu-small", "--models-dir": "m", "--out": "results"}
     cached = shared_options | {"--cache": "c"}
-    assert found["import-gguf"][-2:] == ["--models-dir", "m"]
+    assert found["add"][-2:] == ["--models-dir", "m"]
     tagged = cached | {"--labeller": "nli"}
     assert pairs(found["conflictscore"]) == tagged | {"--claims": "sentences"}
     assert pairs(found["conflict-detection"]) == pairs(found["conrag"]) == tagged
@@ -93,7 +93,7 @@ def test_whoever_says_how_many_gets_as_many_of_all(
 ) -> None:
     contested.done("run", "all", "--limit", "7", "--profile", "cpu-small")
     found = lines(planned)
-    del found["import-gguf"]
+    del found["add"]
     assert all(words.count("--limit") == 1 for words in found.values())
     assert all(words[words.index("--limit") + 1] == "7" for words in found.values())
 
@@ -103,7 +103,7 @@ def test_another_profile_is_judged_by_its_language_model(
 ) -> None:
     contested.done("run", "all", "--profile", "one-gpu-7b")
     found = lines(planned)
-    assert "import-gguf" not in found
+    assert "add" not in found
     assert pairs(found["conflictscore"])["--labeller"] == "llm"
     assert not any("--limit" in words for words in found.values())
     assert "--judge" not in found["conflicts"]
@@ -139,7 +139,7 @@ def test_where_the_language_model_is_goes_to_all_that_ask_it(
     where = ["--model", "m", "--concurrency", "4", "--endpoint", "u", "--endpoint", "v"]
     contested.done("run", "all", *where, "--claims", "whole", "--k=3", "--profile", "cpu-small")
     found = lines(planned)
-    assert "import-gguf" in found, "gradients are of the profile's model"
+    assert "add" in found, "gradients are of the profile's model"
     assert "--limit" not in found["madam-rag"]
     for name in ("conflictscore", "conflict-detection 2", "madam-rag", "conflicts"):
         assert " ".join(where) in " ".join(found[name])
@@ -180,7 +180,7 @@ def test_a_file_is_scored_alone(contested: Contested, planned: list[Stage], tmp_
     file = tmp_path / "a.jsonl"
     file.write_text(RECORD)
     contested.done("run", "all", "--data", file)
-    assert list(lines(planned)) == ["import-gguf", "conflictscore"]
+    assert list(lines(planned)) == ["add", "conflictscore"]
 
 
 def test_data_that_is_not_there_is_refused(contested: Contested) -> None:

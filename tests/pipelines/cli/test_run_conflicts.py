@@ -351,7 +351,7 @@ def test_runs_of_several_names_stand_in_one_report(
     Path("out/report.html").unlink()
     for each in Path("out/tables").iterdir():
         each.unlink()
-    contested.done("report", "out")
+    contested.done(*first, "--name", "told")
     assert contents(Path("out")) == before
 
 

@@ -104,7 +104,6 @@ def test_two_data_sets_in_one_folder_stand_in_one_table(contested: Contested, fo
         "claims",
         "fool-me-twice",
     }
-    contested.done("report", "out")
     again = ["run", "conrag", "--data", "claims.jsonl", "--method", "bm25", "--out", "out"]
     assert "differs in conrag.delta (" in contested.refused(*again, "--delta", "0.2")
 
@@ -148,7 +147,6 @@ def test_hallucinations_in_responses(contested: Contested, folder: Path) -> None
     assert "Passage AUC, ragtruth" in report
     before = contents(out)
     contested.done("run", "conrag", *RAGTRUTH, "--method", "bm25", "--out", "out")
-    contested.done("report", "out")
     assert contents(out) == before
 
 
@@ -312,7 +310,6 @@ def test_another_than_the_selector_judges_citations(
         if row["figures"] == "this run" and row["method"] == "ConRAG"
     )
     assert ours["recall"] == 0, "by the judge, though the tagger finds it borne out"
-    contested.done("report", "by-llm")
 
 
 def sorting(request: dict[str, Any]) -> str:

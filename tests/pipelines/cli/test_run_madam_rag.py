@@ -269,7 +269,7 @@ def test_experiments_and_data_sets_stand_in_one_report(
         assert part in page
     before = contents(Path("out"))
     Path("out/report.html").unlink()
-    contested.done("report", "out")
+    contested.done(*RUN, *at(endpoint), "--dataset", "faitheval", "--data", "faith.jsonl")
     assert contents(Path("out")) == before
 
 

@@ -109,7 +109,7 @@ def test_the_shipped_tagger_under_the_whole_suite(contested: Contested, folder: 
     assert cells["escapes-and-markup/clear-screen"].startswith("␛[2J")
 
     before = contents(folder)
-    contested.done("report", "out/run")
+    contested.done(*RUN)
     assert contents(folder) == before
 
 

@@ -1,4 +1,4 @@
-"""`contested regenerate`, as a person meets it; the shipped tagger judges."""
+"""`contested score --regenerate`, as a person meets it; the shipped tagger judges."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,8 @@ from scripted import Scripted, fenced_text
 
 ANSWER = "The mill was built in 1856."
 BOTH = "The mill was built in 1856, says one guide, while another says 1902."
-ASKED = ["regenerate", "--response", "answer.txt", "--documents", "north.txt", "south.txt"]
+FILES = ["--response", "answer.txt", "--documents", "north.txt", "south.txt"]
+ASKED = ["score", "--regenerate", *FILES]
 
 
 @pytest.fixture
@@ -67,7 +68,7 @@ def test_a_writer_that_does_not_listen_is_told_of(contested: Contested, mill: Sc
 
 def test_a_model_that_judges_itself_is_told_of(contested: Contested, mill: Scripted) -> None:
     err = contested.done(
-        *ASKED, "--labeller", "llm", "--claims", "whole", "--endpoint", mill.url
+        *ASKED, "--labeller", "llm", "--evidence", "choice", "--endpoint", mill.url
     ).err
     assert "the same model judges what it writes" in err
 
@@ -88,3 +89,13 @@ def test_what_cannot_be_done_is_said_in_a_line(
 ) -> None:
     assert message in contested.refused(*ASKED, *more, "--endpoint", mill.url)
     assert not mill.requests
+
+
+@pytest.mark.parametrize(
+    "option", [["--rounds", "2"], ["--question", "When?"], ["--no-hedge"], ["--judge-model", "m"]]
+)
+def test_options_of_regeneration_have_no_effect_without_it(
+    contested: Contested, mill: Scripted, option: list[str]
+) -> None:
+    message = contested.refused("score", "--fast", *FILES, *option)
+    assert "has no effect with a score without --regenerate; leave it out" in message

@@ -1,0 +1,139 @@
+"""One answer, written again from the conflict that was found in it."""
+
+from functools import partial
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from pipelines.conflictscore.pipeline import Scorer, prepare
+from pipelines.conflictscore.regeneration.regenerate import Regeneration, Writer, writer
+from pipelines.conflictscore.regeneration.regenerate import regenerate as write_again
+from pipelines.data.records import Example
+from pipelines.experiment.cost import cost_line
+from pipelines.experiment.experiment import Models
+from pipelines.experiment.needs import Needs, writer_needs
+from pipelines.experiment.options import judging
+from pipelines.inspection.found import Inspection, Tell, models_used, one_line_of
+from pipelines.inspection.score import FAST, AnswerScoreOptions
+from pipelines.option import Only, Option
+from pipelines.report.explorer import ExperimentView
+from pipelines.report.glance import ModelUsed
+
+PANEL = "Regeneration"
+
+REGENERATED = Only(lambda own: own.regenerate, "a score without --regenerate")
+
+
+class RegenerateOptions(AnswerScoreOptions):
+    """How an answer is scored and, if wanted, written again."""
+
+    regenerate: Annotated[
+        bool,
+        Option(
+            "Let a model that is told of the conflict write the answer again, and score that. "
+            "Unless you choose, the tagger judges, sentence by sentence.",
+            panel=PANEL,
+        ),
+    ] = False
+    question: Annotated[
+        str | None, Option("What was asked; shown to the writer.", panel=PANEL, only=REGENERATED)
+    ] = None
+    rounds: Annotated[
+        int,
+        Field(ge=1, le=10),
+        Option("Most times to ask for another answer.", panel=PANEL, only=REGENERATED),
+    ] = 1
+    keep: Annotated[
+        Literal["best", "last"],
+        Option(
+            "Which answer is the result: the `best` by score, so never one that scores worse than "
+            "yours, or the `last`.",
+            panel=PANEL,
+            only=REGENERATED,
+        ),
+    ] = "best"
+    hedge: Annotated[
+        bool,
+        Option(
+            "Whether the writer is asked to name both sides where documents remain at odds. "
+            "Without, it is asked for the most truthful answer alone, as in the paper.",
+            name="--hedge/--no-hedge",
+            panel=PANEL,
+            only=REGENERATED,
+        ),
+    ] = True
+    answer_tokens: Annotated[
+        int,
+        Field(ge=16),
+        Option("Most tokens of an answer.", panel=PANEL, only=REGENERATED),
+    ] = 256
+    judge_model: Annotated[
+        str | None,
+        Option(
+            "A registered model, or a model folder, that judges.",
+            shown="the profile's judge, or what --model names",
+            panel=PANEL,
+            only=REGENERATED,
+        ),
+    ] = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _sides(cls, given: dict[str, Any]) -> dict[str, Any]:
+        # So another model judges than writes, and a sentence that names both sides stays one claim.
+        if not given.get("regenerate") or "metric" not in given:
+            return given
+        metric = given["metric"]
+        usual = {name: value for name, value in FAST.items() if name not in metric.model_fields_set}
+        return given | {"metric": metric.model_copy(update=usual)}
+
+
+def regenerate_needs(options: RegenerateOptions) -> Needs:
+    """The models that write, judge and split; it raises what `writer_needs` does."""
+    metric = options.metric
+    return writer_needs(options, metric, options.judge_model, splits=metric.splits)
+
+
+async def regenerate(
+    example: Example, options: RegenerateOptions, models: Models, tell: Tell
+) -> Inspection[Regeneration]:
+    """Score an answer and write it again; it raises what `conflict_score` does."""
+    if options.question is not None:
+        example = example.model_copy(update={"question": one_line_of(options.question)})
+    settings = judging(options.metric, options.on_overflow)
+    author = writer(
+        models.asked,
+        models.prompts,
+        tokens=options.answer_tokens,
+        hedged=options.hedge,
+        cut=settings.cut,
+    )
+    scorer = prepare(
+        settings, models.judging, models.prompts, tagger=models.tagger, store=models.store
+    )
+    tell("writing")
+    found = await write_again(example, author, scorer, rounds=options.rounds, keep=options.keep)
+    title = example.question or "An answer, written again"
+    judge = scorer.judge.llm.client.model if scorer.judge.llm else None
+    used = models_used(writes=author.client.model, judges=judge, tags=models.tagger)
+    return Inspection(
+        found,
+        f"{_who(author, scorer)}\n{cost_line(author.client)}",
+        title=title,
+        view=partial(_view, found, used, title),
+        about={"response": example.id},
+    )
+
+
+def _view(found: Regeneration, used: list[ModelUsed], title: str) -> ExperimentView:
+    from pipelines.conflictscore.regeneration.view import regeneration_view
+
+    return regeneration_view(found, used, title)
+
+
+def _who(author: Writer, scorer: Scorer) -> str:
+    """Who wrote and who judged, with a warning where that is one model."""
+    told = f"written by {author.client.model.name}, judged by {scorer.judge.name}"
+    if scorer.judge.llm is not None and scorer.judge.llm.client is author.client:
+        told += ": the same model judges what it writes; --labeller nli does not"
+    return told
