@@ -20,16 +20,15 @@ from serving.backend import (
 from serving.cache import CompletionCache
 from serving.calls import ServedIdentity
 from serving.client import Client
-from serving.command import engine_version
 from serving.endpoint import Endpoint, ServedModel, ask_endpoint
 from serving.errors import ServingError
 from serving.home import default_home
+from serving.installed import engine_version, torch_device
 from serving.offline import LOOPBACK
 from serving.placement import Placement, Seat, here
 from serving.profile import EngineOptions, LocalRole, Profile
 from serving.server import start_all
 from serving.tokens import ChatTokenizer
-from serving.torch_build import torch_device
 
 Role = Literal["generator", "judge"]
 """Roles that a served model can play."""
