@@ -1,6 +1,7 @@
 """ConRAG, its baselines and its ablations over a data set of claims or questions."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -12,6 +13,7 @@ from pipelines.conrag.citation_judge import (
     citation_judge,
     needs_with,
 )
+from pipelines.conrag.cost import cost
 from pipelines.conrag.datasets import ALCE, FEVER, HALVED, Dataset, DatasetName, digest_of, read
 from pipelines.conrag.evaluate import evaluate
 from pipelines.conrag.example_scores import SCORES, verdict
@@ -28,6 +30,7 @@ from pipelines.data.released import Part
 from pipelines.errors import InputError
 from pipelines.evidence.examples import SAMPLES
 from pipelines.evidence.judge import model_of
+from pipelines.experiment.bounds import Cost, Tokens
 from pipelines.experiment.experiment import Experiment, LabelPrior, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import RunOptions, device_of, judging, source_of
@@ -180,9 +183,11 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
     words_only = options.questions or options.encyclopedia
     embedding = None if words_only else options.embedding()
 
+    def entry(number: int) -> str:
+        return f"{EXPERIMENT.name}.{repeated(claims.name, number)}"
+
     def work(models: RunModels) -> Sequence[Work[Query, ClaimResult]]:
-        given = options.questions or models.rehearsed  # an index of all passages takes long
-        found = None if given else _search(claims, options, embedding, models)
+        found = None if options.questions else _search(claims, options, embedding, models)
         return [one(models.repeated(number), number, found) for number in range(options.repeat)]
 
     def one(
@@ -219,7 +224,7 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
         if citing is not None:
             config["citations"] = about(citing)
         return Work(
-            f"{EXPERIMENT.name}.{repeated(claims.name, number)}",
+            entry(number),
             config,
             lambda query: evaluate(
                 query,
@@ -251,7 +256,32 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
             if not words_only
         ],
     )
-    return Plan(queries, options.needs(), work, summary, remarks=remarks, prior=prior)
+    bounds = partial(
+        cost,
+        settings=settings,
+        tagging=tagging,
+        citing=options.citing if options.questions else None,
+        writes=options.writes,
+    )
+
+    def cost_of(query: Query, tokens: Tokens) -> Cost:
+        passages = query.passages
+        if options.among == "all" or not passages:
+            passages = claims.corpus
+        elif options.questions:
+            passages = passages[: settings.depth]
+        return bounds(query, tokens, passages)
+
+    return Plan(
+        queries,
+        options.needs(),
+        work,
+        summary,
+        remarks=remarks,
+        prior=prior,
+        cost=None if options.encyclopedia else cost_of,
+        entries=lambda _: [entry(number) for number in range(options.repeat)],
+    )
 
 
 def _refuse_of_questions(options: ConragOptions) -> None:

@@ -24,7 +24,6 @@ from pipelines.evidence.settings import JudgeSettings
 from pipelines.evidence.store import JudgementStore, stored
 from serving.client import Client
 from serving.errors import RequestError
-from serving.rehearsal import MISSING
 
 PAIRS: Final = 256
 """Most unlabelled pairs that a batch prior is estimated from."""
@@ -63,7 +62,7 @@ def prior_of(
         return estimated
     path = Path(settings.prior)
     found = read_prior(path).correction
-    if found.labeller != raw_identity(llm) and llm.client.model.digest != MISSING:
+    if found.labeller != raw_identity(llm):
         raise InputError(
             f"{path} corrects another model, engine or prompt than is asked here "
             f"({llm.client.model.name}); fit it again: contested fit-prior"

@@ -28,7 +28,6 @@ from pipelines.evidence.settings import JudgeSettings
 from pipelines.evidence.store import JudgementStore, StoredLabeller, stored
 from pipelines.prompts import Prompt
 from serving.client import Client
-from serving.rehearsal import MISSING
 
 _MODEL = ("name", "digest", "engine", "context")
 """What `run.json` says of a model."""
@@ -170,8 +169,8 @@ def combination_of(
 ) -> tuple[Combination, ChosenThreshold | None]:
     """The combination that the settings name, and from which probability its labels keep the risk.
 
-    Without `llm` only the tagger is looked at, before there is a model. A model that is not there
-    (`MISSING`) is nobody's. A known one is left where the user corrects the model otherwise.
+    Without `llm` only the tagger is looked at, before there is a model. A known one
+    is left where the user corrects the model otherwise.
 
     Raises:
         InputError: The file is none, or was fitted for another tagger, model or prompt.
@@ -191,10 +190,9 @@ def _combination_in(path: Path, tagger: TaggerFolder, llm: LlmLabeller | None) -
     """The combination of a file; an InputError where it was fitted for other judges."""
     made = read_combination(path)
     assert made.fitted_for  # noqa: S101  read_combination sees to it
-    model = llm and llm.client.model
     now = made.fitted_for._replace(tagger=tagger.digest)
-    if llm and model and model.digest != MISSING:
-        now = Judging(tagger.digest, model.digest, llm.prompt.digest)
+    if llm:
+        now = Judging(tagger.digest, llm.client.model.digest, llm.prompt.digest)
     for what, own, other in zip(Judging._fields, made.fitted_for, now, strict=True):
         if own != other:
             names = dict(zip(Judging._fields, made.names, strict=False))

@@ -10,7 +10,6 @@ from typing import Final
 
 from pipelines.errors import InputError
 from pipelines.evidence.priors import Correction, FittedPrior, read_prior
-from serving.rehearsal import MISSING
 
 KNOWN: Final = "known"
 NONE: Final = "none"
@@ -36,15 +35,14 @@ def chosen_prior(prior: str, model: str, prompt: str) -> Correction | None:
     """What `--prior` names for a model and a prompt, by their digests: a known one, none, a file's.
 
     Raises:
-        InputError: The file is none of a correction, or is of another model or prompt. A model that
-            is not there, in a dry run, is nobody's.
+        InputError: The file is none of a correction, or is of another model or prompt.
     """
     if prior == NONE:
         return None
     if prior == KNOWN:
         return known_prior(model, prompt)
     found = read_prior(Path(prior))
-    if model != MISSING and (found.model, found.prompt) != (model, prompt):
+    if (found.model, found.prompt) != (model, prompt):
         raise InputError(
             f"{prior} corrects another model or prompt than is asked here; fit it again"
         )

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from nli.labels import Label
 from pipelines.evidence.judge import combination_of
 from pipelines.evidence.nli import TaggerFolder, calibrated
 from pipelines.evidence.settings import JudgeSettings
@@ -39,7 +38,6 @@ class Needs:
         judge_tagger: The tagger that judges what was written, where that is a role of its own.
         unasked: Why no language model is, for the refusal of its options.
         untagged: Why no tagger is.
-        briefest: What the tagger says where the run asks least of a language model.
     """
 
     role: Role | None = None
@@ -48,7 +46,6 @@ class Needs:
     judge_tagger: TaggerFolder | None = None
     unasked: str = "these options, which ask no language model"
     untagged: str = "these options, which ask no tagger"
-    briefest: Label = Label.SUPPORT
 
 
 def judge_needs(
@@ -86,7 +83,6 @@ def judge_needs(
         calibrated(needs.tagger)  # said before a server is looked for
     if settings.labeller == "combined" and needs.tagger is not None:
         combination_of(settings, needs.tagger)
-        return replace(needs, briefest=Label.IRRELEVANT)
     return needs
 
 

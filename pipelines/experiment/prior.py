@@ -5,9 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from pipelines.evidence.estimated import estimated_prior, pairs_to_ask, raw_identity
-from pipelines.evidence.judgement import RELATIONS
 from pipelines.evidence.llm import llm_labeller
-from pipelines.evidence.priors import correction_in, unchanged
+from pipelines.evidence.priors import correction_in
 from pipelines.experiment.experiment import LabelPrior, RunModels
 
 
@@ -57,11 +56,6 @@ async def with_correction(
             advance=lambda: counter.advance(client.usage),
         )
     return replace(models, correction=found)
-
-
-def uncorrected(models: RunModels) -> RunModels:
-    """The models of a run whose labels nobody looks at: nothing is estimated for them."""
-    return replace(models, correction=unchanged(RELATIONS))
 
 
 def told(prior: LabelPrior | None) -> str:
