@@ -2,8 +2,8 @@
 
 from typing import Literal, TypeVar
 
+from serving.installed import torch_device
 from serving.processor import cpu_precision
-from serving.torch_build import torch_device
 
 FormatT = TypeVar("FormatT", bound=str)
 

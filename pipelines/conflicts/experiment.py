@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final
 
+from pipelines.conflicts.cost import cost
 from pipelines.conflicts.datasets import SAMPLES, read
 from pipelines.conflicts.example_scores import SCORES, verdict
 from pipelines.conflicts.labellings import LABELLINGS
@@ -142,7 +144,7 @@ def plan(options: ConflictsOptions) -> Plan[Query, QueryResult]:
 
     def choose(models: RunModels) -> Sequence[Query]:
         """The queries with segments that the embedding model chose."""
-        if embedder is None or models.rehearsed:
+        if embedder is None:
             return queries
         keep = keeping(models.folder, embedder, segments)
         with models.counting("pages", sum(len(each.sources) for each in queries)) as counter:
@@ -158,7 +160,7 @@ def plan(options: ConflictsOptions) -> Plan[Query, QueryResult]:
         config = {"data": {"name": dataset.file, "sha256": dataset.digest}, "segments": segments}
         return [
             Work(
-                f"{EXPERIMENT.name}.{options.name or _called(models.client)}",
+                _entry(options, models.client.model.name if models.client else ""),
                 config | _config(ready, models, judging),
                 lambda query: examine(query, ready, on_failure=options.on_error),
                 facts=facts,
@@ -167,7 +169,14 @@ def plan(options: ConflictsOptions) -> Plan[Query, QueryResult]:
         ]
 
     told = summary(dataset.file, queries, methods)
-    return Plan(queries, needs, work, told)
+    return Plan(
+        queries,
+        needs,
+        work,
+        told,
+        cost=partial(cost, methods=methods),
+        entries=lambda model: [_entry(options, model)],
+    )
 
 
 def _refuse_types(settings: ConflictsSettings, methods: Methods, queries: Sequence[Query]) -> None:
@@ -194,11 +203,10 @@ def _strategies(given: Sequence[str] | None) -> tuple[Strategy, ...]:
     return tuple(each for each in STRATEGIES if each in names)
 
 
-def _called(client: Client | None) -> str:
-    """The name of a run: its model's, as a part of a file's."""
-    if client is None:
-        return TYPES_ALONE
-    return named_after(client.model.name)
+def _entry(options: ConflictsOptions, model: str) -> str:
+    """The name of a run, by its model's; empty where none is asked."""
+    named = named_after(model) if model else TYPES_ALONE
+    return f"{EXPERIMENT.name}.{options.name or named}"
 
 
 def _config(methods: Methods, models: Models, judging: Client | None) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
+from pipelines.conflictscore.cost import scoring
 from pipelines.conflictscore.decomposition import decomposition_prompt
 from pipelines.conflictscore.drift import TAGGER_IS_STEADY, drift_table
 from pipelines.conflictscore.example_scores import SCORES, verdict
@@ -23,6 +24,7 @@ from pipelines.errors import InputError
 from pipelines.evidence.judge import judge_named, model_of
 from pipelines.evidence.nli import calibrated
 from pipelines.evidence.risk import ChosenThreshold, choose_threshold
+from pipelines.experiment.bounds import Cost, Tokens
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs, judge_needs
 from pipelines.experiment.options import Overflow, RunOptions, ServerOptions, judging
@@ -89,7 +91,7 @@ def plan(options: ScoreOptions) -> Plan[Example, Result]:
 
     def work(models: RunModels, number: int) -> Work[Example, Result]:
         again = models.repeated(number)
-        scorer, entry = scorer_of(again), f"{EXPERIMENT.name}.{_repeat_name(number)}".rstrip(".")
+        scorer, entry = scorer_of(again), _entry(number)
         return Work(
             entry,
             config(dataset, scorer),
@@ -118,7 +120,15 @@ def plan(options: ScoreOptions) -> Plan[Example, Result]:
         _summary(dataset, settings, needs, options.repeat),
         afterwards=afterwards,
         remarks=remarks,
+        cost=partial(cost, settings=settings),
+        entries=lambda _: [_entry(number) for number in range(options.repeat)],
     )
+
+
+def cost(example: Example, tokens: Tokens, settings: Settings) -> Cost:
+    """As `scoring`: a call that splits the response, and a judgement per claim and document."""
+    response, documents = example.response, example.documents
+    return scoring(settings, tokens, response, documents, example.claims)
 
 
 def _summary(data: Dataset, settings: Settings, needs: Needs, repeat: int) -> str:
@@ -155,6 +165,10 @@ def config(data: Dataset, scorer: Scorer) -> dict[str, Any]:
 
 def _repeat_name(number: int) -> str:
     return f"repeat-{number}" if number else ""
+
+
+def _entry(number: int) -> str:
+    return f"{EXPERIMENT.name}.{_repeat_name(number)}".rstrip(".")
 
 
 def skipped(folder: RunFolder) -> list[Skipped]:

@@ -1,6 +1,7 @@
 """ConRAG, its baselines and its ablations over a data set of claims or questions."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -12,6 +13,7 @@ from pipelines.conrag.citation_judge import (
     citation_judge,
     needs_with,
 )
+from pipelines.conrag.cost import cost
 from pipelines.conrag.datasets import ALCE, FEVER, HALVED, Dataset, DatasetName, digest_of, read
 from pipelines.conrag.evaluate import evaluate
 from pipelines.conrag.example_scores import SCORES, verdict
@@ -27,6 +29,7 @@ from pipelines.data.released import Part
 from pipelines.errors import InputError
 from pipelines.evidence.examples import SAMPLES
 from pipelines.evidence.judge import model_of
+from pipelines.experiment.bounds import Cost, Tokens
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import RunOptions, device_of, judging, source_of
@@ -174,9 +177,10 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
     words_only = options.questions or options.encyclopedia
     embedding = None if words_only else options.embedding()
 
+    entry = f"{EXPERIMENT.name}.{claims.name}"
+
     def work(models: RunModels) -> Sequence[Work[Query, ClaimResult]]:
-        given = options.questions or models.rehearsed  # an index of all passages takes long
-        found = None if given else _search(claims, options, embedding, models)
+        found = None if options.questions else _search(claims, options, embedding, models)
         find = found or as_given
         seed = options.seed if options.temperature > 0 else 0  # nothing is drawn at 0
         judge = models.judge(tagging)
@@ -208,7 +212,7 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
             config["citations"] = about(citing)
         return [
             Work(
-                f"{EXPERIMENT.name}.{claims.name}",
+                entry,
                 config,
                 lambda query: evaluate(
                     query,
@@ -227,7 +231,31 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
     bad = claims.skipped
     remarks = [f"rows skipped: {len(bad):,}; the first: {bad[0]}"] if bad else []
     summary = _summary(claims, queries, options)
-    return Plan(queries, options.needs(), work, summary, remarks=remarks)
+    bounds = partial(
+        cost,
+        settings=settings,
+        tagging=tagging,
+        citing=options.citing if options.questions else None,
+        writes=options.writes,
+    )
+
+    def cost_of(query: Query, tokens: Tokens) -> Cost:
+        passages = query.passages
+        if options.among == "all" or not passages:
+            passages = claims.corpus
+        elif options.questions:
+            passages = passages[: settings.depth]
+        return bounds(query, tokens, passages)
+
+    return Plan(
+        queries,
+        options.needs(),
+        work,
+        summary,
+        remarks=remarks,
+        cost=None if options.encyclopedia else cost_of,
+        entries=lambda _: [entry],
+    )
 
 
 def _refuse_of_questions(options: ConragOptions) -> None:

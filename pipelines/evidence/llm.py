@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, create_model
 
@@ -26,6 +26,13 @@ from serving.schemas import told
 Mode = Literal["choice", "json", "together"]
 
 Answer = Literal["SUPPORTS", "CONTRADICTS", "IRRELEVANT"]
+
+PROMPTS: Final[dict[Mode, str]] = {
+    "choice": "relation",
+    "json": "relation_json",
+    "together": "relation_together",
+}
+"""Mode -> its prompt."""
 
 TEXT_CHARACTERS = 400
 """Where a server that holds replies to their schema ends a snippet or a reason."""
@@ -77,7 +84,11 @@ class LlmLabeller:
                 "engine": model.engine,
                 "prompt": self.prompt.digest,
                 "labels": RELATIONS,
-                "sampling": {"temperature": 0.0, "seed": 0, "max_tokens": self.reply_tokens(1)},
+                "sampling": {
+                    "temperature": 0.0,
+                    "seed": 0,
+                    "max_tokens": reply_tokens(self.mode, 1),
+                },
                 "cut": self.cut and (model.context, self.client.tokenizer is not None),
             },
         )
@@ -107,16 +118,12 @@ class LlmLabeller:
         """The prompt of one call: several documents in `together`, else exactly one."""
         return self.prompt.messages(documents=list(documents), document=documents[0], claim=claim)
 
-    def reply_tokens(self, documents: int) -> int:
-        """Most tokens that the reply to one call may have."""
-        return {"choice": 1, "json": REPLY_TOKENS, "together": 16 * documents + 32}[self.mode]
-
     async def _fit(self, document: Document, claims: Sequence[str]) -> Excerpt:
         longest = max(claims, key=lambda claim: self.client.count(self.messages([""], claim)))
         return await self.client.fit(
             document.as_read(),
             lambda text: self.messages([text], longest),
-            max_tokens=self.reply_tokens(1),
+            max_tokens=reply_tokens(self.mode, 1),
             cut=self.cut,
             name=f"document '{document.id}'",
         )
@@ -164,7 +171,7 @@ class LlmLabeller:
             "TogetherReply", **dict.fromkeys(names, (Answer, ...))
         )
 
-        sampling = Sampling(max_tokens=self.reply_tokens(len(documents)))
+        sampling = Sampling(max_tokens=reply_tokens(self.mode, len(documents)))
 
         async def ask(claim: str) -> list[Judgement]:
             messages = self.messages(texts, claim)
@@ -197,10 +204,14 @@ def llm_labeller(
     client: Client, mode: Mode, *, overrides: Path | None = None, cut: bool = False
 ) -> LlmLabeller:
     """A labeller with the prompt of its mode."""
-    name = {"choice": "relation", "json": "relation_json", "together": "relation_together"}[mode]
     document = "documents" if mode == "together" else "document"
-    prompt = prompts.load(f"evidence/{name}", {document, "claim"}, overrides)
+    prompt = prompts.load(f"evidence/{PROMPTS[mode]}", {document, "claim"}, overrides)
     return LlmLabeller(client, mode, prompt, cut)
+
+
+def reply_tokens(mode: Mode, documents: int) -> int:
+    """Most tokens that the reply to one call may have."""
+    return {"choice": 1, "json": REPLY_TOKENS, "together": 16 * documents + 32}[mode]
 
 
 def contains(text: str, snippet: str) -> bool:

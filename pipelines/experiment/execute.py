@@ -190,12 +190,11 @@ async def models_for(
     needs: Needs,
     on_status: Callable[[str], None],
     logs: Path | None = None,
-    kind: Callable[..., Client] = Client,
 ) -> AsyncIterator[Models]:
     """The models that are needed. A server starts with the first question, if there is one.
 
-    Its logs go to the folder `logs`; `on_status` is told what is being waited for; clients are made
-    by `kind`. A model that is not there is a ServingError.
+    Its logs go to the folder `logs`; `on_status` is told what is being waited for. A
+    model that is not there is a ServingError.
     """
     served = options if isinstance(options, ServedOptions) else None
     cache = served.cache if served else None
@@ -211,7 +210,6 @@ async def models_for(
                     concurrency=served.concurrency if served else None,
                     on_status=on_status,
                     together=together,
-                    kind=kind,
                 )
             )
 
@@ -232,11 +230,7 @@ async def models_for(
 
 @asynccontextmanager
 async def opened(
-    options: ModelOptions,
-    needs: Needs,
-    folder: RunFolder,
-    counting: Counting,
-    kind: Callable[..., Client] = Client,
+    options: ModelOptions, needs: Needs, folder: RunFolder, counting: Counting
 ) -> AsyncIterator[RunModels]:
     """The models of a run; `counting` shows what is being waited for. See `models_for`."""
     shown: list[Counter] = []
@@ -252,5 +246,5 @@ async def opened(
         if shown:
             shown[-1].status(text)
 
-    async with models_for(options, needs, tell, folder.logs, kind) as models:
+    async with models_for(options, needs, tell, folder.logs) as models:
         yield RunModels(**vars(models), folder=folder, counting=showing)

@@ -21,6 +21,7 @@ from pipelines.evidence.labeller import PairError
 from pipelines.evidence.nli import TaggerFolder
 from pipelines.evidence.settings import JudgeSettings
 from pipelines.evidence.store import JudgementStore
+from pipelines.experiment.bounds import Cost, Tokens
 from pipelines.experiment.labelled import Labelling
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import RunOptions
@@ -114,15 +115,10 @@ class Models:
 
 @dataclass(frozen=True, kw_only=True)
 class RunModels(Models):
-    """The models of a run, its locked folder, and a display for what takes long beforehand.
-
-    Where it is `rehearsed` the models are stand-ins: calls are counted, and nothing that takes long
-    may be prepared.
-    """
+    """The models of a run, its locked folder, and a display for what takes long beforehand."""
 
     folder: RunFolder
     counting: Counting
-    rehearsed: bool = False
 
 
 @dataclass(frozen=True)
@@ -164,6 +160,8 @@ class Plan(Generic[ItemT, ResultT]):
         needs: The models.
         work: Makes it ready; several are done one after the other (repeats).
         summary: What `--dry-run` says before it counts calls and tokens.
+        cost: Bounds of what an item takes, by formula; None where they are not known beforehand.
+        entries: Those of its works in `run.json`, by the name of the language model that is asked.
         afterwards: Called with the models when all is done, before tables are made.
         remarks: What is said at the end.
     """
@@ -174,6 +172,8 @@ class Plan(Generic[ItemT, ResultT]):
     summary: str = ""
     afterwards: Callable[[RunModels], None] = lambda _: None
     remarks: Sequence[str] = ()
+    cost: Callable[[ItemT, Tokens], Cost] | None = None
+    entries: Callable[[str], Sequence[str]] = lambda _: ()
 
 
 @dataclass(frozen=True)

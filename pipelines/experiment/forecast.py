@@ -1,195 +1,244 @@
-"""What a run would take: calls, tokens, pairs and hours, in the same words for every experiment."""
+"""What a run would take: bounds of calls, tokens and pairs by formula, and hours by a probe."""
 
+import random
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
-from serving.calls import Usage
-from serving.probe import Pace
+from pipelines.experiment.bounds import Cost, Tokens
+from pipelines.experiment.execute import done_in, opened
+from pipelines.experiment.experiment import Counting, Experiment, Plan
+from pipelines.experiment.options import LlmOptions, RunOptions, source_of
+from pipelines.metrics.mean import mean
+from pipelines.runs.folder import RunFolder
+from pipelines.runs.runner import IN_FLIGHT, run_examples
+from serving import models
+from serving.connect import Source, resolve
+from serving.errors import ServingError
+from serving.tokens import ChatTokenizer
 
+PROBED = 5
+"""Items that a probe runs; the first one starts servers and loads models, and is not timed."""
 
-@dataclass(frozen=True)
-class Range:
-    """At least, at most, and as much as measured items let expect (None: nothing was measured)."""
-
-    low: float = 0
-    high: float = 0
-    expected: float | None = None
-
-    def __add__(self, other: "Range") -> "Range":
-        """Of two runs; expected where it is of both."""
-        both = self.known, other.known
-        known = None if None in both else sum(each for each in both if each is not None)
-        return Range(self.low + other.low, self.high + other.high, known)
-
-    @property
-    def known(self) -> float | None:
-        """As much as is to be expected: measured, or what cannot be otherwise."""
-        return self.low if self.low == self.high else self.expected
-
-    def __str__(self) -> str:
-        """For people: "120", "from 52 to 310", "about 97 (from 52 to 310)"."""
-        if round(self.low) == round(self.high):
-            return f"{self.low:,.0f}"
-        bounds = f"from {self.low:,.0f} to {self.high:,.0f}"
-        return bounds if self.expected is None else f"about {self.expected:,.0f} ({bounds})"
+UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True)
-class Amounts:
-    """What is asked for, in calls, tokens and pairs.
+class Pace:
+    """What a probe measured.
 
     Attributes:
-        read: Prompt tokens.
-        shared: Those of them that begin as an earlier prompt does; a prefix cache that holds all of
-            them saves so many.
-        written: Tokens of replies.
-        pairs: Of claim and document, for the tagger.
+        seconds: Of each timed item.
+        wall: Of all of them, side by side.
+        in_flight: Items that a run has side by side, at most.
+        known: Answers and judgements that were there before, and took no time.
     """
 
-    calls: Range = Range()
-    read: Range = Range()
-    shared: Range = Range()
-    written: Range = Range()
-    pairs: Range = Range()
+    seconds: tuple[float, ...]
+    wall: float
+    in_flight: int
+    known: int = 0
 
-    def __add__(self, other: "Amounts") -> "Amounts":
-        """Of two runs."""
-        return Amounts(
-            *(getattr(self, each.name) + getattr(other, each.name) for each in fields(Amounts))
-        )
+    def hours(self, left: int) -> str:
+        """For so many items, with a 95 % interval, for people."""
+        together = sum(self.seconds) / self.wall
+        found = mean(self.seconds, bounds=(0.0, float("inf")))
+        assert found is not None  # noqa: S101  an item was timed
+        at_once = min(self.in_flight, len(self.seconds))
 
+        def hours(seconds: float) -> str:
+            return f"{left * seconds / together / 3600:,.2g}"
 
-@dataclass(frozen=True)
-class Hours:
-    """How long calls take: as expected (None: unknown), and from the quickest to the slowest."""
-
-    low: float
-    high: float
-    expected: float | None
-
-    def __add__(self, other: "Hours") -> "Hours":
-        """One after the other."""
-        known = None not in (self.expected, other.expected)
-        expected = (self.expected or 0) + (other.expected or 0) if known else None
-        return Hours(self.low + other.low, self.high + other.high, expected)
-
-    def __str__(self) -> str:
-        """For people: "0.43 (0.35 to 0.61)", "from 0.1 to 3.2"."""
-        if self.expected is None:
-            return f"from {_places(self.low)} to {_places(self.high)}"
-        return f"{_places(self.expected)} ({_places(self.low)} to {_places(self.high)})"
+        spread = ""
+        if found.low is not None and found.high is not None:
+            spread = f" ({hours(found.low)} to {hours(found.high)})"
+        told = f"hours: {hours(found.value)}{spread}, with {at_once} at once as in the probe"
+        if self.in_flight > at_once:
+            told += f"; a run has up to {self.in_flight}, which servers that batch do sooner"
+        if self.known:
+            told += f"; {self.known} answers were known, and took no time"
+        return told
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """What a run would take, without what its folder and the cache have already.
+    """What a run would take, without what its folder has.
 
     Attributes:
-        items: How many there are, all repeats counted.
-        done: Those that the run folder has.
-        sampled: Items that were rehearsed, of those that are left.
-        spread: Half of the 95 % interval of `read` by its value, where not all were rehearsed.
-        measured: Items whose calls are all in the cache, so that what they took is known.
-        took: That, of all of them together.
+        items: How many there are, all repeats counted; `done` are those that the folder has.
+        cost: Bounds for the others; None where no formula is known.
         model: Who is asked; None where no language model is.
-        refused: Sampled items that could not be asked about, and the first reason.
         missing: Why tokens are counted by characters, if they are.
-        pace: How fast the server answers, where it was probed.
+        pace: What a probe measured.
     """
 
     items: int
-    done: int = 0
-    amounts: Amounts = field(default_factory=Amounts)
-    sampled: int = 0
-    spread: float | None = None
-    measured: int = 0
-    took: Usage = field(default_factory=Usage)
+    done: int
+    cost: Cost | None
     model: str | None = None
-    refused: tuple[int, str] = (0, "")
     missing: str | None = None
     pace: Pace | None = None
 
-    @property
-    def hours(self) -> Hours | None:
-        """Calls by measured calls per second; None where nothing was measured.
-
-        The server is taken to be as busy as in the probe from the first call to the last, with
-        calls of the same shape. The tagger's time is in it as far as it slowed the probe's calls.
-        """
-        calls = self.amounts.calls
-        if calls.high == 0:
-            return Hours(0, 0, 0)
-        if self.pace is None or self.pace.mean.calls == 0:
-            return None
-        (slow, quick), mean = self.pace.spread, self.pace.mean.calls
-        low, high = calls.known or calls.low, calls.known or calls.high
-        expected = None if calls.known is None else calls.known / mean / 3600
-        # A window without a call says that windows are too short, not that it takes for ever.
-        return Hours(low / quick / 3600, high / (slow or mean / 2) / 3600, expected)
-
     def lines(self, counted: str) -> list[str]:
         """For people; `counted` is what items are: "questions"."""
-        left, amounts = self.items - self.done, self.amounts
-        told = [f"{self.done:,} of {self.items:,} {counted} are done"] if self.done else []
-        if amounts.pairs.high:
-            told.append(f"pairs to tag: {amounts.pairs}")
+        told = [f"{self.done:,} of {self.items:,} {counted} are done"]
+        calls, read, written, pairs = _figures(self.cost)
+        if pairs != "0":
+            told.append(f"pairs to tag: {pairs}")
         if self.model is None:
-            return [*told, "no language model is asked"]
-        told += [
-            f"calls to {self.model}: {amounts.calls}",
-            f"tokens read: {amounts.read}",
-            f"  of these shared prefixes: {amounts.shared}",
-            f"tokens written: {amounts.written}",
-            f"hours: {self._hours()}",
-        ]
-        if self.sampled < left:
-            within = f", within {self.spread:.0%}" if self.spread is not None else ""
-            told.append(f"from {self.sampled:,} of the {left:,} {counted} that are left{within}")
-        if self.measured:
-            told.append(f"expected as of {self.measured:,} {counted} that the cache knows whole")
-        if self.refused[0]:
-            number, reason = self.refused
-            told.append(f"{number:,} of {self.sampled:,} cannot be asked about: {reason}")
+            told.append("no language model is asked")
+        else:
+            told += [f"calls to {self.model}: {calls}", f"tokens read: {read}"]
+            told.append(f"tokens written: {written}")
+        if self.pace is not None:
+            told.append(self.pace.hours(self.items - self.done))
+        if self.cost is not None and self.cost != Cost():
+            told.append(
+                "bounds, item by item; what the cache has, or items share, is not subtracted"
+            )
         if self.missing:
             told.append(f"tokens are counted as four characters each: {self.missing}")
         return told
 
-    def _hours(self) -> str:
-        if self.hours is None:
-            return "unknown; --probe measures them"
-        if self.pace is None:
-            return "0"
-        mean = self.pace.mean
-        return (
-            f"{self.hours}, at {mean.calls:,.2f} calls/s ({mean.read:,.0f} tokens/s read, "
-            f"{mean.written:,.0f} written), measured {self.pace.measured}"
-        )
+
+async def forecast(
+    experiment: Experiment[Any, Any],
+    plan: Plan[Any, Any],
+    options: RunOptions,
+    pace: Pace | None = None,
+) -> Forecast:
+    """Bounds of what a run would take, from its plan. No model is asked or loaded.
+
+    Raises:
+        InputError: The run folder is damaged, or a prompt of the user's own cannot be used.
+        ServingError: An endpoint does not answer.
+    """
+    name, tokenizers, reasoning, missing = None, [], 0, None
+    sources = [] if plan.needs.role is None else [source_of(options, plan.needs.role)]
+    for source in (*sources, *([plan.needs.judge] if plan.needs.judge else [])):
+        called, tokenizer, why = await _tokenizer(source)
+        name, missing = name or called, missing or why
+        engine = source.options(called)
+        if engine.always_reasons or (tokenizer and tokenizer.always_reasons):
+            reasoning = max(reasoning, engine.reasoning_tokens)
+        tokenizers += [tokenizer] if tokenizer else []
+    folder = RunFolder(options.out)
+    entries = plan.entries(name or "") or ("",)
+    done = [done_in(folder.log(each, experiment.result)) if each else set() for each in entries]
+    total = None
+    if plan.cost is not None:
+        overrides = options.prompts if isinstance(options, LlmOptions) else None
+        tokens = Tokens(() if missing else tokenizers, overrides)
+        total = Cost()
+        for item in plan.items:
+            left = sum(item.id not in known for known in done)
+            total += plan.cost(item, tokens).times(left) if left else Cost()
+        total += Cost(reply_tokens=reasoning * total.calls[1])
+    return Forecast(
+        items=len(plan.items) * len(entries),
+        done=sum(item.id in known for known in done for item in plan.items),
+        cost=total,
+        model=name,
+        missing=missing,
+        pace=pace,
+    )
+
+
+async def _tokenizer(source: Source) -> tuple[str, ChatTokenizer | None, str | None]:
+    """The name of a role's model, its tokenizer, and else why that is not on this machine."""
+    if source.endpoints:
+        resolved = await resolve(source)
+        name = resolved.identity.name
+        return name, resolved.tokenizer, None if resolved.tokenizer else f"{name} is elsewhere"
+    try:
+        folder = models.find(source.model or source.profiled, source.models_dir)
+        return folder.name, ChatTokenizer.from_folder(folder.path), None
+    except ServingError as error:
+        return source.model or source.profiled, None, str(error)
+
+
+async def probe(
+    experiment: Experiment[Any, Any], plan: Plan[Any, Any], options: RunOptions, counting: Counting
+) -> Pace | None:
+    """Run up to five items, drawn from all parts of the data, and see how long they take.
+
+    Servers are found or started as by the run, and items are run side by side as by it. What models
+    say is kept for the run; the run folder gets no result. None where nothing is left to do.
+
+    Raises:
+        InputError, ServingError: As `execute`.
+    """
+    folder = RunFolder(options.out)
+    async with opened(options, plan.needs, folder, counting) as ready:
+        work = plan.work(ready)[0]
+        done = done_in(folder.log(work.entry, experiment.result))
+        items = plan.items if work.items is None else work.items
+        drawn = _drawn([item for item in items if item.id not in done])
+        if not drawn:
+            return None
+        client = work.client or ready.client
+        most = experiment.in_flight or max(client.concurrency if client else 0, IN_FLIGHT)
+        seconds: list[float] = []
+
+        async def timed(item: Any) -> None:
+            began = time.monotonic()
+            try:
+                await work.each(item)
+            except experiment.refusals:
+                return
+            finally:
+                seconds.append(time.monotonic() - began)
+
+        with ready.counting("probed " + experiment.counted, len(drawn)) as counter:
+            if len(drawn) > 1:
+                await timed(drawn.pop(0))
+                counter.advance()
+                seconds.clear()
+            counter.status("")
+            in_flight, began = most * work.places(), time.monotonic()
+            await run_examples(
+                drawn, timed, in_flight=in_flight, on_result=lambda _: counter.advance()
+            )
+            wall = time.monotonic() - began
+        asked = {id(each): each.usage for each in (client, ready.judging) if each is not None}
+        known = sum(usage.saved_calls for usage in asked.values())
+        known += work.judge.from_store()["found"] if work.judge else 0
+    return Pace(tuple(seconds), wall, in_flight, known)
+
+
+def _drawn(items: Sequence[Any]) -> list[Any]:
+    """One item of each of so many equal parts, by seed."""
+    draw = random.Random(0)  # noqa: S311  draws a sample, keeps no secret
+    count = min(PROBED, len(items))
+    parts = [len(items) * place // count for place in range(count + 1)] if count else [0]
+    return [items[draw.randrange(low, high)] for low, high in pairwise(parts)]
 
 
 def table(forecasts: Sequence[tuple[str, Forecast]]) -> list[str]:
     """Several runs one below the other, with their sum."""
-    rows = [("", "calls", "tokens read", "tokens written", "hours")]
-    amounts, hours = Amounts(), Hours(0, 0, 0)
-    unknown = False
-    for title, each in forecasts:
-        rows.append((title, *_figures(each.amounts), str(each.hours or "unknown")))
-        amounts += each.amounts
-        hours += each.hours or Hours(0, 0, 0)
-        unknown = unknown or each.hours is None
-    rows.append(("all", *_figures(amounts), "unknown" if unknown else str(hours)))
-    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    costs = [(title, each.cost) for title, each in forecasts]
+    known = [cost for _, cost in costs if cost is not None]
+    costs.append(("all", sum(known, Cost()) if len(known) == len(costs) else None))
+    rows = [("", "calls", "tokens read", "tokens written", "pairs to tag")]
+    rows += [(title, *_figures(cost)) for title, cost in costs]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(
             cell.rjust(width) if place else cell.ljust(width)
             for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
+        )
         for row in rows
     ]
 
 
-def _figures(amounts: Amounts) -> tuple[str, str, str]:
-    return str(amounts.calls), str(amounts.read), str(amounts.written)
-
-
-def _places(hours: float) -> str:
-    return f"{hours:,.0f}" if hours >= 100 else f"{hours:.2g}"
+def _figures(cost: Cost | None) -> tuple[str, str, str, str]:
+    """Calls, tokens read and written, and pairs, for people."""
+    if cost is None:
+        return (UNKNOWN,) * 4
+    least, most = cost.calls
+    calls = f"{most:,}" if least == most else f"from {least:,} to {most:,}"
+    upper = (cost.prompt_tokens, cost.reply_tokens, cost.pairs)
+    read, written, pairs = (f"at most {each:,}" if each else "0" for each in upper)
+    return calls, read, written, pairs

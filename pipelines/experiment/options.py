@@ -163,12 +163,12 @@ class RunOptions(WithPresets, ModelOptions):
         int | None, Field(ge=1), Option("Take only the first N {items}.", metavar="N")
     ] = None
     dry_run: Annotated[
-        bool, Option("Say how many calls and tokens it takes; ask no model. See docs/sizing.md.")
+        bool, Option("Say how many calls and tokens it takes at most; ask no model.")
     ] = False
     probe: Annotated[
         bool,
         Option(
-            "With --dry-run: measure the server with 30 seconds of the run, and say the hours.",
+            "With --dry-run: run up to five {items}, whose answers are kept, and say the hours.",
             name="--probe",
             only=Only(lambda own: own.dry_run, "a run that is no --dry-run"),
         ),

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final
 
@@ -22,6 +23,7 @@ from pipelines.experiment.publish import Publication, Runs
 from pipelines.madam_rag.astute_rag import CONSOLIDATIONS
 from pipelines.madam_rag.baselines import baseline_prompts
 from pipelines.madam_rag.constructions import MOST, misinformation, support_imbalance
+from pipelines.madam_rag.cost import cost
 from pipelines.madam_rag.datasets import (
     AMBIGDOCS,
     RAMDOCS,
@@ -178,6 +180,9 @@ def plan(options: MadamOptions) -> Plan[Question, QuestionResult]:
     tagger = tagger_named(options.tagger, where) if options.reliability else None
     names = COMPARED[experiment] + ((WITH_RELIABILITY,) if options.reliability else ())
 
+    varied = () if experiment == "methods" else (experiment,)
+    entry = ".".join((EXPERIMENT.name, dataset, *varied))
+
     def work(models: Models) -> Sequence[Work[Question, QuestionResult]]:
         labeller = None if tagger is None else stored(nli_labeller(tagger), models.store)
         members = panel(models.asked, models.prompts, labeller=labeller)
@@ -201,10 +206,9 @@ def plan(options: MadamOptions) -> Plan[Question, QuestionResult]:
         if tagger is not None:
             config["tagger"] = tagger_of(tagger)
         released = dataset == RAMDOCS and options.data is not None
-        varied = () if experiment == "methods" else (experiment,)
         return [
             Work(
-                ".".join((EXPERIMENT.name, dataset, *varied)),
+                entry,
                 config,
                 lambda question: answered(question, methods, stop=options.on_error == "stop"),
                 facts={"statistics": statistics(ramdocs.read(path))} if released else {},
@@ -216,6 +220,8 @@ def plan(options: MadamOptions) -> Plan[Question, QuestionResult]:
         Needs(role="generator", tagger=tagger, untagged=UNTOLD),
         work,
         _summary(data, questions, names),
+        cost=partial(cost, names=names, settings=settings, consolidations=often),
+        entries=lambda _: [entry],
     )
 
 

@@ -12,8 +12,8 @@ from pipelines.precision import format_of
 from salience.variants import Precision
 from serving import models
 from serving.connect import devices
+from serving.installed import torch_device
 from serving.placement import WORKING_GIB
-from serving.torch_build import torch_device
 from serving.weights import weights_gib
 
 if TYPE_CHECKING:

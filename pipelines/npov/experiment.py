@@ -14,7 +14,8 @@ from pipelines.data import procon
 from pipelines.data.jsonl import read_bytes
 from pipelines.data.procon import Topic
 from pipelines.errors import InputError
-from pipelines.experiment.experiment import Experiment, Models, Plan, RunModels, Work
+from pipelines.experiment.bounds import Cost, Tokens
+from pipelines.experiment.experiment import Experiment, Models, Plan, Work
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import (
     EndpointOptions,
@@ -31,6 +32,7 @@ from pipelines.npov.example_scores import SCORES
 from pipelines.npov.knowledge_base import SAMPLE_TOPICS
 from pipelines.npov.other_topic import with_other_arguments
 from pipelines.npov.presets import AS_IN_PAPER
+from pipelines.npov.prompt import as_read, npov_prompt
 from pipelines.npov.result import NpovResult
 from pipelines.npov.sets import ORGANIC, Case, SyntheticSet, limited, synthetic_cases
 from pipelines.npov.settings import SALIENCE_PANEL, GradientSettings, SalienceSettings
@@ -221,8 +223,7 @@ def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
             "encoder": about["digest"],
             "detector": options.detector,
         }
-        rehearsed = isinstance(models, RunModels) and models.rehearsed
-        encoders = runs.encoders(None if rehearsed else encoder)
+        encoders = runs.encoders(encoder)
         if options.detector == "baselines":
             run = runs.baselines(about, encoders)
         elif options.detector == "tagger":
@@ -249,7 +250,44 @@ def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
             )
         ]
 
-    return Plan(cases, _needs(options), work, _summary(cases), remarks=remarks)
+    needs = _needs(options)
+
+    def entries(model: str) -> Sequence[str]:
+        names = {"ablation": f"{model}-ablation", "baselines": "baselines"}
+        if needs.tagger is not None:
+            names["tagger"] = needs.tagger.name
+        name = options.name or names.get(options.detector)
+        return [f"{EXPERIMENT.name}.{file_name(name)}"] if name else ()
+
+    return Plan(
+        cases,
+        needs,
+        work,
+        _summary(cases),
+        remarks=remarks,
+        cost=partial(cost, detector=options.detector),
+        entries=entries,
+    )
+
+
+def cost(case: Case, tokens: Tokens, detector: str) -> Cost:
+    """Of the ablation, a call for the example and one without each of its arguments.
+
+    Each reads a prompt and the response and writes one token. The tagger compares each argument
+    with each sentence, both ways. Other detectors ask no server.
+    """
+    from pipelines.npov.ablation import without_each
+    from pipelines.npov.texts import arguments_read, sentences_read
+
+    example = case.annotated.example
+    if detector == "tagger":
+        return Cost(pairs=2 * len(arguments_read(example)) * len(sentences_read(example)))
+    if detector != "ablation":
+        return Cost()
+    asked = [npov_prompt(each).text for each in (example, *without_each(example))]
+    # A tokenizer puts one more at the beginning.
+    own = len(asked) * (1 + tokens(as_read(example.response)))
+    return Cost((len({*asked}), len(asked)), tokens(*asked) + own, len(asked))
 
 
 def _refuse_unused(options: NpovOptions) -> None:

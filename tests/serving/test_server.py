@@ -22,8 +22,8 @@ import psutil
 import pytest
 
 from serving import detached
-from serving.command import engine_version
 from serving.errors import ServingError
+from serving.installed import engine_version
 from serving.models import Model
 from serving.owner import lives
 from serving.profile import EngineOptions, load
@@ -412,7 +412,7 @@ def test_progress_reads_on_where_it_stopped_and_does_not_repeat_itself(tmp_path:
 
 def test_the_engines_version_is_told_without_importing_it() -> None:
     script = (
-        "import sys; from serving.command import engine_version;"
+        "import sys; from serving.installed import engine_version;"
         "print(engine_version(), 'vllm' in sys.modules)"
     )
     done = subprocess.run(

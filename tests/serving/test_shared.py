@@ -19,11 +19,11 @@ import pytest
 
 from serving import detached, shared
 from serving.backend import Backend, DetachedServers, OnDemand
-from serving.command import engine_version
 from serving.connect import Source, backend, resolve
 from serving.detached import State
 from serving.endpoint import Endpoint
 from serving.errors import ServingError
+from serving.installed import engine_version
 from serving.models import Model
 from serving.owner import end_with
 from serving.profile import EngineOptions, load

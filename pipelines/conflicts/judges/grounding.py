@@ -21,6 +21,7 @@ Against = Literal["cited", "all"]
 
 NOTHING_CITED: Final = "cites no source"
 NO_FACT: Final = "states no fact"
+REPLY_TOKENS: Final = 320
 
 Reason = Annotated[str, told(maxLength=200)]
 
@@ -81,7 +82,7 @@ async def _by_model(
     asked = {"evidence": evidence, **told}
     # Sentences that cite the same sources share the prompt up to the sentence.
     affinity = "\n".join(texts) or "uncited"
-    reply = await judge.reply("grounding", schema, asked, affinity=affinity, tokens=320)
+    reply = await judge.reply("grounding", schema, asked, affinity=affinity, tokens=REPLY_TOKENS)
     value = reply.value
     if value is None:
         return SentenceGrounding(

@@ -26,6 +26,8 @@ VARIABLES: Final = {
 }
 """Prompt -> what it is told."""
 
+REPLY_TOKENS: Final = 200
+
 ReplyT = TypeVar("ReplyT", bound=BaseModel)
 
 
@@ -44,7 +46,7 @@ class ModelJudge:
         told: Mapping[str, object],
         *,
         affinity: str,
-        tokens: int = 200,
+        tokens: int = REPLY_TOKENS,
     ) -> Structured[ReplyT]:
         """The reply to a prompt, of at most so many tokens."""
         messages = self.templates[template].messages(**told)

@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Final
 
 from pipelines.conflictscore.both_sides.result import JudgedResult
 from pipelines.conflictscore.both_sides.signs import DECISIONS
+from pipelines.conflictscore.cost import scoring
 from pipelines.conflictscore.decomposition import decomposition_prompt
 from pipelines.conflictscore.example_scores import SCORES, verdict
 from pipelines.conflictscore.experiment import config
@@ -20,6 +21,7 @@ from pipelines.data.records import Document, Example
 from pipelines.data.released import Part, in_part
 from pipelines.data.wikicontradict import JudgedAnswer, judged_answers
 from pipelines.errors import InputError
+from pipelines.experiment.bounds import Cost, Tokens
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import judge_needs
 from pipelines.experiment.options import Overflow, RunOptions, ServerOptions, judging
@@ -102,13 +104,13 @@ def plan(options: BothSidesOptions) -> Plan[JudgedAnswer, JudgedResult]:
         unasked=f"--labeller {settings.labeller} --claims {settings.claims}, which asks no "
         "language model",
     )
-    digest = hashlib.sha256(read_bytes(options.data)).hexdigest()
+    digest, entry = hashlib.sha256(read_bytes(options.data)).hexdigest(), f"{NAME}.{name}"
 
     def work(models: RunModels) -> Sequence[Work[JudgedAnswer, JudgedResult]]:
         prompt = decomposition_prompt(settings.claims, models.prompts)
         scorer = Scorer(settings, models.judge(settings), models.client, prompt)
         about = config(Dataset(options.data.name, digest, ()), scorer) | {"half": options.half}
-        return [Work(f"{NAME}.{name}", about, partial(_scored, scorer=scorer), judge=scorer.judge)]
+        return [Work(entry, about, partial(_scored, scorer=scorer), judge=scorer.judge)]
 
     questions = len({each.question for each in answers})
     both = sum(each.both_sides for each in answers)
@@ -116,7 +118,19 @@ def plan(options: BothSidesOptions) -> Plan[JudgedAnswer, JudgedResult]:
         f"{len(answers):,} answers to {questions:,} questions, half: {options.half}; people say of "
         f"{both:,} that they show both sides"
     )
-    return Plan(answers, needs, work, told)
+    return Plan(
+        answers,
+        needs,
+        work,
+        told,
+        cost=partial(cost, settings=settings),
+        entries=lambda _: [entry],
+    )
+
+
+def cost(own: JudgedAnswer, tokens: Tokens, settings: Settings) -> Cost:
+    """As `scoring`: a call that splits the answer, and a judgement per claim and passage."""
+    return scoring(settings, tokens, own.answer, _example(own).documents)
 
 
 async def _scored(item: JudgedAnswer, scorer: Scorer) -> JudgedResult:

@@ -14,6 +14,8 @@ from pipelines.evidence.judge import Judge, judge_named
 from pipelines.evidence.nli import calibrated
 from pipelines.evidence.risk import choose_threshold
 from pipelines.evidence.settings import JudgeSettings
+from pipelines.experiment.bounds import Cost, Tokens
+from pipelines.experiment.bounds import judging as judging_cost
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs, judge_needs
 from pipelines.experiment.options import Overflow, RunOptions, ServerOptions, judging
@@ -67,10 +69,25 @@ def plan(options: DetectionOptions) -> Plan[ContestedClaim, DetectionResult]:
 
     def work(models: RunModels) -> Sequence[Work[ContestedClaim, DetectionResult]]:
         judge = models.judge(settings)
-        entry, about = f"{EXPERIMENT.name}.{name}", config(bench, settings, judge, name)
+        about = config(bench, settings, judge, name)
         return [Work(entry, about, partial(detect, labeller=judge.labeller), judge=judge)]
 
-    return Plan(bench.examples, needs, work, _summary(bench, name, settings, needs))
+    entry = f"{EXPERIMENT.name}.{name}"
+    return Plan(
+        bench.examples,
+        needs,
+        work,
+        _summary(bench, name, settings, needs),
+        cost=partial(cost, settings=settings),
+        entries=lambda _: [entry],
+    )
+
+
+def cost(example: ContestedClaim, tokens: Tokens, settings: JudgeSettings) -> Cost:
+    """As `judging`: one claim, by its documents."""
+    documents = [tokens(each.as_read()) for each in example.documents]
+    claim_tokens = tokens(example.claim)
+    return judging_cost(settings, tokens, documents, claims=1, claim_tokens=claim_tokens)
 
 
 def config(bench: Bench, settings: JudgeSettings, judge: Judge, name: str) -> dict[str, Any]:

@@ -1,11 +1,13 @@
 """Report writing under conflict: ConflictScore as a benchmark of writers (section 5, Table 3)."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
+from pipelines.conflictscore.cost import scoring
 from pipelines.conflictscore.example_scores import SCORES, verdict
 from pipelines.conflictscore.pipeline import Scorer, conflict_score, prepare
 from pipelines.conflictscore.presets import REPORTS_AS_IN_PAPER
@@ -16,8 +18,10 @@ from pipelines.conflictscore.reports.assignment import (
     assignments,
     read,
 )
+from pipelines.conflictscore.reports.entity import REPLY_TOKENS as ENTITY
 from pipelines.conflictscore.reports.result import ReportResult
 from pipelines.conflictscore.reports.writing import (
+    PROMPT,
     PROMPTINGS,
     ReportWriter,
     report_writer,
@@ -28,6 +32,7 @@ from pipelines.data.jsonl import SAMPLES
 from pipelines.data.records import Example
 from pipelines.data.sampling import sample
 from pipelines.evidence.judge import model_of
+from pipelines.experiment.bounds import Cost, Tokens, call
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import writer_needs
 from pipelines.experiment.options import JudgeModel, Overflow, RunOptions, ServerOptions, judging
@@ -127,7 +132,7 @@ def plan(options: ReportOptions) -> Plan[Assignment, ReportResult]:
 
         return [
             Work(
-                f"{EXPERIMENT.name}.{options.name or named_after(author.client.model.name)}",
+                _entry(options, author.client.model.name),
                 _config(found, options, author, scorer),
                 written,
                 judge=scorer.judge,
@@ -138,7 +143,35 @@ def plan(options: ReportOptions) -> Plan[Assignment, ReportResult]:
         f"{found.file}: {len(found.topics):,} questions in conflict ({found.passed_over:,} passed "
         f"over), {len(chosen):,} of them taken; {len(promptings)} reports each"
     )
-    return Plan(assignments(chosen, promptings), needs, work, told)
+    return Plan(
+        assignments(chosen, promptings),
+        needs,
+        work,
+        told,
+        cost=partial(cost, settings=settings, report_tokens=options.report_tokens),
+        entries=lambda model: [_entry(options, model)],
+    )
+
+
+def cost(item: Assignment, tokens: Tokens, settings: Settings, report_tokens: int) -> Cost:
+    """A call that names the entity, one that writes the report, and `scoring` of it.
+
+    The first reads the question and writes 64 tokens; reports on a question share it. The second
+    reads documents and entity, and writes `report_tokens`. A copied document is only scored.
+    """
+    documents, question = item.topic.documents, item.topic.question
+    if item.prompting == "copied":
+        return scoring(settings, tokens, documents[0].text, documents)
+    named = call(tokens.prompt("conflictscore/entity", question="") + tokens(question), ENTITY)
+    blank = {"documents": [""] * len(documents), "entity": ""}
+    shown = tokens(question, *(each.as_read() for each in documents)) + ENTITY
+    prompt = tokens.prompt(f"conflictscore/{PROMPT[item.prompting]}", **blank)
+    written = call(prompt + shown, report_tokens)
+    return named.times(1, 0) + written + scoring(settings, tokens, report_tokens, documents)
+
+
+def _entry(options: ReportOptions, model: str) -> str:
+    return f"{EXPERIMENT.name}.{options.name or named_after(model)}"
 
 
 async def score_report(

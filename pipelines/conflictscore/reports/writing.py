@@ -27,7 +27,7 @@ PROMPTINGS: Final[dict[Prompting, str]] = {
 """The prompts of Tables 8 to 10 as Table 3 calls them, in order; last what needs no writer: the
 first document as it is, which takes one side and reports on none."""
 
-_PROMPT: Final[dict[Prompting, str]] = {
+PROMPT: Final[dict[Prompting, str]] = {
     "rag": "report",
     "balanced": "report_balanced",
     "super-balanced": "report_super_balanced",
@@ -101,11 +101,7 @@ def report_writer(
     return ReportWriter(
         client,
         load("entity", "question"),
-        {
-            each: load(_PROMPT[each], "documents", "entity")
-            for each in promptings
-            if each in _PROMPT
-        },
+        {each: load(PROMPT[each], "documents", "entity") for each in promptings if each in PROMPT},
         tokens,
         cut,
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -10,6 +11,7 @@ from pydantic import Field
 from pipelines.conflictscore.pipeline import prepare as prepare_scorer
 from pipelines.conflictscore.presets import TRUTHFULQA_AS_IN_PAPER
 from pipelines.conflictscore.settings import Settings
+from pipelines.conflictscore.truthfulqa.cost import cost
 from pipelines.conflictscore.truthfulqa.example_scores import SCORES, verdict
 from pipelines.conflictscore.truthfulqa.items import Item, LeftOut, items_of
 from pipelines.conflictscore.truthfulqa.judging import TruthJudge, TruthJudgeName, truth_judge
@@ -191,7 +193,7 @@ def plan(options: TruthOptions) -> Plan[Item, TruthResult]:
 
         return [
             Work(
-                f"{EXPERIMENT.name}.{options.name or named_after(models.asked.model.name)}",
+                _entry(options, models.asked.model.name),
                 {"data": data} | _config(options, methods, models),
                 each,
                 facts={"left_out": left_out._asdict()},
@@ -199,7 +201,21 @@ def plan(options: TruthOptions) -> Plan[Item, TruthResult]:
             )
         ]
 
-    return Plan(items, needs, work, _told(options.data.name, items, left_out))
+    bounds = partial(
+        cost, settings=metric, answer_tokens=options.answer_tokens, truth=options.truth
+    )
+    return Plan(
+        items,
+        needs,
+        work,
+        _told(options.data.name, items, left_out),
+        cost=bounds,
+        entries=lambda model: [_entry(options, model)],
+    )
+
+
+def _entry(options: TruthOptions, model: str) -> str:
+    return f"{EXPERIMENT.name}.{options.name or named_after(model)}"
 
 
 def _judge(options: TruthOptions, models: RunModels) -> TruthJudge:

@@ -1,27 +1,47 @@
-"""What `--dry-run` says of calls and tokens, beside what the run then asks."""
+"""What `--dry-run` says of calls, tokens and pairs, beside what the run then asks."""
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from by_schema import reply, weigh
 from commands import Contested
-from scripted import Scripted
+from golden import ALCE, TOPIC
+from scripted import Scripted, fenced_text
+from tiny_loaded import saved
 
-from pipelines.experiment import probe, rehearse
-from serving.probe import paces_file
+from nli.pairs import Pair
+from nli.tagger import Tag, Tagger
 
-RUNS = (
-    "conflictscore --limit 4 --claims sentences",
-    "conflictscore --limit 4 --evidence together",
-    "conflictscore --limit 3 --claims whole --repeat 2",
-    "conflict-detection --limit 4",
-    "conrag --limit 2 --method bm25 --generator llm",
-    "madam-rag --limit 2",
-    "conflicts --limit 2",
+BY_MODEL = (
+    "conflictscore --limit 6",
+    "conflictscore --limit 4 --claims salient --evidence json",
+    "conflictscore --limit 3 --claims whole --evidence together --repeat 2",
+    "conflictscore --limit 4 --claims sentences --labeller cascade",
+    "conflict-detection --limit 8",
     "report-writing --limit 1",
-    "truthfulqa --limit 1",
+    "truthfulqa --limit 2",
+    "truthfulqa --limit 2 --labeller nli --claims sentences --truth nli",
+    "both-sides --limit 4 --evidence json",
+    "conrag --limit 3 --method bm25 --generator llm --sort model --labeller llm",
+    "conrag --dataset alce --data alce.json --labeller llm --judge llm",
+    "conrag --dataset alce --data alce.json",
+    "conflicts --limit 3",
+    "conflicts --limit 2 --judge nli --against all --behaviour choice --dates --guided",
+    "madam-rag --limit 3",
+    "madam-rag --limit 2 --reliability --history agents --consolidations 2",
+    "madam-rag --limit 1 --experiment rounds",
+    "madam-rag --limit 2 --as-released",
+    "npov --data topics.jsonl --set unparaphrased --limit 2",
+)
+BY_TAGGER = (
+    "conflict-detection --limit 8 --labeller nli",
+    "both-sides --limit 4 --labeller nli --claims sentences",
+    "conrag --limit 3 --method bm25",
+    "npov --data topics.jsonl --set unparaphrased --limit 2 --detector tagger",
 )
 
 
@@ -31,113 +51,113 @@ def model(endpoint: Scripted) -> Scripted:
     return endpoint
 
 
+@pytest.fixture
+def tagged(monkeypatch: pytest.MonkeyPatch) -> list[Pair]:
+    """The pairs that taggers are asked for."""
+    asked: list[Pair] = []
+    tag = Tagger.tag
+
+    def noted(self: Tagger, pairs: Sequence[Pair], *rest: Any, **how: Any) -> list[Tag]:
+        asked.extend(pairs)
+        return tag(self, pairs, *rest, **how)
+
+    monkeypatch.setattr(Tagger, "tag", noted)
+    return asked
+
+
 @pytest.fixture(autouse=True)
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    Path("alce.json").write_text(json.dumps(ALCE))
+    Path("topics.jsonl").write_text(json.dumps(TOPIC))
 
 
-def bounds(told: str, what: str) -> tuple[int, int]:
-    """The least and the most that a line says."""
-    (line,) = (line for line in told.splitlines() if line.startswith(what))
-    numbers = [int(each.replace(",", "")) for each in re.findall(r"[\d,]*\d", line.split(": ")[1])]
-    return (numbers[0], numbers[0]) if len(numbers) == 1 else (numbers[-2], numbers[-1])
+def numbers(told: str, what: str) -> list[int]:
+    """Those of the line that begins so; 0 where there is no such line."""
+    lines = [line for line in told.splitlines() if line.startswith(what)] or [": 0"]
+    return [int(each.replace(",", "")) for each in re.findall(r"\d[\d,]*", lines[0].split(": ")[1])]
 
 
-@pytest.mark.parametrize("run", RUNS)
-def test_a_run_asks_what_its_dry_run_said(contested: Contested, model: Scripted, run: str) -> None:
-    command = ["run", *run.split(), "--endpoint", model.url, "--out", "out"]
+def read(request: dict[str, Any]) -> float:
+    """The tokens that a request has to read, four characters each."""
+    if "prompt" in request:
+        return len(request["prompt"])
+    return sum(len(turn["content"]) for turn in request["messages"]) / 4
+
+
+@pytest.mark.parametrize("run", [*BY_MODEL, *BY_TAGGER])
+def test_a_run_stays_within_the_bounds_of_its_dry_run(
+    run: str, contested: Contested, model: Scripted, tagged: list[Pair]
+) -> None:
+    command = ["run", *run.split(), "--out", "out"]
+    if run in BY_MODEL:
+        command += ["--endpoint", model.url]
+    if run.startswith("npov"):  # tells how likely words are, which takes their tokens
+        model.root = str(saved(Path("tiny")))
+        about = Path("tiny/tokenizer_config.json")
+        about.write_text(
+            json.dumps(json.loads(about.read_text()) | {"chat_template": "{{ messages }}"})
+        )
     before = contested.done(*command, "--dry-run").out
     assert not model.requests
+    assert not tagged
     assert not Path("out").exists()
-    low, high = bounds(before, "calls to scripted")
     contested.done(*command)
-    # A reply in thirty is unreadable, and what would follow it is not asked.
-    assert 0.9 * low <= len(model.requests) <= high
+    calls = numbers(before, "calls to")
+    assert calls[0] <= len(model.requests) <= calls[-1]
+    assert sum(map(read, model.requests)) <= numbers(before, "tokens read")[-1]
+    written = sum(request["max_tokens"] for request in model.requests)
+    assert written <= numbers(before, "tokens written")[-1]
+    assert len(tagged) <= numbers(before, "pairs to tag")[-1]
+    assert bool(tagged) == ("pairs to tag" in before)
     after = contested.done(*command, "--dry-run").out
-    assert bounds(after, "calls to scripted") == (0, 0)
     assert re.search(r"^(\d+) of \1 \w+ are done$", after, re.M)
-    assert "hours: 0\n" in after
+    assert numbers(after, "calls to") == [0]
 
 
-def test_what_was_answered_lets_expect_the_rest(contested: Contested, model: Scripted) -> None:
+def test_results_of_the_folder_cost_nothing(contested: Contested, model: Scripted) -> None:
     command = ["run", "conflict-detection", "--endpoint", model.url, "--out", "out"]
     contested.done(*command, "--limit", 8)
     asked = len(model.requests)
     told = contested.done(*command, "--dry-run").out
     assert "8 of 28 examples are done" in told
-    assert "expected as of 8 examples that the cache knows whole" in told
-    low, high = bounds(told, "calls to scripted")
-    assert low == high
-    contested.done(*command)
-    assert len(model.requests) == asked + low
+    assert numbers(told, "calls to") == [102 - asked]
+    again = contested.done(*command, "--dry-run", "--out", "other").out
+    assert numbers(again, "calls to") == [102], "the cache is not looked at"
 
 
-def test_answers_of_another_folder_cost_nothing(contested: Contested, model: Scripted) -> None:
-    command = ["run", "madam-rag", "--limit", 2, "--endpoint", model.url]
-    contested.done(*command, "--out", "one")
-    told = contested.done(*command, "--out", "two", "--dry-run").out
-    assert "are done" not in told
-    assert bounds(told, "calls to scripted") == (0, 0)
-
-
-def test_a_long_file_is_sampled(
-    contested: Contested, model: Scripted, monkeypatch: pytest.MonkeyPatch
+def test_a_probe_runs_five_items_and_keeps_the_answers(
+    contested: Contested, model: Scripted
 ) -> None:
-    monkeypatch.setattr(rehearse, "SAMPLE", 10)
-    command = ["run", "conflict-detection", "--endpoint", model.url, "--dry-run"]
-    told = contested.done(*command).out
-    assert re.search(r"from 10 of the 28 examples that are left, within \d+%", told)
-    assert bounds(told, "calls to scripted")[0] == pytest.approx(102, rel=0.2)
-
-
-def test_items_that_cannot_be_asked_about_are_told(contested: Contested, model: Scripted) -> None:
-    documents = [{"id": "a", "text": "x" * 9000}]
-    record = {"id": "r", "response": "One.", "claims": ["One."], "documents": documents}
-    short = record | {"id": "s", "documents": [{"id": "a", "text": "x"}]}
-    Path("data.jsonl").write_text(f"{json.dumps(record)}\n{json.dumps(short)}\n")
-    model.context = 1000
-    command = ["run", "conflictscore", "--data", "data.jsonl", "--endpoint", model.url]
-    told = contested.done(*command, "--dry-run").out
-    # Nobody knows the model's tokens, so nobody can say that the text does not fit.
-    assert bounds(told, "calls to scripted") == (2, 2)
-
-
-# Probes.
-
-
-def test_a_probe_is_half_a_minute_of_the_run(
-    contested: Contested, model: Scripted, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(probe, "PROBE_S", 0.3)
     model.delay_s = 0.05
-    command = ["run", "conflict-detection", "--endpoint", model.url, "--concurrency", 2]
+    command = ["run", "conflict-detection", "--endpoint", model.url]
     told = contested.done(*command, "--dry-run", "--probe").out
-    asked = len(model.requests)
-    assert 2 <= asked < 102, "it ends before the run would"
-    # Two at a time, each of at least 0.05 s.
-    found = re.search(r"hours: [\d.e-]+ \(.*\), at ([\d.]+) calls/s \((\d+) tokens/s read", told)
+    probed = len({fenced_text(request, "CLAIM") for request in model.requests})
+    assert probed == 5
+    found = re.search(
+        r"^hours: (\S+) \((\S+) to (\S+)\), with 4 at once as in the probe", told, re.M
+    )
     assert found
-    assert 0 < float(found[1]) <= 40
-    assert float(found[2]) == pytest.approx(10 * float(found[1]), abs=1)
+    low, mean, high = (float(found[place]) for place in (2, 1, 3))
+    assert 0 <= low <= mean <= high
+    # Each item takes at least as long as a call, and four are asked side by side.
+    assert mean * 1.1 >= 28 * 0.05 / 4 / 3600
     assert not list(Path("results").glob("*.jsonl")), "a probe is no result"
-    # What was answered is kept, and the measurement, too.
-    again = contested.done(*command, "--dry-run").out
-    assert f"at {found[1]} calls/s" in again
-    left, _ = bounds(again, "calls to scripted")
-    assert 102 - asked <= left < 102, "what was in flight at the end is asked again"
-    # Of other options nothing is known.
-    assert "hours: unknown" in contested.done(*command, "--evidence", "json", "--dry-run").out
-
-
-def test_a_probe_needs_something_to_ask(contested: Contested, model: Scripted) -> None:
-    message = contested.refused("run", "conflict-detection", "--probe", "--endpoint", model.url)
-    assert "--probe has no effect with a run that is no --dry-run; leave it out" in message
-    tagged = ("run", "conflict-detection", "--labeller", "nli", "--dry-run", "--probe")
-    assert "which asks no language model" in contested.refused(*tagged)
-    command = ["run", "conflict-detection", "--limit", 1, "--endpoint", model.url]
+    asked = len(model.requests)
     contested.done(*command)
-    assert "hours: 0\n" in contested.done(*command, "--dry-run", "--probe").out
-    assert not paces_file().exists()
+    assert asked < len(model.requests) == 102
+    assert "hours" not in contested.done(*command, "--dry-run", "--probe").out, "nothing is left"
+
+
+def test_a_probe_of_the_tagger_alone(contested: Contested, tagged: list[Pair]) -> None:
+    command = ["run", "conflict-detection", "--labeller", "nli", "--limit", 1, "--dry-run"]
+    assert "hours: " in contested.done(*command, "--probe").out
+    assert tagged
+
+
+def test_a_probe_is_part_of_a_dry_run(contested: Contested) -> None:
+    message = contested.refused("run", "conflict-detection", "--probe")
+    assert "--probe has no effect with a run that is no --dry-run; leave it out" in message
 
 
 def test_the_main_job_is_summed_up(contested: Contested, model: Scripted) -> None:
@@ -152,14 +172,13 @@ def test_the_main_job_is_summed_up(contested: Contested, model: Scripted) -> Non
     (data / "conflict-detection.jsonl").write_text(json.dumps(claim))
     command = ["run", "all", "--data", data, "--endpoint", model.url, "--labeller", "llm"]
     told = contested.done(*command, "--dry-run").out.splitlines()
-    rows = [line.split() for line in told[-5:]]
-    # ConflictScore and the second detector ask for two labels, of the same claim by other prompts.
-    assert [row[:3] for row in rows] == [
-        ["1/4", "conflictscore", "2"],
-        ["2/4", "conflict-detection", "0"],
-        ["3/4", "conflict-detection", "2"],
-        ["4/4", "conrag", "0"],
-        ["all", "4", rows[-1][2]],
+    rows = [re.split(r"  +", line) for line in told[-6:]]
+    # ConflictScore and the second detector ask for two labels, the first one and ConRAG for tags.
+    assert [(*row[:-4], row[-4], row[-1]) for row in rows[1:]] == [
+        ("1/4", "conflictscore", "2", "0"),
+        ("2/4", "conflict-detection", "0", "at most 2"),
+        ("3/4", "conflict-detection", "2", "0"),
+        ("4/4", "conrag", "0", "at most 4"),
+        ("all", "4", "at most 6"),
     ]
-    assert told[-1].endswith("unknown")
     assert not model.requests

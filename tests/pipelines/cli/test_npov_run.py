@@ -377,5 +377,6 @@ def test_a_dry_run_counts_the_sets(contested: Contested) -> None:
     assert told.splitlines() == [
         "unparaphrased: 48 examples, 12 of them without error",
         "paraphrased: 48 examples, 12 of them without error",
+        "0 of 96 examples are done",
         "no language model is asked",
     ]

@@ -154,9 +154,11 @@ def test_a_dry_run_reads_the_data_and_nothing_else(contested: Contested, folder:
     told = contested.done("run", "conrag", "--data", "claims.jsonl", "--dry-run", "--out", "out")
     assert told.out == (
         "1 claims from claims.jsonl, 2 passages, tagged by nli\n"
-        "pairs to tag: 3\n"
+        "0 of 1 claims are done\n"
+        "pairs to tag: at most 4\n"  # two passages, and two packets of them
         "no language model is asked\n"
-    )  # fmt: skip
+        "bounds, item by item; what the cache has, or items share, is not subtracted\n"
+    )
     assert not (folder / "out").exists()
 
 

@@ -85,7 +85,9 @@ def wikipedia() -> None:
 def test_fever_on_all_pages(contested: Contested, folder: Path) -> None:
     wikipedia()
     command = ["run", "conrag", *FEVER, "--among", "wiki", "--out", "out"]
-    assert "all pages of Wikipedia" in contested.done(*command, "--dry-run").out
+    told = contested.done(*command, "--dry-run").out
+    assert "all pages of Wikipedia" in told
+    assert "pairs to tag: unknown" in told, "nobody knows yet what is found"
     contested.done(*command)
     out = folder / "out"
     lines = (out / "conrag.fever.jsonl").read_text().splitlines()

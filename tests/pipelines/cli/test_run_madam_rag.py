@@ -320,8 +320,8 @@ def test_a_dry_run_asks_nothing(contested: Contested, endpoint: Scripted) -> Non
     assert "calls to scripted: from 32 to 45\n" in told.out
     given = ("--experiment", "rounds", "--rounds", 2, "--limit", 1)
     told = contested.done(*MINE, *at(endpoint), *given, "--dry-run")
-    # Two rounds of three agents and an aggregator; without it the first round is the same.
-    assert "to 11\n" in told.out
+    # Two rounds of three agents, and of an aggregator in the first debate.
+    assert "calls to scripted: from 7 to 14\n" in told.out
     assert not endpoint.requests
     assert not Path("out").exists()
 

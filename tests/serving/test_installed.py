@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from serving import torch_build
-from serving.torch_build import built_for, torch_device
+from serving import installed as module
+from serving.installed import built_for, torch_device
 
 CPU = """from typing import Optional
 
@@ -27,7 +27,7 @@ def installed(text: str, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A torch whose `version.py` is this."""
     (place / "version.py").write_text(text)
     spec = ModuleSpec("torch", None, origin=str(place / "__init__.py"))
-    monkeypatch.setattr(torch_build, "find_spec", lambda _: spec)
+    monkeypatch.setattr(module, "find_spec", lambda _: spec)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_a_build_is_told_by_its_files(
     assert built_for() == build
     (tmp_path / "version.py").unlink()
     assert built_for() is None
-    monkeypatch.setattr(torch_build, "find_spec", lambda _: None)
+    monkeypatch.setattr(module, "find_spec", lambda _: None)
     assert built_for() is None
 
 
@@ -59,8 +59,8 @@ def test_a_gpu_counts_where_torch_can_use_it(
     text: str, nvidia: bool, amd: bool, device: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     installed(text, tmp_path, monkeypatch)
-    monkeypatch.setattr(torch_build, "any_gpu", lambda: nvidia)
-    monkeypatch.setattr(torch_build, "AMD", tmp_path if amd else tmp_path / "none")
+    monkeypatch.setattr(module, "any_gpu", lambda: nvidia)
+    monkeypatch.setattr(module, "AMD", tmp_path if amd else tmp_path / "none")
     assert torch_device() == device
 
 
@@ -69,7 +69,7 @@ def test_it_is_as_torch_itself_says_and_does_not_import_it() -> None:
 
     said = "cuda" if torch.version.cuda else "hip" if torch.version.hip else None
     assert built_for() == said
-    script = "import serving.torch_build as b, sys; b.torch_device(); print('torch' in sys.modules)"
+    script = "import serving.installed as b, sys; b.torch_device(); print('torch' in sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )

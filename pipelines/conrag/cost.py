@@ -1,0 +1,116 @@
+"""What a claim or a question of ConRAG takes, by formula."""
+
+from collections.abc import Iterable, Sequence
+
+from pipelines.conrag.citation_judge import CitationJudgeSettings
+from pipelines.conrag.generation import REPAIR_TOKENS, REPLY_TOKENS, SENTENCES
+from pipelines.conrag.listing import IN_LISTS
+from pipelines.conrag.query import Query
+from pipelines.conrag.question import MOST
+from pipelines.conrag.question import REPLY_TOKENS as FIRST_TOKENS
+from pipelines.conrag.settings import ConragSettings
+from pipelines.conrag.sorting import TOKENS_OF_A_PASSAGE
+from pipelines.data.records import Document
+from pipelines.evidence.settings import JudgeSettings
+from pipelines.experiment.bounds import Cost, Tokens, call, judging
+from pipelines.metrics.citations import AT_MOST
+
+NARRATIVES, TABLES = 2, 3
+"""Texts that are written from passages, and from evidence tables."""
+
+PROBLEM = 32
+"""Most tokens of what is said to be wrong with a sentence."""
+
+
+def cost(
+    query: Query,
+    tokens: Tokens,
+    passages: Iterable[Document],
+    *,
+    settings: ConragSettings,
+    tagging: JudgeSettings,
+    citing: CitationJudgeSettings | None,
+    writes: bool,
+) -> Cost:
+    """Tags of k passages, and five texts from packets of at most k'.
+
+    The template has two packets tagged as one text each. A language model writes each text in one
+    call, has up to eight sentences of the three from evidence tables repaired in one each, and may
+    sort two of the tables in one each; all read claim and packet. A question (`citing`) is first
+    answered, in up to five claims; then a judge is asked of each sentence about each passage of its
+    packet and groups of those that it cites, of gold claims about the passages and the answers.
+    Passages are the longest of those that may be found.
+    """
+    sizes = sorted((tokens(each.as_read()) for each in passages), reverse=True)[: settings.depth]
+    packet = sizes[: settings.packet.size]
+    shown, claim = sum(packet), tokens(query.claim)
+    claims, claim_tokens = 1, claim
+    total = Cost()
+    if query.gold_answer is not None and citing is not None:
+        claims, claim_tokens = MOST, MOST * claim + FIRST_TOKENS
+        evidence = [{"number": 10, "text": ""}] * len(packet)
+        own = tokens.prompt("conrag/first_answer", query="", evidence=evidence)
+        total += call(own + shown + claim, FIRST_TOKENS).times(1, min(1, len(packet)))
+        total += _worth(query, tokens, sizes, packet, citing)
+    total += judging(tagging, tokens, sizes, claims=claims, claim_tokens=claim_tokens, least=0)
+    if writes:
+        return total + _written(query, tokens, packet, claim_tokens, settings)
+    texts = [shown] * NARRATIVES
+    return total + judging(tagging, tokens, texts, claims=1, claim_tokens=claim, least=0)
+
+
+def _written(
+    query: Query, tokens: Tokens, packet: Sequence[int], first: int, settings: ConragSettings
+) -> Cost:
+    """The five texts by a language model; `first` are tokens of a question's first answer."""
+    count, read = len(packet), sum(packet) + tokens(query.claim)
+    question = query.gold_answer is not None
+    listed = query.gold_answer is not None and query.gold_answer.listed
+
+    def asked(prompt: str, reply: int, **more: object) -> Cost:
+        name = IN_LISTS.get(prompt, prompt) if listed else prompt
+        own = max(
+            tokens.prompt(
+                f"conrag/{name}", query="", evidence=[row | {"relation": each}] * count, **more
+            )
+            for each in ("CONTRADICTS", "IRRELEVANT")
+        )
+        return call(own + read + (first if "claims" in more else 0), reply)
+
+    row = {"number": 10, "cluster": "S10", "text": ""}
+    known: dict[str, object] = {"claims": ["?"] if question else []}
+    plainly = asked("plain_question" if question else "plain", REPLY_TOKENS)
+    cited = asked("question", REPLY_TOKENS, **known) if question else asked("answer", REPLY_TOKENS)
+    repaired = asked("repair", REPAIR_TOKENS, **known, sentence="", problem="")
+    repaired += Cost(prompt_tokens=PROBLEM)
+    total = plainly.times(NARRATIVES, 0) + cited.times(TABLES, 0)
+    total += repaired.times(TABLES * SENTENCES, 0) + Cost(prompt_tokens=TABLES * REPLY_TOKENS)
+    if settings.sort == "model":
+        total += asked("sort", TOKENS_OF_A_PASSAGE * (count + 1), **known).times(TABLES - 1, 0)
+    return total
+
+
+def _worth(
+    query: Query,
+    tokens: Tokens,
+    sizes: Sequence[int],
+    packet: Sequence[int],
+    citing: CitationJudgeSettings,
+) -> Cost:
+    """What the judge of citations is asked about a question."""
+    by_model = citing.judged_by == "llm"
+    judge = JudgeSettings(labeller="llm" if by_model else "nli", evidence="json")
+    gold = query.gold_answer
+    assert gold is not None  # noqa: S101  it is a question
+    texts = NARRATIVES + TABLES
+    # An item of a list, which stands behind the question, has a comma after it.
+    each = REPLY_TOKENS // 2 if gold.listed else SENTENCES
+    said = texts * REPLY_TOKENS + (texts * each * tokens(query.claim) if gold.listed else 0)
+    # All that a sentence cites, and all but one; of three methods that cite otherwise.
+    groups = [*packet, *[sum(packet[:AT_MOST])] * (3 * (AT_MOST + 1))]
+    wanted, answers = tokens(*gold.claims), [REPLY_TOKENS] * texts
+    return (
+        judging(judge, tokens, groups, claims=texts * each, claim_tokens=said, least=0)
+        + judging(judge, tokens, sizes, claims=len(gold.claims), claim_tokens=wanted, least=0)
+        + judging(judge, tokens, answers, claims=len(gold.claims), claim_tokens=wanted, least=0)
+    )
