@@ -5,12 +5,13 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from pipelines.experiment.bounds import Cost, Tokens
 from pipelines.experiment.execute import done_in, opened
 from pipelines.experiment.experiment import Counting, Experiment, Plan
-from pipelines.experiment.options import LlmOptions, RunOptions, source_of
+from pipelines.experiment.options import LlmOptions, ModelOptions, RunOptions, source_of
 from pipelines.metrics.mean import mean
 from pipelines.runs.folder import RunFolder
 from pipelines.runs.runner import IN_FLIGHT, run_examples
@@ -129,9 +130,7 @@ async def forecast(
     done = [done_in(folder.log(each, experiment.result)) if each else set() for each in entries]
     total = None
     if plan.cost is not None:
-        overrides = options.prompts if isinstance(options, LlmOptions) else None
-        tokens = Tokens(() if missing else tokenizers, overrides)
-        total = Cost()
+        tokens, total = Tokens(() if missing else tokenizers, _overrides(options)), Cost()
         for item in plan.items:
             left = sum(item.id not in known for known in done)
             total += plan.cost(item, tokens).times(left) if left else Cost()
@@ -144,6 +143,10 @@ async def forecast(
         missing=missing,
         pace=pace,
     )
+
+
+def _overrides(options: ModelOptions) -> Path | None:
+    return options.prompts if isinstance(options, LlmOptions) else None
 
 
 async def _tokenizer(source: Source) -> tuple[str, ChatTokenizer | None, str | None]:
