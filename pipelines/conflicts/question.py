@@ -51,26 +51,16 @@ class Source(BaseModel, frozen=True, extra="forbid"):
         lines = [f"{name}: {value}" for name, value in head.items() if value]
         return "\n".join([*lines, self.text])
 
-    def as_document(self, number: int) -> Document:
-        """What the structure of the evidence is read from: title and segment.
-
-        The document's id is the source's place among the results, from 1.
-        """
-        return Document(
-            id=str(number), text=self.text, title=self.title, url=self.url, date=self.date
-        )
-
     def as_evidence(self, number: int) -> Document:
         """What a sentence that cites the source may rest on: title, snippet and segment.
 
-        A snippet that stands in the segment is not said twice. The date is left out: from "2 May
-        2011" the tagger takes it that whatever the page tells of happened in 2011.
+        The document's id is the source's place among the results, from 1. A snippet that stands in
+        the segment is not said twice. The date is left out: from "2 May 2011" the tagger takes it
+        that whatever the page tells of happened in 2011.
         """
-        document = self.as_document(number)
         snippet = (self.snippet or "").strip()
-        if snippet in self.text:
-            return document
-        return document.model_copy(update={"text": f"{snippet}\n\n{self.text}"})
+        text = self.text if snippet in self.text else f"{snippet}\n\n{self.text}"
+        return Document(id=str(number), text=text, title=self.title, url=self.url, date=self.date)
 
 
 class Query(BaseModel, frozen=True, extra="forbid"):

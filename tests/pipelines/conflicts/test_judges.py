@@ -191,8 +191,6 @@ async def test_a_labeller_reads_the_snippet_as_the_writer_did() -> None:
     sentence = Sentence(text=snippet, cites=(1,))
     found = await grounding(said(sentence), asked(sources), KnownLabels(by_words))
     assert (found.sentences[0].grounds, found.sentences[0].quote) == (Grounds.SUPPORTED, snippet)
-    # The classifier of types was trained on title and segment.
-    assert sources[0].as_document(1).as_read() == f"The bridge\n\n{text}"
 
 
 async def test_an_answer_that_says_that_nothing_was_found_has_no_facts() -> None:

@@ -422,7 +422,7 @@ def test_conflicts_stands_beside_the_most_frequent_type() -> None:
             id=name,
             asked=asked,
             status="answered",
-            predictions={"nli": Prediction(type=by, by="nli")},
+            predictions={"yes-no": Prediction(type=by, by="yes-no")},
         )
 
     own = [query("1", old, old), query("2", old, old), query("3", new, old), query("4", new, new)]
@@ -432,7 +432,7 @@ def test_conflicts_stands_beside_the_most_frequent_type() -> None:
     assert made.data == "5 queries, c.jsonl"
     assert made.models == "sources read by our-nli (a tagger); answers judged by small-llm"
     assert plain(made.found) == (
-        "Type of conflict named rightly: a trained classifier 75 % [30 %, 95 %]."
+        "Type of conflict named rightly: opinions if asked for yes or no 75 % [30 %, 95 %]."
     )
     assert "always the most frequent type 60 % [" in plain(made.beside)
     assert (made.failed, made.examples) == ("1 of 5 queries failed", 4)
