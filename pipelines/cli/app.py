@@ -23,7 +23,6 @@ from pipelines.cli import (
     models,
     nli,
     npov,
-    plant,
     ramdocs,
     regenerate,
     report,
@@ -32,6 +31,7 @@ from pipelines.cli import (
     salience,
     score,
     train_judges,
+    trust,
     tune_npov,
 )
 from pipelines.cli.serve import serve
@@ -92,9 +92,9 @@ app.command("annotate")(annotate.annotate)
 app.command("export")(export.export)
 app.command("trace")(export.trace)
 app.command("compare")(compare.compare)
+app.command("trust")(trust.trust)
 app.add_typer(models.app, name="models")
 app.add_typer(conflictbench.app, name="conflictbench")
-app.command("plant")(plant.plant)
 app.add_typer(ramdocs.app, name="ramdocs")
 app.add_typer(conflicts.app, name="conflicts")
 app.add_typer(nli.app, name="nli")

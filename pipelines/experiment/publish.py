@@ -6,7 +6,6 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
 
-from pipelines.evidence.known_drift import known_drift
 from pipelines.evidence.priors import correction_in
 from pipelines.files import replace_text
 from pipelines.report import explorer, table
@@ -79,16 +78,11 @@ def _corrected(config: Mapping[str, Any]) -> str:
 
 
 def _with_judges(view: ExperimentView, runs: Runs[Any]) -> ExperimentView:
-    """The view, with what is known of its runs' judges among its facts.
-
-    That is the label prior that was taken out, and the drift where it was measured.
-    """
-    known = {"label prior": correction_in, "drift": known_drift}
+    """The view, with the label prior that was taken out among its facts."""
     said = dict.fromkeys(
-        (label, found.in_words())
-        for label, of in known.items()
+        ("label prior", found.in_words())
         for config in runs.configs.values()
-        if (found := of(config))
+        if (found := correction_in(config))
     )
     return replace(view, facts=(*view.facts, *said))
 

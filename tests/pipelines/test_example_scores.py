@@ -23,7 +23,6 @@ KNOWN = {name: partial(papers.experiment, name) for name in papers.EXPERIMENTS}
 RUNS = {
     "conflictscore": "--limit 4",
     "conflict-detection": "--limit 4",
-    "planted": "--limit 4",
     "report-writing": "--limit 2",
     "truthfulqa": "--limit 2",
     "truth-judges": "--limit 6",
@@ -33,8 +32,6 @@ RUNS = {
     "conflicts": "--limit 3",
     "behaviour-judge": "--limit 4",
     "madam-rag": "--limit 3",
-    "trust": "--limit 4 --labeller llm",
-    "drift": "--limit 4 --labeller llm --condition alone --repeat 1",
 }
 
 FIGURES: Mapping[str, tuple[str, str, str, Mapping[str, str]]] = {
