@@ -178,7 +178,6 @@ def write_files(folder: Path) -> None:
         json.dumps({"premise": text, "hypothesis": claim, "label": label, "source": "own"}) + "\n"
         for claim, label, text in LABELLED
     )
-    texts["responses.jsonl"] = only("planted.md", "jsonl")
     texts["ambigdocs.json"] = ambigdocs_text()
     texts["climate-fever.jsonl"] = json.dumps(CLIMATE_FEVER) + "\n"
     texts["example.json"], topic, _ = examples("npov.md", "json")

@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from pipelines.data.jsonl import filled_lines, read_bytes
 from pipelines.data.records import Document
@@ -44,6 +44,7 @@ class Case(BaseModel, frozen=True, extra="forbid"):
         about: Whose document it is judged by: another fact's where that is IRRELEVANT.
         relation: How the document relates to the claim, with the hostile text and without.
         note: What the text tries.
+        text: In no JSON, for it may have halves of characters.
         place: Before or after the document, its title or id, or documents beside it, parted by "|".
         times: How often the text is written.
     """
@@ -54,7 +55,7 @@ class Case(BaseModel, frozen=True, extra="forbid"):
     about: str
     relation: Relation
     note: str
-    text: str
+    text: str = Field(exclude=True)
     place: Literal["before", "after", "title", "id", "beside"] = "after"
     times: int = 1
     claim: str

@@ -56,8 +56,6 @@ LONG = (
     "contested debate",
     "contested run madam-rag",
     "contested run conflicts ",
-    "contested run trust",
-    "contested run drift",
 )
 """Commands that take long: what is shown on several pages is run on the last of them, so not on
 that of all commands, where no other makes anything of its results."""

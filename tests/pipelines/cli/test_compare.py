@@ -10,6 +10,7 @@ import pytest
 from commands import Contested, contents
 from pages import Reading, safe, unpacked
 from scripted import Scripted
+from surfaces import raw_signs
 
 from pipelines.conflictscore.detection.detect import DetectionResult
 from pipelines.data.records import Document
@@ -19,7 +20,6 @@ from pipelines.metrics.estimate import Estimate
 from pipelines.report.table import Column, Measure, Table
 from pipelines.report.table import write as write_table
 from pipelines.runs.folder import RunFolder
-from pipelines.trust.surfaces import raw_signs
 
 HOSTILE = "</script><script>alert(1)</script>"
 

@@ -7,8 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 from commands import Contested, contents
 from scripted import Scripted
-
-from pipelines.trust.surfaces import raw_signs
+from surfaces import raw_signs
 
 RUN = ["run", "conflict-detection", "--limit", "4"]
 

@@ -1,11 +1,9 @@
 """Which pairs of claim and document people can label, and what they see of them."""
 
 from pipelines import papers
-from pipelines.conflictscore.detection.detect import DetectionResult
-from pipelines.conflictscore.relations import of_detection, of_response
+from pipelines.conflictscore.relations import of_response
 from pipelines.conflictscore.result import Result
 from pipelines.data.records import Document
-from pipelines.evidence.examples import ContestedClaim
 from pipelines.evidence.judgement import Judgement, Relation
 
 GUIDE = Document(id="guide", text="Opened 1932.", title="A guide", date="1950")
