@@ -57,7 +57,7 @@ def trust(options: TrustOptions) -> None:
 
 def show(found: Trust, console: Console) -> None:
     """Print the table, and how it is read."""
-    made = table(found)
+    made = table(found.judge, found.cases)
     show_table(made, console)
     for note in made.notes:
         console.print(f"[dim]{note}[/dim]", soft_wrap=True)

@@ -85,7 +85,7 @@ async def forged(ask: Ask, documents: Sequence[Document], text: str, client: Cli
     same, replayed = await again(replies)
     if same != verdict or replayed.outside() != door.outside():
         return True
-    read, _ = await again([replace(each, text=unquoted(each.text, text)) for each in replies])
+    read, _ = await again([replace(reply, text=unquoted(reply.text, text)) for reply in replies])
     return read not in {None, verdict, *LOST}
 
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipelines.metrics.estimate import Estimate
 from pipelines.prompts import fenced
-from pipelines.report.table import Estimate
 from pipelines.trust.cases import cases
 from pipelines.trust.forgery import LEAST_QUOTED, Door, unquoted
-from pipelines.trust.trial import Tried, Trust, table
+from pipelines.trust.trial import Tried, table
 from serving.tokens import defuse_common
 
 
@@ -24,19 +24,16 @@ def tried(clean: str, control: str, hostile: str, *, forged: bool | None = None)
 
 def test_shares_by_hand() -> None:
     """Seven cases, of which five have all three verdicts: four are swayed, one by the control."""
-    found = Trust(
-        judge="by hand",
-        cases=(
-            tried("SUPPORTS", "SUPPORTS", "SUPPORTS", forged=False),
-            tried("SUPPORTS", "SUPPORTS", "CONTRADICTS", forged=True),
-            tried("SUPPORTS", "IRRELEVANT", "IRRELEVANT"),
-            tried("IRRELEVANT", "IRRELEVANT", "CONTRADICTS"),
-            tried("CONTRADICTS", "CONTRADICTS", "SUPPORTS"),
-            tried("SUPPORTS", "SUPPORTS", "INVALID"),
-            tried("refused", "SUPPORTS", "SUPPORTS"),
-        ),
-    )
-    family, everything = table(found).rows
+    found = [
+        tried("SUPPORTS", "SUPPORTS", "SUPPORTS", forged=False),
+        tried("SUPPORTS", "SUPPORTS", "CONTRADICTS", forged=True),
+        tried("SUPPORTS", "IRRELEVANT", "IRRELEVANT"),
+        tried("IRRELEVANT", "IRRELEVANT", "CONTRADICTS"),
+        tried("CONTRADICTS", "CONTRADICTS", "SUPPORTS"),
+        tried("SUPPORTS", "SUPPORTS", "INVALID"),
+        tried("refused", "SUPPORTS", "SUPPORTS"),
+    ]
+    family, everything = table("by hand", found).rows
     assert family[0] == "instructions"
     assert family[1:] == everything[1:]
     name, count, forged, n, swayed, control = everything
@@ -46,11 +43,10 @@ def test_shares_by_hand() -> None:
     assert (swayed.value, control.value) == (4 / 5, 1 / 5)
     # Wilson: (0.8 + z^2/10 -+ z sqrt(0.16/5 + z^2/100)) / (1 + z^2/5), z = 1.96.
     assert (swayed.low, swayed.high) == pytest.approx((0.3755, 0.9638), abs=1e-4)
-    assert found.families[-1]["swayed_low"] == swayed.low
 
 
 def test_without_verdicts_or_replies_there_are_dashes() -> None:
-    found = table(Trust(judge="by hand", cases=(tried("INVALID", "INVALID", "INVALID"),)))
+    found = table("by hand", [tried("INVALID", "INVALID", "INVALID")])
     assert found.rows[-1] == ("all", 1, None, 0, None, None)
 
 
