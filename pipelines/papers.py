@@ -11,7 +11,6 @@ if TYPE_CHECKING:
 EXPERIMENTS: Final[dict[str, str]] = {
     "conflictscore": "pipelines.conflictscore.experiment",
     "conflict-detection": "pipelines.conflictscore.detection.experiment",
-    "planted": "pipelines.conflictscore.planted.experiment",
     "report-writing": "pipelines.conflictscore.reports.experiment",
     "truthfulqa": "pipelines.conflictscore.truthfulqa.experiment",
     "both-sides": "pipelines.conflictscore.both_sides.experiment",
@@ -19,8 +18,6 @@ EXPERIMENTS: Final[dict[str, str]] = {
     "conflicts": "pipelines.conflicts.experiment",
     "madam-rag": "pipelines.madam_rag.experiment",
     "npov": "pipelines.npov.experiment",
-    "trust": "pipelines.trust.experiment",
-    "drift": "pipelines.trust.drift.experiment",
 }
 """Name of the command -> module that declares it, in the order of the report."""
 

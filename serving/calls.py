@@ -34,19 +34,6 @@ class Sampling:
     seed: int = 0
 
 
-@dataclass(frozen=True)
-class Anew:
-    """How requests are asked anew each time, equal ones too: no store answers or keeps anything.
-
-    Attributes:
-        cold: Whether nothing of a prompt may come from the server's prefix cache.
-        replica: The number of the only server that is asked, counted round; None asks any.
-    """
-
-    cold: bool = False
-    replica: int | None = None
-
-
 @dataclass
 class Usage:
     """What the calls of a client have cost so far, in requests and the servers' tokens.

@@ -7,7 +7,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from itertools import count
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -15,7 +14,6 @@ from pydantic import BaseModel, ValidationError
 from serving.backend import Backend
 from serving.cache import CompletionCache, completion_key
 from serving.calls import (
-    Anew,
     Choice,
     Completion,
     Excerpt,
@@ -80,8 +78,6 @@ class Client:
         self.concurrency = concurrency
         self._places = asyncio.Semaphore(concurrency)
         self._repeat = 0
-        self._anew: Anew | None = None
-        self._asked = count()
         self._door: Door | None = None
         self._in_flight: dict[str, asyncio.Task[Completion]] = {}
         self._landing = asyncio.Event()
@@ -274,13 +270,6 @@ class Client:
         again.usage = Usage()
         return again
 
-    def anew(self, how: Anew) -> "Client":
-        """The same model, which is really asked every time; it shares no answers."""
-        again = copy(self)
-        again._anew = how
-        again.usage = Usage()
-        return again
-
     def through(self, door: Door) -> "Client":
         """The same model behind a door that every request passes; it shares all else."""
         again = copy(self)
@@ -350,9 +339,7 @@ class Client:
     ) -> Completion:
         parts = {"model": self.model.digest, "engine": self.model.engine, "repeat": self._repeat}
         key = completion_key(parts | {"template": TEMPLATE_ARGUMENTS, "request": request})
-        if self._anew is not None:
-            key = f"{key} {next(self._asked)}"
-        elif (stored := self._cache.get(key)) is not None:
+        if (stored := self._cache.get(key)) is not None:
             self.usage.saved_calls += 1
             return Completion(**stored)
         if key in self._in_flight:
@@ -383,14 +370,10 @@ class Client:
             if not self._lines:
                 self._lines.extend(open_lines(endpoints, self.concurrency))
             wanted = {str(token) for token in request.get("logprob_token_ids", ())}
-            how = self._anew or Anew()
-            lines = self._lines
-            if how.replica is not None:
-                lines = [lines[how.replica % len(lines)]]
-            for body in bodies(request, vectors, self.model.engine, cold=how.cold):
+            for body in bodies(request, vectors, self.model.engine):
                 answer = await ask(
                     body,
-                    lines,
+                    self._lines,
                     affinity=affinity,
                     recover=self._backend.recover,
                     on_retry=count_retry,
@@ -413,8 +396,7 @@ class Client:
         self.usage.prompt_tokens += answer.prompt_tokens
         self.usage.completion_tokens += answer.completion_tokens
         self.usage.cached_prefix_tokens += answer.cached_prefix_tokens
-        if self._anew is None:
-            self._cache.put(key, self.model.digest, vars(answer))
+        self._cache.put(key, self.model.digest, vars(answer))
         return answer
 
     async def _check_length(self, request: Mapping[str, Any], vectors: "Vectors | None") -> None:

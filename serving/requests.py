@@ -1,7 +1,6 @@
 """One request to an OpenAI-compatible server: sent, and retried where that can help."""
 
 import hashlib
-import secrets
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -32,12 +31,9 @@ def least_loaded(lines: Sequence[Line], affinity: str) -> Line:
 
 
 def bodies(
-    request: dict[str, Any], vectors: "Vectors | None", engine: str, *, cold: bool = False
+    request: dict[str, Any], vectors: "Vectors | None", engine: str
 ) -> Iterator[dict[str, Any]]:
-    """What is sent for a request, and then where labels were not among what came back.
-
-    Of a `cold` one that is a chat, the server takes nothing from its prefix cache.
-    """
+    """What is sent for a request, and then where labels were not among what came back."""
     if vectors is not None:
         from serving.embeddings import as_body
 
@@ -48,12 +44,10 @@ def bodies(
         return
     body = request | {"chat_template_kwargs": TEMPLATE_ARGUMENTS}
     if engine.startswith(llama_cpp.ENGINE):
-        body |= {"cache_prompt": False} if cold else {}
         yield llama_cpp.body(body)
         yield llama_cpp.body(body, llama_cpp.ALL)
     else:
-        # Only requests of equal salt share a prefix.
-        yield body | ({"cache_salt": secrets.token_hex(16)} if cold else {})
+        yield body
 
 
 async def ask(

@@ -154,7 +154,6 @@ def write_files(folder: Path) -> None:
     }
     if folder.name == "labellers":
         texts["own-pairs.jsonl"] = labelled_pairs(120)
-    texts["responses.jsonl"] = only("planted.md", "jsonl")
     texts["ambigdocs.json"] = ambigdocs_text()
     texts["climate-fever.jsonl"] = json.dumps(CLIMATE_FEVER) + "\n"
     texts["example.json"], topic, _ = examples("npov.md", "json")

@@ -119,7 +119,7 @@ def narrowed(every: Sequence[Subject], entry: str | None, kind: str | None) -> l
             f"there are no such labels; name one of: {_names(every)}"
             if every
             else "there is nothing that a judge labelled and people can label; name a run of "
-            "conflictscore, conflict-detection, planted, both-sides, report-writing or conflicts"
+            "conflictscore, conflict-detection, both-sides, report-writing or conflicts"
         )
     return found
 

@@ -21,12 +21,12 @@ from pipelines.cli import (
     models,
     nli,
     npov,
-    plant,
     ramdocs,
     resolve,
     run,
     salience,
     score,
+    trust,
     tune_npov,
 )
 from pipelines.cli.serve import serve
@@ -83,9 +83,9 @@ app.add_typer(run.app, name="run")
 app.command("annotate")(annotate.annotate)
 app.command("export")(export.export)
 app.command("compare")(compare.compare)
+app.command("trust")(trust.trust)
 app.add_typer(models.app, name="models")
 app.add_typer(conflictbench.app, name="conflictbench")
-app.command("plant")(plant.plant)
 app.add_typer(ramdocs.app, name="ramdocs")
 app.add_typer(nli.app, name="nli")
 app.command("calibrate")(calibrate.calibrate)

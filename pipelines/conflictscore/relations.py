@@ -33,11 +33,9 @@ def of_response(result: Result) -> Iterator[Labelled]:
 
 
 def of_detection(result: DetectionResult) -> Iterator[Labelled]:
-    """The pairs of an example; of a planted one, by the kind of its plant, too."""
+    """The pairs of an example."""
     own = result.example
     groups = {"group": own.group, "source": own.source}
-    if own.plant is not None:
-        groups["kind"] = own.plant.kind
     yield from _pairs(own.question, own.documents, result.judgements, groups)
 
 

@@ -7,7 +7,7 @@ The unified format of ConflictBench (ConflictScore, section 4): one JSON object 
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -22,40 +22,12 @@ SAMPLES = Path(__file__).parents[1] / "data" / "samples" / "conflict_detection.j
 """The bundled examples, made of the bundled samples' documents."""
 
 
-class Plant(BaseModel):
-    """How an example was made of somebody's own document, by `contested plant`.
-
-    Attributes:
-        kind: What was changed, and so which rule did it: "numbers".
-        type: The type of conflict between the two documents, as CONFLICTS' taxonomy calls it.
-        document: The passage that the claim stands in, by its id.
-        old, new: What the claim says, and what stands in its place in the changed copy.
-        control: What the second document is in an example without conflict; None where it is the
-            copy that contradicts.
-        by: Who wrote the changed sentence.
-        checked: Whether a tagger saw that the passage supports the claim and the changed copy
-            contradicts it; of a control, those of the example with conflict beside it.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    kind: Identifier
-    type: Literal["no-conflict", "complementary", "opinions", "outdated", "misinformation"]
-    document: Identifier
-    old: Text
-    new: Text
-    control: Literal["unrelated", "untouched", "namesake"] | None = None
-    by: Literal["rule", "model"] = "rule"
-    checked: bool
-
-
 class ContestedClaim(BaseModel):
     """One claim with its documents, at least one, with distinct ids.
 
     It may state the answer to a question; examples that share one are not independent. Relations
     say what each document says of it, in their order, where that is known: SUPPORTS, CONTRADICTS or
-    IRRELEVANT. There is a conflict where some support and some contradict it. A conflict that was
-    planted says how.
+    IRRELEVANT. There is a conflict where some support and some contradict it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -68,8 +40,6 @@ class ContestedClaim(BaseModel):
     documents: Annotated[tuple[Document, ...], Field(min_length=1)]
     relations: tuple[Relation, ...] | None = None
     conflict: Annotated[bool, Field(strict=True)]
-    # Left out where there is none: results of older runs have no such field.
-    plant: Annotated[Plant | None, Field(exclude_if=lambda plant: plant is None)] = None
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -98,17 +98,14 @@ class Models:
         judging = client if self.judging is self.client else self.judging
         return replace(self, client=client, judging=judging, fresh=True)
 
-    def judge(self, settings: JudgeSettings, *, stored: bool = True) -> Judge:
-        """Who judges claims by documents, ready to be asked; see `judge_of`.
-
-        Unless `stored`, every judgement is made anew and none is kept.
-        """
+    def judge(self, settings: JudgeSettings) -> Judge:
+        """Who judges claims by documents, ready to be asked; see `judge_of`."""
         return judge_of(
             settings,
             self.client,
             self.prompts,
             tagger=self.tagger,
-            store=self.store if stored else None,
+            store=self.store,
             fresh=self.fresh,
         )
 

@@ -7,7 +7,6 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel
 
 from pipelines.evidence.correction import correction_in
-from pipelines.evidence.known_drift import known_drift
 from pipelines.files import replace_text
 from pipelines.report import explorer, table
 from pipelines.report.explorer import SEVERAL, ExperimentView
@@ -83,16 +82,11 @@ def _corrected(config: Mapping[str, Any]) -> str:
 
 
 def _with_judges(view: ExperimentView, runs: Runs[Any]) -> ExperimentView:
-    """The view, with what is known of its runs' judges among its facts.
-
-    That is the correction of label probabilities, and the drift where it was measured.
-    """
-    known = {"correction": correction_in, "drift": known_drift}
+    """The view, with the correction of label probabilities among its facts."""
     said = dict.fromkeys(
-        (label, found.in_words())
-        for label, of in known.items()
+        ("correction", found.in_words())
         for config in runs.configs.values()
-        if (found := of(config))
+        if (found := correction_in(config))
     )
     return replace(view, facts=(*view.facts, *said))
 

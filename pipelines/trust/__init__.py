@@ -1,1 +1,1 @@
-"""Whether hostile documents and responses forge or sway the verdicts of judges and writers."""
+"""Hostile texts, and what judges of claims make of them."""

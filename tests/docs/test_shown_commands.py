@@ -57,8 +57,6 @@ LONG = (
     "contested debate",
     "contested run madam-rag",
     "contested run conflicts ",
-    "contested run trust",
-    "contested run drift",
 )
 """Commands that take long: what is shown on several pages is run on the last of them."""
 

@@ -23,15 +23,12 @@ KNOWN = {name: partial(papers.experiment, name) for name in papers.EXPERIMENTS}
 RUNS = {
     "conflictscore": "--limit 4",
     "conflict-detection": "--limit 4",
-    "planted": "--limit 4",
     "report-writing": "--limit 2",
     "truthfulqa": "--limit 2",
     "both-sides": "--limit 3",
     "conrag": "--limit 4 --method bm25 --generator llm",
     "conflicts": "--limit 3",
     "madam-rag": "--limit 3",
-    "trust": "--limit 4 --labeller llm",
-    "drift": "--limit 4 --labeller llm --condition alone --repeat 1",
 }
 
 FIGURES: Mapping[str, tuple[str, str, str, Mapping[str, str]]] = {

@@ -107,9 +107,6 @@ def test_a_choice_may_be_for_some_values_of_another_field_alone() -> None:
     assert each.told == "all (of --data wiki, abstracts)"
 
 
-OF_NO_PAPER = {"trust", "drift"}
-
-
 def presets() -> list[tuple[str, str]]:
     return [
         (name, preset)
@@ -118,7 +115,7 @@ def presets() -> list[tuple[str, str]]:
     ]
 
 
-@pytest.mark.parametrize("name", [name for name in papers.EXPERIMENTS if name not in OF_NO_PAPER])
+@pytest.mark.parametrize("name", papers.EXPERIMENTS)
 def test_every_experiment_has_the_papers_settings(name: str) -> None:
     assert "as_in_paper" in papers.experiment(name).options.PRESETS
 

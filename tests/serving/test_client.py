@@ -20,7 +20,7 @@ from tokenizers.pre_tokenizers import WhitespaceSplit
 from serving import line, requests
 from serving.backend import RunningEndpoints
 from serving.cache import CompletionCache
-from serving.calls import Anew, Completion, Sampling, ServedIdentity
+from serving.calls import Completion, Sampling, ServedIdentity
 from serving.client import Client
 from serving.endpoint import Endpoint, ask_endpoint
 from serving.errors import RequestError, ServingError
@@ -543,11 +543,9 @@ async def test_likely_labels_of_llama_cpp_take_one_request(tmp_path: Path) -> No
             client = Client(identity, None, store, RunningEndpoints([endpoint]))
             choice = await client.choose(ASK, ["SUPPORTS", "CONTRADICTS"])
             await client.chat(ASK, Sampling(max_tokens=4))
-            await client.anew(Anew(cold=True)).chat(ASK, Sampling(max_tokens=4))
             await client.close()
     assert choice.probabilities["SUPPORTS"] == pytest.approx(0.75)
-    label, chat, cold = server.requests
-    assert cold == chat | {"cache_prompt": False}
+    label, chat = server.requests
     assert label["top_logprobs"] == 2048
     assert "top_logprobs" not in chat
     assert chat["min_p"] == 0.0

@@ -9,13 +9,13 @@ import pytest
 from commands import Contested, contents
 from pages import Reading, safe, unpacked
 from scripted import Scripted
+from surfaces import raw_signs
 
 from pipelines.conflictscore.detection.detect import DetectionResult
 from pipelines.data.records import Document
 from pipelines.evidence.examples import ContestedClaim
 from pipelines.evidence.judgement import Judgement, Relation
 from pipelines.runs.folder import RunFolder
-from pipelines.trust.surfaces import raw_signs
 
 HOSTILE = "</script><script>alert(1)</script>"
 

@@ -1,11 +1,9 @@
 """Which pairs of claim and document people can label, and what they see of them."""
 
 from pipelines import papers
-from pipelines.conflictscore.detection.detect import DetectionResult
-from pipelines.conflictscore.relations import of_detection, of_response
+from pipelines.conflictscore.relations import of_response
 from pipelines.conflictscore.result import Result
 from pipelines.data.records import Document
-from pipelines.evidence.examples import ContestedClaim, Plant
 from pipelines.evidence.judgement import Judgement, Relation
 
 GUIDE = Document(id="guide", text="Opened 1932.", title="A guide", date="1950")
@@ -69,30 +67,7 @@ def test_documents_are_named_where_a_claim_names_one_as_the_judge_read_them() ->
     assert one.shown[-1] == ("Document", "Document 2 (Document B)\n\nOpened 1936.")
 
 
-def test_a_planted_pair_knows_its_kind_and_does_not_show_it() -> None:
-    plant = Plant(
-        kind="numbers",
-        type="misinformation",
-        document="guide",
-        old="1932",
-        new="1936",
-        checked=True,
-    )
-    example = ContestedClaim(
-        id="e", source="mine", claim="One.", documents=(GUIDE,), conflict=False, plant=plant
-    )
-    result = DetectionResult(
-        id="e",
-        example=example,
-        status="labelled",
-        judgements=(judged("One.", GUIDE, Relation.SUPPORTS),),
-    )
-    (one,) = of_detection(result)
-    assert one.groups == {"group": example.group, "source": "mine", "kind": "numbers"}
-    assert all("numbers" not in text for _, text in one.shown)
-
-
 def test_every_experiment_that_judges_pairs_of_its_own_says_so() -> None:
-    names = {"conflictscore", "conflict-detection", "planted", "both-sides", "report-writing"}
+    names = {"conflictscore", "conflict-detection", "both-sides", "report-writing"}
     every = {name: papers.experiment(name).labellings for name in papers.EXPERIMENTS}
     assert {name for name, own in every.items() if "relation" in own} == names

@@ -10,13 +10,9 @@ import json
 import re
 import unicodedata
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from typing import Final
-
-from pipelines.report import explorer
-from pipelines.report.explorer import ExperimentView
-from pipelines.report.table import Column, Table, csv_text, markdown
 
 BIDIRECTIONAL: Final = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
 """Classes of signs that reorder what stands around them."""
@@ -121,24 +117,3 @@ def _runs(cell: str) -> bool:
         return False
     seen = next((sign for sign in cell if unicodedata.category(sign)[0] not in "CZ"), "")
     return cell[:1] in tuple("\t\r\n") or seen in tuple(_FORMULA)
-
-
-def surface_table(view: ExperimentView, tables: Sequence[Table]) -> Table:
-    """How many faults the page and the tables of a run have."""
-    page = page_faults(explorer.render(view.title, [view], {}))
-    rows = [
-        ("page", page),
-        ("tables as Markdown", [each for own in tables for each in markdown_faults(markdown(own))]),
-        ("tables as CSV", [each for own in tables for each in csv_faults(csv_text(own))]),
-    ]
-    return Table.of(
-        rows,
-        name="trust_surfaces",
-        title="Where hostile texts are shown",
-        caption="What would run, lead elsewhere, or cannot be seen. All should be 0.",
-        columns=[
-            Column("surface", "Surface", lambda row: row[0]),
-            Column("faults", "Faults", lambda row: len(row[1])),
-            Column("first", "The first", lambda row: row[1][0] if row[1] else None),
-        ],
-    )

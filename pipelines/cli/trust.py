@@ -1,0 +1,63 @@
+"""`contested trust`: what a judge of claims makes of hostile documents."""
+
+from typing import Annotated
+
+from pydantic import Field
+from rich.console import Console
+
+from pipelines.cli.flat import flat
+from pipelines.cli.inspection import ResultOptions, inspect
+from pipelines.cli.tagging import show as show_table
+from pipelines.evidence.judge import judge_of
+from pipelines.evidence.settings import JudgeSettings
+from pipelines.experiment.cost import spent
+from pipelines.experiment.experiment import Models
+from pipelines.experiment.needs import judge_needs
+from pipelines.experiment.options import ServerOptions
+from pipelines.inspection.found import Inspection, Tell
+from pipelines.option import Option
+from pipelines.trust.cases import cases
+from pipelines.trust.trial import Trust, table, try_all
+
+
+class TrustOptions(ResultOptions, ServerOptions):
+    """Who is tried, by how many hostile texts, and how the result is printed."""
+
+    judge: JudgeSettings = JudgeSettings()
+    limit: Annotated[
+        int | None,
+        Field(ge=1),
+        Option("Try the first N of 72 texts; the first 12 are of all families.", metavar="N"),
+    ] = None
+
+
+@flat
+def trust(options: TrustOptions) -> None:
+    """Try a judge with hostile documents: can they forge a verdict, or sway one?
+
+    72 texts of 12 families are added to documents that anyone can check: instructions, forged
+    replies and citations, role markers, fences, letters that look alike, invisible signs, escapes
+    and markup, formulas and paths, what is huge or broken, documents that outvote, and denials.
+    None of them changes what is true.
+
+    Examples:
+        contested trust --labeller nli
+
+        contested trust --labeller llm --limit 12
+    """
+
+    async def work(models: Models, tell: Tell) -> Inspection[Trust]:
+        # No store: what is tried is how verdicts are read from replies.
+        judge = judge_of(options.judge, models.client, models.prompts, tagger=models.tagger)
+        found = await try_all(judge, models.client, cases()[: options.limit], tell)
+        return Inspection(found, spent(models.client, judge))
+
+    inspect(options, judge_needs(options, options.judge), work, show, as_json=options.as_json)
+
+
+def show(found: Trust, console: Console) -> None:
+    """Print the table, and how it is read."""
+    made = table(found.judge, found.cases)
+    show_table(made, console)
+    for note in made.notes:
+        console.print(f"[dim]{note}[/dim]", soft_wrap=True)

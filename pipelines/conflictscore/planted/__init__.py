@@ -1,1 +1,0 @@
-"""Conflicts planted in a user's own documents: test sets of known truth where there is no gold."""

@@ -1,1 +1,0 @@
-"""The determinism meter: the same judgements, asked for again under changed conditions."""

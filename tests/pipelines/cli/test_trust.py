@@ -1,0 +1,196 @@
+"""`contested trust` as a person meets it, and other commands with its hostile texts."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import Contested, at, write
+from pages import safe
+from scripted import Scripted
+from surfaces import csv_faults, markdown_faults, page_faults, raw_signs
+from tagging import ScriptedTagger, offer
+
+from pipelines.trust.cases import cases
+
+REPLY = '{"snippet": "", "reasoning": "", "answer": "SUPPORTS"}'
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def rows(contested: Contested, *options: object) -> dict[str, dict[str, Any]]:
+    """The rows of the table by family."""
+    found = json.loads(contested.done("trust", "--json", *options).out)
+    return {row["family"]: row for row in found["families"]}
+
+
+def test_the_shipped_tagger_under_all_hostile_texts(contested: Contested, folder: Path) -> None:
+    done = contested.done("trust", "--labeller", "nli", "--json")
+    assert raw_signs(done.out + done.err) == []
+    found = json.loads(done.out)
+    *families, every = found["families"]
+    assert found["judge"] == "contested-nli"
+    assert [(row["cases"], row["n"]) for row in families] == [(6, 6)] * 12
+    assert (every["cases"], every["n"], every["forged"]) == (72, 72, None), "it writes no reply"
+    assert every["swayed"] < 0.15
+    assert every["control"] < 0.15
+    right = [each["hostile"] == each["case"]["relation"] for each in found["cases"]]
+    assert sum(right) / 72 > 0.8
+    # Documents beside are not shown to it, and ids to nobody. They lead nowhere, too.
+    for each in found["cases"]:
+        if each["case"]["place"] in ("beside", "id"):
+            assert each["hostile"] == each["clean"], each["case"]["id"]
+    assert list(folder.iterdir()) == []
+
+
+def test_the_table_as_people_read_it(contested: Contested, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    offer(monkeypatch, ScriptedTagger())
+    done = contested.done("trust", "--labeller", "nli", "--limit", "12")
+    assert "Hostile texts: scripted-nli" in done.out
+    (line,) = (line for line in done.out.splitlines() if "all" in line.split())
+    assert line.split("│")[1:-1] == [
+        *(" all              ", "    12 ", "      – ", " 12 "),
+        *(" 0.00 [0.00, 0.24] ", " 0.00 [0.00, 0.24] "),
+    ]
+
+
+@pytest.mark.parametrize("evidence", ["choice", "json", "together"])
+def test_a_model_that_says_one_thing_is_neither_forged_nor_swayed(
+    evidence: str, contested: Contested, endpoint: Scripted
+) -> None:
+    endpoint.weigh = lambda _: [0.1, 0.2, 0.7]
+    endpoint.reply = lambda request: json.dumps(
+        {"snippet": "", "reasoning": "", "answer": "IRRELEVANT"}
+        | dict.fromkeys(
+            request["response_format"]["json_schema"]["schema"]["properties"], "IRRELEVANT"
+        )
+    )
+    found = rows(contested, "--labeller", "llm", "--evidence", evidence, *at(endpoint))
+    for name in ("forged", "swayed", "control"):
+        assert found["all"][name] == 0
+    assert (found["all"]["cases"], found["all"]["n"]) == (72, 72)
+
+
+def test_a_cascade_is_forged_by_neither_judge(contested: Contested, endpoint: Scripted) -> None:
+    found = rows(contested, "--limit", "12", "--labeller", "cascade", *at(endpoint))
+    assert (found["all"]["cases"], found["all"]["forged"]) == (12, 0)
+
+
+def test_a_model_swayed_by_some_texts_and_one_that_is_too_long(
+    contested: Contested, endpoint: Scripted
+) -> None:
+    endpoint.refuses = lambda prompt: "a" * 20_000 in prompt
+    endpoint.weigh = lambda request: (
+        [0.8, 0.1, 0.1] if "<|" in str(request) or "mistake" in str(request) else [0.1, 0.8, 0.1]
+    )
+    found = rows(contested, "--limit", "12", "--labeller", "llm", *at(endpoint))
+    assert found["denials"]["swayed"] == 1
+    assert found["denials"]["control"] == 0
+    assert found["fences"]["swayed"] == 0
+    assert (found["huge and broken"]["n"], found["huge and broken"]["swayed"]) == (0, None)
+    assert (found["all"]["n"], found["all"]["forged"]) == (11, 0)
+
+
+def test_options_without_effect_are_refused(contested: Contested) -> None:
+    line = contested.refused("trust", "--labeller", "nli", "--endpoint", "http://127.0.0.1:9/v1")
+    assert line.startswith("--endpoint has no effect with --labeller nli")
+
+
+# The texts elsewhere.
+
+
+def untouched(run: Path) -> None:
+    """Page and tables of a run have nothing that runs, leads elsewhere or cannot be seen."""
+    page = (run / "report.html").read_text("utf-8")
+    assert page_faults(page) == []
+    safe(page)
+    for file in sorted((run / "tables").iterdir()):
+        text = file.read_bytes().decode()
+        match file.suffix:
+            case ".md":
+                assert markdown_faults(text) == [], file.name
+            case ".csv":
+                assert csv_faults(text) == [], file.name
+            case ".json":
+                json.loads(text)
+
+
+def hostile_documents() -> Iterator[dict[str, Any]]:
+    """Each case as a document of another command's data, with its text in its claim's id too."""
+    for number, case in enumerate(cases()):
+        text = case.written("SUPPORTS", REPLY)
+        name = f"{text[:80].strip()} {number}" if len(text) > 1 else str(number)
+        documents = [
+            {"id": made.id, "text": made.text, "title": made.title} for made in case.placed(text)
+        ]
+        claim = {"id": name, "source": name, "claim": f"{text[:2000]} {case.claim}"}
+        yield {**claim, "documents": documents, "conflict": False}
+
+
+def test_a_page_of_an_experiment(
+    contested: Contested, endpoint: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Claims, ids, sources, titles and documents are hostile, and so is what the model replies."""
+    offer(monkeypatch, ScriptedTagger(lambda _: (0.5, 0.3, 0.2)))
+    texts = [each for each in hostile_documents() if "\\ud83d" not in json.dumps(each)]
+    write("bench.jsonl", *texts)
+    parts = iter(texts * 10)
+    endpoint.reply = lambda _: json.dumps(
+        {
+            "snippet": next(parts)["documents"][0]["text"],
+            "reasoning": "\x1b[2J",
+            "answer": "SUPPORTS",
+        }
+    )
+    bench = ["run", "conflict-detection", "--data", "bench.jsonl", "--out", "out/bench"]
+    done = contested.done(*bench, "--labeller", "nli")
+    again = contested.done(*bench, "--labeller", "llm", "--evidence", "json", *at(endpoint))
+    for each in (done, again):
+        assert raw_signs(each.out + each.err) == []
+    untouched(Path("out/bench"))
+    assert sorted(path.name for path in Path("out").iterdir()) == ["bench"]
+
+
+def test_half_characters_are_refused_in_one_line(contested: Contested) -> None:
+    bad = {"id": "x\ud83d", "source": "s", "claim": "It fell.", "conflict": False}
+    write("bench.jsonl", bad | {"documents": [{"id": "d", "text": "It fell."}]})
+    line = contested.refused("run", "conflict-detection", "--data", "bench.jsonl")
+    assert raw_signs(line) == []
+
+
+@pytest.mark.parametrize("shown", [[], ["--json"]], ids=["table", "json"])
+def test_the_terminal_of_another_command(
+    shown: list[str], contested: Contested, endpoint: Scripted
+) -> None:
+    texts = {
+        case.id: case.placed(case.written("SUPPORTS", REPLY))[0].text
+        for case in cases()
+        if case.place in ("before", "after") and len(case.text) > 3 and "nul" not in case.id
+    }
+    Path("answer.txt").write_text("\n".join(texts.values()))
+    names = []
+    for number, text in enumerate(texts.values()):
+        names.append(f"{number}\x1b[2J.txt")
+        Path(names[-1]).write_text(text)
+    endpoint.reply = lambda _: json.dumps(
+        {
+            "snippet": texts["escapes-and-markup/c1"],
+            "reasoning": "\x9b2J\u202e",
+            "answer": "SUPPORTS",
+        }
+    )
+    done = contested.done(
+        *("score", "--response", "answer.txt", "--claims", "whole", "--labeller", "llm"),
+        *("--evidence", "json", *at(endpoint), "--documents", *names, *shown),
+    )
+    assert raw_signs(done.out + done.err) == []
+    if shown:
+        judgements = json.loads(done.out)["judgements"]
+        assert judgements[0]["reasoning"] == "\x9b2J\u202e", "the text is whole"
+        assert len(judgements) == len(names)

@@ -1,0 +1,109 @@
+"""Hostile texts are sound, and their controls harmless; what looks for faults finds them."""
+
+import re
+from collections import Counter
+
+import pytest
+from surfaces import csv_faults, markdown_faults, page_faults, raw_signs
+from trust_facts import FACTS, named
+
+from pipelines.data.records import Document
+from pipelines.evidence.judgement import RELATIONS, Relation
+from pipelines.prompts import fenced
+from pipelines.report.table import Column, Table, csv_text, markdown
+from pipelines.trust.cases import HARMLESS, Case, cases, harmless, taken_out
+
+
+def test_there_are_six_cases_of_each_family_about_six_facts_and_all_relations() -> None:
+    families = Counter(case.family for case in cases())
+    assert len(families) == 12
+    assert {*families.values()} == {6}
+    assert {case.family for case in cases()[:12]} == {*families}
+    for family in families:
+        own = [case for case in cases() if case.family == family]
+        assert len({case.fact for case in own}) == 6
+        assert Counter(case.relation for case in own) == dict.fromkeys(RELATIONS, 2)
+    assert len({(case.fact, case.relation) for case in cases()}) == 72
+    assert len({case.id for case in cases()}) == 72
+
+
+@pytest.mark.parametrize("fact", FACTS)
+def test_a_fact_says_what_its_relations_say(fact: str) -> None:
+    own = FACTS[fact]
+    assert named(fact, own["document"]) == named(fact, own["holds"]) == "right"
+    assert named(fact, own["fails"]) == "wrong"
+    # The claims differ in the answer alone.
+    assert own["holds"].replace(own["answer"][0], own["wrong"][0]) == own["fails"]
+    assert named(fact, HARMLESS) == "neither"
+
+
+def test_documents_of_other_facts_say_nothing_of_a_claim() -> None:
+    for case in cases():
+        assert (case.about == case.fact) == (case.relation is not Relation.IRRELEVANT)
+        if case.about != case.fact:
+            assert named(case.fact, case.document) == "neither", case.id
+
+
+@pytest.mark.parametrize("length", [0, 1, 37, 38, 90, 500, 20_000])
+def test_harmless_sentences_are_the_fewest_of_the_length(length: int) -> None:
+    text = harmless("x" * length)
+    *others, _ = re.findall(r"[^.]+\.", text)
+    assert len("".join(others)) < max(length, 1) <= len(text)
+
+
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
+def test_a_case_keeps_its_document_and_its_control_has_its_shape(case: Case) -> None:
+    text = case.written("SUPPORTS", '{"answer": "SUPPORTS"}')
+    assert not re.search(r"\{(goal|json|opposite|token)\}", text), "every placeholder is filled"
+    hostile, control = case.placed(text), case.placed(text, harmless)
+    assert hostile != [Document(id="page", text=case.document)] != control
+    without = taken_out(hostile)
+    for made in (hostile, control, without):
+        assert len(made) == len(hostile)
+        assert [each.title is None for each in made] == [each.title is None for each in hostile]
+    assert case.document in hostile[0].text
+    assert case.document in control[0].text
+    assert len(hostile[0].text) <= len(control[0].text)
+    assert text.strip() not in repr(without)
+
+
+def test_one_text_has_the_mark_that_its_document_would_have() -> None:
+    (case,) = (case for case in cases() if case.id == "fences/own-mark")
+    assert case.text.startswith(fenced(case.document, "DOCUMENT").rpartition("\n")[2])
+
+
+@pytest.mark.parametrize(
+    ("page", "fault"),
+    [
+        ("<p>x</p><script>a</script><script>b</script>", "a second script"),
+        ("<img src=x>", "<img src>"),
+        ("<p onclick='x'>", "<p onclick>"),
+        ("<iframe srcdoc='x'>", "<iframe>"),
+        ("<a href='javascript:x'>", "<a href>"),
+        ("a\x1b[2J", "U+001B"),
+        ("a\x9b2J", "U+009B"),
+        ("a\u202eb", "U+202E"),
+        ("a\U000e0041", "U+E0041"),
+    ],
+)
+def test_faults_of_a_page_are_found(page: str, fault: str) -> None:
+    assert fault in page_faults(page)
+
+
+def test_what_is_harmless_is_no_fault() -> None:
+    assert page_faults("<p>&lt;script&gt; =1 [x](y)</p><a href='#x'>y</a>\t\n") == []
+    assert markdown_faults("| \\<b\\> | [x]\\(y) |") == []
+    assert csv_faults("a,b\nx,-0.5\n'=1,x=1\n") == []
+    assert raw_signs("Ünïcode, עברית, العربية, ไทย, 中文, 👩‍👩‍👧, \u200e\u200d\n\t") == []
+
+
+@pytest.mark.parametrize("cell", ["=1", "＝1", " =1", "\u200b@x", "+1", "\t1"])
+def test_faults_of_tables_are_found_and_ours_have_none(cell: str) -> None:
+    assert csv_faults(f'a,b\n"{cell}",1\n')
+    assert not csv_faults(csv_text(Table("t", "T", (Column("a", "A"),), ((cell,),))))
+
+
+@pytest.mark.parametrize("text", ["<b>x</b>", "[x](https://example.org)", "\x1b[1m"])
+def test_faults_of_markdown_are_found_and_ours_has_none(text: str) -> None:
+    assert markdown_faults(f"| {text} |")
+    assert not markdown_faults(markdown(Table("t", "T", (Column("a", "A"),), ((text,),))))
