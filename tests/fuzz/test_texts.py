@@ -9,7 +9,7 @@ import pytest
 
 SCRIPT = Path(__file__).with_name("texts.py")
 TARGETS = ["choice", "debate", "citations", "spans", "schema", "fence", "terminal", "page"]
-SECONDS = 3
+SECONDS = 1
 
 BROKEN = """
 import texts

@@ -79,15 +79,6 @@ def test_tokens_are_shown_and_words_scored(contested: Contested, model: list[str
     assert Path("tokens.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_function_words_have_tokens_to_show(contested: Contested, model: list[str]) -> None:
-    asked = ["salience", "--prompt", "The dam holds.", "--response", "It is."]
-    shown = contested.done(*asked, "--html", "map.html", "--level", "tokens", *model).out
-    assert "the response has no word but function words" in shown
-    (shown,) = blocks("map.html", "heatmap")
-    assert parts(shown["given"]) == ["The", "dam", "holds", "."]
-    assert parts(shown["response"]) == ["It", "is", "."]
-
-
 def test_options_say_the_same_as_a_file(contested: Contested, model: list[str]) -> None:
     by_file = contested.done("check-npov", "example.json", "--json", *model).out
     options = [*OPTIONS, "--response", str(EXAMPLE["response"])]
@@ -100,14 +91,6 @@ def test_options_say_the_same_as_a_file(contested: Contested, model: list[str]) 
         for engine in ("batched", "captum")
     )
     assert other == pytest.approx(ours, rel=1e-4)
-
-
-def test_marks_are_of_the_papers_scores_alone(contested: Contested, model: list[str]) -> None:
-    other = ["--aggregation", "sum", "--html", "sum.html", "--precision", "bf16"]
-    told = contested.done("check-npov", "example.json", *other, *model).out
-    assert "left out?" not in told
-    (shown,) = blocks("sum.html", "heatmap")
-    assert not {"left_out", "added"} & {*shown}
 
 
 def test_files_are_read_with_the_space_at_their_ends(
@@ -164,22 +147,15 @@ def test_a_response_is_checked_with_the_soft_prompt_that_wrote_it(contested: Con
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["check-npov", "none.json"], "none.json"),
         (["check-npov", "broken.json"], "broken.json: pro: Field required"),
-        (["check-npov", "example.json", "--question", "Is it?"], "--question has no effect beside"),
         (["check-npov", *OPTIONS], "--response is missing"),
         (["check-npov", "example.json", "--question", ""], "--question has no effect beside"),
         (["check-npov", "--question", ""], "--pro is missing"),
-        (["check-npov", *OPTIONS, "--response", " "], "response: "),
         (["check-npov", "deep.json"], "deep.json: not JSON that can be read"),
-        (["check-npov", "example.json", "--html", "pages"], "pages cannot be written (it is"),
         (["salience", "--prompt", " ", "--response", "x"], "--prompt is empty"),
-        (["salience", "--prompt", "@none.txt", "--response", "x"], "none.txt"),
         (["salience", "--prompt", "a", "--response", "b", "--png", "pages"], "pages cannot be"),
-        (["salience", "--prompt", "a", "--response", "b", "--model", "pages"], "pages"),
         (["salience", "--prompt", "a", "--response", "b", "--level", "tokens"], "has no effect"),
         (["check-npov", "--level", "tokens", "--json"], "has no effect without --html or --png"),
-        (["salience", "--prompt", "a", "--response", "b", "--model", "unknown"], "unknown"),
     ],
 )
 def test_mistakes_are_one_line(contested: Contested, arguments: list[str], problem: str) -> None:
