@@ -54,7 +54,8 @@ def model() -> list[object]:
 def test_it_goes_on_where_it_was_stopped(
     contested: Contested, model: list[object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    contested.done(*RUN, *model, "--out", "whole")
+    command = [*RUN, *model, "--limit", 4]
+    contested.done(*command, "--out", "whole")
     from pipelines.npov import detect, runs
 
     real, calls = detect.by_salience, 0
@@ -67,9 +68,9 @@ def test_it_goes_on_where_it_was_stopped(
         return real(*arguments, **named)
 
     monkeypatch.setattr(runs, "by_salience", stopped)
-    assert contested(*RUN, *model, "--out", "resumed").code == 130
+    assert contested(*command, "--out", "resumed").code == 130
     assert len(Path("resumed/npov.tiny.jsonl").read_text().splitlines()) == 2
-    contested.done(*RUN, *model, "--out", "resumed")
+    contested.done(*command, "--out", "resumed")
     whole, resumed = (Path(name, "npov.tiny.jsonl").read_text() for name in ("whole", "resumed"))
     assert FIGURE.sub("", whole) == FIGURE.sub("", resumed)
     # An encoder's vectors differ in their last digits with where they lie in memory.

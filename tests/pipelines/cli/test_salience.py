@@ -15,7 +15,7 @@ from tiny_loaded import saved
 
 from pipelines.npov.settings import TuningSettings
 from pipelines.npov.soft_prompt import SoftPrompt
-from serving.models import Model, find
+from serving.models import find
 
 EXAMPLE = {
     "question": "Should the dam stay?",
@@ -37,8 +37,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def model(smollm2: Model) -> list[str]:
-    return ["--model", str(smollm2.path)]
+def model() -> list[str]:
+    return ["--model", str(saved(Path("tiny")).absolute())]
 
 
 def blocks(page: str, kind: str) -> list[Any]:
@@ -74,7 +74,8 @@ def test_tokens_are_shown_and_words_scored(contested: Contested, model: list[str
         for page in (words, tokens)
     )
     assert by_tokens == pytest.approx(by_words, abs=1e-4)
-    assert {"The", "."} <= {*parts(tokens["given"])}
+    assert "".join(parts(tokens["given"])[:10]).startswith("Thedamholds")
+    assert "." in parts(tokens["given"])
     assert not {"The", "."} & {*parts(words["given"])}
     assert Path("tokens.png").read_bytes().startswith(b"\x89PNG")
 
