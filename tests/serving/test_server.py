@@ -420,7 +420,7 @@ def ask(url: str, key: str, name: str) -> httpx.Response:
 
 
 @pytest.mark.real_server
-async def test_vllm_serves_survives_its_crashes_and_leaves_nothing(
+async def test_vllm_serves_survives_a_crash_and_leaves_nothing(
     smollm2: Model, tmp_path: Path
 ) -> None:
     said: list[str] = []
@@ -442,13 +442,7 @@ async def test_vllm_serves_survives_its_crashes_and_leaves_nothing(
         assert alive(processes[1:]) == []
         await server.wait_ready()
         assert ask(*asked).status_code == 200
-
-        api_server = family(server.pid or 0)[1]
-        api_server.kill()
-        await until(lambda: said[-1].startswith("crashed"), 60)
-        await server.wait_ready()
         assert server.endpoint == endpoint
-        assert ask(*asked).status_code == 200
         processes = family(server.pid or 0)
         assert len(processes) >= 3
     assert alive(processes) == []
@@ -473,15 +467,14 @@ asyncio.run(main())
 
 
 @pytest.mark.real_server
-@pytest.mark.parametrize("moment", ["loading weights", "ready"])
-def test_no_vllm_outlives_a_killed_owner(smollm2: Model, tmp_path: Path, moment: str) -> None:
+def test_no_vllm_outlives_a_killed_owner(smollm2: Model, tmp_path: Path) -> None:
     line = [sys.executable, "-c", OWNER, str(smollm2.path), SMALL.model_dump_json()]
     with subprocess.Popen(
         [*line, str(tmp_path / "vllm.log")], stdout=subprocess.PIPE, text=True
     ) as owner:
         try:
             assert owner.stdout is not None
-            assert any(said.strip() == moment for said in owner.stdout)
+            assert any(said.strip() == "ready" for said in owner.stdout)
             processes = psutil.Process(owner.pid).children(recursive=True)
             assert len(processes) >= 3
         finally:
