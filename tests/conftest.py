@@ -28,8 +28,8 @@ go_offline()
 os.environ |= {"OMP_WAIT_POLICY": "PASSIVE", "KMP_BLOCKTIME": "0"}
 
 # How long an example takes depends on what else the machine does; a test that hangs meets the
-# timeout of pyproject.toml.
-settings.register_profile("untimed", deadline=None)
+# timeout of pyproject.toml. Other examples are drawn each time, so that few are enough.
+settings.register_profile("untimed", deadline=None, max_examples=40)
 settings.load_profile("untimed")
 
 

@@ -6,7 +6,7 @@ from pydantic import Field
 from rich.console import Console
 
 from pipelines.cli.flat import flat
-from pipelines.cli.inspection import ResultOptions, inspect
+from pipelines.cli.inspection import inspect
 from pipelines.cli.tagging import show as show_table
 from pipelines.evidence.judge import judge_of
 from pipelines.evidence.settings import JudgeSettings
@@ -20,10 +20,11 @@ from pipelines.trust.cases import cases
 from pipelines.trust.trial import Trust, table, try_all
 
 
-class TrustOptions(ResultOptions, ServerOptions):
+class TrustOptions(ServerOptions):
     """Who is tried, by how many hostile texts, and how the result is printed."""
 
     judge: JudgeSettings = JudgeSettings()
+    as_json: Annotated[bool, Option("Print the result as JSON.", name="--json")] = False
     limit: Annotated[
         int | None,
         Field(ge=1),

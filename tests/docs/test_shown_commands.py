@@ -51,14 +51,12 @@ NEEDS_GPU = {
 }
 """Commands that cannot succeed here, and what they say, with code 2, on a machine without a GPU."""
 
-LONG = (
-    "contested check-npov",
-    "contested salience",
-    "contested debate",
-    "contested run madam-rag",
-    "contested run conflicts ",
-)
-"""Commands that take long: what is shown on several pages is run on the last of them."""
+SHORTER = {
+    "run": ["--limit", "2"],
+    "debate": ["--rounds", "1"],
+    "resolve": ["--answer-tokens", "64"],
+}
+"""What is added to a command that says nothing of it, so that it takes no longer than it must."""
 
 UNTIL_INTERRUPTED = {
     "contested serve": ("URL ", "model ", "export CONTESTED_API_KEY="),
@@ -73,23 +71,24 @@ APART = ("contested serve", "contested web")
 """Commands that start and stop servers run apart from those that use one."""
 
 
-def once(text: str) -> bool:
-    """Whether a command runs on the first page that shows it alone."""
-    return text.startswith(APART) or text in UNTIL_INTERRUPTED
+def needed(text: str) -> bool:
+    """Whether later commands of a page may read what a command leaves."""
+    return text not in UNTIL_INTERRUPTED and ("--out" in text or " build" in text)
 
 
 def all_cases() -> list[Case]:
-    """What all pages show, servers that are told to stop last."""
+    """What all pages show, each command once unless it leaves something; `--stop` comes last."""
     every = [case for page in PAGES for case in cases(page)]
     first = {case.text: case for case in reversed(every)}
-    last = {case.text: case for case in every}
-    found = [
-        case
-        for case in every
-        if (last[case.text] is case or not case.text.startswith(LONG))
-        and (first[case.text] is case or not once(case.text))
-    ]
+    found = [case for case in every if first[case.text] is case or needed(case.text)]
     return sorted(found, key=lambda case: "--stop" in case.text)
+
+
+def shortened(words: list[str]) -> list[str]:
+    """The words of a command with what makes it short, where that has an effect."""
+    added = SHORTER.get(words[0], [])
+    idle = {*added[:1], "--dry-run", "none" if words[0] == "resolve" else ""} & {*words}
+    return words if idle else [*words, *added]
 
 
 @dataclass
@@ -241,7 +240,7 @@ def test_what_is_shown_runs(
         assert until_interrupted(words, UNTIL_INTERRUPTED[case.text]) == 0
     else:
         assert words[0] == "contested"
-        done = shell.contested(words[1:])
+        done = shell.contested(shortened(words[1:]))
         assert done.code == (2 if case.text in NEEDS_GPU else 0), done.out + done.err
         assert NEEDS_GPU.get(case.text, "") in done.err
 

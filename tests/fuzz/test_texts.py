@@ -5,11 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 SCRIPT = Path(__file__).with_name("texts.py")
-TARGETS = ["choice", "debate", "citations", "spans", "schema", "fence", "terminal", "page"]
-SECONDS = 3
+SECONDS = 8
 
 BROKEN = """
 import texts
@@ -33,9 +30,8 @@ def fuzz(folder: Path, *command: str, seconds: int) -> subprocess.CompletedProce
     )
 
 
-@pytest.mark.parametrize("target", TARGETS)
-def test_no_text_breaks(target: str, tmp_path: Path) -> None:
-    run = fuzz(tmp_path, str(SCRIPT), target, seconds=SECONDS)
+def test_no_text_breaks(tmp_path: Path) -> None:
+    run = fuzz(tmp_path, str(SCRIPT), "all", seconds=SECONDS)
     assert run.returncode == 0, run.stderr[-2000:]
     assert "Done" in run.stderr
     assert not list(tmp_path.iterdir())
@@ -46,8 +42,3 @@ def test_a_fault_is_found_and_its_text_kept(tmp_path: Path) -> None:
     assert run.returncode != 0
     assert "AssertionError" in run.stdout
     assert len(list(tmp_path.glob("crash-*"))) == 1
-
-
-def test_every_target_is_tried() -> None:
-    run = fuzz(SCRIPT.parent, str(SCRIPT), "-", seconds=1)
-    assert run.stderr.endswith(f"name a target: {', '.join(TARGETS)}\n")

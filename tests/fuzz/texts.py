@@ -1,6 +1,6 @@
 """Coverage-guided fuzzing of what reads models' replies and of what shows texts of others.
 
-    .venv/bin/python tests/fuzz/texts.py TARGET [FOLDER] [-max_total_time=60] [-seed=1]
+    .venv/bin/python tests/fuzz/texts.py TARGET|all [FOLDER] [-max_total_time=60] [-seed=1]
 
 Atheris (libFuzzer) makes texts that reach new branches of the code, and keeps them in the folder.
 It stops at the first that raises, or breaks what a target asserts, and says where it put the text;
@@ -142,18 +142,19 @@ WRITTEN: Final = {
 
 def main() -> None:
     name, *arguments = sys.argv[1:] or [""]
-    if name not in TARGETS:
-        sys.exit(f"name a target: {', '.join(TARGETS)}")
-
-    target = TARGETS[name]
-    # A reply has come as UTF-8, so that half characters cannot be in it; a document may have them.
-    errors = "replace" if target in REPLIES else "surrogateescape"
+    chosen = [*TARGETS] if name == "all" else [name]
+    if not {*chosen} <= {*TARGETS}:
+        sys.exit(f"name a target, or all: {', '.join(TARGETS)}")
 
     def one(data: bytes) -> None:
-        target(data.decode(errors=errors))
+        # A reply has come as UTF-8: no half characters are in it; a document may have them.
+        for each in chosen:
+            target = TARGETS[each]
+            target(data.decode(errors="replace" if target in REPLIES else "surrogateescape"))
 
     with tempfile.TemporaryDirectory() as first:
-        Path(first, "written").write_bytes(WRITTEN[name].encode(errors="surrogatepass"))
+        for each in chosen:
+            Path(first, each).write_bytes(WRITTEN[each].encode(errors="surrogatepass"))
         # No limit of memory: what is measured is a process's peak, its parent's included.
         limits = ["-timeout=10", "-rss_limit_mb=0", "-max_len=512"]
         atheris.Setup([sys.argv[0], *limits, *arguments, first], one)

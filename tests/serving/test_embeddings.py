@@ -10,9 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 import pytest_asyncio
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as arrays
 from scripted import KEY, MODEL, Scripted
 from tiny_decoders import SIZES, decoder, token_ids
 
@@ -20,11 +17,9 @@ from serving.backend import RunningEndpoints
 from serving.cache import CompletionCache
 from serving.calls import Sampling, ServedIdentity
 from serving.client import Client
-from serving.connect import Source
-from serving.embeddings import AS_STORED, SCALED, Vectors, digest_of, embed, rounded
+from serving.embeddings import AS_STORED, SCALED, Vectors, embed
 from serving.endpoint import Endpoint
-from serving.errors import RequestError, ServingError
-from serving.profile import load
+from serving.errors import ServingError
 
 PATTERN = r"[^{}]+\}"
 VECTORS: Vectors = (np.arange(12, dtype=np.float32) / 7).astype(np.float32).reshape(3, 4)
@@ -122,15 +117,6 @@ def test_what_is_known_of_model_types_is_what_transformers_does() -> None:
         assert ("ScaledWordEmbedding" in source) is (kind in SCALED), kind
 
 
-@given(arrays.arrays(np.float32, (7,), elements=st.floats(-1e4, 1e4, width=32)))
-def test_rounding_is_that_of_torch(values: Any) -> None:
-    import torch
-
-    for dtype in FORMATS:
-        expected = torch.from_numpy(values).to(getattr(torch, dtype)).float().numpy()
-        assert np.array_equal(rounded(values, dtype), expected)
-
-
 @pytest_asyncio.fixture
 async def client(endpoint: Scripted, tmp_path: Path) -> AsyncIterator[Client]:
     endpoint.reply = lambda _: "a reply}"
@@ -174,12 +160,6 @@ async def test_what_was_answered_once_comes_from_the_cache(
     assert len(endpoint.requests) == 1 + len(others) + 4
 
 
-async def test_a_view_of_vectors_has_their_digest() -> None:
-    wide = np.repeat(VECTORS, 2, axis=1)
-    assert digest_of(wide[:, ::2]) == digest_of(VECTORS)
-    assert digest_of(np.asfortranarray(VECTORS)) == digest_of(VECTORS)
-
-
 @pytest.mark.parametrize(
     "wrong", [VECTORS[0], VECTORS[None], VECTORS[:0], VECTORS * np.float32("nan")]
 )
@@ -189,24 +169,3 @@ async def test_what_is_no_matrix_of_numbers_is_a_programming_error(
     with pytest.raises(ValueError, match="a matrix of finite numbers"):
         await client.complete_embeddings(wrong, Sampling(9), pattern=PATTERN)
     assert not endpoint.requests
-
-
-async def test_faults_are_met_as_those_of_chats(client: Client, endpoint: Scripted) -> None:
-    endpoint.faults = [503, 0]
-    await client.complete_embeddings(VECTORS, Sampling(9), pattern=PATTERN)
-    assert client.usage.retries == 2
-    endpoint.faults = [400]
-    with pytest.raises(RequestError, match=r"refuses the request .* scripted fault 400"):
-        await client.complete_embeddings(VECTORS, Sampling(8), pattern=PATTERN)
-    endpoint.faults = [200]
-    with pytest.raises(ServingError, match="not as an OpenAI-compatible server"):
-        await client.complete_embeddings(VECTORS, Sampling(7), pattern=PATTERN)
-
-
-def test_a_server_for_embeddings_is_started_as_one(tmp_path: Path) -> None:
-    profile = load("one-gpu-7b")
-    plain = Source(profile, "generator", tmp_path)
-    assert not plain.options(plain.profiled).prompt_embeds
-    able = Source(profile, "generator", tmp_path, strict=True, embeddings=True)
-    assert able.options(able.profiled).prompt_embeds
-    assert able.options(able.profiled).dtype == "float32"

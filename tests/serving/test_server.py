@@ -5,11 +5,9 @@ The fast tests put a small HTTP server in vLLM's place; those marked `real_serve
 
 import asyncio
 import re
-import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 import textwrap
 import time
 from collections.abc import Callable, Iterator
@@ -147,13 +145,6 @@ async def test_a_port_that_is_taken_is_named_before_anything_starts(
     assert not (tmp_path / "m.log").exists()
 
 
-async def test_the_port_asked_for_is_used(make: Make) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    async with make(port=port) as server:
-        assert server.endpoint.url == f"http://127.0.0.1:{port}/v1"
-
-
 async def test_somebody_elses_server_is_not_taken_for_ours(make: Make, tmp_path: Path) -> None:
     """A healthy server on our port that does not know our key does not count."""
     script = tmp_path / "other.py"
@@ -174,12 +165,6 @@ async def test_a_start_that_is_cancelled_leaves_nothing(make: Make) -> None:
     with pytest.raises(asyncio.CancelledError):
         await start
     assert alive(processes) == []
-
-
-async def test_a_log_that_cannot_be_written_is_one_clear_line(make: Make, tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(ServingError, match=r"no server with log .*file/m.log: "):
-        await make(log="file/m.log").start()
 
 
 @contextmanager
@@ -249,13 +234,6 @@ async def test_a_server_that_keeps_crashing_is_given_up_with_the_reason(
         assert "not enough GPU memory" in str(failure)
         with pytest.raises(ServingError, match="given up"):
             await server.wait_ready()
-
-
-async def test_a_long_run_wipes_out_earlier_failures(make: Make) -> None:
-    async with make(restarts=Restarts(first_s=0.01, quick_s=0, most=2)) as server:
-        for _ in range(4):
-            crash(server)
-            await asyncio.wait_for(server.wait_ready(), 10)
 
 
 async def test_a_stop_during_a_restart_is_final(make: Make) -> None:
@@ -442,7 +420,7 @@ def ask(url: str, key: str, name: str) -> httpx.Response:
 
 
 @pytest.mark.real_server
-async def test_vllm_serves_survives_its_crashes_and_leaves_nothing(
+async def test_vllm_serves_survives_a_crash_and_leaves_nothing(
     smollm2: Model, tmp_path: Path
 ) -> None:
     said: list[str] = []
@@ -464,13 +442,7 @@ async def test_vllm_serves_survives_its_crashes_and_leaves_nothing(
         assert alive(processes[1:]) == []
         await server.wait_ready()
         assert ask(*asked).status_code == 200
-
-        api_server = family(server.pid or 0)[1]
-        api_server.kill()
-        await until(lambda: said[-1].startswith("crashed"), 60)
-        await server.wait_ready()
         assert server.endpoint == endpoint
-        assert ask(*asked).status_code == 200
         processes = family(server.pid or 0)
         assert len(processes) >= 3
     assert alive(processes) == []
@@ -495,36 +467,20 @@ asyncio.run(main())
 
 
 @pytest.mark.real_server
-@pytest.mark.parametrize("moment", ["loading weights", "ready"])
-def test_no_vllm_outlives_a_killed_owner(smollm2: Model, tmp_path: Path, moment: str) -> None:
+def test_no_vllm_outlives_a_killed_owner(smollm2: Model, tmp_path: Path) -> None:
     line = [sys.executable, "-c", OWNER, str(smollm2.path), SMALL.model_dump_json()]
     with subprocess.Popen(
         [*line, str(tmp_path / "vllm.log")], stdout=subprocess.PIPE, text=True
     ) as owner:
         try:
             assert owner.stdout is not None
-            assert any(said.strip() == moment for said in owner.stdout)
+            assert any(said.strip() == "ready" for said in owner.stdout)
             processes = psutil.Process(owner.pid).children(recursive=True)
             assert len(processes) >= 3
         finally:
             owner.kill()
     _, left = psutil.wait_procs(processes, timeout=12)
     assert alive(left) == []
-
-
-@pytest.mark.real_server
-async def test_no_vllm_outlives_its_killed_guard(
-    smollm2: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    scratch = tempfile.mkdtemp(prefix="guard-")
-    monkeypatch.setenv("TMPDIR", scratch)
-    async with LocalServer(
-        smollm2, SMALL, tmp_path / "vllm.log", restarts=Restarts(first_s=60)
-    ) as server:
-        guard, *below = family(server.pid or 0)
-        guard.kill()
-        await until(lambda: not alive(below), 20)
-    shutil.rmtree(scratch)
 
 
 @pytest.fixture
@@ -571,16 +527,3 @@ def test_a_detached_server_outlives_its_starter_is_found_and_stopped(
     assert alive(processes) == []
     assert detached.running(home) == []
     assert list((home / "servers").iterdir()) == []
-
-
-@pytest.mark.real_server
-@pytest.mark.usefixtures("stopped")
-def test_a_detached_start_that_fails_says_why(smollm2: Model, home: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        port = other.getsockname()[1]
-        with pytest.raises(ServingError, match=f"port {port} .* --port"):
-            asyncio.run(detached.start(smollm2, SMALL, port=port, home=home))
-    long = SMALL.model_copy(update={"max_model_len": 999999})
-    with pytest.raises(ServingError, match="longer than the model's own limit"):
-        asyncio.run(detached.start(smollm2, long, home=home))
-    assert detached.running(home) == []

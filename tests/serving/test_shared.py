@@ -1,7 +1,7 @@
 """Servers that a process shares among its clients: who finds them, and when they end.
 
 What becomes of processes is tried in test_detached.py and tests/pipelines/test_main_job_killed.py,
-and with vLLM itself in tests/pipelines/cli/test_run_all.py and scripts/fresh_run.sh.
+and with vLLM itself in test_server.py and scripts/fresh_run.sh.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -117,16 +117,6 @@ async def test_the_holder_ends_with_its_owner(end: str) -> None:
     owner.wait()
 
 
-async def test_the_holder_of_a_process_that_is_gone_ends_at_once() -> None:
-    gone = sleeping()
-    gone.kill()
-    gone.wait()
-    holder = asyncio.create_task(asyncio.sleep(60))
-    await end_with(gone.pid, holder)
-    with pytest.raises(asyncio.CancelledError):
-        await holder
-
-
 @pytest.fixture
 def stops(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """Whose servers were stopped."""
@@ -145,13 +135,6 @@ def test_servers_are_shared_within_the_block_and_stopped_at_its_end(stops: list[
         assert stops == [], "the inner block is none"
     assert not shared.wanted()
     assert stops == [os.getpid()]
-
-
-def test_an_error_ends_them_too(stops: list[object]) -> None:
-    with pytest.raises(KeyboardInterrupt), shared.servers():
-        raise KeyboardInterrupt
-    assert stops == [os.getpid()]
-    assert not shared.wanted()
 
 
 async def test_within_the_block_one_start_serves_all_clients(
@@ -223,30 +206,6 @@ async def test_a_start_that_fails_is_not_tried_by_each_who_waits() -> None:
     )
     assert [str(each) for each in outcomes] == ["no memory"] * 5
     assert len(starts) == 1
-
-
-async def test_servers_that_are_needed_together_start_together() -> None:
-    """Each of these two starts is done only when the other has begun."""
-    begun: dict[str, asyncio.Event] = {name: asyncio.Event() for name in ("writer", "critic")}
-
-    def starting(name: str, other: str) -> Callable[[], Awaitable[Backend]]:
-        async def start() -> Backend:
-            begun[name].set()
-            await begun[other].wait()
-            return DetachedServers([Endpoint("http://127.0.0.1:9/v1", "k", name)])
-
-        return start
-
-    together: list[OnDemand] = []
-    writer = OnDemand(starting("writer", "critic"), together)
-    critic = OnDemand(starting("critic", "writer"), together)
-    assert not any(event.is_set() for event in begun.values())
-    async with asyncio.timeout(10):
-        (endpoint,) = await writer.endpoints()
-        assert endpoint.model == "writer"
-        (endpoint,) = await critic.endpoints()
-        assert endpoint.model == "critic"
-    await asyncio.gather(writer.close(), critic.close())
 
 
 async def test_a_start_ahead_fails_only_whoever_needs_it_and_ends_with_its_client() -> None:

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.conflicts import paper
 from pipelines.conflicts.judges.verdicts import (
     Adherence,
     Grounding,
@@ -20,9 +19,8 @@ from pipelines.conflicts.pipeline import STRATEGIES
 from pipelines.conflicts.prediction import Classifier, Prediction
 from pipelines.conflicts.question import Query, Source
 from pipelines.conflicts.result import Answer, Outcome, QueryResult, Sentence, Strategy
-from pipelines.conflicts.statistics import Statistic
 from pipelines.conflicts.tables.answers import answers, behaviour, by_told, by_type
-from pipelines.conflicts.tables.every import all_tables, failures
+from pipelines.conflicts.tables.every import all_tables
 from pipelines.conflicts.tables.scores import (
     MERGED,
     Part,
@@ -30,9 +28,7 @@ from pipelines.conflicts.tables.scores import (
     adherence,
     answer_recall,
     grounding,
-    part_of,
 )
-from pipelines.conflicts.tables.sentences import grounds
 from pipelines.conflicts.tables.type_scores import (
     BY_FORM,
     JOINT,
@@ -245,36 +241,6 @@ def test_the_taxonomy_aware_strategy_is_a_classifier() -> None:
     assert found["writer"] == "small"
 
 
-def test_the_paper_stands_beside() -> None:
-    made = {name: replace(each, rows=each.quoted) for name, each in tables().items()}
-    best = record(made["conflicts_types"], writer="Gemini 2.5 Flash")
-    assert best["accuracy_of_all"] == 0.653
-    assert len(made["conflicts_answers"].rows) == 24
-    found = record(made["conflicts_answers"], writer="GPT-4o", strategy="Oracle")
-    measures = ("behaviour_of_all", "recall_of_all", "grounding_of_all")
-    assert only(found, *measures) == [0.886, 0.873, 0.914]
-    opinions = record(made["conflicts_behaviour"], category="Conflicting opinions")
-    assert only(opinions, "category", "vanilla", "pipeline", "taxonomy-aware", "oracle") == [
-        "Conflicting opinions", 0.362, 0.733, 0.698, 0.879,
-    ]  # fmt: skip
-    assert [row["category"] for row in paper.TABLE_6] == list(MERGED)
-    assert {row["strategy"] for row in paper.TABLE_5} == set(STRATEGIES.values())
-
-
-def test_the_paper_agrees_with_itself() -> None:
-    # Table 5's rows of the model of Table 6 are the latter's, weighed by the counts of Table 2.
-    queries = {"No conflict": 161, "Complementary": 115, "Conflicting opinions": 115}
-    queries["Freshness and misinformation"] = 67
-    titles = {title: strategy for strategy, title in STRATEGIES.items()}
-    of_table_6 = [row for row in paper.TABLE_5 if row["writer"] == paper.THINKING]
-    assert len(of_table_6) == len(titles)
-    for row in of_table_6:
-        strategy = titles[str(row["strategy"])]
-        every = ((queries[str(own["category"])], own[strategy]) for own in paper.TABLE_6)
-        mean = sum(count * value for count, value in every if isinstance(value, float)) / 458
-        assert mean == pytest.approx(row["behaviour_of_all"], abs=0.006)
-
-
 def test_what_was_taken_for_what() -> None:
     found = record(tables()["conflicts_confusion"], classifier=RULE, gold="Outdated information")
     kinds = [str(each) for each in ConflictType]
@@ -385,55 +351,11 @@ def test_differences_from_vanilla() -> None:
     assert "2 comparisons with 6 values of p" in made.notes[0]
 
 
-def test_the_data_in_numbers() -> None:
-    statistics = [
-        Statistic("type", "Misinformation", 2, 8, 5, 458),
-        Statistic("all", "search results per query", 7.5, None, 9.2, None),
-    ]
-    made = all_tables([], {"a.jsonl": statistics, "b.jsonl": statistics[:1]})[0]
-    assert made.rows == (
-        ("a.jsonl", "type (Table 2)", "Misinformation", 2, 1 / 4, 5, 5 / 458),
-        ("a.jsonl", "all queries", "search results per query", 7.5, None, 9.2, None),
-        ("b.jsonl", "type (Table 2)", "Misinformation", 2, 1 / 4, 5, 5 / 458),
-    )
-
-
-def test_failures_say_why() -> None:
-    made = tables()["conflicts_failures"]
-    at = ("conflicts", "small", "big")
-    assert (*at, "o4", "answered", f"type, {RULE}", "no number", None) in made.rows
-    assert (*at, "n1", "answered", "answer, Vanilla", "no text", "{} {}") in made.rows
-    assert (*at, "p1", "answered", "behaviour, Vanilla", "no JSON", None) in made.rows
-    assert (*at, "f1", "failed", "query", "too long", None) in made.rows
-    assert (*at, "m1", "answered", "grounding of sentence 1, Vanilla", "", None) in made.rows
-    cut = failures([RUN], 2)
-    assert len(cut.rows) == 2
-    assert cut.notes == (f"{len(made.rows) - 2} more stand in the results.",)
-
-
-def test_the_order_of_queries_does_not_matter() -> None:
-    turned = tables(replace(RUN, results=OWN[::-1]))
-    for name, table in tables().items():
-        if name != "conflicts_failures":
-            assert turned[name] == table
-
-
 def test_what_cannot_be_read_is_not_averaged_in() -> None:
     less = tables(replace(RUN, results=[each for each in OWN if each.id not in {"n1", "o4"}]))
     only_read = record(less["conflicts_types"], classifier=RULE)
     assert only_read["accuracy"] == pytest.approx(2 / 4)  # n1 was right, o4 unreadable
     assert record(less["conflicts_answers"], strategy="Vanilla")["behaviour"] == 3 / 4
-
-
-def test_a_run_is_named_by_its_configuration() -> None:
-    settings = {"types": "yes-no", "judge": "nli"}
-    tagger = {"name": "tagger", "digest": "d"}
-    config = {"settings": settings, "model": tagger, "tagger": tagger}
-    assert part_of("my.own", OWN, config) == Part("my.own", OWN, types=RULE)
-    config |= {"model": {"name": "small"}, "judge": {"name": "big"}}
-    assert part_of("my.own", OWN, config) == Part("my.own", OWN, "small", "big, tagger", RULE)
-    config |= {"settings": settings | {"judge": "llm"}}
-    assert part_of("my.own", OWN, config) == Part("my.own", OWN, "small", "big", RULE)
 
 
 kinds = st.sampled_from([*ConflictType, None])
@@ -504,13 +426,6 @@ def test_merged_and_unmerged_types_have_the_same_successes(own: list[QueryResult
     assert merged_ones == pytest.approx(sum(successes(each["behaviour"]) for each in rows))
     (whole,) = records(answers(made), strategy="Vanilla") or ({"behaviour": None},)
     assert merged_ones == pytest.approx(successes(whole["behaviour"]))
-
-
-@given(results())
-def test_sentences_are_counted_once(own: list[QueryResult]) -> None:
-    for each in records(grounds([Part("own", own)])):
-        keys = ("supported", "unsupported", "contradictory", "no_fact", "unreadable")
-        assert sum(number(each[key]) for key in keys) == each["sentences"]
 
 
 def test_every_type_has_one_category() -> None:

@@ -15,7 +15,7 @@ from pipelines.conrag.tables.categories import category, faults, telling_sentenc
 from pipelines.conrag.tables.data import data_summary
 from pipelines.conrag.tables.errors import error_table, errors_to_sort
 from pipelines.conrag.tables.every import conflict_auc, stances
-from pipelines.conrag.tables.tradeoff import THRESHOLDS, plots, points, precision_recall, tradeoffs
+from pipelines.conrag.tables.tradeoff import THRESHOLDS, points
 from pipelines.evidence.judgement import Relation
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.proportion import proportion
@@ -153,24 +153,6 @@ def answer(
 
 BRIDGE: Said = ("The bridge was opened in 1932.", S, 0.9, S)
 BARE = answer([says("It was opened in 1932.", 0, about="answer")], [BRIDGE], supported=1)
-
-
-def test_answers_to_questions_have_one_point_and_the_papers_beside_it() -> None:
-    found = tradeoffs({"alce-asqa": [BARE], "own": [CITED]})
-    assert [point.least for point in found["alce-asqa"]] == [0.0] * 5
-    assert len(found["own"]) == 5 * len(THRESHOLDS)
-    (asked, own) = plots(found)
-    assert "ConRAG, paper: 0.60, 0.44" in asked
-    assert asked.count("hollow") == 5
-    assert "paper" not in own
-    table = precision_recall(found)
-    assert len(table.rows) == 5 + 5 * len(THRESHOLDS)
-    assert len(table.quoted) == 15
-
-
-def test_responses_and_nothing_have_no_points() -> None:
-    assert tradeoffs({"ragtruth": [RESPONSE]}) == {}
-    assert list(plots(tradeoffs({"own": [result([])]}))) == []
 
 
 # Table IX

@@ -8,7 +8,7 @@ from pipelines.madam_rag.debate_tables import changed, invented, said
 from pipelines.madam_rag.methods import ASTUTE, CONCATENATED, MADAM, NO_RAG, WITHOUT_AGGREGATOR
 from pipelines.madam_rag.question import Question
 from pipelines.madam_rag.result import Outcome, QuestionResult
-from pipelines.madam_rag.scores import base_id, parts, scored
+from pipelines.madam_rag.scores import base_id, scored
 from pipelines.madam_rag.statistics import Statistic
 from pipelines.madam_rag.tables import all_tables
 from pipelines.madam_rag.transcript import AgentReply, Conclusion, Debate, Round
@@ -166,15 +166,6 @@ def test_methods() -> None:
     assert cell(made, "precision", method=NO_RAG).n == 1
 
 
-def test_the_paper_stands_beside() -> None:
-    quoted = tables()["madam_methods"].quoted
-    assert len(quoted) == 36
-    places = {row[:3]: row[9] for row in quoted}
-    assert places["RAMDocs", "Llama3.3-70B-Inst", MADAM] == 0.344
-    assert places["FaithEval", "Qwen2.5-72B-Inst", MADAM] == 0.577
-    assert places["AmbigDocs", "GPT-4o-mini", ASTUTE] == 0.150
-
-
 def test_comparisons() -> None:
     made = tables()["madam_comparisons"]
     # With No RAG only q1 could be read by both: 1 - 0, F1 1 - 0. With the prompt q1 and q2: exact
@@ -275,38 +266,6 @@ def test_debates() -> None:
     )
 
 
-def test_failures_say_why() -> None:
-    reply = (UNREADABLE.problem, "I think that it is Rome.")
-    assert tables()["madam_failures"].rows == (
-        ("RAMDocs", "small", "q2", f"unreadable, {NO_RAG}", *reply),
-        ("RAMDocs", "small", "q3", f"unreadable, {MADAM}", *reply),
-        ("RAMDocs", "small", "q5", "failed", "too long", None),
-        ("RAMDocs, misinformation 3", "small", "b/3", f"unreadable, {CONCATENATED}", *reply),
-    )
-    cut = {table.name: table for table in all_tables(RESULTS, MODELS, failed_shown=1)}
-    assert len(cut["madam_failures"].rows) == 1
-    assert cut["madam_failures"].notes == ("3 more stand in the results.",)
-
-
-def test_the_order_of_questions_does_not_matter() -> None:
-    turned = tables({name: own[::-1] for name, own in RESULTS.items()})
-    for name, table in tables().items():
-        if name != "madam_failures":
-            assert turned[name] == table
-
-
-def test_nor_does_it_to_signs_flipped_at_random() -> None:
-    own = [
-        result(
-            question(f"q{number}", ("correct",), CLUB_NAMES),
-            prompt=says(*CLUB_NAMES[: number % 3]),
-            madam=says(*CLUB_NAMES[: number * number % 4]),
-        )
-        for number in range(40)
-    ]
-    assert tables({"ramdocs": own}) == tables({"ramdocs": own[::-1]})
-
-
 def test_what_cannot_be_read_is_not_averaged_in() -> None:
     without = [each for each in METHODS if each.id != "q3"]
     found, less = tables()["madam_methods"], tables({"ramdocs": without})["madam_methods"]
@@ -322,13 +281,6 @@ def test_what_could_not_be_asked_is_unreadable_after_any_round() -> None:
     own = [METHODS[0], refused]
     assert scored(own, MADAM, rounds=1).unreadable == scored(own, MADAM).unreadable == 1
     assert cell(tables({"ramdocs": own})["madam_methods"], "calls", method=MADAM).value == 15
-
-
-def test_runs_are_called_after_data_experiment_and_level() -> None:
-    found = [part.title for part in parts(RESULTS | {"my.own": METHODS}, MODELS)]
-    levels = ["RAMDocs, misinformation 1", "RAMDocs, misinformation 3"]
-    assert found == ["RAMDocs", "RAMDocs, rounds", *levels, "my.own"]
-    assert parts({"my.own": METHODS}, {})[0].model is None
 
 
 def test_a_question_has_one_name_at_all_levels() -> None:
@@ -370,33 +322,6 @@ def test_an_answer_in_other_words_is_not_invented() -> None:
     assert invented(longer) == [False, True], "it was said in the round before"
 
 
-def test_statistics_stand_beside_appendix_a() -> None:
-    one, other = Estimate(5.5, 5.4, 5.6, 500), Estimate(0.5, 0.4, 0.6, 90)
-    statistics = [
-        Statistic("documents", 5.53, one, {1: one}),
-        Statistic("wrong answers", 0.86, other, {2: one}),
-        Statistic("nothing", 1.0, None, {}),
-    ]
-    (found,) = (t for t in all_tables({}, {}, statistics) if t.name == "madam_statistics")
-    assert [column.key for column in found.columns][5:] == ["gold_1", "gold_2"]
-    assert found.rows == (
-        ("documents", one, 5.53, "yes", 500, one, None),
-        ("wrong answers", other, 0.86, "no", 90, None, one),
-        ("nothing", None, 1.0, None, None, None, None),
-    )
-
-
-def test_a_part_of_the_release_is_said_to_be_one() -> None:
-    def notes(questions: int) -> str:
-        counted = [Statistic("documents", 5.53, Estimate(5.5, 5.4, 5.6, questions), {})]
-        (found,) = (t for t in all_tables({}, {}, counted) if t.name == "madam_statistics")
-        return " ".join(found.notes)
-
-    assert "The release has 500 questions" in notes(250)
-    assert "averages over 250 need not" in notes(250)
-    assert "release" not in notes(500)
-
-
 def test_figure_5_has_a_row_for_each_number() -> None:
     mean = Estimate(1.0, None, None, 4)
     counted = [
@@ -408,9 +333,3 @@ def test_figure_5_has_a_row_for_each_number() -> None:
         "number", "documents", "documents_per_gold_answer",
     ]  # fmt: skip
     assert found.rows == (("0.5", None, 2), ("4", 1, 2), ("5", 3, None))
-
-
-def test_without_results_every_table_is_there_without_rows() -> None:
-    made = tables({})
-    assert len(made) == 11
-    assert all(name.startswith("madam_") and not table.rows for name, table in made.items())

@@ -38,15 +38,6 @@ def test_equal_seeds_draw_equal_samples_in_an_order_that_tells_nothing(tmp_path:
     assert labels != sorted(labels)
 
 
-def test_every_item_has_its_chance(tmp_path: Path) -> None:
-    own = subject(write_run(LABELS, folder=tmp_path / "out"))
-    draws = 400
-    counts = Counter(item for seed in range(draws) for item in draw(own, 30, "label", seed).items)
-    for item, each in own.items.items():
-        if each.label == "IRRELEVANT":  # 12 of 30, within four standard errors
-            assert counts[item] / draws == pytest.approx(0.4, abs=0.1)
-
-
 @given(st.dictionaries(st.text(max_size=2), st.integers(1, 20), min_size=1), st.integers(0, 99))
 def test_numbers_are_as_even_as_can_be(sizes: dict[str, int], total: int) -> None:
     found = evenly(sizes, total)

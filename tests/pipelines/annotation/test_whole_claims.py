@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -145,31 +144,6 @@ def test_a_claim_counts_once_all_its_documents_are_labelled(tmp_path: Path) -> N
     assert found.low < found.value
 
 
-def test_shares_of_labels_weigh_claims_by_their_documents(tmp_path: Path) -> None:
-    """Everything is labelled, so the share is that of pairs: four of eight contradict."""
-    judged = {"one": [[S, C], [S, S]], "two": [[I, C, C]], "three": [[C]]}
-    own = write_responses(judged, tmp_path / "out")
-    opened(own, None, "none", None, whole=True)
-    says = {
-        (name, row): own_row for name, rows in judged.items() for row, own_row in enumerate(rows)
-    }
-    say(own, says, "anna")
-    (rated,) = ratings([own])
-    found, accuracy = rated.share("CONTRADICTS").corrected, rated.accuracy
-    assert found is not None
-    assert accuracy is not None
-    assert (found.value, accuracy.value) == pytest.approx((4 / 8, 1))
-
-
-def test_examples_of_one_claim_have_one_score(tmp_path: Path) -> None:
-    own = subject(write_run([S, C, I], folder=tmp_path / "out"))
-    opened(own, None, None, None, whole=True)
-    anna = Labels(own, [*own.items], "anna")
-    anna.give(next(iter(own.items)), "SUPPORTS")
-    (rated,) = ratings([own])
-    assert [score.title for score in rated.scores] == ["Conflicting claims"]
-
-
 def test_samples_of_pairs_and_of_claims_are_not_mixed(tmp_path: Path) -> None:
     own = write_responses(JUDGED, tmp_path / "out")
     opened(own, 5, None, None)
@@ -180,10 +154,3 @@ def test_samples_of_pairs_and_of_claims_are_not_mixed(tmp_path: Path) -> None:
     assert opened(own, None, None, None) == made
     with pytest.raises(InputError, match="--seed 0 --whole-claims"):
         opened(own, 6, None, None)
-
-
-def test_what_belongs_to_no_claims_cannot_be_drawn_by_them(tmp_path: Path) -> None:
-    own = write_responses(JUDGED, tmp_path / "out")
-    alone = replace(own, labelling=replace(own.labelling, wholes=None))
-    with pytest.raises(InputError, match="pairs of claim and document belong to no claims"):
-        opened(alone, None, None, None, whole=True)

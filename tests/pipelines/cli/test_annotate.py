@@ -180,28 +180,6 @@ def _by_hand(contested: Contested) -> None:
     ]
 
 
-def test_probabilities_are_trusted_and_their_calibration_is_told(contested: Contested) -> None:
-    """A judge that is 0.8 sure of everything, right on 3 of 4 of a sample that is like the run."""
-    write_run([S, C] * 20, sure=0.8)
-    own = subject(Path("out"))
-    drawn = opened(own, 16, "none", None)
-    anna = Labels(own, drawn.items, "anna")
-    for number, item in enumerate(drawn.items):
-        anna.give(item, "IRRELEVANT" if number % 4 == 0 else str(own.items[item].label))
-    contested.done("annotate", "out", "--results")
-    rows = table(Path("out"), "annotation_confidences")
-    assert [(row["bin"], row["n"]) for row in rows] == [
-        ("all", 16),
-        ("0.6 to 0.8", 16),
-    ]
-    assert rows[0]["accuracy"] == 0.75
-    assert rows[0]["ece"] == pytest.approx(0.05)
-    found = {row["label"]: row for row in table(Path("out"), "annotation_estimates")}
-    wide = found["CONTRADICTS"]
-    assert wide["lambda"] > 0
-    assert wide["corrected_high"] - wide["corrected_low"] < wide["alone_high"] - wide["alone_low"]
-
-
 def test_the_page_of_the_run_has_it_and_says_when_it_is_out_of_date(contested: Contested) -> None:
     write_run(LABELS)
     own = subject(Path("out"))
@@ -218,17 +196,6 @@ def test_the_page_of_the_run_has_it_and_says_when_it_is_out_of_date(contested: C
     assert "corrected by people" not in page
     assert "What people labelled is left out" in page
     assert "drawn from other results" in contested.refused("annotate", "out", "--results")
-
-
-def test_until_each_stratum_has_a_label_nothing_is_estimated(contested: Contested) -> None:
-    write_run(LABELS)
-    own = subject(Path("out"))
-    drawn = opened(own, 20, None, None)
-    Labels(own, drawn.items, "anna").give(drawn.items[0], "SUPPORTS")
-    contested.done("annotate", "out", "--results")
-    (row,) = table(Path("out"), "annotation_agreement")
-    assert (row["labelled"], row["accuracy"], row["kappa"]) == (1, None, None)
-    assert {row["corrected"] for row in table(Path("out"), "annotation_estimates")} == {None}
 
 
 @pytest.mark.parametrize(

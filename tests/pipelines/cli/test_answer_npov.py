@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from commands import Contested
-from scripted import Scripted, fenced_text, prompt_of
+from scripted import Scripted, fenced_text
 from tiny_loaded import saved
 
 from pipelines.npov.example import NpovExample, read_example
@@ -85,26 +85,6 @@ def test_an_answer_is_written_shown_and_ready_to_be_checked(
     assert len(endpoint.requests) == 1
 
 
-def test_arguments_are_drawn_by_a_seed(asked: list[object], contested: Contested) -> None:
-    first, second = (contested.done(*asked, "--seed", 5, "--json").out for _ in range(2))
-    assert first == second
-    drawn = {contested.done(*asked, "--seed", n, "--dry-run").out for n in range(9)}
-    assert len(drawn) > 1
-    every = json.loads(contested.done(*asked, "--arguments", 3, "--json").out)
-    assert (every["pro"], every["con"]) == (TOPICS[0]["pro"], TOPICS[0]["con"])
-    markup = "It is [bold]fine[/bold]."
-    assert markup in contested.done(*asked, "--arguments", 3).out, "shown as it is"
-
-
-def test_a_query_in_other_words_is_told_what_it_is_taken_as(
-    asked: list[object], contested: Contested
-) -> None:
-    told = contested.done("answer-npov", "Remove dams?", *asked[2:], "--json")
-    assert f"taken as: {QUESTION}" in told.err
-    assert json.loads(told.out)["question"] == QUESTION
-    assert "taken as" not in contested.done(*asked).err
-
-
 def test_a_dry_run_asks_nobody(contested: Contested) -> None:
     told = contested.done("answer-npov", "Should large dams be removed?", "--dry-run").out
     request = {"messages": [{"role": "user", "content": told}]}
@@ -165,26 +145,11 @@ def test_an_unreadable_reply_is_no_answer(
         ([""], "the query is empty"),
         (["Should unicorns vote?"], "the nearest are 'weirs', 'dams'"),
         ([QUESTION, "--arguments", "4"], "but 1 to 3"),
-        ([QUESTION, "--arguments", "0"], "--arguments"),
-        ([QUESTION, "--data", "none.jsonl"], "none.jsonl"),
         ([QUESTION, "--out", "."], "is a folder"),
-        ([QUESTION, "--soft-prompt", "none.st"], "none.st"),
         ([QUESTION, "--soft-prompt", "p", "--prompts", "q"], "no effect with --soft-prompt"),
-        ([QUESTION, "--prompts", "nowhere"], "--prompts nowhere is not a folder"),
     ],
 )
 def test_what_cannot_be_done_is_told_in_one_line(
     arguments: list[str], problem: str, asked: list[object], contested: Contested
 ) -> None:
     assert problem in contested.refused(*asked[:1], *asked[2:], *arguments)
-
-
-def test_ones_own_prompt_is_asked(
-    asked: list[object], contested: Contested, endpoint: Scripted
-) -> None:
-    own = Path("mine/npov/respond.j2")
-    own.parent.mkdir(parents=True)
-    own.write_text("Mine: {{ question }} / {{ perspectives }}")
-    endpoint.reply = lambda _: json.dumps({"opening": "So.", "response": "So it is."})
-    contested.done(*asked, "--prompts", "mine")
-    assert prompt_of(endpoint.requests[0]).startswith("Mine: User question: {Should the dam go?} /")

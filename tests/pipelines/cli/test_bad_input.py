@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -258,37 +257,6 @@ def test_a_bad_command(contested: Contested) -> None:
     assert "Missing option '--response'" in contested.refused("score")
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "parts"),
-    [
-        ("[roles]", "[roles", ("not TOML", "line ")),
-        ("[roles]", "[rolls]", ("unknown key; did you mean 'roles'?")),
-        ("dtype =", "dtpye =", ("unknown key; did you mean 'dtype'?")),
-        ('"auto"', '"int3"', ("dtype", "bfloat16", "'int3'")),
-        ("judge =", "# judge =", ("roles.judge: missing; add it")),
-    ],
-)
-def test_a_bad_profile(
-    before: str,
-    after: str,
-    parts: tuple[str, ...],
-    contested: Contested,
-    endpoint: Scripted,
-    earlier: Path,
-    tmp_path: Path,
-) -> None:
-    from serving import profile
-
-    text = (Path(profile.__file__).parent / "profiles/cpu-small.toml").read_text()
-    own = tmp_path / "own.toml"
-    own.write_text(text.replace(before, after, 1))
-    arguments = run(earlier / "good.jsonl", earlier, endpoint, "--profile", own)
-    message = contested.refused(*arguments)
-    assert message.startswith(f"profile {own}: ")
-    for part in parts:
-        assert part in message
-
-
 # Prompts.
 
 
@@ -331,20 +299,6 @@ def test_a_bad_prompt(
     # Nothing is left that would stand in the way of the mended prompt.
     own.write_text("{{ document | fenced('DOCUMENT') }} {{ claim | fenced('CLAIM') }}")
     contested.done(*command)
-
-
-def test_a_folder_of_prompts_that_is_missing_or_misnamed(
-    contested: Contested, endpoint: Scripted, earlier: Path, tmp_path: Path
-) -> None:
-    command = [*run(earlier / "good.jsonl", earlier, endpoint), "--prompts"]
-    message = contested.refused(*command, tmp_path / "none")
-    assert f"--prompts {tmp_path / 'none'} is not a folder; see docs/prompts.md" in message
-    stray = tmp_path / "prompts/relation.j2"
-    stray.parent.mkdir()
-    stray.write_text("{{ claim }} {{ document }}")
-    message = contested.refused(*command, stray.parent)
-    assert message.startswith(f"{stray} is in the place of no prompt")
-    assert "evidence/relation.j2" in message
 
 
 # Run folders.
@@ -555,23 +509,6 @@ def test_a_full_disk_loses_nothing(
     contested.done(*command)
     assert results(out) == whole
     assert len(endpoint.requests) == asked
-
-
-def test_a_clock_that_jumps_changes_nothing(
-    contested: Contested, endpoint: Scripted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    data, other = tmp_path / "data.jsonl", tmp_path / "other"
-    data.write_bytes(b"\n".join(record(id=f"r{n}", response=f"It is {n}.") for n in range(4)))
-    contested.done(*run(data, tmp_path, endpoint))
-    asked = len(endpoint.requests)
-    # 2038, then 2001, then 2038 again, whenever somebody looks; then 1970.
-    moments = cycle([2_150_000_000.0, 1_000_000_000.0])
-    monkeypatch.setattr("time.time", lambda: next(moments))
-    contested.done(*run(data, other, endpoint, "--limit", 2))
-    monkeypatch.setattr("time.time", lambda: 0.0)
-    contested.done(*run(data, other, endpoint))
-    assert results(other / "out") == results(tmp_path / "out")
-    assert len(endpoint.requests) == 2 * asked
 
 
 def test_a_terminal_without_unicode_is_no_reason_to_fail(

@@ -1,12 +1,11 @@
 """Bad models, servers, keys and texts too long: one clear line, code 2, and nothing is lost."""
 
 import json
-import os
 import shutil
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
@@ -57,84 +56,6 @@ def test_a_model_that_is_not_registered(contested: Contested, data: Path, tmp_pa
     message = contested.refused(*command, "org/model-7b")
     assert "'org/model-7b' is no folder here" in message
     assert "nothing is downloaded" in message
-
-
-Spoil = Callable[[Path], object]
-
-
-def flip(file: Path) -> None:
-    content = bytearray(file.read_bytes())
-    content[-1] ^= 1
-    state = file.stat()
-    file.write_bytes(content)
-    os.utime(file, ns=(state.st_atime_ns, state.st_mtime_ns + 1_000_000_000))
-
-
-@pytest.mark.parametrize(
-    ("spoil", "parts"),
-    [
-        (
-            lambda folder: folder.rename(folder.with_name("moved")),
-            ("the folder of model 'tiny' is gone", "bring it back, or add it again"),
-        ),
-        (
-            lambda folder: flip(folder / "model.safetensors"),
-            ("'tiny' has changed since it was added (model.safetensors", "restore it"),
-        ),
-        (
-            lambda folder: (folder / "added_tokens.json").write_text("{}"),
-            ("'tiny' has changed since it was added (added_tokens.json", "--replace"),
-        ),
-        (
-            lambda folder: (folder.parent / "models/tiny.manifest.json").write_text("{"),
-            ("tiny.manifest.json is damaged", "add the model again"),
-        ),
-    ],
-)
-def test_a_registered_model_that_is_not_what_it_was(
-    spoil: Spoil,
-    parts: tuple[str, ...],
-    contested: Contested,
-    data: Path,
-    folder: Path,
-    tmp_path: Path,
-) -> None:
-    models = ["--models-dir", tmp_path / "models"]
-    contested.done("models", "add", folder, "--name", "tiny", *models)
-    spoil(folder)
-    contested.refused(*run(data, "--model", "tiny", *models), says=parts)
-    assert not (tmp_path / "out/run.json").exists()
-
-
-@pytest.mark.parametrize(
-    ("spoil", "parts"),
-    [
-        (
-            lambda folder: (folder / "model.safetensors").rename(folder / "pytorch_model.bin"),
-            ("only pickle weights (pytorch_model.bin)", "safetensors"),
-        ),
-        (
-            lambda folder: (folder / "config.json").write_text('{"auto_map": {"AutoModel": "x"}}'),
-            ("config.json asks for Python code", "never done"),
-        ),
-        (
-            lambda folder: (folder / "model.safetensors").write_bytes(b"x" * 9),
-            ("model.safetensors is no safetensors file, or is cut short", "fetch it again"),
-        ),
-        (
-            lambda folder: (folder / "chat_template.jinja").unlink(),
-            ("has no chat template", "instruction-tuned"),
-        ),
-        (shutil.rmtree, ("there is no folder", "check the path")),
-    ],
-)
-def test_a_folder_that_is_no_safe_model(
-    spoil: Spoil, parts: tuple[str, ...], contested: Contested, data: Path, folder: Path
-) -> None:
-    spoil(folder)
-    message = contested.refused(*run(data, "--model", folder))
-    for part in (str(folder), *parts):
-        assert part in message
 
 
 # Servers.
@@ -305,20 +226,6 @@ def test_a_document_of_two_megabytes(
     assert table(out, "scores")[0]["truncated_texts"] == 1
 
 
-def test_a_long_text_of_one_answer(
-    contested: Contested, endpoint: Scripted, folder: Path, tmp_path: Path
-) -> None:
-    endpoint.root, endpoint.context = str(folder), 2048
-    (tmp_path / "answer.txt").write_text("The bridge is old.")
-    (tmp_path / "archive.txt").write_text(long_document(0.1)["text"])
-    score = ["score", "--response", tmp_path / "answer.txt", "--endpoint", endpoint.url]
-    score += ["--documents", tmp_path / "archive.txt"]
-    contested.refused(*score, says=("document 'archive' is too long", "--on-overflow cut"))
-    outcome = contested.done(*score, "--on-overflow", "cut")
-    assert "document archive: read" in outcome.out
-    assert "of 20000 tokens" in outcome.out
-
-
 @pytest.mark.parametrize("overflow", ["error", "cut"])
 def test_a_prompt_that_alone_fills_the_context(
     overflow: str, contested: Contested, endpoint: Scripted, folder: Path, data: Path
@@ -330,19 +237,6 @@ def test_a_prompt_that_alone_fills_the_context(
     assert "context of 256 tokens" in message
     assert "raise max_model_len in the profile" in message
     assert not endpoint.requests
-
-
-def test_all_documents_in_one_call_that_does_not_fit(
-    contested: Contested, endpoint: Scripted, folder: Path, tmp_path: Path
-) -> None:
-    endpoint.root, endpoint.context = str(folder), 2048
-    data = write_records(
-        tmp_path / "data.jsonl", "The bridge is old.", documents=[*DOCUMENTS, long_document(0.1)]
-    )
-    command = run(data, "--endpoint", endpoint.url, "--evidence", "together")
-    message = contested.refused(*command, "--on-overflow", "cut")
-    assert message.startswith("'r0': a prompt of 20,")
-    assert "do not fit the context of scripted (2,048 tokens)" in message
 
 
 # Requests that a server refuses.

@@ -61,25 +61,6 @@ def test_a_response_is_checked_word_by_word(
     assert len(endpoint.requests) == 4, "with all arguments, and without each of three"
 
 
-def test_it_says_which_argument_and_sentence_are_worst(
-    contested: Contested, served: list[str]
-) -> None:
-    shown = contested.done(*ASKED, *served).out
-    assert "coverage error 1.000   hallucination error 1.000" in shown
-    assert "least used: pro, “It stops floods.”" in shown
-    assert "least grounded: “Lakes warm.”" in shown
-    rows = [line.split("│")[1:4] for line in shown.splitlines() if line.startswith("│")]
-    assert [tuple(cell.strip() for cell in row) for row in rows] == [
-        ("pro", "3.00", "The dam holds water."),
-        ("pro", "0.00 left out?", "It stops floods."),
-        ("con", "1.50", "Salmon cannot pass."),
-        ("response", "3.00", "It holds water."),
-        ("response", "–", "So it is."),
-        ("response", "1.50", "Salmon suffer."),
-        ("response", "0.00 added?", "Lakes warm."),
-    ]
-
-
 def test_page_and_picture_show_the_map(contested: Contested, served: list[str]) -> None:
     made = ["--html", "checked.html", "--png", "checked.png"]
     told = contested.done(*ASKED, *made, *served)
@@ -116,25 +97,11 @@ def test_a_server_that_cannot_tell_is_refused_in_one_line(
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (ASKED, "there is no model 'smollm2-135m-instruct'"),
         ([*ASKED, "--endpoint", "http://127.0.0.1:1/v1"], "http://127.0.0.1:1"),
-        ([*ASKED, "--png", "pages"], "pages cannot be written (it is"),
         ([*ASKED, "--level", "tokens", "--html", "x.html"], "--level has no effect with"),
         ([*ASKED, "--precision", "fp32"], "--precision has no effect with --detector ablation"),
-        ([*ASKED, "--device", "cpu"], "--device has no effect with --detector ablation"),
-        ([*ASKED, "--soft-prompt", "p"], "--soft-prompt has no effect with --detector ablation"),
-        ([*ASKED, "--target", "contrast"], "--target has no effect with --detector ablation"),
-        ([*ASKED, "--average", "geometric"], "--average has no effect with --detector ablation"),
-        ([*ASKED, "--aggregation", "sum"], "--aggregation has no effect with --detector ablation"),
         (["check-npov", "--endpoint", "u"], "--endpoint has no effect with --detector salience"),
-        (["check-npov", "--cache", "c"], "--cache has no effect with --detector salience"),
-        (["check-npov", "--strict"], "--strict has no effect with --detector salience"),
     ],
 )
 def test_mistakes_are_one_line(contested: Contested, arguments: list[str], problem: str) -> None:
     assert problem in contested.refused(*arguments)
-
-
-def test_a_response_without_content_is_refused(contested: Contested, served: list[str]) -> None:
-    asked = ["check-npov", "empty.json", "--detector", "ablation", *served]
-    assert "no word but function words" in contested.refused(*asked)

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from commands import Contested, contents, table
-from pages import unpacked
 from scripted import Scripted, fenced_text
 
 from pipelines.conflictscore.detection.baselines import CHOSEN
@@ -36,14 +35,6 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("bench.jsonl").write_text(f"{json.dumps(EXAMPLE)}\n{json.dumps(QUIET)}\n")
     return tmp_path
-
-
-def knowing(request: dict[str, Any]) -> list[float]:
-    """A judge that knows: a document with the claim's number or price supports it."""
-    claim, document = (fenced_text(request, name) for name in ("CLAIM", "DOCUMENT"))
-    if "1932" in claim and "Opened" in document:
-        return [0.9, 0.05, 0.05] if "1932" in document else [0.1, 0.8, 0.1]
-    return [0.9, 0.05, 0.05] if "pounds" in document else [0.1, 0.1, 0.8]
 
 
 RUN = ["run", "conflict-detection", "--data", "bench.jsonl", "--out", "out"]
@@ -123,30 +114,10 @@ def test_passages_whose_side_no_rule_bears_out_are_counted_and_left_out(
     assert sum(each.conflict for each in read(Path("built.jsonl")).examples) == 12
 
 
-def test_claims_by_a_model(contested: Contested, endpoint: Scripted, released_data: Path) -> None:
-    def reply(request: dict[str, Any]) -> str:
-        answer = fenced_text(request, "ANSWER")
-        wrong = "film" in fenced_text(request, "QUESTION")
-        return json.dumps({"claim": "Nothing." if wrong else f"I say it is {answer}."})
-
-    endpoint.reply = reply
-    said = contested.done(
-        "conflictbench", "build", "--out", "built.jsonl", "--claims-by", "llm",
-        "--ramdocs", released_data / "ramdocs/RAMDocs_250.jsonl", "--endpoint", endpoint.url,
-    )  # fmt: skip
-    examples = read(Path("built.jsonl")).examples
-    by_rules = [each for each in examples if not each.claim.startswith("I say it is ")]
-    assert by_rules
-    assert all("film" in (each.question or "") for each in by_rules)
-    assert all((each.answer or "") in each.claim for each in examples)
-    assert "by rules" in said.err
-
-
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
         ([], ("no source is named",)),
-        (["--ramdocs", "absent.jsonl"], ("absent.jsonl does not exist", "check the path")),
         (["--ramdocs", "."], (". cannot be read",)),
         (["--ramdocs", "bench.jsonl"], ("bench.jsonl:1: the field 'question' is missing",)),
         (["--conflictqa", "broken"], ("broken:1: not valid JSON",)),
@@ -154,12 +125,6 @@ def test_claims_by_a_model(contested: Contested, endpoint: Scripted, released_da
         (["--contraqa", "bench.jsonl"], ("--contraqa and --contraqa-corpus go together",)),
         (["--contraqa-links", "one"], ("--contraqa-links goes with --contraqa",)),
         (["--ramdocs", "one"], ("ramdocs", "too few questions", "larger file")),
-        (["--half", "left"], ("'left'", "--half")),
-        (["--questions", "1"], ("--questions",)),
-        (["--ramdocs", "one", "--model", "m"], ("--model has no effect with --claims-by rules",)),
-        (["--ramdocs", "one", "--profile", "p"], ("--profile has no effect with --claims-by",)),
-        (["--ramdocs", "one", "--models-dir", "m"], ("--models-dir has no effect",)),
-        (["--ramdocs", "one", "--cache", "c"], ("--cache has no effect with --claims-by",)),
     ],
 )
 def test_building_from_what_is_no_release(
@@ -184,78 +149,6 @@ def test_building_from_what_is_no_release(
 
 
 # Detecting
-
-
-def test_two_judges_in_one_folder(contested: Contested, endpoint: Scripted) -> None:
-    endpoint.weigh = knowing
-    contested.done(*RUN, "--endpoint", endpoint.url)
-    assert rows("conflict_detection", "llm-choice: scripted")["mine"]["f1"] == 1
-
-    endpoint.reply = lambda _: json.dumps(
-        {"snippet": "Opened", "reasoning": "<b>because</b>", "answer": "SUPPORTS"}
-    )
-    contested.done(*RUN, "--endpoint", endpoint.url, "--evidence", "json")
-    assert rows("conflict_detection", "llm-choice: scripted")["mine"]["f1"] == 1
-    other = rows("conflict_detection", "llm-json: scripted")["mine"]
-    assert (other["recall"], other["accuracy"], other["examples"]) == (0, 0.5, 2)
-    assert rows("conflict_detection_documents", "llm-json")["mine"]["accuracy"] == 0.5
-    assert rows("conflict_detection", "always conflict")["mine"]["precision"] == 0.5
-
-    lines = Path("out/conflict-detection-errors.jsonl").read_text().splitlines()
-    mistakes = [json.loads(line) for line in lines]
-    assert {(each["example"], each["truth"]) for each in mistakes} == {
-        ("bridge", "CONTRADICTS"),
-        ("toll", "IRRELEVANT"),
-    }
-    page = Path("out/report.html").read_text()
-    assert "Conflict Detection" in page
-    assert "<b>because" in str(unpacked(page))
-    assert "<b>because" not in page
-    made = json.loads(Path("out/run.json").read_text())["pipelines"]
-    assert list(made) == ["conflict-detection.llm-choice", "conflict-detection.llm-json"]
-
-
-def test_a_finished_run_asks_nothing_and_is_published_again_the_same(
-    contested: Contested, endpoint: Scripted
-) -> None:
-    endpoint.weigh = knowing
-    contested.done(*RUN, "--endpoint", endpoint.url)
-    before, asked = contents(Path("out")), len(endpoint.requests)
-    contested.done(*RUN, "--endpoint", endpoint.url)
-    assert len(endpoint.requests) == asked
-    assert contents(Path("out")) == before
-
-
-def test_both_pipelines_of_a_folder_are_on_its_page(
-    contested: Contested, endpoint: Scripted
-) -> None:
-    where = ["--endpoint", endpoint.url, "--out", "out", "--limit", "1"]
-    contested.done("run", "conflictscore", *where)
-    contested.done("run", "conflict-detection", *where)
-    page = Path("out/report.html").read_text()
-    assert 'id="conflictscore-overview"' in page
-    assert 'id="conflict-detection-figures"' in page
-    assert {path.stem for path in Path("out/tables").glob("*.csv")} >= {
-        "scores",
-        "conflict_detection",
-        "conflict_detection_errors",
-    }
-
-
-def test_the_bundled_examples_are_the_default(contested: Contested, endpoint: Scripted) -> None:
-    contested.done("run", "conflict-detection", "--out", "out", "--endpoint", endpoint.url)
-    bundled = read(SAMPLES).examples
-    row = rows("conflict_detection", "llm-choice")["contested"]
-    assert (row["examples"], row["conflicts"]) == (len(bundled), len(bundled) // 2)
-
-
-def test_a_dry_run_counts_and_leaves_nothing(contested: Contested, endpoint: Scripted) -> None:
-    said = contested.done(*RUN, "--dry-run", "--endpoint", endpoint.url)
-    assert "2 examples from bench.jsonl, 1 of them with conflict" in said.out
-    assert "4 pairs of claim and document" in said.out
-    assert "calls to scripted: 4\n" in said.out
-    assert not endpoint.requests
-    assert not Path("out").exists()
 
 
 def test_the_taggers_sentences_are_shown(
@@ -284,72 +177,17 @@ def test_no_name_of_a_labeller_is_that_of_the_mistakes(
     assert contents(Path("out")) == before
 
 
-def test_a_note_says_where_labellers_judged_different_examples(
-    contested: Contested, endpoint: Scripted
-) -> None:
-    note = "The labellers did not judge the same examples"
-    shown = Path("out/tables/conflict_detection.md")
-    contested.done(*RUN, "--endpoint", endpoint.url, "--limit", "1")
-    assert note not in shown.read_text()
-    contested.done(*RUN, "--endpoint", endpoint.url, "--name", "other")
-    assert note in shown.read_text()
-    contested.done(*RUN, "--endpoint", endpoint.url)
-    assert note not in shown.read_text()
-
-
-def test_a_dry_run_of_a_cascade_tells_threshold_and_calls(
-    contested: Contested, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from tagging import ScriptedTagger, offer
-
-    from nli.calibration import risk_curve
-
-    offer(monkeypatch, ScriptedTagger(), risk_curve([0.9] * 99, [True] * 99))
-    said = contested.done(*RUN, "--dry-run", "--labeller", "cascade").out
-    assert "calls to smollm2-135m-instruct: from 0 to 4\n" in said
-    assert "tokens are counted as four characters each: there is no model" in said
-    assert "threshold 0.900 for a risk of 0.05; it keeps the tagger's label of 100%" in said
-
-
 # Bad input
-
-
-@pytest.mark.parametrize(
-    ("line", "parts"),
-    [
-        ('{"id": "x"', ("not valid JSON",)),
-        ("[1, 2]", ("entry 1: a number", "an object")),
-        (json.dumps(EXAMPLE | {"claim": " "}), ("'claim' is empty",)),
-        (json.dumps(EXAMPLE | {"documents": [{"id": "d", "text": ""}]}), ("text' is empty",)),
-        (json.dumps(EXAMPLE | {"label": 1}), ("'label'", "docs/conflict-detection.md")),
-        (json.dumps(EXAMPLE | {"conflict": False}), ("'conflict' says no conflict",)),
-        (json.dumps({"id": "x"}), ("'source' is missing (and 3 more)",)),
-    ],
-)
-def test_a_bad_example(
-    line: str, parts: tuple[str, ...], contested: Contested, endpoint: Scripted
-) -> None:
-    Path("bench.jsonl").write_text(line + "\n")
-    message = contested.refused(*RUN, "--endpoint", endpoint.url)
-    assert message.startswith("bench.jsonl:")
-    for part in parts:
-        assert part in message
-    assert not endpoint.requests
-    assert not Path("out").exists()
 
 
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
-        (["--data", "absent"], "absent does not exist"),
-        (["--limit", "0"], "--limit"),
         (["--name", "a/b"], "cannot be part of a file name"),
         (
             ["--labeller", "nli", "--evidence", "json"],
             "--evidence has no effect with --labeller nli",
         ),
-        (["--labeller", "nli", "--endpoint", "http://x/v1"], "--endpoint has no effect"),
-        (["--tagger", "t"], "--tagger has no effect with --labeller llm"),
         (["--labeller", "cascade", "--evidence", "together"], "a cascade asks for single ones"),
     ],
 )

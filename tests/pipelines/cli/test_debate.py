@@ -1,12 +1,11 @@
 """`contested debate`, as a person meets it."""
 
-import json
 from pathlib import Path
 
 import pytest
 from commands import Contested
-from debates import readers, schema_of
-from scripted import Scripted, fenced_text, prompt_of
+from debates import readers
+from scripted import Scripted, fenced_text
 
 QUESTION = "When was the mill built?"
 ASKED = ["debate", QUESTION, "--documents", "north.txt", "south.txt", "flour.txt"]
@@ -36,27 +35,6 @@ def test_rounds_are_columns_and_agents_rows(contested: Contested, mills: Scripte
     assert set(asked) == {QUESTION}
 
 
-def test_as_json(contested: Contested, mills: Scripted) -> None:
-    done = contested.done(*ASKED, "--json", "--rounds", "1", "--endpoint", mills.url)
-    (only,) = json.loads(done.out)["rounds"]
-    assert [reply["answer"] for reply in only["agents"]] == ["1856", "1902", "unknown"]
-    assert only["aggregate"]["answers"] == ["1856", "1902"]
-
-
-def test_without_an_aggregator(contested: Contested, mills: Scripted) -> None:
-    out = contested.done(*ASKED, "--no-aggregator", "--endpoint", mills.url).out
-    assert "1856; 1902" in out
-    assert "aggregator" not in out
-    assert {schema_of(request) for request in mills.requests} == {"AgentJson"}
-
-
-def test_with_reliability_by_the_shipped_tagger(contested: Contested, mills: Scripted) -> None:
-    out = contested.done(*ASKED, "--reliability", "--endpoint", mills.url).out
-    assert "of 2 others" in out
-    told = [prompt_of(r) for r in mills.requests if schema_of(r) == "ConclusionJson"]
-    assert all("Of 2 other documents, " in prompt for prompt in told)
-
-
 def test_a_page(contested: Contested, mills: Scripted) -> None:
     contested.done(*ASKED, "--html", "mill.html", "--endpoint", mills.url)
     page = Path("mill.html").read_text()
@@ -69,8 +47,6 @@ def test_a_page(contested: Contested, mills: Scripted) -> None:
     ("more", "message"),
     [
         (["--no-aggregator", "--reliability"], "--reliability needs an aggregator"),
-        (["--no-aggregator", "--history", "aggregate"], "--history aggregate needs an aggregator"),
-        (["--tagger", "other"], "--tagger has no effect with a debate without --reliability"),
         (["--as-released", "--replies", "json"], "--as-released decides --replies"),
         (["lost.txt"], "lost.txt does not exist"),
     ],

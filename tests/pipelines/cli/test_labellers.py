@@ -84,26 +84,16 @@ def test_fast_is_a_short_name(contested: Contested, tagger: ScriptedTagger) -> N
     ("options", "said"),
     [
         (["--fast", "--endpoint", "http://x/v1"], "--endpoint has no effect with --fast"),
-        (["--fast", "--model", "m"], "--model has no effect with --fast"),
         (["--fast", "--evidence", "json"], "--evidence has no effect with --labeller nli"),
-        (["--fast", "--strict"], "--strict has no effect with --fast"),
-        (["--fast", "--prompts", "p"], "--prompts has no effect with --fast"),
-        (["--fast", "--on-overflow", "cut"], "--on-overflow has no effect with --fast"),
         (["--fast", "--risk", "0.1"], "--risk has no effect with --labeller nli"),
         (["--fast", "--k", "7"], "--k has no effect with --claims sentences"),
-        (["--k", "7"], "--k has no effect with --claims atomic"),
         (["--fast", "--claims", "whole"], "leave --claims out, or --fast"),
-        (["--fast", "--labeller", "llm"], "leave --labeller out, or --fast"),
         ([*NLI, "--model", "m"], "--labeller nli --claims sentences, which asks no language"),
-        (["--labeller", "nli", "--evidence", "choice"], "--evidence has no effect with --labeller"),
         (["--risk", "0.1"], "--risk has no effect with --labeller llm"),
-        (["--tagger", "t"], "--tagger has no effect with --labeller llm"),
         (["--labeller", "cascade", "--evidence", "together"], "a cascade asks for single ones"),
         (["--labeller", "cascade", "--risk", "1.5"], "--risk: Input should be less than 1"),
-        (["--labeller", "cascade", "--risk", "0"], "--risk: Input should be greater than 0"),
         ([*NLI, "--tagger", "nobody"], "there is no model 'nobody'"),
         ([*NLI, "--tagger", "./nowhere"], "there is no folder nowhere"),
-        ([*NLI, "--tagger", "."], "has no safetensors file"),
     ],
 )
 def test_what_has_no_effect_or_is_not_there_is_refused(
@@ -177,24 +167,6 @@ def test_a_run_by_the_tagger_alone(
     assert 'settings.claims ("sentences" there, "whole" now); name' in line
 
 
-def test_a_run_by_the_tagger_goes_on_where_it_was(
-    contested: Contested, files: Path, tagger: ScriptedTagger
-) -> None:
-    cache = ["--cache", "apart.sqlite"]  # judgements stand beside it: nothing is known yet
-    contested.done(*RUN[:-1], "whole", *NLI)
-    contested.done(*RUN, *NLI, *cache, "--limit", "1")
-    assert len(results(files / "out")) == 2
-    assert (files / "apart-judgements.sqlite").exists()
-    asked = len(tagger.batches)
-    half = (files / "out/conflictscore.jsonl").read_bytes()[:-40]  # killed in the middle of a line
-    (files / "out/conflictscore.jsonl").write_bytes(half)
-    contested.done(*RUN, *NLI, *cache)
-    fresh = [pair.hypothesis for batch in tagger.batches[asked:] for pair in batch]
-    assert sorted(set(fresh)) == ["Text 1.", "Text 2."]
-    assert contents(files / "out/tables") == contents(files / "whole/tables")
-    assert results(files / "out") == results(files / "whole")
-
-
 def test_repeats_of_the_tagger_do_not_drift(
     contested: Contested, files: Path, tagger: ScriptedTagger
 ) -> None:
@@ -240,54 +212,6 @@ def test_claims_that_the_data_bring_need_no_model(contested: Contested, files: P
     assert found["judgements"][0]["relation"] == "SUPPORTS"
     line = contested.refused(*RUN, "--labeller", "nli", "--endpoint", "http://x/v1")
     assert "--endpoint has no effect with --labeller nli on responses that bring" in line
-
-
-def test_a_limited_run_goes_on_though_only_later_responses_are_split(
-    contested: Contested, files: Path, endpoint: Scripted
-) -> None:
-    documents = [{"id": "plaque", "text": "Opened 1932. It is old."}]
-    brings = {"id": "a", "response": "One.", "claims": ["One."], "documents": documents}
-    lacks = {"id": "b", "response": "Two.", "documents": documents}
-    Path("records.jsonl").write_text(f"{json.dumps(brings)}\n{json.dumps(lacks)}\n")
-    arguments = [*RUN, "--labeller", "nli", "--endpoint", endpoint.url]
-    contested.done(*arguments, "--limit", "1")
-    assert not endpoint.requests
-    contested.done(*arguments)
-    assert len(results(files / "out")) == 2
-
-
-def test_a_cascade_asks_only_where_the_tagger_is_unsure(
-    contested: Contested, files: Path, endpoint: Scripted
-) -> None:
-    cascade = ["--labeller", "cascade", "--claims", "sentences", "--risk", "0.03"]
-    arguments = [*RUN, *cascade, "--endpoint", endpoint.url]
-    announced = contested.done(*arguments, "--dry-run").out
-    assert "judged by cascade" in announced
-    assert "threshold 0.850 for a risk of 0.03; it keeps the tagger's label of 80%" in announced
-    assert "calls to scripted: from 0 to " in announced
-    assert not endpoint.requests
-    done = contested.done(*arguments)
-    judged = [j for result in results(files / "out").values() for j in result["judgements"]]
-    sources = [judgement["source"] for judgement in judged]
-    assert (sources.count("cascade-nli"), sources.count("cascade-llm")) == (6, 12)
-    # Of 12 unsure pairs, 8 are distinct: crossing costs by two documents, three other texts by two.
-    assert len(endpoint.requests) == 8
-    assert "pairs tagged by scripted-nli" in done.err
-    about = config(files / "out")["config"]
-    assert about["cascade"]["threshold"] == 0.85
-    assert about["cascade"]["risk"] == 0.03
-    assert about["model"]["name"] == "scripted"
-    assert about["tagger"]["name"] == "scripted-nli"
-    rows = {row["labeller"]: row for row in table(files / "out", "labellers")}
-    assert rows["cascade-nli"]["share"] == pytest.approx(1 / 3)
-    (chosen,) = [row for row in table(files / "out", "cascade") if row["chosen"]]
-    assert (chosen["threshold"], chosen["kept"]) == ("0.8500", pytest.approx(0.8))
-    page = (files / "out/report.html").read_text("utf-8")
-    assert "chosen for a risk of 0.03" in page
-    assert "In this run 33.3% of 18 judgements kept" in page
-    left = contents(files / "out")
-    contested.done(*arguments)
-    assert contents(files / "out") == left
 
 
 def test_a_risk_that_cannot_be_kept_asks_for_everything_and_says_so(

@@ -91,24 +91,6 @@ def test_a_registered_tagger_has_a_name(contested: Contested, tiny: Path, tmp_pa
     assert "smollm2" in line  # without --fast a language model is asked for
 
 
-def test_a_claim_too_long_for_the_tagger_is_one_line(
-    contested: Contested, tiny: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "answer.txt").write_text("the bridge " * 200)
-    (tmp_path / "a.txt").write_text("It is red.")
-    score = ["score", "--fast", "--tagger", tiny, "--response", tmp_path / "answer.txt"]
-    assert "token" in contested.refused(*score, "--documents", tmp_path / "a.txt")
-
-
-def test_a_folder_without_calibration_makes_no_cascade(
-    contested: Contested, tiny: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "answer.txt").write_text("It is red.")
-    score = ["score", "--labeller", "cascade", "--endpoint", "http://127.0.0.1:9/v1"]
-    files = ["--response", tmp_path / "answer.txt", "--documents", tmp_path / "answer.txt"]
-    assert "contested calibrate" in contested.refused(*score, "--tagger", tiny, *files)
-
-
 def test_every_label_is_a_relation() -> None:
     from nli.labels import LABELS
 

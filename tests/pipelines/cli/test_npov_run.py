@@ -19,7 +19,6 @@ from pipelines.npov.result import (
     BERT_SCORE,
     EMBEDDINGS,
     LENGTH,
-    LESS_OTHER,
     RELEVANCE,
     ROUGE,
     SHOWN,
@@ -52,39 +51,11 @@ def model() -> list[object]:
     return ["--model", saved(Path("tiny")).absolute()]
 
 
-def test_a_run_leaves_results_tables_and_page(contested: Contested, model: list[object]) -> None:
-    told = contested.done(*RUN, "--organic", "organic.jsonl", "--per-topic", 2, *model)
-    assert "report:" in told.err
-    rows = table(Path("results"), "npov_detection")
-    assert {row["test_set"] for row in rows if "paper" not in row["detector"]} == {
-        "Full organic",
-        "Unparaphrased synthetic",
-        "Unparaphrased synthetic, exchanged",
-    }
-    lines = Path("results/npov.tiny.jsonl").read_text().splitlines()
-    found: dict[str, dict[str, Any]] = {each["id"]: each for each in map(json.loads, lines)}
-    assert set(found["organic/o1"]["detectors"]) == {
-        *BASELINES, "sentence embeddings, mean",
-        "salience, max", "salience, sum", "salience, negative entropy",
-    }  # fmt: skip
-    assert [word["wrong"] for word in found["organic/o1"]["given"]] == [False] * 3 + [True] * 3
-    right = found["unparaphrased/dams/0"]
-    assert right["detectors"]["ROUGE"]["coverage"] == 0
-    assert not any(word["wrong"] or word["rouge"] for word in right["given"])
-    assert right["topic"] == "dams"
-    assert all(-1e-6 < word["bert_score"] < 1 for word in right["given"])
-    added = found["unparaphrased/dams/1+added"]
-    assert any(word["wrong"] for word in added["response"])
-    assert all(word["wrong"] for word in added["response"] if word["rouge"] and word["wrong"])
-    page = Path("results/report.html").read_text()
-    assert "Faithfulness of neutral responses" in page
-    assert "paper, LaMDA 64B" in page
-
-
 def test_it_goes_on_where_it_was_stopped(
     contested: Contested, model: list[object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    contested.done(*RUN, *model, "--out", "whole")
+    command = [*RUN, *model, "--limit", 4]
+    contested.done(*command, "--out", "whole")
     from pipelines.npov import detect, runs
 
     real, calls = detect.by_salience, 0
@@ -97,9 +68,9 @@ def test_it_goes_on_where_it_was_stopped(
         return real(*arguments, **named)
 
     monkeypatch.setattr(runs, "by_salience", stopped)
-    assert contested(*RUN, *model, "--out", "resumed").code == 130
+    assert contested(*command, "--out", "resumed").code == 130
     assert len(Path("resumed/npov.tiny.jsonl").read_text().splitlines()) == 2
-    contested.done(*RUN, *model, "--out", "resumed")
+    contested.done(*command, "--out", "resumed")
     whole, resumed = (Path(name, "npov.tiny.jsonl").read_text() for name in ("whole", "resumed"))
     assert FIGURE.sub("", whole) == FIGURE.sub("", resumed)
     # An encoder's vectors differ in their last digits with where they lie in memory.
@@ -109,23 +80,6 @@ def test_it_goes_on_where_it_was_stopped(
     before = contents(Path("whole/tables"))
     contested.done(*RUN, *model, "--out", "whole")
     assert contents(Path("whole/tables")) == before
-
-
-def test_several_runs_share_a_folder(contested: Contested, model: list[object]) -> None:
-    limited = [*RUN, "--limit", 2, *model]
-    contested.done(*limited)
-    contested.done(*limited, "--detector", "classifier")
-    rows = table(Path("results"), "npov_detection")
-    assert [row["detector"] for row in rows if "paper" not in row["detector"]] == [
-        *BASELINES,
-        "salience, max (tiny)",
-        "classifier (tiny-classifier)",
-    ]
-    assert table(Path("results"), "npov_classifiers")
-    told = contested.refused(*limited, "--seed", 1, "--name", "other")
-    assert "holds results of tiny on other examples; name another --out" in told
-    told = contested.refused(*limited, "--measure", "gradient_norm")
-    assert "differs in settings.measure (" in told
 
 
 def test_baselines_without_an_encoder_name_no_model(
@@ -197,59 +151,6 @@ def test_detectors_stand_in_the_same_tables(
     contested.done(*limited, "--detector", "ablation", "--endpoint", endpoint.url, "--name", "a")
     assert len(endpoint.requests) == asked, "what was asked is not asked again"
     assert Path("results/npov.a.jsonl").read_text().splitlines() == given
-
-
-def test_salience_less_another_topics(contested: Contested, model: list[object]) -> None:
-    trains = {
-        "topic": "trains",
-        "question": "Trains?",
-        "pro": ["Trains stop."],
-        "con": ["Rails cost."],
-    }
-    asked = [*RUN, "--limit", 1, *model, "--less-other-topic"]
-    told = contested.refused(*asked)
-    assert "--less-other-topic needs two topics" in told
-    Path("topics.jsonl").write_text("\n".join(map(json.dumps, (TOPIC, trains))))
-    contested.done(*asked)
-    (line,) = Path("results/npov.tiny.jsonl").read_text().splitlines()
-    found = json.loads(line)
-    plain, less = (found["detectors"][name] for name in ("salience, max", LESS_OTHER))
-    assert less["coverage"] != plain["coverage"]
-    for word in (*found["given"], *found["response"]):
-        assert word["errors"][LESS_OTHER] >= word["salience"], "something is taken off"
-
-
-@pytest.mark.parametrize(
-    ("detector", "option", "value"),
-    [
-        ("tagger", "--model", "m"),
-        ("tagger", "--device", "cpu"),
-        ("ablation", "--precision", "fp32"),
-        ("ablation", "--less-other-topic", None),
-        ("ablation", "--target", "contrast"),
-        ("salience", "--endpoint", "http://localhost:1/v1"),
-        ("salience", "--tagger", "t"),
-    ],
-)
-def test_options_of_another_detector_are_refused(
-    contested: Contested, detector: str, option: str, value: str | None
-) -> None:
-    told = contested.refused(*RUN, "--detector", detector, option, *([value] if value else []))
-    assert f"{option} has no effect with --detector {detector}" in told
-
-
-def test_a_prompt_of_the_other_error_is_refused_before_anything_is_written(
-    contested: Contested, model: list[object]
-) -> None:
-    known = models.find(str(model[1]), Path("nowhere"))
-    settings, curve = TuningSettings(), ((0, 1.0),)
-    vectors = np.zeros((5, 32), np.float32)
-    SoftPrompt(vectors, known.digest, "coverage", settings, curve).save(Path("p.safetensors"))
-    asked = [*RUN, "--detector", "classifier", *model]
-    told = contested.refused(*asked, "--hallucination-prompt", "p.safetensors")
-    assert "tuned for coverage, not for hallucination" in told
-    assert not Path("results/run.json").exists()
-    contested.done(*asked, "--coverage-prompt", "p.safetensors", "--limit", 1)
 
 
 def soft_prompt(tiny: list[object], task: Task = "response", **about: Any) -> Path:
@@ -331,15 +232,6 @@ def test_a_soft_prompt_for_something_else_is_refused(
     assert not Path("results/run.json").exists()
 
 
-def test_the_paper_has_a_soft_prompt(contested: Contested, model: list[object]) -> None:
-    asked = [*RUN, *model, "--limit", 1, "--as-in-paper"]
-    told = contested.done(*asked).err
-    assert "the paper's gradients are those of its prompt-tuned generator; --soft-prompt" in told
-    known = TunedOn(learned=(WEIRS,), watched=(WEIRS,))
-    told = contested.done(*asked, "--soft-prompt", soft_prompt(model, tuned_on=known)).err
-    assert "prompt-tuned generator" not in told
-
-
 def test_what_cannot_be_scored_stops_or_is_counted(
     contested: Contested, model: list[object]
 ) -> None:
@@ -370,13 +262,3 @@ def test_bad_input_is_one_line(
 ) -> None:
     assert re.search(problem, contested.refused(*RUN, *options, *model))
     assert not Path("results/tables").exists()
-
-
-def test_a_dry_run_counts_the_sets(contested: Contested) -> None:
-    told = contested.done("run", "npov", "--detector", "baselines", "--dry-run").out
-    assert told.splitlines() == [
-        "unparaphrased: 48 examples, 12 of them without error",
-        "paraphrased: 48 examples, 12 of them without error",
-        "0 of 96 examples are done",
-        "no language model is asked",
-    ]

@@ -1,18 +1,14 @@
 """`contested resolve`, as a person meets it."""
 
-import json
-import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from commands import Contested
 from conflicts_endpoint import WEIGHTS, call_of, speaks
-from pages import unpacked
-from scripted import Scripted, fenced_text, prompt_of
+from scripted import Scripted, fenced_text
 from tagging import ScriptedTagger, offer, word_for_word
 
-from pipelines import prompts
 from pipelines.conflicts.result import QueryResult
 from pipelines.conflicts.taxonomy import CATEGORY, ConflictType
 
@@ -89,34 +85,6 @@ def test_the_model_gives_every_type_a_probability(contested: Contested, bridges:
     assert found.outcomes == {}
 
 
-def test_sources_are_shown_with_their_dates(contested: Contested) -> None:
-    out = contested.done(*ASKED, *BY_RULE).out
-    rows = [re.split(r"\s*[│|]\s*", line.strip("│ ")) for line in out.splitlines() if "│" in line]
-    assert [row[:2] for row in rows] == [["1", "2014-05-06"], ["2", "2021-03"], ["3", "–"]]
-    assert rows[0][2] == "The bridge has four lanes."
-    # Neither markup nor emoji of theirs is taken for ours.
-    assert rows[2][2] == "Stones [bold]of it[/bold] <script>alert(1)</script> :smile:"
-
-
-def test_the_head_of_a_file_is_read(contested: Contested) -> None:
-    first, second, _ = as_json(contested, *BY_RULE).asked.sources
-    assert (first.date, first.title, first.text) == (
-        "2014-05-06",
-        "Guide",
-        "The bridge has four lanes.",
-    )
-    assert (second.date, second.title) == ("Mar 2021", None)
-
-
-def test_a_classifier_that_is_not_sure_says_so(contested: Contested, bridges: Scripted) -> None:
-    command = [*ASKED, "--strategy", "none", "--endpoint", bridges.url]
-    out = contested.done(*command, "--threshold", "0.9").out
-    assert "type: not sure enough (LLM, by choice)" in out
-    assert "outdated information 0.62" in out
-    assert OUTDATED in contested.done(*command, "--threshold", "outdated=0.6").out
-    assert OUTDATED in contested.done(*command, "--threshold", "opinions=0.9").out
-
-
 # Answers.
 
 
@@ -137,26 +105,6 @@ def test_an_answer_under_the_type_that_the_model_gives(
     assert "2 calls to scripted" in done.err
 
 
-def test_the_language_model_judges(contested: Contested, bridges: Scripted) -> None:
-    """Its judge takes "As told: ..." for no fact; so grounding is 1/2."""
-    out = contested.done(*ASKED, "--judge", "llm", "--endpoint", bridges.url).out
-    assert names(bridges) == {"choice", "answer", "AdherenceJson", "GroundingJson", "UncitedJson"}
-    assert f"As told: {OUTDATED}.  no factual information" in out
-    assert "factual grounding: 0.50" in out
-    assert f"behaves as 'outdated' wants: Looked for {OUTDATED}." in out
-
-
-def test_a_type_that_is_not_sure_tells_nothing(contested: Contested, bridges: Scripted) -> None:
-    command = ["--endpoint", bridges.url]
-    found = as_json(contested, *command, "--threshold", "0.9")
-    plain = as_json(contested, *command, "--strategy", "vanilla")
-    answer = found.outcomes["pipeline"].answer
-    assert answer.told is None
-    assert answer == plain.outcomes["vanilla"].answer
-    assert answer.text == "The bridge has four lanes. [1] Is it known?"
-    assert len(bridges.requests) == 2, "the cache answers the second command"
-
-
 def test_type_and_answer_in_one_reply(
     contested: Contested, bridges: Scripted, tagger: ScriptedTagger
 ) -> None:
@@ -171,37 +119,6 @@ def test_type_and_answer_in_one_reply(
     assert {pair.hypothesis for pair in asked} == {"The bridge has four lanes.", "It moved."}
 
 
-@pytest.mark.parametrize(
-    "chosen",
-    [
-        "--strategy pipeline --types yes-no",
-        "--strategy pipeline --types json",
-        "--strategy vanilla --types yes-no",
-        "--strategy vanilla --types json",
-        "--strategy taxonomy-aware",
-    ],
-)
-def test_an_answer_may_stay_unjudged(chosen: str, contested: Contested, bridges: Scripted) -> None:
-    found = as_json(contested, *chosen.split(), "--judge", "none", "--endpoint", bridges.url)
-    (outcome,) = found.outcomes.values()
-    assert outcome.answer.text
-    assert (outcome.judged.grounding, outcome.judged.adherence) == (None, None)
-    assert names(bridges).isdisjoint({"AdherenceJson", "GroundingJson", "UncitedJson"})
-
-
-@pytest.mark.parametrize(("types", "call"), [("json", "CategoryJson"), ("choice", "choice")])
-def test_the_model_predicts_the_type(
-    types: str, call: str, contested: Contested, bridges: Scripted, tagger: ScriptedTagger
-) -> None:
-    out = contested.done(
-        *ASKED, "--types", types, "--strategy", "none", "--endpoint", bridges.url
-    ).out
-    assert f"type: {OUTDATED} (LLM" in out
-    assert names(bridges) == {call}
-    assert ("outdated information 0.62" in out) == (types == "choice")
-    assert tagger.loads == 0
-
-
 def test_what_cannot_be_read_is_said(contested: Contested, bridges: Scripted) -> None:
     bridges.reply = lambda request: "{" if "response_format" in request else "..."
     command = ["--endpoint", bridges.url]
@@ -212,35 +129,7 @@ def test_what_cannot_be_read_is_said(contested: Contested, bridges: Scripted) ->
     assert "answer: could not be read (" in out
 
 
-def test_an_answer_that_was_cut_is_said_to_be(contested: Contested, bridges: Scripted) -> None:
-    out = contested.done(*ASKED, "--answer-tokens", 5, "--endpoint", bridges.url).out
-    assert "cut: the answer was longer than --answer-tokens" in out
-
-
 # JSON and a page.
-
-
-def test_everything_as_json(contested: Contested, bridges: Scripted) -> None:
-    found = as_json(contested, "--endpoint", bridges.url)
-    assert found.asked.query == QUESTION
-    assert found.predictions["choice"].type is ConflictType.OUTDATED
-    outcome = found.outcomes["pipeline"]
-    assert outcome.answer.told is ConflictType.OUTDATED
-    assert [each.cites for each in outcome.answer.sentences] == [(), (2,), (2,)]
-    assert outcome.judged.grounding is not None
-    assert outcome.judged.grounding.share == pytest.approx(1 / 3)
-
-
-def test_a_page(contested: Contested, bridges: Scripted) -> None:
-    done = contested.done(*ASKED, "--html", "bridge.html", "--endpoint", bridges.url)
-    assert "page: bridge.html" in done.err
-    page = Path("bridge.html").read_text()
-    assert QUESTION in page
-    shown = str(unpacked(page))
-    assert OUTDATED in shown
-    assert "Since 2019 the bridge has had six lanes." in shown
-    assert "<script>alert" not in page
-    assert re.search(r"""(?:src|href)=["']https?:""", page) is None
 
 
 def test_an_answer_is_shown_though_the_page_cannot_be_written(
@@ -284,29 +173,12 @@ def test_a_hostile_question_and_source(contested: Contested, bridges: Scripted) 
     ("more", "message"),
     [
         (["lost.txt"], "lost.txt does not exist"),
-        (["empty.txt"], "empty.txt"),
         (["head.txt"], "head.txt has no text below its first lines; give it some"),
         (["latin.txt"], "latin.txt"),
-        (["--strategy", "oracle"], "--strategy"),
-        (["--types", "bayes"], "--types"),
-        (["--judge", "people"], "--judge"),
         (["--threshold", "sure"], "--threshold: 'sure' is no probability"),
-        (["--threshold", "old=0.4"], "--threshold: TYPE is 'old'; it can be no-conflict"),
-        (["--tagger", "."], ". has no safetensors file"),
-        (
-            ["--tagger", ".", "--strategy", "vanilla", "--types", "json", "--judge", "llm"],
-            "--tagger has no effect with verdicts by a language model alone; leave",
-        ),
         (["old.txt"], "the document old.txt is given twice; name each file once"),
-        (["--html", "."], ". cannot be written (it is a folder); name a file"),
-        (["--html", "/"], "/ cannot be written (it is a folder)"),
         (["--html", "taken"], "taken cannot be written (it is a folder)"),
-        (["--html", "old.txt/page.html"], "old.txt/page.html cannot be written (a part of its"),
-        (["--strategy", "vanilla", "--dates"], "--dates has no effect with --strategy vanilla"),
         (["--strategy", "taxonomy-aware", "--types", "yes-no"], "which names the type itself"),
-        (["--strategy", "taxonomy-aware", "--threshold", "0.5"], "--threshold has no effect with"),
-        (["--answer-tokens", "0"], "--answer-tokens"),
-        (["--strict"], "--strict says how a server is started"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_a_line(
@@ -318,46 +190,3 @@ def test_what_cannot_be_done_is_said_in_a_line(
     Path("latin.txt").write_bytes("Käse".encode("latin-1"))
     assert message in contested.refused(*ASKED, *more, "--endpoint", bridges.url)
     assert not bridges.requests
-
-
-@pytest.mark.parametrize(
-    "option",
-    [
-        "--answer-tokens 256", "--dates", "--judge nli", "--on-overflow error", "--prompts .",
-        "--model other", "--endpoint http://127.0.0.1:1/v1", "--strict",
-    ],
-)  # fmt: skip
-def test_without_an_answer_its_options_are_refused(option: str, contested: Contested) -> None:
-    """Even with the value that is the default: it was asked for, and does nothing."""
-    message = contested.refused(*ASKED, *BY_RULE, *option.split())
-    name, _, _ = option.partition(" ")
-    assert message.startswith(f"{name} has no effect with --strategy none")
-    assert message.endswith("; leave it out")
-
-
-def test_an_empty_question_is_refused(contested: Contested, bridges: Scripted) -> None:
-    command = ["--documents", "old.txt", "--endpoint", bridges.url]
-    assert contested.refused("resolve", "  ", *command)
-    assert "--documents" in contested.refused("resolve", QUESTION)
-    assert not bridges.requests
-
-
-def test_a_model_is_needed_for_answers(contested: Contested) -> None:
-    assert "there is no model" in contested.refused(*ASKED)
-
-
-def test_a_query_on_lines_is_one_line(contested: Contested) -> None:
-    """What is pasted with a line end asks the same."""
-    done = contested.done(
-        "resolve", "How many lanes\ndoes it have?", "--documents", "old.txt", *BY_RULE, "--json",
-    )  # fmt: skip
-    assert json.loads(done.out)["asked"]["query"] == "How many lanes does it have?"
-
-
-def test_the_prompt_of_ones_own_is_taken(contested: Contested, bridges: Scripted) -> None:
-    own = Path("prompts/conflicts")
-    own.mkdir(parents=True)
-    ours = (prompts.HERE / "conflicts/prompts/answer.j2").read_text()
-    (own / "answer.j2").write_text(f"{ours}Write in verse.")
-    contested.done(*ASKED, "--prompts", "prompts", "--judge", "none", "--endpoint", bridges.url)
-    assert prompt_of(bridges.requests[1]).endswith("Write in verse.")

@@ -1,24 +1,15 @@
 """`contested run all`: which experiment gets which option, and one server for all of them."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import psutil
 import pytest
-from commands import Contested, table
+from commands import Contested
 from scripted import Scripted
 
 from pipelines.cli import run_all
 from pipelines.cli.run_all import Stage
-from serving.models import Model
-
-ROOT = Path(__file__).parents[3]
-
 
 RECORD = (
     json.dumps(
@@ -148,15 +139,6 @@ def test_where_the_language_model_is_goes_to_all_that_ask_it(
     assert found["conflictscore"][-5:] == ["--labeller", "llm", "--claims", "whole", "--k=3"]
 
 
-def test_claims_that_no_language_model_makes_need_none(
-    contested: Contested, planned: list[Stage]
-) -> None:
-    contested.done("run", "all", "--endpoint", "u", "--labeller", "nli", "--claims", "sentences")
-    found = lines(planned)
-    assert "--endpoint" not in found["conflictscore"]
-    assert "--endpoint" in found["madam-rag"]
-
-
 def test_a_folder_has_what_is_to_be_run(
     contested: Contested, planned: list[Stage], tmp_path: Path
 ) -> None:
@@ -196,81 +178,3 @@ def test_a_stage_that_fails_ends_the_job_and_is_told(
     assert outcome.code == 2
     assert "bad.jsonl:2" in outcome.err.splitlines()[-1]
     assert "Traceback" not in outcome.err
-
-
-def test_the_stages_are_announced_with_what_is_left(
-    contested: Contested, endpoint: Scripted, tmp_path: Path
-) -> None:
-    """Conflict Detection's two judges over the bundled samples, at a scripted endpoint."""
-    data = tmp_path / "data"
-    data.mkdir()
-    (data / "conflictscore.jsonl").write_text(RECORD)
-    example = {
-        "id": "b",
-        "source": "own",
-        "claim": "It opened in 1932.",
-        "documents": [{"id": "a", "text": "It opened in 1932."}],
-        "conflict": False,
-    }
-    (data / "conflict-detection.jsonl").write_text(json.dumps(example))
-    out = tmp_path / "out"
-    done = contested.done("run", "all", "--endpoint", endpoint.url, "--data", data, "--out", out)
-    heads = [line for line in done.err.splitlines() if line[:3] in {"1/4", "2/4", "3/4", "4/4"}]
-    assert [head[5:18] for head in heads] == [
-        *("ConflictScore", "Conflict Dete", "The same by t", "ConRAG: answe")
-    ]
-    assert "left" not in heads[0], "nothing is known of a model that is elsewhere"
-    assert all(" left" in head for head in heads[1:])
-    assert "all 4 done in" in done.err
-    names = {row["detector"] for row in table(out, "conflict_detection")}
-    assert any("contested-nli" in name for name in names)
-    assert any("llm-choice" in name for name in names)
-
-
-def start(tmp_path: Path, models_dir: Path) -> "subprocess.Popen[str]":
-    """The main job in a process of its own, with a home of its own."""
-    return subprocess.Popen(
-        [
-            *(sys.executable, "-m", "pipelines.cli", "run", "all", "--limit", "1"),
-            *("--models-dir", str(models_dir), "--out", str(tmp_path / "out")),
-        ],
-        env=os.environ | {"CONTESTED_HOME": str(tmp_path / "home")},
-        cwd=ROOT,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def left_of(home: Path) -> list[psutil.Process]:
-    """Processes whose environment names the home: servers, and those who hold them."""
-    found = []
-    for process in psutil.process_iter():
-        try:
-            if process.environ().get("CONTESTED_HOME") == str(home):
-                found.append(process)
-        except psutil.Error:
-            continue
-    return found
-
-
-@pytest.mark.real_server
-@pytest.mark.parametrize("moment", ["while the server starts", "while it is asked"])
-def test_a_killed_job_leaves_no_server(
-    moment: str, smollm2: Model, models_dir: Path, tmp_path: Path
-) -> None:
-    process = start(tmp_path, models_dir)
-    assert process.stderr is not None
-    awaited = "loading weights" if moment == "while the server starts" else ": ready"
-    for line in process.stderr:
-        if awaited in line:
-            break
-    else:
-        pytest.fail("the job ended before it could be killed")
-    held = left_of(tmp_path / "home")
-    assert len(held) > 2, "there is no server to be left behind"
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
-    _, alive = psutil.wait_procs(held, timeout=40)
-    assert alive == []
-    assert left_of(tmp_path / "home") == []

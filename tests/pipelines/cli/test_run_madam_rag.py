@@ -8,17 +8,11 @@ from typing import Any
 
 import pytest
 from commands import Contested, at, contents, ours, table, write
-from debates import conclusion, readers, schema_of
-from pages import unpacked
+from debates import readers, schema_of
 from scripted import Scripted, prompt_of
 from tiny_words import word_counting
 
-from pipelines.evidence.nli import shipped_tagger
-from pipelines.madam_rag.debate import NAMELESS
 from pipelines.madam_rag.experiment import TITLED
-from pipelines.madam_rag.settings import DebateOptions
-
-ROOT = Path(__file__).parents[3]
 
 METHODS = ["No RAG", "Concatenated prompt", "Astute RAG", "MADAM-RAG"]
 
@@ -140,83 +134,6 @@ def figures(row: dict[str, Any]) -> tuple[float, ...]:
 # What a run leaves.
 
 
-def test_four_methods_on_the_bundled_samples(contested: Contested, endpoint: Scripted) -> None:
-    told = contested.done(*RUN, *at(endpoint), "--limit", 3)
-    assert "report:" in told.err
-    rows = ours("madam_methods")
-    assert [row["method"] for row in rows] == METHODS
-    assert {(row["data"], row["questions"], row["model"]) for row in rows} == {
-        ("RAMDocs", 3, "scripted")
-    }
-    # Their answers are names, and readers say nothing but years.
-    assert {row["exact_match"] for row in rows} == {0}
-    out = Path("out")
-    assert {"run.json", "report.html", "madam-rag.ramdocs.jsonl"} <= set(contents(out))
-    assert len(results()) == 3
-    page = (out / "report.html").read_text()
-    assert 'id="madam-rag"' in page
-    assert unpacked(page)[0]["title"] == "Which river flows through Cambridge?"
-    assert "statistics" not in entry(), "the samples are no RAMDocs"
-
-    before, asked = contents(out), len(endpoint.requests)
-    contested.done(*RUN, *at(endpoint), "--limit", 3)
-    assert contents(out) == before, "a finished run is left as it is"
-    assert len(endpoint.requests) == asked
-
-
-def test_figures_worked_by_hand(contested: Contested, endpoint: Scripted) -> None:
-    """Exact match, precision, recall, F1 and calls over bridge, mill and tower.
-
-    No RAG sees no year and answers nothing: no precision, and 0 else.
-    Concatenated says all years: the bridge's two and the tower's are exact; of the mill's 1803,
-    1850 and 1999 one is right, P = 1/3, R = 1, F1 = 1/2. Means 2/3, 7/9, 1, 5/6.
-    Astute says 1777 of everything, in three calls: right for the tower alone.
-    MADAM's agents say the first year of a document. The mill has 1803 and 1999: P = 1/2, F1 = 2/3.
-    Means 2/3, 5/6, 1, 8/9. All keep their answers, so there are two rounds of three agents or of
-    two, with an aggregator each: 8, 6 and 6 calls.
-    """
-    contested.done(*MINE, *at(endpoint))
-    found = {row["method"]: row for row in ours("madam_methods")}
-    assert found["No RAG"]["precision"] is None
-    assert (found["No RAG"]["recall"], found["No RAG"]["calls"]) == (0, 1)
-    third = 1 / 3
-    assert figures(found["Concatenated prompt"]) == pytest.approx((2 / 3, 7 / 9, 1, 5 / 6, 1))
-    assert figures(found["Astute RAG"]) == pytest.approx((third, third, third, third, 3))
-    assert figures(found["MADAM-RAG"]) == pytest.approx((2 / 3, 5 / 6, 1, 8 / 9, 20 / 3))
-    assert {row["unreadable"] for row in found.values()} == {0}
-    # In the second round the three aggregators are told the same, and the cache has their replies.
-    assert len(endpoint.requests) == 3 + 3 + 9 + 20 - 3
-
-    (course,) = ours("madam_debates")
-    assert (course["debates"], course["rounds"], course["agreed"], course["changed"]) == (
-        3,
-        2,
-        1,
-        0,
-    )
-    assert (course["agent_replies"], course["aggregator_replies"]) == (14, 6)
-    assert course["invented"] == 0
-    pairs = {(row["first"], row["second"]): row for row in ours("madam_comparisons")}
-    assert pairs["MADAM-RAG", "Astute RAG"]["difference"] == pytest.approx(1 / 3)
-    assert pairs["MADAM-RAG", "Concatenated prompt"]["f1_difference"] == pytest.approx(1 / 18)
-    averages = {row["name"]: row["estimate"] for row in ours("madam_statistics")}
-    assert averages["documents"] == pytest.approx(7 / 3)
-    assert averages["gold answers"] == pytest.approx(4 / 3)
-    numbers = {row["number"]: row for row in ours("madam_distributions")}
-    assert numbers["2"]["documents"] == 2  # three documents, two, two
-    assert numbers["3"]["documents"] == 1
-    assert numbers["1"]["wrong_answers"] == 1  # the mill's
-    page = Path("out/report.html").read_text()
-    assert "Documents per gold answer</figcaption>" in page
-    assert "3 per question: 1 of 3" in page
-    assert "paper 5.53" in page
-    debate = results()[0]["outcomes"]["MADAM-RAG"]["debate"]
-    assert [reply["answer"] for reply in debate["rounds"][0]["agents"]] == [
-        "1901", "1902", "unknown",
-    ]  # fmt: skip
-    assert debate["rounds"][1]["aggregate"]["answers"] == ["1901", "1902"]
-
-
 def test_experiments_and_data_sets_stand_in_one_report(
     contested: Contested, endpoint: Scripted
 ) -> None:
@@ -297,68 +214,7 @@ def test_a_sample_is_drawn_by_its_seed(contested: Contested, endpoint: Scripted)
     assert told.out.startswith("3 questions from mine.jsonl")
 
 
-@pytest.mark.parametrize(
-    ("experiment", "counted"),
-    [
-        ("support", "3 questions (1 at 3 levels)"),
-        ("misinformation", "4 questions (1 at 4 levels)"),
-    ],
-)
-def test_a_dry_run_says_how_many_questions_are_eligible(
-    contested: Contested, experiment: str, counted: str
-) -> None:
-    mixed = ["--data", "mixed.jsonl", "--experiment", experiment, "--dry-run"]
-    write("mixed.jsonl", BRIDGE, MILL, FERRY)
-    assert contested.done(*RUN, *mixed).out.startswith(f"{counted} from mixed.jsonl")
-
-
-def test_a_dry_run_asks_nothing(contested: Contested, endpoint: Scripted) -> None:
-    told = contested.done(*MINE, *at(endpoint), "--dry-run")
-    assert told.out.startswith(f"3 questions from mine.jsonl, 7 documents\n{', '.join(METHODS)}\n")
-    # One call each of the first two, three of Astute, three rounds of 7 agents and 3 aggregators;
-    # or two, where agents repeat themselves and so ask the aggregators nothing new.
-    assert "calls to scripted: from 32 to 45\n" in told.out
-    given = ("--experiment", "rounds", "--rounds", 2, "--limit", 1)
-    told = contested.done(*MINE, *at(endpoint), *given, "--dry-run")
-    # Two rounds of three agents, and of an aggregator in the first debate.
-    assert "calls to scripted: from 7 to 14\n" in told.out
-    assert not endpoint.requests
-    assert not Path("out").exists()
-
-
 # Variants of the debate.
-
-
-def test_reliability_is_a_method_of_its_own(contested: Contested, endpoint: Scripted) -> None:
-    contested.done(*MINE, *at(endpoint), "--limit", 1, "--reliability")
-    tagger = shipped_tagger()
-    assert tagger is not None
-    config = entry()["config"]
-    assert config["tagger"]["digest"] == tagger.digest
-    assert config["methods"] == [*METHODS, "MADAM-RAG + reliability"]
-    rows = ours("madam_methods")
-    assert rows[-1]["method"] == "MADAM-RAG + reliability"
-    notes = json.loads(Path("out/tables/madam_methods.json").read_text())["notes"]
-    assert f"{tagger.name} (digest {tagger.digest[:12]}" in " ".join(notes)
-    first = results()[0]["outcomes"]["MADAM-RAG + reliability"]["debate"]["rounds"][0]
-    *told, unknown = first["reliability"]
-    assert unknown is None, "who gives no answer has no reliability"
-    assert [each["others"] for each in told] == [2, 2]
-    assert all(each["support"] + each["refute"] <= 2 for each in told)
-    plain = results()[0]["outcomes"]["MADAM-RAG"]["debate"]["rounds"]
-    assert {tuple(each["reliability"]) for each in plain} == {()}
-    lines = {
-        line
-        for prompt in endpoint.prompts()
-        for line in re.findall("^Of 2 other documents.*", prompt, re.MULTILINE)
-    }
-    assert lines == {
-        f"Of 2 other documents, {each['support']} support the next answer and {each['refute']} "
-        "contradict it."
-        for each in told
-    }
-    assert tagger.name in Path("out/report.html").read_text()
-    assert "holds a run that differs in methods, tagger;" in contested.refused(*MINE, *at(endpoint))
 
 
 def written(request: dict[str, Any]) -> str:
@@ -371,32 +227,6 @@ def written(request: dict[str, Any]) -> str:
     document = re.search(r"^(?:Document: |<<DOCUMENT \w+\n)(.*)$", prompt, re.MULTILINE)
     year = re.search(r"\b\d{4}\b", document[1]) if document else None
     return f"Answer: {year.group() if year else 'unknown'}. Explanation: It says so."
-
-
-def test_as_released_is_free_text_of_128_tokens(contested: Contested, endpoint: Scripted) -> None:
-    endpoint.reply = written
-    contested.done(*MINE, *at(endpoint), "--as-released")
-    assert not [request for request in endpoint.requests if "response_format" in request]
-    debating = [
-        request["max_tokens"]
-        for request in endpoint.requests
-        if prompt_of(request).startswith("As an ag")
-    ]
-    # 7 agents twice, and three aggregators once: who agree close with the round before.
-    assert debating == [128] * 17
-    (row,) = ours("madam_methods", method="MADAM-RAG")
-    assert row["calls"] == pytest.approx(17 / 3)
-    assert row["exact_match"] == pytest.approx(2 / 3)
-    told = [prompt for prompt in endpoint.prompts() if "Other agents have replied" in prompt]
-    assert len(told) == 7
-    assert all(re.search("^Agent [123]: Answer: ", prompt, re.MULTILINE) for prompt in told)
-    asked = entry()["config"]["prompts"]
-    assert {"madam_rag/agent_released", "madam_rag/no_rag"} < {*asked}
-    assert "madam_rag/agent" not in asked
-    assert entry()["config"]["debate"] == DebateOptions(as_released=True).debate.model_dump()
-    assert "agents hear the other agents, replies in free text" in (
-        Path("out/report.html").read_text()
-    )
 
 
 def test_as_in_paper_is_free_text_and_consolidates_again(
@@ -413,39 +243,6 @@ def test_as_in_paper_is_free_text_and_consolidates_again(
     assert (config["sample"], config["consolidations"]) == ({"n": 1000, "seed": 0}, 2)
     message = contested.refused(*MINE, *at(endpoint), "--replies", "text", "--sample", 1000)
     assert "holds a run that differs in consolidations" in message
-
-
-def test_one_round_as_released_counts_as_unreadable(
-    contested: Contested, endpoint: Scripted
-) -> None:
-    endpoint.reply = written
-    rounds = ["--experiment", "rounds", "--rounds", 1]
-    contested.done(*MINE, *at(endpoint), "--as-released", *rounds)
-    held = results("ramdocs.rounds")[0]["outcomes"]["MADAM-RAG"]
-    assert held["concluded"]["problem"] == NAMELESS
-    # Figure 3 has what was said after one round all the same.
-    with_, _ = ours("madam_rounds")
-    assert (with_["rounds"], with_["unreadable"]) == (1, 0)
-    assert with_["exact_match"] == pytest.approx(2 / 3)
-
-
-def test_another_debate_is_refused_in_the_same_folder(
-    contested: Contested, endpoint: Scripted
-) -> None:
-    contested.done(*MINE, *at(endpoint), "--limit", 1, "--rounds", 2)
-    before, asked = contents(Path("out")), len(endpoint.requests)
-    message = contested.refused(*MINE, *at(endpoint), "--rounds", 1)
-    assert message == (
-        "out holds a run that differs in debate.rounds (2 there, 1 now); name another --out "
-        "(answers already given come from the cache)"
-    )
-    message = contested.refused(*RUN, *at(endpoint), "--data", "ferry.jsonl", "--rounds", 2)
-    assert message.startswith("out holds a run that differs in data.name (")
-    assert contents(Path("out")) == before
-    # More questions of the same run are no other run.
-    contested.done(*MINE, *at(endpoint), "--rounds", 2)
-    assert len(results()) == 3
-    assert not [p for p in endpoint.prompts()[asked:] if str(BRIDGE["question"]) in p]
 
 
 # What cannot be read, or cannot be asked.
@@ -474,22 +271,6 @@ def test_an_unreadable_aggregator_is_counted(contested: Contested, endpoint: Scr
     asked = len(endpoint.requests)
     contested.done(*MINE, *at(endpoint))
     assert len(endpoint.requests) == asked, "what was said is not asked again"
-
-
-def test_unreadable_agents_never_agree(contested: Contested, endpoint: Scripted) -> None:
-    def mute(request: dict[str, Any]) -> str:
-        schema = request["response_format"]["json_schema"]["name"]
-        return "{" if schema == "AgentJson" else conclusion()
-
-    endpoint.reply = mute
-    contested.done(*MINE, *at(endpoint), "--experiment", "rounds", "--rounds", 2)
-    with_, without = ours("madam_debates")
-    assert (with_["agreed"], without["agreed"]) == (0, 0)
-    assert (with_["agent_unreadable"], without["agent_unreadable"]) == (14, 14)
-    last = {row["aggregator"]: row for row in ours("madam_rounds") if row["rounds"] == 2}
-    # An aggregator that says nothing is read; without one there is nothing to read.
-    assert (last["with"]["unreadable"], last["with"]["recall"]) == (0, 0)
-    assert (last["without"]["unreadable"], last["without"]["recall"]) == (3, None)
 
 
 @pytest.fixture
@@ -557,32 +338,6 @@ def test_a_question_that_no_method_can_be_asked_is_tried_again(
 # Kills.
 
 
-def test_a_method_that_was_refused_is_tried_again(contested: Contested, endpoint: Scripted) -> None:
-    endpoint.refuses = lambda prompt: "from several documents" in prompt and "mill" in prompt
-    contested.done(*MINE, *at(endpoint), "--on-error", "skip")
-    assert sum(row["unreadable"] for row in ours("madam_methods")) == 1
-    assert sorted(result["status"] for result in results()) == [
-        "answered", "answered", "incomplete",
-    ]  # fmt: skip
-    endpoint.refuses = lambda _: False
-    contested.done(*MINE, *at(endpoint))
-    assert {row["unreadable"] for row in ours("madam_methods")} == {0}
-    assert {result["status"] for result in results()} == {"answered"}
-
-
-def test_a_statement_too_long_for_the_tagger_costs_one_method(
-    contested: Contested, endpoint: Scripted
-) -> None:
-    question = "When was the tower " + "of the old town " * 300 + "finished?"
-    write("long.jsonl", {**TOWER, "question": question}, MILL)
-    contested.done(
-        *RUN, *at(endpoint), "--data", "long.jsonl", "--reliability", "--on-error", "skip"
-    )
-    rows = {row["method"]: row for row in ours("madam_methods")}
-    assert {row["failed"] for row in rows.values()} == {0}
-    assert {name for name, row in rows.items() if row["unreadable"]} == {"MADAM-RAG + reliability"}
-
-
 # Bad input.
 
 BAD_FILES: dict[str, str] = {
@@ -596,14 +351,9 @@ BAD_FILES: dict[str, str] = {
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ("--data missing.jsonl", "missing.jsonl does not exist; check the path"),
-        ("--data broken.jsonl", "broken.jsonl:2: not valid JSON at line 1, column 14"),
         ("--data field.jsonl", "field.jsonl:1: the field 'documents.0.type'"),
         ("--data empty.jsonl", "empty.jsonl:1: the field 'documents.0.text'"),
-        ("--data none.jsonl", "none.jsonl has no entry"),
         ("--data faith.jsonl", "faith.jsonl:1: the field 'documents' is missing"),
-        ("--dataset wikipedia", "is not one of"),
-        ("--dataset ambigdocs", "--dataset ambigdocs needs its file; name it with --data"),
         ("--dataset faitheval --data mine.jsonl", "mine.jsonl:1: the field 'context' is missing"),
         (
             "--dataset ambigdocs --data ambig.json --experiment support",
@@ -611,35 +361,10 @@ BAD_FILES: dict[str, str] = {
         ),
         ("--data mine.jsonl --experiment support", "mine.jsonl has no question that --experiment"),
         (
-            "--data mine.jsonl --experiment misinformation",
-            "mine.jsonl has no question that --experiment misinformation can be made of",
-        ),
-        ("--data mine.jsonl --experiment all", "is not one of"),
-        ("--data .", ". cannot be read (Is a directory); name a file that can"),
-        ("--data mine.jsonl --half third", "is not one of"),
-        ("--rounds 0", "--rounds"),
-        ("--limit 0", "--limit"),
-        ("--sample 0", "--sample"),
-        ("--consolidations -1", "--consolidations"),
-        ("--on-error ask", "--on-error"),
-        (
-            "--tagger tiny",
-            "--tagger has no effect with a debate without --reliability; leave it out",
-        ),
-        ("--reliability --tagger .", ". has no safetensors file"),
-        (
             "--as-released --history aggregate",
             "--as-released decides --history; leave one of the two",
         ),
-        ("--as-released --replies json", "--as-released decides --replies"),
-        (
-            "--as-released --titles --dataset ambigdocs --data ambig.json",
-            "--titles has no effect with --replies released, which shows no titles; leave it out",
-        ),
         ("--seed 3", "--seed has no effect with questions that no --sample draws; leave it out"),
-        ("--model none --models-dir .", "there is no model 'none' in"),
-        ("--endpoint http://127.0.0.1:1/v1 --strict", "--strict says how a server is started"),
-        ("--endpoint http://127.0.0.1:1/v1", "http://127.0.0.1:1/v1"),
     ],
 )
 def test_bad_input_is_one_line(arguments: str, said: str, contested: Contested) -> None:
@@ -647,25 +372,6 @@ def test_bad_input_is_one_line(arguments: str, said: str, contested: Contested) 
         Path(name).write_text(text)
     assert said in contested.refused(*RUN, *arguments.split())
     assert not [path for path in Path("out").rglob("*") if path.is_file() and path.name != ".lock"]
-
-
-@pytest.mark.parametrize(
-    ("file", "text", "said"),
-    [
-        ("no_rag.j2", "{{ question }} {{ form }} {{ kind }}", "no variable 'kind'"),
-        ("agent.j2", "{{ question }} {{ heard }} {{ form }}", "the variable 'document' is missing"),
-        ("judge.j2", "{{ question }}", "is in the place of no prompt"),
-    ],
-)  # fmt: skip
-def test_prompts_that_cannot_be_used(
-    file: str, text: str, said: str, contested: Contested, endpoint: Scripted
-) -> None:
-    own = Path("prompts/madam_rag")
-    own.mkdir(parents=True)
-    (own / file).write_text(text)
-    assert said in contested.refused(*MINE, *at(endpoint), "--prompts", "prompts")
-    assert not endpoint.requests
-    assert not contents(Path("out"))
 
 
 # The real thing.

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from by_schema import reply, weigh
+from by_schema import reply
 from commands import Contested
 from scripted import Scripted, fenced_text, prompt_of
 
@@ -38,23 +38,6 @@ def read(path: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in Path(path).read_text().splitlines()]
 
 
-def test_both_settings_of_the_bundled_questions(contested: Contested, endpoint: Scripted) -> None:
-    endpoint.reply = answers
-    contested.done(*TRUTH, "--limit", "3", "--endpoint", endpoint.url)
-    results = read("results/truthfulqa.scripted.jsonl")
-    assert [each["setting"] for each in results] == ["free-form", "binary"] * 3
-    for each in results:
-        assert set(each["outcomes"]) == {"rag", "control", "rewritten", "regenerated"}
-        assert each["status"] == "answered"
-    about = json.loads(Path("results/run.json").read_text())["pipelines"]["truthfulqa.scripted"]
-    assert about["left_out"] == {"questions": 3, "undocumented": 0, "single": 0}
-    assert about["config"]["asked"]["truth"] == "nli"
-    positions = json.loads(Path("results/tables/truthfulqa_positions.json").read_text())["rows"]
-    assert {row["chose_a"] for row in positions} == {1.0}
-    page = Path("results/report.html").read_text()
-    assert "Do answers become truer" in page
-
-
 def test_documents_from_a_file_and_from_an_index(contested: Contested, endpoint: Scripted) -> None:
     endpoint.reply = answers
     rows = [HEAD, "Is it flat?,No,Yes,No,Yes", "Is it green?,No,Yes,No,Yes", "Is it?,No,Yes,,"]
@@ -72,29 +55,13 @@ def test_documents_from_a_file_and_from_an_index(contested: Contested, endpoint:
     assert [len(each["documents"]) for each in results] == [2, 1, 1]
 
 
-def test_reports_under_each_prompt(contested: Contested, endpoint: Scripted) -> None:
-    endpoint.reply, endpoint.weigh = reply, weigh
-    contested.done(*REPORTS, "--sample", "2", "--endpoint", endpoint.url)
-    contested.done(*REPORTS, "--limit", "1", "--name", "second", "--endpoint", endpoint.url)
-    results = read("results/report-writing.scripted.jsonl")
-    assert len(results) == 2 * 4
-    assert {each["variant"] for each in results} == {
-        *("RAG", "RAG (Balanced)", "RAG (Super-Balanced)", "First document")
-    }
-    rows = json.loads(Path("results/tables/reports_scores.json").read_text())["rows"]
-    assert [row["run"] for row in rows] == ["scripted"] * 4 + ["second"] * 4 + [None] * 6
-
-
 @pytest.mark.parametrize(
     ("lines", "more", "message"),
     [
         ([HEAD, "Is it?,No,Yes,,"], (), "none of the questions has documents"),
         ([HEAD, *["Is it?,No,Yes,,"] * 2], (), "q.csv:3: the question 'Is it?' stands already"),
         (["Question,Answer", "Is it?,No"], (), "the column 'Best Answer' is missing"),
-        (None, ("--setting", "both"), "--setting"),
         (None, ("--setting", "binary", "--truth", "nli"), "--truth has no effect with --setting"),
-        (None, ("--judge-model", "m"), "--judge-model has no effect with --labeller nli"),
-        (None, ("--documents", "lost.jsonl"), "lost.jsonl does not exist"),
         (None, ("--index", "lost"), "lost"),
     ],
 )
@@ -120,8 +87,6 @@ def test_what_truthfulqa_cannot_do_is_said_in_a_line(
             (),
             "no question with documents that could disagree",
         ),
-        (None, ("--prompting", "plain"), "--prompting"),
-        (None, ("--name", "a/b"), "a/b"),
     ],
 )
 def test_what_report_writing_cannot_do_is_said_in_a_line(

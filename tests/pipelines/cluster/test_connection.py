@@ -75,24 +75,3 @@ def test_a_missing_ray_is_named_with_its_extra(
 ) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     contested.refused(*command, "--ray", "local", says=["--ray needs Ray; install contested[ray]"])
-
-
-@pytest.mark.parametrize(
-    ("given", "told"),
-    [
-        (["local"], "on Ray, started on this machine: 2 workers\n"),
-        (["local", "--ray-workers", "1"], "on Ray, started on this machine: 1 worker\n"),
-        (["10.0.0.1:6379"], "on Ray, at 10.0.0.1:6379: as many workers as fit\n"),
-    ],
-)
-def test_a_dry_run_says_where_it_would_be_and_reaches_for_nothing(
-    given: list[str], told: str, command: list[str], contested: Contested
-) -> None:
-    outcome = contested.done(*command, "--profile", "cpu-small", "--dry-run", "--ray", *given)
-    assert outcome.out.startswith(told)
-
-
-def test_a_dry_run_says_what_a_worker_takes(command: list[str], contested: Contested) -> None:
-    given = ["--profile", "llama-3.3-70b", "--dry-run", "--ray", "auto"]
-    told = "on Ray, at auto: as many workers as fit, each with 4 GPUs\n"
-    assert contested.done(*command, *given).out.startswith(told)

@@ -18,19 +18,18 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pipelines.conflicts.datasets import SAMPLES, as_query, read
-from pipelines.conflicts.dates import newest_first, parse, written
+from pipelines.conflicts.dates import newest_first, written
 from pipelines.conflicts.question import Query, Source
 from pipelines.conflicts.segments import best_segment, keeping
 from pipelines.conflicts.statistics import (
     BY_ORIGIN,
-    BY_TYPE,
     NOT_STATED,
     QUERIES,
     Statistic,
     origin_name,
     statistics,
 )
-from pipelines.conflicts.taxonomy import ANSWERABLE, TAXONOMY, ConflictType, of_label
+from pipelines.conflicts.taxonomy import ANSWERABLE, TAXONOMY, ConflictType
 from pipelines.data import conflicts
 from pipelines.data.conflicts import LABELS, ConflictsResult, official_label
 from pipelines.errors import InputError
@@ -127,37 +126,6 @@ def test_a_row_of_the_part_that_was_passed_on(tmp_path: Path) -> None:
     assert row.sources == (ConflictsResult(text="Ada Ng.", url="u", title="Mill"),)
     assert (row.conflict_type, row.correct_answer, row.origin) == (LABELS[2], "", None)
     assert (row.number, other.number) == (77, 2)
-
-
-@pytest.mark.parametrize(
-    ("record", "message"),
-    [
-        (without(OFFICIAL, "search_results"), "the field 'search_results' is missing"),
-        (OFFICIAL | {"search_results": []}, "the field 'search_results' is empty"),
-        (OFFICIAL | {"search_results": None}, "the field 'search_results'"),
-        (OFFICIAL | {"search_results": [{"title": "t"}, {}]}, "none of the 2 search results has"),
-        (OFFICIAL | {"search_results": ["a page"]}, "the field 'search_results.0'"),
-        (OFFICIAL | {"search_results": [{"snippet": ["a"]}]}, "'search_results.0.snippet'"),
-        (OFFICIAL | {"conflict_type": "Other"}, "'Other' is no type of conflict; there are"),
-        (OFFICIAL | {"question": " "}, "the field 'question' is empty"),
-        (without(PARTIAL, "query"), "the field 'query' is missing"),
-        (PARTIAL | {"docs": []}, "the field 'docs' is empty"),
-        (PARTIAL | {"docs": [{"text": ""}]}, "none of the 1 search results has a text"),
-        (PARTIAL | {"conflict_type": "Some"}, "'Some' is no type of conflict"),
-        (PARTIAL | {"official_index_1based": 0}, "the field 'official_index_1based'"),
-        ([OFFICIAL], "a list where CONFLICTS has an object"),
-        ({"text": "x"}, "the field 'question' is missing (and 1 more)"),
-    ],
-)
-def test_another_format_is_one_line_that_names_file_and_line(
-    tmp_path: Path, record: object, message: str
-) -> None:
-    file = lines(tmp_path / "rows.jsonl", OPINION, record)
-    with pytest.raises(InputError, match=re.escape(message)) as caught:
-        conflicts.read(file)
-    assert str(caught.value).startswith(f"{file}:2: ")
-    assert "\n" not in str(caught.value)
-    assert "CONFLICTS" in str(caught.value)
 
 
 @given(
@@ -339,16 +307,6 @@ def test_what_the_real_rows_hold_beside_the_paper(released: Path) -> None:
 # Statistics
 
 
-def test_the_papers_figures_agree_with_each_other() -> None:
-    assert sum(BY_TYPE.values()) == sum(BY_ORIGIN.values()) == QUERIES
-    by_name = {each.name: each for each in statistics([])}
-    assert by_name["single right answer"].paper == sum(BY_TYPE[each] for each in ANSWERABLE)
-    assert by_name["flagged as conflicting"].paper == QUERIES - BY_TYPE[ConflictType.NO_CONFLICT]
-    share = by_name["flagged as conflicting"].paper_share
-    assert share is not None
-    assert round(share, 2) == 0.65
-
-
 @pytest.mark.parametrize(
     ("origin", "name"),
     [
@@ -396,27 +354,6 @@ def test_no_queries_have_no_mean() -> None:
 
 
 # The samples
-
-
-def test_the_samples_are_two_of_each_type_with_short_dated_results() -> None:
-    rows = conflicts.read(SAMPLES)
-    assert Counter(row.conflict_type for row in rows) == dict.fromkeys(LABELS, 2)
-    assert len({row.query for row in rows}) == len(rows)
-    for row in rows:
-        assert row.origin == "own"
-        assert row.conflict_type is not None
-        assert bool(row.correct_answer) == (of_label(row.conflict_type) in ANSWERABLE)
-        assert 3 <= len(row.sources) <= 5
-        assert row.passed_over == 0
-        for source in row.sources:
-            assert source.title
-            assert source.url.startswith("https://example.org/")
-            assert 25 <= len(source.text.split()) <= 60
-            assert not source.page
-    assert len({source.url for row in rows for source in row.sources}) == 40
-    dates = [source.date for row in rows for source in row.sources]
-    assert {"NA", "2 days ago", "", "unknown"} <= set(dates)
-    assert sum(parse(each) is not None for each in dates) == 35
 
 
 def test_outdated_samples_have_their_right_answer_in_the_newest_source() -> None:

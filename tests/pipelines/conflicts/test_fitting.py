@@ -128,27 +128,6 @@ def test_every_call_then_fits(smollm2: Model, tmp_path: Path) -> None:
     assert tokens(found, by) + by.reply_tokens <= 2048
 
 
-def test_ones_own_prompt_may_be_the_longest(smollm2: Model, tmp_path: Path) -> None:
-    own = tmp_path / "prompts/conflicts/answer.j2"
-    own.parent.mkdir(parents=True)
-    own.write_text(
-        "{{ query }}{{ results }}{{ results }}{{ conflict }}{{ dated }}" + "Be brief. " * 300
-    )
-    by = writing(smollm2, 4096, tmp_path, tmp_path / "prompts")
-    found, truncations = fitted(asked(400), by, cut=True)
-    assert truncations
-    for told in (None, *ConflictType):
-        assert by.client.count(by.asks_answer(found, told)) + by.reply_tokens <= 4096
-
-
-def test_prompts_that_alone_fill_the_context(smollm2: Model, tmp_path: Path) -> None:
-    by = writing(smollm2, 1024, tmp_path)
-    with pytest.raises(RequestError, match="query 'tower-7' do not fit small") as refused:
-        fitted(asked(100), by, cut=True)
-    assert "max_model_len" in str(refused.value)
-    assert "\n" not in str(refused.value)
-
-
 def test_special_tokens_of_a_source_are_counted_as_text(smollm2: Model, tmp_path: Path) -> None:
     by = writing(smollm2, 2048, tmp_path)
     hostile = Query(id="h", query="When?", sources=(Source(text="<|im_end|>" * 3000),))

@@ -11,7 +11,6 @@ from debates import schema_of
 from known_labels import KnownLabels, TooLong
 from scripted import fenced_text, prompt_of
 
-from pipelines.conflicts.judges.behaviour import behaviour
 from pipelines.conflicts.judges.grounding import grounding
 from pipelines.conflicts.judges.judge import judge, judged
 from pipelines.conflicts.judges.model import model_judge
@@ -22,7 +21,6 @@ from pipelines.conflicts.result import Answer, Sentence
 from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.data.records import Document
-from pipelines.errors import InputError
 from pipelines.evidence.judgement import Relation
 
 SOURCES = (
@@ -77,16 +75,6 @@ def by_year(document: Document) -> Relation:
     return Relation.CONTRADICTS if "1902" in document.text else Relation.IRRELEVANT
 
 
-@pytest.mark.parametrize(("yes", "no", "adheres"), [(0.6, 0.2, True), (0.1, 0.3, False)])
-async def test_behaviour_by_choice(yes: float, no: float, adheres: bool, tmp_path: Path) -> None:
-    async with asking(tmp_path, weights=[yes, no]) as (client, _):
-        by = model_judge(client, "choice")
-        found = await behaviour("q", ConflictType.OPINIONS, "Views differ.", by)
-    assert found.adheres is adheres
-    assert found.probability == pytest.approx(yes / (yes + no))
-    assert found.type is ConflictType.OPINIONS
-
-
 async def test_everything_by_a_language_model(tmp_path: Path) -> None:
     async with asking(tmp_path, replies) as (client, requests):
         found = await judged(ASKED, ANSWERED, judge(client, ConflictsSettings()))
@@ -139,18 +127,6 @@ async def test_a_sentence_stands_behind_its_sources(tmp_path: Path) -> None:
     # The judge sees what "it" may mean.
     assert fenced_text(requests[1], "WHOLE ANSWER") == "Since 1902. In 1856."
     assert fenced_text(requests[1], "QUESTION") == asked().query
-
-
-async def test_against_all_sources(tmp_path: Path) -> None:
-    bare = [Sentence(text="It dates from 1902.")]
-    async with asking(tmp_path, replies) as (client, requests):
-        found = await grounding(said(*bare), asked(), model_judge(client), "all")
-    assert found.sentences[0].sources == (1, 2, 3)
-    assert found.share == 1.0
-    assert len(requests) == 1
-    labeller = KnownLabels(by_year)
-    (known,) = (await grounding(said(*bare), asked(), labeller, "all")).sentences
-    assert (known.grounds, known.sources) == (Grounds.SUPPORTED, (1, 2, 3))
 
 
 async def test_grounding_by_a_labeller() -> None:
@@ -247,17 +223,6 @@ async def test_what_is_named_is_not_asked_about() -> None:
     assert (empty.included, empty.reason) == (False, "the answer has no text")
 
 
-async def test_recall_that_cannot_be_judged() -> None:
-    refused = await inclusion(ASKED.query, "1856", "Long ago.", TooLong())
-    assert refused.included is None
-    assert "is too long" in (refused.problem or "")
-    labeller = KnownLabels(lambda _: Relation.INVALID)
-    unread = await inclusion(ASKED.query, "1856", "Long ago.", labeller)
-    assert unread.included is None
-    assert unread.problem
-    assert unread.judgement is not None
-
-
 async def test_recall_by_a_language_model_is_told_the_gold_answer(tmp_path: Path) -> None:
     async with asking(tmp_path, replies) as (client, requests):
         by = model_judge(client)
@@ -290,37 +255,3 @@ async def test_recall_is_for_questions_with_one_answer(
     )
     assert (found.adherence.type if found.adherence else None) == of
     assert found.grounding is not None
-
-
-async def test_a_type_may_be_given_and_a_gold_answer_may_lack(tmp_path: Path) -> None:
-    async with asking(tmp_path, replies) as (client, _):
-        by = judge(client, NLI, labeller=KnownLabels(by_year))
-        told = await judged(ASKED, ANSWERED, by, type=ConflictType.OPINIONS)
-        bare = await judged(ASKED.model_copy(update={"gold_answer": None}), ANSWERED, by)
-    assert told.adherence is not None
-    assert told.adherence.type is ConflictType.OPINIONS
-    assert told.inclusion is bare.inclusion is None
-    assert bare.adherence is not None
-
-
-async def test_without_a_language_model_behaviour_is_not_judged() -> None:
-    by = judge(None, NLI, labeller=KnownLabels(by_year))
-    assert by.prompts == ()
-    found = await judged(ASKED, ANSWERED, by)
-    assert found.adherence is None
-    assert found.inclusion is not None
-    assert found.grounding is not None
-
-
-async def test_who_judges_must_be_there(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="needs a tagger"):
-        judge(None, NLI)
-    with pytest.raises(InputError, match="needs a model"):
-        judge(None, ConflictsSettings(), labeller=KnownLabels())
-    async with asking(tmp_path) as (client, _):
-        names = [each.name for each in judge(client, ConflictsSettings()).prompts]
-        assert len(names) == len(set(names)) == 7
-        only = judge(client, NLI, labeller=KnownLabels()).prompts
-    assert [each.name for each in only] == names[:5]
-    assert names[5:] == ["conflicts/recall", "conflicts/grounding"]
-    assert "conflicts/behaviour_no_conflict" in names

@@ -1,6 +1,5 @@
 """The report of an evaluation: what is on it, and what a reader does with it in a browser."""
 
-import re
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -13,7 +12,6 @@ from pages import Reading, every, safe, unpacked
 from playwright.sync_api import Locator, Page, expect
 
 from pipelines.conflicts import opened
-from pipelines.conflicts.dates import PartialDate
 from pipelines.conflicts.judges.verdicts import (
     Adherence,
     Grounding,
@@ -31,7 +29,6 @@ from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.conflicts.view import query_view, view
 from pipelines.evidence.judgement import Judgement, Relation, Truncation
 from pipelines.report import blocks, texts
-from pipelines.report.blocks import Fact
 from pipelines.report.explorer import ExperimentView, render, write
 from pipelines.report.texts import Cite, Timeline
 from pipelines.report.timeline import LABEL, NARROW, WIDE, axis
@@ -298,12 +295,6 @@ def test_only_web_addresses_are_links() -> None:
     assert all(map(opened.live, ("https://a.example/b?c=d#e", "HTTP://a.example")))
 
 
-def test_a_date_is_as_exact_as_it_is_known() -> None:
-    assert opened.said(PartialDate(2023, 7, 20)) == "20 July 2023"
-    assert opened.said(PartialDate(2023, 7)) == "July 2023"
-    assert opened.said(PartialDate(2023)) == "2023"
-
-
 def test_sources_without_a_date_that_can_be_read_are_undated() -> None:
     shown = opened.content(ANSWERED)
     dates = ("4 March 2012", "July 2023", "20 July 2023", "no date that can be read: long ago")
@@ -340,23 +331,6 @@ def test_a_citation_of_no_source_is_no_link() -> None:
     assert second.after == (Cite(1), texts.Chip("[9]", "invalid", said="no such source"))
 
 
-@pytest.mark.parametrize(
-    ("gold", "label"),
-    [
-        (OLD, "Expected behaviour (Outdated information)"),
-        (None, "Expected behaviour (Outdated information, the type it was written under)"),
-    ],
-)
-def test_the_page_says_by_which_type_an_answer_was_judged(
-    gold: ConflictType | None, label: str
-) -> None:
-    asked = PARISHES.model_copy(update={"conflict_type": gold})
-    outcomes: dict[Strategy, Outcome] = {"pipeline": Outcome(answer=SAID, judged=JUDGED)}
-    result = ANSWERED.model_copy(update={"asked": asked, "outcomes": outcomes})
-    assert opened.verdict(result, "pipeline") == opened.ADHERES
-    assert label in [fact.label for fact in every(opened.content(result), Fact)]
-
-
 # The page.
 
 
@@ -378,41 +352,6 @@ def test_forged_markup_stays_text(page: Callable[[], str]) -> None:
     assert "<script>document" not in made
 
 
-def test_figures_are_drawn_from_the_tables() -> None:
-    body = rendered(RESULTS).partition('class="experiment"')[2]  # below the first screen
-    assert re.findall(r"<figcaption>([^<]+, conflicts)</figcaption>", body) == [
-        "Accuracy of the predicted type, conflicts",
-        "Expected behaviour, conflicts",
-        "Answer recall, conflicts",
-        "Factual grounding, conflicts",
-    ]
-    # Four classifiers and two baselines, one and two of the other data; then four strategies and
-    # one, by three measures.
-    assert body.count('class="track"') == 6 + 3 + 3 * (4 + 1)
-
-
-def test_the_heat_map_has_counts_and_shares_of_rows() -> None:
-    many = [
-        ANSWERED.model_copy(update={"id": str(n), "predictions": {"choice": predicted(found)}})
-        for n, found in enumerate((OLD, OLD, OLD, NEW, None))
-    ]
-    body = rendered({"conflicts": many})
-    table = body[body.index("LLM, by choice, conflicts</figcaption>") :]
-    row = table[table.index('<th scope="row">Outdated information') :].partition("</tr>")[0]
-    cells = re.findall(r'<td class="([^"]+)">(\d+)', row)
-    # 3 of 5 are 0.6 of eight shades; 1 of 5 is 0.2. The last column is "Abstained".
-    none = ("shade-0", "0")
-    assert cells == [("shade-2", "1"), none, none, ("shade-5 same", "3"), none, ("shade-2", "1")]
-    assert "60%" in row
-    assert "Unreadable" not in table.partition("</table>")[0]
-
-
-def test_a_failure_leads_to_its_query() -> None:
-    body = rendered(RESULTS)
-    assert '<a href="#conflicts/conflicts/18">conflicts: 18</a>' in body
-    assert '<a href="#conflicts/conflicts/17">conflicts: 17</a>' in body
-
-
 def test_without_tables_or_answers_the_page_still_stands() -> None:
     (failures,) = viewed({"conflicts": [FAILED]}, tables=False).parts
     assert "None: every query was answered" in failures.intro
@@ -426,10 +365,6 @@ def test_without_tables_or_answers_the_page_still_stands() -> None:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("report")
     write(folder / "report.html", "Report", [viewed(RESULTS)], {})
-    write(folder / "one.html", "Report", [query_view(ANSWERED)], {})
-    several = [dated(None, None), dated(None, "2020"), dated("2020", "2020-06", "2021")]
-    named = [each.model_copy(update={"id": str(n)}) for n, each in enumerate(several)]
-    write(folder / "dates.html", "Report", [viewed({"dates": named}, tables=False)], {})
     return folder
 
 
@@ -469,59 +404,6 @@ def test_a_query_opens_with_its_time_line_types_answers_and_sources(page: Page) 
     assert len(left) == 4
 
 
-def test_predictions_have_their_probabilities(page: Page) -> None:
-    case = parishes(page)
-    choice = case.locator(".card", has_text="LLM, by choice")
-    expect(choice.locator(".chip")).to_have_text("✓ right")
-    expect(choice.locator(".chosen")).to_contain_text("Outdated information ★, the right one0.70")
-    bar = choice.locator(".chosen i")
-    assert bar.evaluate("bar => bar.style.getPropertyValue('--share')") == "0.7"
-    expect(choice).to_contain_text("97 % of the model's probability")
-    abstained = case.locator(".card", has_text="Yes/no rule").locator(".chip")
-    expect(abstained).to_have_text("○ abstained")
-    unread = case.locator(".card", has_text="LLM, explained")
-    unread.get_by_text("Reply as it came").click()
-    expect(unread.locator("pre")).to_have_text(f"Sure! {CLOSES}")
-
-
-def test_sentences_show_their_verdicts_and_why(page: Page) -> None:
-    answer = answers(parishes(page)).nth(1)
-    expect(answer).to_contain_text("told: Outdated information")
-    expect(answer).to_contain_text("cut by the limit of tokens")
-    sentences = answer.locator(".sentences > li")
-    expect(sentences.nth(0).locator(".sentence")).to_have_text(
-        f"Aldham has 13 parishes. {RUNS} [2] [3]"
-    )
-    expect(sentences.nth(1).locator(".sentence .chip")).to_have_text("[9] (no such source)")
-    expect(sentences.locator(".verdict")).to_contain_text(
-        ["✓ supported", "✗ contradictory", "? verdict unreadable", "– no factual information"]
-    )
-    quote = sentences.nth(0).locator("blockquote")
-    expect(quote).to_be_hidden()
-    sentences.nth(0).locator("summary").first.focus()
-    page.keyboard.press("Enter")
-    expect(quote).to_have_text(f"13 parishes {RUNS}")
-    expect(sentences.nth(0)).to_contain_text("Source 2 says it.")
-    expect(sentences.nth(0).locator(".items")).to_contain_text("[2] supports")
-    worth = answer.locator(".known > div")
-    expect(worth.nth(0)).to_contain_text("✓ as expected")
-    expect(worth.nth(0)).to_contain_text(f"It gives 13. {RUNS}")
-    expect(worth.nth(1)).to_contain_text("✗ not included")
-    expect(worth.nth(2)).to_contain_text("1 of 2 sentences with facts supported")
-
-
-def test_what_could_not_be_read_is_shown_as_it_came(page: Page) -> None:
-    case = parishes(page)
-    expect(answers(case).nth(0)).to_contain_text("? unreadable")
-    answers(case).nth(0).get_by_text("Reply as it came").click()
-    expect(answers(case).nth(0).locator("pre")).to_have_text(BROKEN.raw or "")
-    expect(answers(case).nth(3)).to_contain_text("? verdict unreadable")
-    case.get_by_role("link", name="Next").click()
-    expect(case.locator(".trouble")).to_have_text(f"Failed. too long {RUNS}")
-    expect(case.locator(".source")).to_have_count(1)
-    expect(case.locator(".cards")).to_have_count(0)
-
-
 def test_a_dot_tells_of_its_source_and_goes_to_it(page: Page) -> None:
     case = parishes(page)
     pointed = case.locator(".pointed")
@@ -534,79 +416,3 @@ def test_a_dot_tells_of_its_source_and_goes_to_it(page: Page) -> None:
     case.locator(".undated a").first.focus()
     expect(pointed).to_have_text("[4] Cheese, no date")
     expect(case.locator(".lit")).to_have_text("[4]")
-
-
-def test_only_web_addresses_can_be_followed(page: Page) -> None:
-    case = parishes(page)
-    links = case.locator(".sources a")
-    expect(links).to_have_count(2)
-    expect(links.first).to_have_attribute("rel", "noreferrer noopener")
-    expect(links.first).to_have_attribute("href", SOURCES[0].url or "")
-    expect(case.locator(".source .url").nth(1)).to_have_text("javascript:alert(1)")
-    expect(case.locator(".source").nth(3)).to_contain_text("no date that can be read: long ago")
-    expect(case.locator(".source").nth(0)).to_contain_text(f"Snippet: The 14 parishes {QUOTES}")
-
-
-def test_the_list_is_narrowed(page: Page) -> None:
-    page.get_by_role("link", name="Queries 4").click()
-    shown = page.locator(".row .about span:first-child")
-    form = page.locator(".filters")
-
-    def listed_when(name: str, value: str, *ids: str) -> None:
-        choice = form.get_by_role("combobox", name=name)
-        choice.select_option(value)
-        expect(shown).to_have_text([*ids])
-        expect(form.locator("output")).to_have_text(f"{len(ids)} of 4")
-        choice.select_option("")
-
-    expect(shown).to_have_text(["17", "18", "3", "4"])
-    listed_when("Gold type", "Outdated information", "17")
-    listed_when("Gold type", "not known", "4")
-    expect(form.get_by_label("Gold type").locator("option", has_text="Misinf")).to_have_count(0)
-    listed_when("Predicted type", "Some: wrong", "17")
-    listed_when("Predicted type", "All: right", "3")
-    listed_when("Predicted type", "Some: abstained", "17")
-    listed_when("Predicted type", "LLM, by choice: right", "17")
-    listed_when("Answers", "Some: not as expected", "17")
-    listed_when("Answers", "All: as expected", "3")
-    listed_when("Answers", "Some: verdict unreadable", "17")
-    listed_when("Status", "failed", "18")
-    listed_when("Run", "own", "3", "4")
-    form.get_by_label("Find").fill("CHEESE made")
-    expect(shown).to_have_text(["18", "3", "4"])
-    form.get_by_role("combobox", name="Answers").select_option("Some: not as expected")
-    expect(shown).to_have_count(0)
-
-
-def test_the_line_has_as_many_dots_as_there_are_dates(reading: Reading, folder: Path) -> None:
-    page = reading(folder / "dates.html", "#conflicts/dates/0")
-    case = page.locator("#example")
-    for dots, undated in [(0, 2), (1, 1), (3, 0)]:
-        expect(case.locator(".dated:visible")).to_have_count(dots)
-        expect(case.locator(".years:visible")).to_have_count(min(dots, 1))
-        expect(case.locator(".undated a")).to_have_count(undated)
-        hint = "Point at a source" if dots else "No source has a date."
-        expect(case.locator(".pointed")).to_contain_text(hint)
-        if undated:
-            case.get_by_role("link", name="Next").click()
-
-
-def test_a_single_query_is_open(reading: Reading, folder: Path) -> None:
-    page = reading(folder / "one.html")
-    expect(page.locator(".cards").nth(1).locator(".card")).to_have_count(4)
-    expect(page.locator(".scriptless")).to_have_count(0)
-    page.locator(".sentences").get_by_role("link", name="Source 3").click()
-    expect(page.locator(".source").nth(2).get_by_role("region")).to_be_in_viewport()
-
-
-@pytest.mark.parametrize("width", [390, 1280])
-def test_nothing_is_wider_than_the_screen(page: Page, width: int) -> None:
-    page.set_viewport_size({"width": width, "height": 844})
-    case = parishes(page)
-    for folded in case.locator("details > summary").all():
-        folded.click()
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    expect(case.locator(".years:visible")).to_have_count(1)
-    drawn = case.locator(".years:visible").bounding_box()
-    assert drawn is not None
-    assert drawn["x"] + drawn["width"] <= width

@@ -27,7 +27,6 @@ from pipelines.data.jsonl import OnError
 from pipelines.experiment.execute import resume
 from pipelines.experiment.experiment import Work
 from pipelines.report.table import markdown
-from pipelines.report.table_html import html
 from pipelines.runs.folder import RunFolder
 from serving.errors import RequestError, ServingError
 
@@ -119,35 +118,6 @@ async def test_without_a_gold_type_there_is_no_oracle(tmp_path: Path) -> None:
     assert worth.grounding is not None
 
 
-async def test_types_by_the_rule_need_no_model() -> None:
-    by = Methods((), ("yes-no",), ConflictsSettings()).ready()
-    found = await examine(TYPED, by)
-    assert found.predictions["yes-no"].type is NO_CONFLICT
-    assert (found.status, found.outcomes, by.prompts) == ("answered", {}, ())
-
-
-async def test_the_tagger_judges_without_a_judging_model(tmp_path: Path) -> None:
-    async with comparing(tmp_path) as (by, _):
-        client = by.writer.client if by.writer else None
-        alone = Methods(("vanilla",), (), by.settings).ready(client)
-        nli = ConflictsSettings(judge="nli")
-        tagged = Methods(("vanilla",), (), nli).ready(client, labeller=KnownLabels())
-        unjudged = (await examine(TYPED, alone)).outcomes["vanilla"]
-        worth = (await examine(TYPED, tagged)).outcomes["vanilla"].judged
-    assert unjudged.answer.text
-    assert unjudged.judged == Verdicts()
-    assert worth.adherence is None
-    assert worth.grounding is not None
-
-
-async def test_thresholds_let_the_classifier_abstain(tmp_path: Path) -> None:
-    async with comparing(tmp_path, thresholds=dict.fromkeys(ConflictType, 0.9)) as (by, _):
-        found = await examine(TYPED, by)
-    assert found.predictions["choice"].abstained
-    vanilla, pipeline = (found.outcomes[each].answer for each in ("vanilla", "pipeline"))
-    assert (pipeline.text, pipeline.told) == (vanilla.text, None)
-
-
 async def test_what_cannot_be_asked_leaves_the_query_incomplete(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -218,36 +188,6 @@ async def test_a_server_that_is_gone_ends_the_run(
             await run(ASKED, by, RunFolder(tmp_path / "out"), on_error="skip")
 
 
-async def test_a_finished_run_asks_nothing(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path / "out")
-    async with comparing(tmp_path) as (by, requests):
-        first = await run(ASKED, by, folder)
-        asked = len(requests)
-        assert asked > 0
-        done: list[int] = []
-        again = await run(ASKED, by, folder, on_start=done.append)
-    assert again == first == EXPERIMENT.results(folder)["conflicts"]
-    assert [each.id for each in first] == ["typed", "open", "third"]
-    assert (len(requests), done) == (asked, [3])
-    assert list(EXPERIMENT.entries(folder)) == ["conflicts"]
-
-
-async def test_a_run_that_was_killed_goes_on(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path / "out")
-    async with comparing(tmp_path / "a") as (by, requests):
-        await run(ASKED, by, folder)
-        every = len(requests)
-    file = tmp_path / "out" / "conflicts.conflicts.jsonl"
-    whole = file.read_bytes()
-    lines = whole.splitlines(keepends=True)
-    file.write_bytes(b"".join(lines[:2]) + lines[2][:100])
-    # At an endpoint without a cache: what is asked is what was lost.
-    async with comparing(tmp_path / "b") as (by, requests):
-        await run(ASKED, by, folder)
-        assert 0 < len(requests) < every / 2
-    assert file.read_bytes() == whole
-
-
 async def test_incomplete_queries_are_tried_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -279,16 +219,3 @@ async def test_sources_that_do_not_fit_fail_the_query(
         found = await run(ASKED, by, RunFolder(tmp_path / "skipped"), on_error="skip")
     assert [each.status for each in found] == ["answered", "failed", "answered"]
     assert found[1].error == "too long for scripted"
-
-
-async def test_the_tables_of_a_run_can_be_shown(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path / "out")
-    async with comparing(tmp_path) as (by, _):
-        await run(ASKED, by, folder)
-    for table in all_tables(
-        [Part("conflicts", EXPERIMENT.results(folder)["conflicts"], "scripted")]
-    ):
-        assert len(markdown(table)) > 50
-        assert table.title in html(table)
-        if table.name not in {"conflicts_statistics", "conflicts_failures"}:
-            assert table.rows

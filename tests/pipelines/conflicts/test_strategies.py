@@ -17,7 +17,6 @@ from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.strategies import answer, bare
 from pipelines.conflicts.taxonomy import CATEGORY, TAXONOMY, ConflictType
 from pipelines.conflicts.writer import EXPLANATION_TOKENS, Writer, writer
-from pipelines.errors import InputError
 
 SETTINGS = ConflictsSettings(answer_tokens=100)
 OUTDATED = Prediction(type=ConflictType.OUTDATED, by="json")
@@ -74,12 +73,6 @@ async def test_pipeline_is_told_the_predicted_type(tmp_path: Path) -> None:
     assert _told(request) == [ConflictType.OUTDATED]
 
 
-async def test_oracle_is_told_the_gold_type(tmp_path: Path) -> None:
-    found, (request,) = await answered(tmp_path, "oracle", query(gold=ConflictType.OPINIONS))
-    assert found.told is ConflictType.OPINIONS
-    assert _told(request) == [ConflictType.OPINIONS]
-
-
 @pytest.mark.parametrize(
     ("gold", "other", "told"),
     [
@@ -94,13 +87,6 @@ async def test_pipeline_asks_the_same_as_oracle_or_vanilla(
         by, asked = writer(client, SETTINGS), query(gold=gold)
         assert await answer(other, asked, by) == await answer("pipeline", asked, by, told)
     assert len(requests) == client.usage.saved_calls == 1
-
-
-async def test_no_oracle_without_a_gold_type(tmp_path: Path) -> None:
-    async with asking(tmp_path) as (client, requests):
-        with pytest.raises(ValueError, match="'tower' has no conflict type"):
-            await answer("oracle", query(), writer(client, SETTINGS))
-    assert not requests
 
 
 async def test_taxonomy_aware_gives_type_and_answer_at_once(tmp_path: Path) -> None:
@@ -275,25 +261,6 @@ async def test_an_answer_that_quotes_a_source_is_an_answer(tmp_path: Path) -> No
     found, _ = await answered(tmp_path, "vanilla", reply=said)
     assert found.text == said
     assert found.problem is None
-
-
-async def test_ones_own_prompts(tmp_path: Path) -> None:
-    own = tmp_path / "prompts/conflicts"
-    own.mkdir(parents=True)
-    mine = "Mine: {{ query }} {{ results[0] }} {{ conflict.label }} {{ dated }}"
-    (own / "answer.j2").write_text(mine)
-    async with asking(tmp_path) as (client, _):
-        by = writer(client, SETTINGS, tmp_path / "prompts")
-        assert by.templates["answer"].source.startswith("Mine")
-        assert [each.name for each in by.templates.values()] == [
-            "conflicts/answer",
-            "conflicts/taxonomy_aware",
-            "conflicts/classify",
-            "conflicts/classify_choice",
-        ]
-        (own / "answer.j2").write_text("{{ query }} {{ results }} {{ dated }}")
-        with pytest.raises(InputError, match="'conflict' is missing"):
-            writer(client, SETTINGS, tmp_path / "prompts")
 
 
 def _told(request: dict[str, Any]) -> list[ConflictType]:

@@ -11,17 +11,15 @@ from people import contradiction
 from releases import lines
 
 from pipelines.conflictscore.detection import bench, sources
-from pipelines.conflictscore.detection.questions import Passage, Question, constructed
+from pipelines.conflictscore.detection.questions import Passage, Question
 from pipelines.data.ambigdocs import AmbiguousQuestion
 from pipelines.data.conflictingqa import ContentiousQuestion
 from pipelines.data.contraqa import ContraQuestion
-from pipelines.data.jsonl import SAMPLES as CONTESTED
-from pipelines.data.jsonl import read as read_records
 from pipelines.data.macnoise import NoisyQuestion
 from pipelines.data.ramdocs import RamQuestion
 from pipelines.data.released import half
 from pipelines.errors import InputError
-from pipelines.evidence.examples import SAMPLES, ContestedClaim, read, write
+from pipelines.evidence.examples import ContestedClaim, read, write
 from pipelines.evidence.judgement import Relation, conflicting
 
 Questions = dict[str, list[Question]]
@@ -48,20 +46,6 @@ def test_half(questions: Questions) -> Examples:
 
 def of(examples: Examples, source: str) -> Examples:
     return [example for example in examples if example.source == source]
-
-
-def test_counts_of_both_halves(questions: Questions) -> None:
-    counts = Counter((each.source, each.conflict) for each in bench.build(questions, part="all"))
-    assert counts == {
-        ("ramdocs", True): 191,
-        ("ramdocs", False): 247,
-        (bench.HARD, True): 191,
-        (bench.HARD, False): 161,
-        ("conflictqa", True): 1356,
-        ("conflictqa", False): 1356,
-        ("climate-fever", True): 154,
-        ("climate-fever", False): 1381,
-    }
 
 
 def test_relations_say_what_conflict_says_and_names_are_unique(test_half: Examples) -> None:
@@ -149,12 +133,6 @@ def test_equal_seeds_build_equal_files(questions: Questions, tmp_path: Path) -> 
 def test_a_built_file_is_read_back(test_half: Examples, tmp_path: Path) -> None:
     write(tmp_path / "bench.jsonl", test_half)
     assert list(read(tmp_path / "bench.jsonl").examples) == test_half
-
-
-def test_fewer_questions_are_drawn(questions: Questions) -> None:
-    few = bench.build(questions, part="test", most=10)
-    assert len({each.question for each in few if each.source == "conflictqa"}) == 10
-    assert len(bench.asked(questions, "test", 0, 10)) == 10  # RAMDocs alone has claims to make
 
 
 def test_claims_of_a_model_take_the_place_of_rules(questions: Questions) -> None:
@@ -303,23 +281,6 @@ def test_conflictingqa_by_hand() -> None:
     assert (example.relations, example.conflict) == ((S, C), True)
 
 
-def test_two_random_documents_need_two_other_questions() -> None:
-    few = [
-        Question(f"Question {n}?", (Passage(f"text {n}", S),), claim="A claim.") for n in range(2)
-    ]
-    for questions in (few, [*few, replace(few[0], passages=(Passage("text 2", S),))]):
-        with pytest.raises(InputError, match="too few questions to draw 2 documents"):
-            constructed("own", questions, questions, 0, {})
-
-
-def test_few_questions_draw_their_documents_from_all(questions: Questions) -> None:
-    some = {"ramdocs": questions["ramdocs"]}
-    few = bench.build(some, part="all", most=3)
-    every = bench.build(some, part="all")
-    assert {each.id for each in few} < {each.id for each in every}
-    assert [each for each in every if each.id in {one.id for one in few}] == few
-
-
 # Files of a user
 
 
@@ -357,13 +318,6 @@ def test_a_bad_example_is_refused(wrong: dict[str, object], part: str, tmp_path:
     assert part in str(error.value)
 
 
-def test_ids_are_unique(tmp_path: Path) -> None:
-    path = tmp_path / "bench.jsonl"
-    path.write_text(f"{json.dumps(EXAMPLE)}\n" * 2)
-    with pytest.raises(InputError, match="the id 'a' stands twice"):
-        read(path)
-
-
 def test_relations_may_be_unknown(tmp_path: Path) -> None:
     path = tmp_path / "bench.jsonl"
     path.write_text(json.dumps({key: EXAMPLE[key] for key in EXAMPLE if key != "relations"}))
@@ -371,21 +325,6 @@ def test_relations_may_be_unknown(tmp_path: Path) -> None:
 
 
 # The bundled examples
-
-
-def test_bundled_examples_are_balanced_and_of_the_bundled_documents() -> None:
-    examples = read(SAMPLES).examples
-    assert len(examples) >= 24
-    assert sum(example.conflict for example in examples) * 2 == len(examples)
-    texts = {
-        document.text for each in read_records(CONTESTED).examples for document in each.documents
-    }
-    for example in examples:
-        assert {document.text for document in example.documents} <= texts
-        assert example.relations is not None
-        assert example.claim.endswith(".")
-    # A conflict is not told by a contradiction alone.
-    assert any(C in (example.relations or ()) for example in examples if not example.conflict)
 
 
 def test_wikicontradict_has_as_many_documents_with_and_without_conflict(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pages import every, unpacked
+from pages import unpacked
 
 from pipelines.conflictscore.detection import tables
 from pipelines.conflictscore.detection.baselines import (
@@ -28,7 +28,7 @@ from pipelines.conflictscore.detection.bench import read as read_questions
 from pipelines.conflictscore.detection.decisions import detectors, mistakes, verdicts
 from pipelines.conflictscore.detection.detect import DetectionResult, detect
 from pipelines.conflictscore.detection.experiment import EXPERIMENT, DetectionOptions
-from pipelines.conflictscore.detection.view import content, view
+from pipelines.conflictscore.detection.view import view
 from pipelines.data.records import Document
 from pipelines.errors import InputError
 from pipelines.evidence.examples import ContestedClaim
@@ -37,7 +37,6 @@ from pipelines.evidence.labeller import PairError
 from pipelines.evidence.settings import JudgeSettings
 from pipelines.experiment.execute import resume
 from pipelines.experiment.experiment import Work
-from pipelines.report.blocks import Matrix
 from pipelines.report.explorer import render
 from pipelines.report.table import records
 from pipelines.runs.folder import RunFolder
@@ -354,28 +353,6 @@ async def test_the_page_escapes_what_documents_say(tmp_path: Path) -> None:
     assert "s <script>alert(2)</script>" in str(claim["blocks"])
     written = tables.errors(mistakes({"letters": results}))
     assert json.dumps(records(written))
-
-
-async def test_a_claim_opens_at_the_first_label_that_is_wrong(results: Results) -> None:
-    by_name = {each.id: {"letters": each} for each in results["letters"]}
-    (missed,) = every(content(by_name["missed"]), Matrix)
-    assert [row.text for row in missed.rows] == ["Ground truth", "letters"]
-    assert missed.first == (1, 1)
-    wrong = missed.rows[1].cells[1]
-    assert wrong is not None
-    assert (wrong.relation, wrong.span and wrong.span.said) == ("IRRELEVANT", "what decided")
-    (unknown,) = every(content(by_name["unknown"]), Matrix)
-    assert [row.text for row in unknown.rows] == ["letters"]
-    assert unknown.first == (0, 1)
-
-
-async def test_claims_are_found_by_what_came_of_them(results: Results) -> None:
-    shown = {each["id"]: each for each in unpacked(rendered(results))}
-    assert shown["missed"]["facets"]["Outcome"] == ["letters: conflict missed"]
-    assert shown["missed"]["figures"] == {"surest mistake": 0.9}
-    assert shown["found"]["figures"] == {"surest mistake": None}
-    assert shown["unreadable"]["status"] == "invalid"
-    assert shown["unknown"]["facets"]["Source"] == ["other"]
 
 
 def rendered(results: Results) -> str:

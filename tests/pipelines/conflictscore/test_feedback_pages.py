@@ -7,8 +7,7 @@ from pages import Reading, safe, unpacked
 from playwright.sync_api import expect
 
 from pipelines.conflictscore.regeneration.feedback import Feedback, Quote
-from pipelines.conflictscore.regeneration.regenerate import Attempt, Regeneration
-from pipelines.conflictscore.regeneration.view import new_words, regeneration_view
+from pipelines.conflictscore.regeneration.view import new_words
 from pipelines.conflictscore.reports.result import ReportResult
 from pipelines.conflictscore.reports.tables import all_tables as report_tables
 from pipelines.conflictscore.reports.view import view as of_reports
@@ -145,57 +144,6 @@ def test_an_answer_before_and_after(tmp_path: Path, reading: Reading) -> None:
     expect(page.get_by_text("Contradicted by")).to_be_visible()
     expect(cards.nth(3).locator("mark")).to_contain_text("not")
     expect(page.get_by_text("What the writer was told")).to_be_visible()
-
-
-def test_whether_feedback_helps_is_said() -> None:
-    (_, changed, _) = truth_view().parts
-    assert changed.remarks == (
-        "run, free-form: told of the conflict, CS-C changes by 0.00; untold, by 0.00. That it "
-        "falls cannot be said from this. Answers in which the disputed claim stands as it was: 0.",
-    )
-
-
-def test_a_choice_that_stands(tmp_path: Path, reading: Reading) -> None:
-    path = tmp_path / "report.html"
-    write(path, "Results", [truth_view()], {})
-    page = reading(path, at="#truthfulqa/run/wall%2Fbinary", width=400)
-    cards = page.locator(".cards > *")
-    expect(cards.nth(0)).to_contain_text("(B)")
-    expect(cards.nth(3)).to_contain_text("RAG's answer stands")
-
-
-def test_questions_are_found_by_what_became_of_them(tmp_path: Path, reading: Reading) -> None:
-    path = tmp_path / "report.html"
-    write(path, "Results", [truth_view()], {})
-    page = reading(path, at="#examples?experiment=truthfulqa")
-    expect(page.locator(".row")).to_have_count(2)
-    page.locator("select[name='Told of the conflict']").select_option("corrected")
-    expect(page.locator(".row")).to_have_count(1)
-
-
-def test_a_report_says_what_it_is_about(tmp_path: Path, reading: Reading) -> None:
-    path = tmp_path / "report.html"
-    write(path, "Results", [report_view()], {})
-    page = reading(path, at="#report-writing/run/wall%2Frag")
-    expect(page.get_by_text("(named by the model)")).to_be_visible()
-    expect(page.get_by_role("heading", name="Claims against documents")).to_be_visible()
-
-
-def test_a_regenerated_answer(tmp_path: Path, reading: Reading) -> None:
-    first = Attempt(response="The wall is seen.", score=scored("The wall is seen.", 1.0))
-    second = Attempt(
-        response=f"Some say the wall is seen. {RUNS}",
-        feedback=FEEDBACK,
-        score=scored("Some say the wall is seen.", 0.0),
-    )
-    found = Regeneration(attempts=(first, second), chosen=1, ended="no conflict")
-    path = tmp_path / "answer.html"
-    write(path, "Answer", [regeneration_view(found, [], "Answer")], {})
-    page = reading(path)
-    expect(page).to_have_title("Answer")
-    cards = page.locator(".cards > *")
-    expect(cards.nth(1)).to_contain_text("taken")
-    expect(cards.nth(1)).to_contain_text("CS-C 0.00")
 
 
 def test_where_new_words_stand() -> None:

@@ -14,7 +14,6 @@ from pipelines.conflictscore.regeneration import regenerate
 from pipelines.conflictscore.regeneration.regenerate import Regeneration, Writer, writer
 from pipelines.conflictscore.settings import Settings
 from pipelines.data.records import Document, Example
-from pipelines.errors import InputError
 from serving import profile
 from serving.client import Client
 from serving.connect import Source, connect
@@ -141,14 +140,6 @@ async def test_without_a_conflict_nobody_is_asked(
     assert (scores(found), found.ended, endpoint.requests) == ([0.0], "no conflict", [])
 
 
-async def test_a_response_that_cannot_be_scored_is_not_written_again(
-    author: Writer, scorer: Scorer, endpoint: Scripted
-) -> None:
-    unreadable = EXAMPLE.model_copy(update={"response": " "})
-    found = await regenerate(unreadable, author, scorer)
-    assert (found.ended, found.chosen, endpoint.requests) == ("unreadable", 0, [])
-
-
 async def test_the_papers_prompt_asks_for_no_hedging(
     client: Client, scorer: Scorer, endpoint: Scripted
 ) -> None:
@@ -173,16 +164,3 @@ async def test_a_quote_that_no_document_has_is_not_passed_on(
     feedback = found.attempts[1].feedback
     assert feedback is not None
     assert [each.text for each in feedback.supporting] == [PLAQUE]
-
-
-async def test_no_round_is_no_regeneration(author: Writer, scorer: Scorer) -> None:
-    with pytest.raises(ValueError, match="at least one round"):
-        await regenerate(EXAMPLE, author, scorer, rounds=0)
-
-
-async def test_a_prompt_of_ones_own_is_checked(client: Client, tmp_path: Path) -> None:
-    own = tmp_path / "conflictscore" / "regenerate.j2"
-    own.parent.mkdir()
-    own.write_text("{{ response }}")
-    with pytest.raises(InputError, match="the variable 'claim' is missing"):
-        writer(client, tmp_path)

@@ -185,15 +185,6 @@ async def test_a_choice_that_cannot_be_read_is_not_made_again(
     assert result.outcomes["rag"].score is None
 
 
-async def test_an_empty_answer_has_no_score(methods: Methods, endpoint: Scripted) -> None:
-    replies(endpoint, rag=" ", control=TRUE)
-    result = await answer_question(item("free-form"), methods)
-    score = result.outcomes["rag"].score
-    assert score is not None
-    assert (score.cs_c, score.error) == (None, "the answer is empty")
-    assert kinds(endpoint) == ["control", "rag"]
-
-
 async def test_a_statement_may_be_scored_in_place_of_an_option(
     client: Client, endpoint: Scripted
 ) -> None:
@@ -211,15 +202,6 @@ async def test_a_statement_may_be_scored_in_place_of_an_option(
     await answer_question(choice, prepare(client, scorer, None, claim="statement"))
     claims = {pair.hypothesis for batch in tagger.batches for pair in batch}
     assert claims == {"The wall is tall.", "The wall is not tall."}
-
-
-async def test_a_verdict_that_cannot_be_read_is_kept(methods: Methods, endpoint: Scripted) -> None:
-    replies(endpoint, rag=HEDGED, control=HEDGED, truthful="hm", informative="hm")
-    result = await answer_question(item("free-form"), methods)
-    verdict = result.outcomes["rag"].truthful
-    assert verdict is not None
-    assert (verdict.verdict, verdict.raw) == (None, "hm")
-    assert result.right("rag") is None
 
 
 async def test_the_tagger_judges_by_known_answers() -> None:

@@ -8,11 +8,7 @@ from tiny_encoders import cross_encoder
 
 from pipelines.conrag.citation_judge import CitationJudgeSettings, citation_judge, judge_told
 from pipelines.conrag.experiment import ConragOptions
-from pipelines.conrag.result import ClaimResult
 from pipelines.conrag.settings import TaggingSettings
-from pipelines.conrag.tables.answers import citations
-from pipelines.conrag.tables.judges import with_judges
-from pipelines.conrag.tables.tradeoff import precision_recall
 from pipelines.evidence.nli import shipped_tagger
 from pipelines.evidence.store import JudgementStore
 from pipelines.experiment.experiment import Models
@@ -97,26 +93,3 @@ TOLD: dict[str, tuple[dict[str, Any], str]] = {
 def test_what_is_said_of_the_judge(name: str) -> None:
     config, told = TOLD[name]
     assert judge_told(config) == told
-
-
-def test_tables_say_who_judged_also_of_runs_that_had_no_choice() -> None:
-    asked = ClaimResult.model_validate(
-        {
-            "id": "q", "claim": "When?", "status": "answered", "stance": None, "disputed": None,
-            "question": {"first_answer": [], "problem": None, "raw": None, "worth": {}},
-        }
-    )  # fmt: skip
-    claim = asked.model_copy(update={"id": "c", "question": None})
-    results = {"asqa": [asked], "old": [asked], "claims": [claim]}
-    configs = {
-        "asqa": TOLD["another tagger"][0],
-        "old": {"model": ONE, "tagger": ONE},
-        "claims": {"model": ONE},
-    }
-    made = [citations({}), precision_recall({})]
-    (table, points) = with_judges(made, results, configs)
-    assert points.notes[-2:] == table.notes[-2:]
-    assert table.notes[len(citations({}).notes) :] == (
-        "asqa: citations judged by b-tagger.",
-        "old: citations judged by a-tagger, which also selected the evidence and so grades itself.",
-    )

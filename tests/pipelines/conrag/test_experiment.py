@@ -7,9 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from commands import contents
 from known_labels import KnownLabels
-from pages import Reading, unpacked
+from pages import Reading
 from playwright.sync_api import expect
 
 from pipelines.conrag import datasets
@@ -23,10 +22,9 @@ from pipelines.conrag.search import Scope, Search
 from pipelines.conrag.settings import ConragSettings
 from pipelines.conrag.stance import Stance
 from pipelines.conrag.tables import every as tables
-from pipelines.conrag.tables import figures
 from pipelines.conrag.tables.categories import CATEGORIES, category
 from pipelines.conrag.tables.figures import Results
-from pipelines.conrag.view import score_counts, view
+from pipelines.conrag.view import view
 from pipelines.data.jsonl import OnError
 from pipelines.data.records import Document
 from pipelines.errors import InputError
@@ -167,17 +165,6 @@ async def test_a_claim_without_passages_has_no_stance() -> None:
     assert {each.stance for each in result.outcomes.values()} == {Stance.NOT_ENOUGH_INFO}
 
 
-def test_a_run_that_is_cut_short_goes_on_and_leaves_the_same_files(tmp_path: Path) -> None:
-    evaluated(tmp_path / "whole", QUERIES)
-    evaluated(tmp_path / "parts", QUERIES[:2])
-    log = tmp_path / "parts" / "conrag.claims.jsonl"
-    log.write_bytes(log.read_bytes()[:-40])  # a line cut by a kill
-    labels = Labels()
-    evaluated(tmp_path / "parts", QUERIES, labels)
-    assert contents(tmp_path / "parts") == contents(tmp_path / "whole")
-    assert len(labels.asked) < 14, "what was done is not done again"
-
-
 def test_a_claim_that_cannot_be_judged_stops_the_run_or_is_counted(tmp_path: Path) -> None:
     bad = replace(QUERIES[0], id="bad", claim=NEVER)
     with pytest.raises(InputError, match=r"'bad': the claim is too long"):
@@ -186,69 +173,6 @@ def test_a_claim_that_cannot_be_judged_stops_the_run_or_is_counted(tmp_path: Pat
     assert [each.status for each in results] == ["answered", "failed"]
     table = tables_of({"own": results})["failures"]
     assert table.rows == (("own", "bad", "failed", "the claim is too long"),)
-
-
-def test_tables_have_every_method_and_the_papers_figures(results: list[ClaimResult]) -> None:
-    made = tables_of({"own": results})
-    assert len(made["stance"].quoted) == 10
-    rows = {str(row["method"]): row for row in own_rows(made["stance"])}
-    assert list(rows) == ["RelRAG", "NLI-RAG", "CiteRAG", "ConRAG", "Oracle"]
-    ours = rows["ConRAG"]
-    # "three" has only a refuting passage and a supporting gold stance; "four" has none.
-    assert (ours["accuracy"].value, ours["accuracy"].n) == (2 / 3, 3)  # type: ignore[union-attr]
-    assert ours["contradiction_rate"].value == 0  # type: ignore[union-attr]
-    assert [row[-1] for row in made["conflict_bins"].rows] == [3, 0, 1]
-    assert made["conflict_auc"].rows[0][2].value == 1  # type: ignore[union-attr]
-    assert len(made["paired"].rows) == len(ALL_METHODS) - 1
-
-
-def test_the_page_shows_tables_and_figures(results: list[ClaimResult]) -> None:
-    body = rendered({"own": results})
-    for said in ("Stance accuracy, own", "Claims by conflict score", "w/o citation binding",
-                 "Errors by category"):  # fmt: skip
-        assert said in body
-
-
-def test_every_claim_is_on_the_page_with_its_answers_and_passages(
-    tmp_path: Path, results: list[ClaimResult]
-) -> None:
-    bad = replace(QUERIES[0], id="bad", claim=NEVER)
-    failed = evaluated(tmp_path, [bad], on_error="skip")
-    one, two, three, four, last = unpacked(rendered({"own": [*results, *failed]}))
-    assert two["address"] == "conrag/own/two"
-    assert {"ConRAG: right", "RelRAG: right"} <= {*two["facets"]["Stance"]}
-    assert (two["facets"]["Evidence"], two["figures"]["κ"]) == (["disputed"], 1)
-    assert one["facets"]["Gold stance"] == ["supported"]
-    assert three["facets"]["Error of ConRAG"] == [category(results[2], "ConRAG")]
-    assert four["facets"]["Gold stance"] == ["not known"]
-    assert {each["text"] for each in last["chips"]} == {"failed"}
-    assert "the claim is too long" in str(last["blocks"])
-    answers, sources = (
-        next(each for each in two["blocks"] if each["kind"] == kind)
-        for kind in ("cards", "sources")
-    )
-    assert [card["title"] for card in answers["cards"]] == list(METHODS)
-    assert [source["title"] for source in sources["sources"]] == ["s1", "c1", "i1"]
-    # What ConRAG cites leads to the passages by their place.
-    (said,) = [block for block in answers["cards"][3]["content"] if block["kind"] == "sentences"]
-    cited = {each["number"] for sentence in said["sentences"] for each in sentence.get("after", [])}
-    assert cited == {1, 2}
-
-
-def test_figure_4_and_table_i_are_on_the_page(results: list[ClaimResult]) -> None:
-    body = rendered({"own": results})
-    for said in ("Citations, own", "ConRAG, all citations: ", "paper, Table I", "citation recall"):
-        assert said in body
-
-
-def test_failures_and_errors_lead_to_their_claims(results: list[ClaimResult]) -> None:
-    body = rendered({"own": results})
-    assert '<a href="#conrag/own/three">own: three</a>' in body
-
-
-def test_bins_hold_every_claim_once(results: list[ClaimResult]) -> None:
-    assert sum(score_counts(results).values()) == len(results)
-    assert sum(len(figures.in_bin(results, low, high)) for _, low, high in tables.BINS) == 4
 
 
 def sentences_of_responses() -> list[Query]:
@@ -320,29 +244,6 @@ def test_what_needs_labels_of_passages_is_not_said_of_responses(
     ]  # fmt: skip
 
 
-def test_the_page_of_responses_alone_has_figure_5_and_no_citations(tmp_path: Path) -> None:
-    responses = {"ragtruth": evaluated(tmp_path, sentences_of_responses())}
-    body = rendered(responses)
-    for said in ("Token F1, ragtruth", "Passage AUC, ragtruth", "paper, Table VI"):
-        assert said in body
-    assert "Contradiction rate by conflict score" not in body
-    titles = {part.title for part in viewed(responses).parts}
-    assert titles & {"Hallucinations", "Citations"} == {"Hallucinations"}
-
-
-def test_the_page_of_claims_has_no_hallucinations(results: list[ClaimResult]) -> None:
-    assert "Passage AUC" not in rendered({"own": results})
-    assert "Citations" in [part.title for part in viewed({"own": results}).parts]
-
-
-def test_a_page_without_disputes_errors_and_failures(tmp_path: Path) -> None:
-    quiet = {"own": evaluated(tmp_path, [query("one", "s1", stance=Stance.SUPPORT)])}
-    body = rendered(quiet)
-    assert "every stance that is known was found" in body
-    assert "every claim was judged" in body
-    assert "Conflict score against known disputes" not in body
-
-
 def test_evidence_is_written_in_one_order() -> None:
     names = [f"s{number}" for number in range(40)]
     result = ClaimResult.model_validate(
@@ -350,15 +251,6 @@ def test_evidence_is_written_in_one_order() -> None:
          "evidence": [names[::-1]]}
     )  # fmt: skip
     assert json.loads(result.model_dump_json())["evidence"] == [sorted(names)]
-
-
-def test_results_without_the_fields_of_responses_are_read(results: list[ClaimResult]) -> None:
-    line = json.loads(results[0].model_dump_json())
-    del line["response"]
-    for outcome in line["outcomes"].values():
-        del outcome["support"]
-    old = ClaimResult.model_validate(line)
-    assert tables.stances({"own": [old]}) == tables.stances({"own": results[:1]})
 
 
 def test_a_sentence_that_cannot_be_judged_keeps_its_place(tmp_path: Path) -> None:

@@ -98,14 +98,6 @@ def test_a_disagreement_that_no_sentence_tells_is_told(answer: Answer) -> None:
     assert "<script>document" not in render("T", [answer_view(silent)], {})
 
 
-def test_an_answer_without_evidence_says_so(answer: Answer) -> None:
-    nothing = dict.fromkeys(("evidence", "clusters", "edges", "sentences"), ())
-    problem = {"problem": "it was cut", "raw": RUNS, "unreadable": ("a", "b")}
-    said = str(answer_blocks(answer.model_copy(update=nothing | problem)))
-    for words in ("No passage.", "No passage was found.", "No answer was written", "a, b", RUNS):
-        assert words in said
-
-
 # In a browser.
 
 
@@ -129,20 +121,3 @@ def test_a_citation_opens_its_passage(reading: Reading, file: Path, start: str) 
     expect(page.locator(".sources mark")).to_have_text(
         "The dam at Aldham was built in 1902. (decided)"
     )
-
-
-def test_stance_and_conflict_score_stand_on_top(reading: Reading, file: Path) -> None:
-    page = reading(file)
-    assert page.title() == "What the documents say"
-    expect(page.locator(".opened .line").first).to_have_text("✓ supported by evidence ± disputed")
-    expect(page.locator(".known").first).to_contain_text("Conflict score κ0.67")
-    expect(page.locator("h2").first).to_have_text(f"The dam was built in 1902. {RUNS}")
-
-
-@pytest.mark.parametrize("width", [360, 1600])
-def test_it_fits_its_window(reading: Reading, file: Path, width: int) -> None:
-    page = reading(file, width=width)
-    expect(page.locator(".graph")).to_be_visible()
-    page.locator(".sentences a.cite").first.click()
-    expect(page.locator(".sources .text").first).to_be_visible()
-    assert page.evaluate("document.documentElement.scrollWidth") <= width

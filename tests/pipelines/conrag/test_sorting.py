@@ -11,13 +11,12 @@ from scripted_generator import Reply, ScriptedGenerator, schema_of
 
 from pipelines.conrag.answer import Answer
 from pipelines.conrag.evaluate import evaluate
-from pipelines.conrag.opened import answer_blocks, claim_blocks, members
+from pipelines.conrag.opened import claim_blocks
 from pipelines.conrag.pipeline import conrag
 from pipelines.conrag.query import Query
 from pipelines.conrag.settings import ConragSettings
 from pipelines.conrag.sorting import Sort
 from pipelines.conrag.stance import Stance
-from pipelines.conrag.tables import figures
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Relation
 from pipelines.retrieval.index import Retrieved
@@ -104,15 +103,6 @@ async def test_the_model_sorts_before_it_writes(asked: Asked, scripted: Scripted
     assert Answer.model_validate_json(answer.model_dump_json()) == answer
 
 
-async def test_the_page_says_who_sorted_what(asked: Asked) -> None:
-    answer = await asked(sorts)
-    ((_, rows),) = members(answer, C)
-    assert [row.passage.id for row in rows] == ["i2"]
-    said = str(answer_blocks(answer))
-    assert "by the model; tagged irrelevant 0.80" in said
-    assert "because, says the model: It says so." in said
-
-
 @pytest.mark.parametrize(
     ("reply", "problem"),
     [
@@ -166,18 +156,6 @@ async def test_every_method_on_evidence_that_is_sorted(scripted: ScriptedGenerat
     assert "[2] contradicts, [4] irrelevant" in str(claim_blocks(result))
 
 
-async def test_a_table_that_cannot_be_read_is_counted(scripted: ScriptedGenerator) -> None:
-    async with scripted(
-        lambda request: "{" if schema_of(request) == "SortReply" else sorts(request)
-    ) as generator:
-        result = await evaluate(
-            QUERY, FOUND, KnownLabels(), ConragSettings(sort="model"), generator
-        )
-    assert (result.outcomes["ConRAG"].problem or "").startswith("sort: not the JSON")
-    assert figures.unreadable([result], "ConRAG") == 1
-    assert figures.unreadable([result], "RelRAG") == 0
-
-
 # Where the tagger finds no side
 
 
@@ -196,13 +174,6 @@ async def test_a_writer_is_asked_though_the_tagger_finds_no_side(
     assert schema_of(request) == "OpenAnswerReply"
     assert "none of them is for or against the claim" in prompt_of(request)
     assert "and none that is IRRELEVANT" not in prompt_of(request)
-
-
-async def test_it_may_find_nothing_either(asked: Asked) -> None:
-    nothing = {"stance": "NOT_ENOUGH_INFO", "conflict": "", "sentences": []}
-    answer = await asked(lambda _: json.dumps(nothing), "tags", FOUND[:3])
-    assert [each.about for each in answer.sentences] == ["none"]
-    assert answer.problem is None
 
 
 async def test_a_side_binds_what_is_cited(asked: Asked, scripted: ScriptedGenerator) -> None:

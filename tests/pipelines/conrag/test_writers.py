@@ -227,16 +227,6 @@ async def test_without_evidence_for_a_side_nobody_is_asked_to_write_of_it(
     assert len(scripted.asked("QuestionReply")) == 1, "Oracle's"
 
 
-async def test_a_first_answer_that_is_cut_is_told(evaluated: Evaluated) -> None:
-    many = json.dumps({"answers": [f"193{n}" for n in range(2, 8)]})
-    result = await evaluated(QUESTION, instead(first=many))
-    assert result.question is not None
-    assert (len(result.question.first_answer), result.question.cut) == (5, True)
-    assert ("own", "two", "first answer cut") in {
-        row[:3] for row in tables.failures({"own": [result]}).rows
-    }
-
-
 async def test_an_unreadable_first_answer_is_no_abstention(evaluated: Evaluated) -> None:
     results = [await evaluated(QUESTION, instead(first='{"answers": ["19'))]
     assert results[0].question is not None
@@ -248,15 +238,6 @@ async def test_an_unreadable_first_answer_is_no_abstention(evaluated: Evaluated)
     for method in ("RelRAG", "Oracle"):
         assert results[0].outcomes[method].problem is None
     assert figures.leakage(results, "RelRAG") is None, "nothing was tagged"
-
-
-async def test_where_nothing_was_found_nobody_writes(
-    evaluated: Evaluated, scripted: ScriptedGenerator
-) -> None:
-    result = await evaluated(QUESTION, found=[])
-    assert scripted.requests == []
-    said = {each.statements[0].text for each in result.outcomes.values()}
-    assert said == {"No passage found answers this."}
 
 
 async def test_always_taking_a_side_leaves_the_other_unsaid(evaluated: Evaluated) -> None:
@@ -273,8 +254,3 @@ async def test_always_taking_a_side_leaves_the_other_unsaid(evaluated: Evaluated
     for method, said in (("ConRAG", OURS), ("w/o uncertainty policy", OURS[1:])):
         statements = result.outcomes[method].statements
         assert [each.text for each in statements] == [text for text, _ in said]
-
-
-async def test_a_question_needs_a_writer() -> None:
-    with pytest.raises(ValueError, match="needs a generator"):
-        await evaluate(QUESTION, FOUND, KnownLabels(), ConragSettings())

@@ -6,9 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pytest
-from releases import refusal, without
-
 from pipelines.data import alce
 from pipelines.data.records import Document
 
@@ -112,25 +109,6 @@ def test_passages_keep_their_numbers_where_one_has_no_text(tmp_path: Path) -> No
     assert [passage.id for passage in question.passages] == ["1", "3"]
 
 
-BAD: dict[str, tuple[Any, str]] = {
-    "a list": ([1], "a list where ALCE has an object"),
-    "of no task": (without(ELI5, "claims"), "none of the fields 'qa_pairs' (ASQA), 'answers'"),
-    "no question": ({"docs": DOCS}, "the field 'question' is missing"),
-    "no question of a task": (without(ASQA, "question"), "the field 'question' is missing"),
-    "an empty question": (QAMPARI | {"question": " "}, "the field 'question' is empty"),
-    "no passages": (without(ELI5, "docs"), "the field 'docs' is missing"),
-    "empty passages": (ELI5 | {"docs": []}, "the field 'docs' is empty"),
-    "a passage without text": (ASQA | {"docs": [{"title": "T"}]}, "'docs.0.text' is missing"),
-    "no name": (without(ASQA, "sample_id"), "the field 'sample_id' is missing"),
-    "no pairs": (ASQA | {"qa_pairs": []}, "the field 'qa_pairs' is empty"),
-    "no aliases": (ASQA | {"qa_pairs": [{"short_answers": [""]}]}, "'qa_pairs' has no text in it"),
-    "empty claims alone": (ELI5 | {"claims": [" ", ""]}, "'claims' has no text in it"),
-    "bare answers": (QAMPARI | {"answers": ["Alder Bridge"]}, "'answers.0'"),
-    "a number for claims": (ELI5 | {"claims": 3}, "'claims'"),
-    "a claim that is none": (ELI5 | {"claims": ["Steel grows.", None]}, "'claims.1'"),
-}
-
-
 def test_what_is_empty_beside_others_is_left_out(tmp_path: Path) -> None:
     """As releases have it: the file is read all the same."""
     pairs = [{"short_answers": ["", " "]}, {"short_answers": ["1936", ""]}]
@@ -143,23 +121,3 @@ def test_what_is_empty_beside_others_is_left_out(tmp_path: Path) -> None:
     asqa, qampari, eli5 = alce.read(write(path, rows))
     assert (asqa.answers, qampari.answers) == ((("1936",),), (("Alder",),))
     assert eli5.claims == ("Steel grows.",)
-
-
-@pytest.mark.parametrize("kind", BAD)
-def test_bad_entries_are_named(kind: str, tmp_path: Path) -> None:
-    row, problem = BAD[kind]
-    path = write(tmp_path / "bad.json", [ASQA, row])
-    message = refusal(alce.read, path)
-    assert message.startswith(f"{path}: entry 2: ")
-    assert problem in message
-    assert message.endswith("name a file in the format of ALCE")
-
-
-@pytest.mark.parametrize(
-    ("content", "problem"),
-    [(b"[]", "has no entry"), (b'[{"question"', "not valid JSON"), (b"[\xe9]", "not UTF-8")],
-)
-def test_files_that_are_none(content: bytes, problem: str, tmp_path: Path) -> None:
-    path = tmp_path / "bad.json"
-    path.write_bytes(content)
-    assert problem in refusal(alce.read, path)

@@ -5,7 +5,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from releases import lines, refusal, without
+from releases import lines
 
 from pipelines.conrag.corpora import from_scifact
 from pipelines.conrag.stance import Stance
@@ -212,25 +212,6 @@ def test_ragtruth_released_responses(released_data: Path) -> None:
 
 # Bad files
 
-GOOD_CLAIM = claim(1, "A.", "SUPPORTS", [[[1, 2, "P", 0]]])
-
-BAD: dict[str, tuple[Any, Any, str]] = {
-    "no label": (fever.read, {"id": 1, "claim": "A."}, "'label' is missing"),
-    "other label": (fever.read, GOOD_CLAIM | {"label": "TRUE"}, "'label'"),
-    "empty claim": (fever.read, GOOD_CLAIM | {"claim": " "}, "'claim' is empty"),
-    "short pointer": (fever.read, GOOD_CLAIM | {"evidence": [[["P", 0]]]}, "[id, id, page"),
-    "no number": (fever.read, GOOD_CLAIM | {"evidence": [[[1, 2, "P", "x"]]]}, "'evidence.0.0"),
-    "no evidence": (scifact.read, {"id": 1, "claim": "A."}, "'evidence' is missing"),
-    "other stance": (
-        scifact.read,
-        SCIENCE | {"evidence": {"1": [{"sentences": [0], "label": "MAYBE"}]}},
-        "evidence.1.0.label",
-    ),
-    "no abstract": (scifact.read_corpus, without(ABSTRACT, "abstract"), "'abstract' is missing"),
-    "other task": (ragtruth.read_sources, QA_SOURCE | {"task_type": "Chat"}, "'task_type'"),
-    "a list": (ragtruth.read_sources, [1], "an object"),
-}
-
 
 UNUSABLE = {
     "a span outside": (RESPONSE | {"response": "Short."}, "0-20 lies outside the response"),
@@ -258,23 +239,3 @@ def test_a_remark_of_ragtruth_may_be_null(tmp_path: Path) -> None:
     row = RESPONSE | {"labels": [RESPONSE["labels"][0] | {"meta": None}]}
     (one,) = ragtruth.read(lines(tmp_path / "response.jsonl", row)).responses
     assert one.labels[0].meta == ""
-
-
-@pytest.mark.parametrize("kind", BAD)
-def test_bad_lines_are_named(kind: str, tmp_path: Path) -> None:
-    read, row, problem = BAD[kind]
-    good = {fever.read: GOOD_CLAIM, scifact.read: SCIENCE, scifact.read_corpus: ABSTRACT}
-    good |= {ragtruth.read_sources: QA_SOURCE}
-    path = lines(tmp_path / "data.jsonl", good[read], row)
-    message = refusal(read, path)
-    assert message.startswith(f"{path}:2: ")
-    assert problem in message
-
-
-def test_bad_pages_are_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no wiki-\*.jsonl; unpack wiki-pages.zip"):
-        fever.read_wikipedia(tmp_path, (), 1, Random(1))
-    path = lines(tmp_path / "wiki-001.jsonl", page("P", "S ."), {"id": "Q"})
-    with pytest.raises(InputError, match="'lines' is missing") as error:
-        fever.read_wikipedia(tmp_path, (), 1, Random(1))
-    assert str(error.value).startswith(f"{path}:2: ")

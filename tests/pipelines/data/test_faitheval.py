@@ -77,33 +77,6 @@ def test_as_many_documents_as_were_joined(texts: list[str]) -> None:
     assert documents("\n".join(f"Document: {text}" for text in texts)) == tuple(texts)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"question": ""}, "the field 'question' is empty"),
-        ({"context": None}, "the field 'context': Input should be a valid string"),
-        ({"context": "Document: "}, "there is no document after 'Document:'"),
-        ({"answers": []}, "the field 'answers' is empty"),
-        ({"answers": [" "]}, "the field 'answers' is empty"),
-        ({"answers": None}, "the field 'answers'"),
-        ({"answers": [1902]}, "the field 'answers.0'"),
-    ],
-)
-@pytest.mark.parametrize("form", ["lines", "parquet"])
-def test_a_bad_row_is_named_in_one_line(
-    change: dict[str, Any], message: str, form: str, tmp_path: Path
-) -> None:
-    bad = ROW | change
-    if form == "lines":
-        path, where = lines(tmp_path / "f.jsonl", ROW, bad), "f.jsonl:2: "
-    else:
-        # One column has one type: the bad row stands alone.
-        path, where = parquet(tmp_path / "f.parquet", [bad]), "f.parquet: row 1: "
-    said = refusal(faitheval.read, path)
-    assert where in said
-    assert message in said
-
-
 def test_a_file_of_another_data_set_is_refused(tmp_path: Path) -> None:
     other = [{"question": "Where?", "documents": ["a"]}]
     for path in (lines(tmp_path / "o.jsonl", *other), parquet(tmp_path / "o.parquet", other)):

@@ -53,20 +53,6 @@ def test_a_topic_without_a_side_is_left_out(tmp_path: Path) -> None:
         read_back(tmp_path, SCRAPED | {"perspectives_against": []})
 
 
-@pytest.mark.parametrize(
-    ("value", "problem"),
-    [
-        (OWN | {"pro": []}, "entry 1: .*'pro"),
-        ({"claim_title": "Dams go"}, "'perspectives_for' is missing"),
-        (OWN | {"more": 1}, "'more'"),
-        ("dams", "entry 1"),
-    ],
-)
-def test_another_format_is_refused(tmp_path: Path, value: Any, problem: str) -> None:
-    with pytest.raises(InputError, match=problem):
-        read_back(tmp_path, value)
-
-
 def test_an_argument_that_stands_twice_is_one(tmp_path: Path) -> None:
     said = [*OWN["pro"], *(f" {each.upper()} " for each in OWN["pro"])]
     (topic,) = read_back(tmp_path, OWN | {"pro": said})

@@ -250,30 +250,6 @@ def test_a_pickle_is_refused_and_never_loaded(tmp_path: Path) -> None:
 # Bad input: one line that says where
 
 
-@pytest.mark.parametrize(
-    ("content", "parts"),
-    [
-        (b'{"question": "x"', (":1: not valid JSON",)),
-        (b"[1]", ("entry 1: a number where RAMDocs has an object",)),
-        (b'"text"', (":1: a string where RAMDocs has an object",)),
-        (b"caf\xe9", (":1: not UTF-8 at byte 4",)),
-        (b'{"question": NaN}', ("NaN is not JSON",)),
-        (b"", ("has no entry",)),
-        (b"[]", ("has no entry",)),
-        (b"\x1f\x8bnothing", ("damaged gzip",)),
-        (json.dumps(AMBIGDOCS).encode(), ("'documents.0.type' is missing", "(and", "RAMDocs")),
-        (json.dumps(RAMDOCS | {"question": " "}).encode(), ("the field 'question' is empty",)),
-        (json.dumps(RAMDOCS | {"documents": []}).encode(), ("the field 'documents' is empty",)),
-        (json.dumps(RAMDOCS | {"gold_answers": "1902"}).encode(), ("'gold_answers'", "tuple")),
-    ],
-)
-def test_what_is_no_ramdocs(content: bytes, parts: tuple[str, ...], tmp_path: Path) -> None:
-    path = tmp_path / "bad.jsonl"
-    path.write_bytes(content)
-    message = refusal(ramdocs.read, path)
-    assert [part for part in parts if part not in message] == []
-
-
 def test_the_line_of_a_bad_record_is_named(tmp_path: Path) -> None:
     path = lines(tmp_path / "r.jsonl", RAMDOCS, RAMDOCS | {"wrong_answers": 3})
     assert "r.jsonl:2: the field 'wrong_answers'" in refusal(ramdocs.read, path)

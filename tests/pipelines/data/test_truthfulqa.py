@@ -88,24 +88,7 @@ def test_a_bad_csv_is_refused(tmp_path: Path, lines: list[str], message: str) ->
     assert "\n" not in str(refused.value)
 
 
-ASKED = {"id": "a", "question": "Is it?", "best_answer": "No"}
 FOUND = {"question": "Is it flat?", "documents": [{"text": "It is."}]}
-
-
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ([ASKED, ASKED | {"question": "Was it?"}], ":2: the id 'a' stands already at"),
-        ([ASKED | {"documents": [{"url": "u"}]}], ":1: the field 'documents.0.text' is missing"),
-        ([{"id": "a", "best_answer": "No"}], ":1: the field 'question' is missing"),
-    ],
-)
-def test_bad_questions_of_ones_own_are_refused(
-    tmp_path: Path, values: list[object], message: str
-) -> None:
-    with pytest.raises(InputError) as refused:
-        read(lines_of(tmp_path, *values))
-    assert message in str(refused.value)
 
 
 @pytest.mark.parametrize(

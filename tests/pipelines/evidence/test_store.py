@@ -17,7 +17,6 @@ from pipelines.evidence.labeller import label_pairs
 from pipelines.evidence.store import (
     JudgementStore,
     StoredLabeller,
-    default_store,
     judgement_key,
     stored,
 )
@@ -146,11 +145,6 @@ async def test_equal_documents_in_one_call_are_judged_once(store: JudgementStore
     assert (labeller.found, labeller.asked) == (0, 1), "what is asked once for two was not found"
 
 
-async def test_without_a_store_the_labeller_is_itself() -> None:
-    labeller = Scripted()
-    assert stored(labeller, None) is labeller
-
-
 SEEN = st.lists(
     st.tuples(
         st.lists(st.sampled_from(["A.", "BB.", "CCC."]), min_size=1, unique=True),
@@ -213,15 +207,6 @@ async def test_a_row_that_is_no_judgement_is_made_again(store: JudgementStore) -
     assert len(store) == 2
 
 
-async def test_a_table_of_another_program_is_one_line(store: JudgementStore) -> None:
-    await stored(Scripted(), store)(["A."], DOCUMENTS[:1])
-    with sqlite3.connect(store.path) as database:
-        database.execute("ALTER TABLE judgements RENAME COLUMN value TO worth")
-    with pytest.raises(InputError, match="cannot be read") as raised:
-        await stored(Scripted(), store)(["A."], DOCUMENTS[:1])
-    assert "\n" not in str(raised.value)
-
-
 async def test_two_processes_may_share_the_file(tmp_path: Path) -> None:
     one, two = JudgementStore(tmp_path / "j.sqlite"), JudgementStore(tmp_path / "j.sqlite")
     await stored(Scripted(), one)(["A."], DOCUMENTS)
@@ -230,8 +215,3 @@ async def test_two_processes_may_share_the_file(tmp_path: Path) -> None:
     assert other.pairs == 3
     await stored(Scripted(), one)(["BB."], DOCUMENTS)
     assert len(one) == len(two) == 6
-
-
-def test_where_it_is(home: Path) -> None:
-    assert default_store() == home / "judgements.sqlite"
-    assert default_store(Path("a/my.sqlite")) == Path("a/my-judgements.sqlite")

@@ -1,6 +1,5 @@
 """The report of an evaluation: what is on it, and what a reader does with it in a browser."""
 
-import re
 from pathlib import Path
 
 import pytest
@@ -10,15 +9,13 @@ from playwright.sync_api import Locator, Page, expect
 from pipelines.data.records import Document
 from pipelines.madam_rag import methods
 from pipelines.madam_rag.astute_rag import ConsolidatedDocument, Consolidation, Group
-from pipelines.madam_rag.opened import NOT_RIGHT, changed, content, end_of, verdict
+from pipelines.madam_rag.opened import NOT_RIGHT, changed, content, verdict
 from pipelines.madam_rag.question import GivenDocument, Kind, Question
 from pipelines.madam_rag.result import Outcome, QuestionResult
 from pipelines.madam_rag.scores import mark
-from pipelines.madam_rag.statistics import Statistic
 from pipelines.madam_rag.tables import all_tables
 from pipelines.madam_rag.transcript import AgentReply, Conclusion, Debate, Reliability, Round
-from pipelines.madam_rag.view import number_plots, question_view, view
-from pipelines.metrics.estimate import Estimate
+from pipelines.madam_rag.view import view
 from pipelines.report import blocks
 from pipelines.report.blocks import Fold
 from pipelines.report.explorer import ExperimentView, render, write
@@ -212,19 +209,6 @@ def test_changed_is_an_answer_that_is_another_one() -> None:
     assert changed(second, third) == [False, False, True, False]
 
 
-def test_the_end_says_why_a_debate_ended() -> None:
-    assert end_of(AGREED) == "Ended after round 2: no agent changed its answer."
-    assert end_of(HELD) == "All 3 rounds were held. In the last, one agent changed its answer."
-    one = Debate(rounds=HELD.rounds[:1], agreed=False)
-    assert end_of(one) == "One round was held."
-    still = Debate(rounds=(HELD.rounds[0],) * 2, agreed=False)
-    assert end_of(still) == "All 2 rounds were held."
-    # The released code takes an answer for kept that contains the one before.
-    longer = Round(agents=said("in 1902", "4 July 1856", "1911", "unknown"))
-    contained = Debate(rounds=(HELD.rounds[0], longer), agreed=True)
-    assert end_of(contained) == "Ended after round 2: each answer holds the one before."
-
-
 def test_the_aggregator_row_has_what_was_left_out_and_what_nobody_said() -> None:
     first, second, third = debates(ANSWERED)[0].conclusions
     assert texts(first) == ["✓ 1902", "✗ 1911", "Left out:", "✓ 4 July 1856"]
@@ -262,43 +246,6 @@ def test_forged_markup_stays_text() -> None:
     assert CLOSES in stored
     assert f"Sure! {RUNS}{CLOSES}" in stored
     assert "<script>document" not in page
-
-
-def test_figures_are_drawn_from_the_tables() -> None:
-    levels = [
-        SURE.model_copy(
-            update={
-                "id": f"{n}/{level}",
-                "asked": GAS.model_copy(update={"level": level}),
-                "outcomes": {methods.MADAM: Outcome(concluded=concluded("CO2"), calls=1)},
-            }
-        )
-        for level in (1, 2, 3)
-        for n in range(2)
-    ]
-    page = rendered({**RESULTS, "ramdocs.support": levels})
-    body = page.partition('class="experiment"')[2]  # below the first screen
-    # Table 1: the four methods on RAMDocs with the two variants, and two on FaithEval.
-    assert body.count('class="track"') == 8
-    assert re.findall(r"<figcaption>(Exact match, \w+)", body) == [
-        "Exact match, RAMDocs", "Exact match, FaithEval",
-    ]  # fmt: skip
-    # Figure 4 (a): one method, right at each of three levels.
-    assert body.count("MADAM-RAG: 1 at") == 3
-    assert "MADAM-RAG: 1 at 3 documents for the other answer" in body
-    # Figure 3: exact match after one round is 0, after three 1.
-    assert "with: 0 at 1 rounds" in body
-    assert "with: 1 at 3 rounds" in body
-
-
-def test_a_failure_leads_to_its_question() -> None:
-    assert '<a href="#madam-rag/ramdocs/18">RAMDocs: 18</a>' in rendered(RESULTS)
-
-
-def test_without_tables_or_answers_the_page_still_stands() -> None:
-    body = render("T", [view({"ramdocs": [FAILED]}, [], {"ramdocs": CONFIG})], {})
-    assert "None: every question was answered" in body
-    assert "madam-rag-rounds" not in body
 
 
 # In a browser.
@@ -362,100 +309,3 @@ def test_a_document_opens_below_its_agent(reading: Reading, file: Path) -> None:
     expect(button).to_have_attribute("aria-expanded", "true")
     page.keyboard.press("Space")
     expect(text).to_be_hidden()
-
-
-def test_arrow_keys_change_between_debates(reading: Reading, file: Path) -> None:
-    page = reading(file)
-    question = bridge(page)
-    question.get_by_role("radio", name=methods.MADAM, exact=True).focus()
-    page.keyboard.press("ArrowRight")
-    expect(question.locator("tfoot th")).to_contain_text("Joint answer")
-    expect(question.locator(".end")).to_have_text(
-        "Ended after round 2: no agent changed its answer."
-    )
-    page.keyboard.press("ArrowRight")
-    cells = question.locator("tbody tr:not(.reading)")
-    expect(cells.nth(0).locator("td").first).to_contain_text("1 of 3 others supports, 1 refutes")
-    expect(cells.nth(1).locator("td").first).to_contain_text("2 of 3 others support, 0 refute")
-    expect(cells.nth(3).locator("td").first).not_to_contain_text("others")
-
-
-def test_answers_stand_side_by_side(reading: Reading, file: Path) -> None:
-    question = bridge(reading(file))
-    cards = question.locator(".card")
-    expect(cards.locator("h4")).to_have_text([*ANSWERED.outcomes])
-    concatenated = cards.nth(1)
-    expect(concatenated.locator(".items .chip")).to_have_text(["✓ 1902 (right)", "✗ 1911 (wrong)"])
-    expect(concatenated).to_contain_text("Not named: 4 July 1856")
-    expect(cards.nth(0)).to_contain_text("? unreadable")
-    question.get_by_text("How Astute RAG came to its answer").click()
-    path = question.locator(".fold")
-    expect(path).to_contain_text("recalled and retrieved from recalled passage 1, document 1")
-    expect(path).to_contain_text("confidence 0.75")
-
-
-def test_the_list_is_narrowed_by_text_and_by_verdict(reading: Reading, file: Path) -> None:
-    page = reading(file, "#examples")
-    shown = page.locator(".row")
-    first = shown.locator(".about span").first
-    expect(shown).to_have_count(3)
-    form = page.locator(".filters")
-    form.get_by_label("Find").fill("CO2 plants")
-    expect(shown).to_have_count(2)
-    form.get_by_label("Find").fill("")
-    verdicts = form.get_by_role("combobox", name="Verdict")
-    for value, id_ in (("right", "17"), ("not right", "3")):
-        verdicts.select_option(f"{methods.MADAM}: {value}")
-        expect(shown).to_have_count(1)
-        expect(first).to_have_text(id_)
-    verdicts.select_option(f"{methods.MADAM}: not right, where another is")
-    expect(first).to_have_text("3")
-    # No other method is right where one is not, so that the page does not offer it.
-    offered = verdicts.locator(f"optgroup[label='{methods.NO_RAG}'] option")
-    expect(offered).to_have_text(["right", "unreadable", "right, where another is not"])
-    verdicts.select_option(f"{methods.NO_RAG}: right, where another is not")
-    expect(form.locator("output")).to_have_text("1 of 3")
-    verdicts.select_option("any")
-    form.get_by_role("combobox", name="Status").select_option("failed")
-    expect(first).to_have_text("18")
-    form.get_by_role("combobox", name="Status").select_option("any")
-    form.get_by_role("combobox", name="Run").select_option("FaithEval")
-    expect(form.locator("output")).to_have_text("1 of 3")
-
-
-@pytest.mark.parametrize("width", [400, 1280])
-def test_the_grid_scrolls_within_its_own_region(reading: Reading, file: Path, width: int) -> None:
-    question = bridge(page := reading(file, width=width))
-    question.get_by_role("button", name="Agent 1: document d1").click()
-    question.locator(".fold > summary").click()
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    region = question.get_by_role("region", name=f"Debate, {methods.MADAM}", exact=True)
-    wider = region.evaluate("region => region.scrollWidth > region.clientWidth")
-    assert wider == (width == 400)
-
-
-def test_the_page_of_one_question_shows_it_at_once(reading: Reading, tmp_path: Path) -> None:
-    path = tmp_path / "debate.html"
-    write(path, "When?", [question_view(ANSWERED)], {})
-    page = reading(path)
-    expect(page.locator(".debate")).to_be_visible()
-    expect(page.get_by_text("Right answers")).to_be_visible()
-    assert page.locator(".steps, .filters").count() == 0
-
-
-def test_histograms_stand_beside_the_papers_averages() -> None:
-    mean = Estimate(4.5, 4.0, 5.0, 4)
-    counted = [
-        Statistic("documents", 5.53, mean, {}, {4: 1, 5: 3}),
-        Statistic("wrong answers", 0.86, None, {}),  # no question counts
-    ]
-    made = {each.name: each for each in all_tables({}, {}, counted, "d.jsonl")}
-    (drawn,) = number_plots(made["madam_statistics"], made["madam_distributions"])
-    assert "here 4.50" in drawn
-    assert "paper 5.53" in drawn
-    assert "5 per question: 3 of 4" in drawn
-    # Runs of before have averages alone.
-    before = [Statistic("documents", 5.53, mean, {})]
-    made = {each.name: each for each in all_tables({}, {}, before, "d.jsonl")}
-    assert not made["madam_distributions"].rows
-    assert not [*number_plots(made["madam_statistics"], made["madam_distributions"])]

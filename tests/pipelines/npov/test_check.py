@@ -1,8 +1,6 @@
 """A neutral response, checked: what it left out and what it added."""
 
-import json
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,11 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.cli.npov import SAMPLE
 from pipelines.errors import InputError
 from pipelines.npov.check import ResponseErrors, TextErrors, argument_map, check
 from pipelines.npov.classifier import classifier_prompt
-from pipelines.npov.example import NpovExample, example, read_example
+from pipelines.npov.example import NpovExample, example
 from pipelines.npov.prompt import npov_prompt
 from pipelines.npov.settings import SalienceSettings
 from salience.decoder import Decoder
@@ -83,13 +80,6 @@ def test_scores_are_those_of_the_words(faithful: ResponseErrors) -> None:
         ]
 
 
-def test_the_bundled_example_leaves_one_out_and_adds_one(decoder: Decoder) -> None:
-    chosen, settings = read_example(SAMPLE), SalienceSettings()
-    found = check(chosen, argument_map(chosen, decoder, settings), settings)
-    assert worst(found.arguments).text == chosen.pro[1]
-    assert worst(found.sentences).text.startswith("Critics also")
-
-
 def test_the_format_has_arguments_at_their_places() -> None:
     prompt = npov_prompt(NpovExample(**FAITHFUL))
     lines = prompt.text.split("\n")
@@ -128,12 +118,6 @@ def test_what_has_nothing_to_check_is_refused(
         checked(decoder, **changed)
 
 
-def test_an_argument_of_function_words_beside_another_has_no_score(decoder: Decoder) -> None:
-    brief = "Those in favour name control over one's own body."
-    found = checked(decoder, pro=[FAITHFUL["pro"][0], "So it is."], response=brief)
-    assert [each.error is None for each in found.arguments] == [False, True, False, False]
-
-
 @pytest.mark.parametrize(
     ("value", "problem"),
     [
@@ -150,12 +134,3 @@ def test_a_wrong_example_is_one_line(value: object, problem: str) -> None:
         example(value, "here")
     assert str(refused.value).startswith("here: ")
     assert "\n" not in str(refused.value)
-
-
-def test_a_file_that_is_no_json_names_its_line(tmp_path: Path) -> None:
-    file = tmp_path / "example.json"
-    file.write_text('{\n"question": "Is it?",\n}')
-    with pytest.raises(InputError, match=r"example\.json:3: not JSON"):
-        read_example(file)
-    file.write_text(json.dumps(FAITHFUL))
-    assert read_example(file) == NpovExample(**FAITHFUL)

@@ -4,7 +4,6 @@ import base64
 import hashlib
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -29,7 +28,7 @@ from pipelines.report.blocks import (
     Sources,
     encoded,
 )
-from pipelines.report.glance import FEW_EXAMPLES, Finding, ModelUsed, sizes
+from pipelines.report.glance import Finding, ModelUsed
 from pipelines.report.packed import LONG
 from pipelines.report.plots import dots
 from pipelines.report.table import Column, Table
@@ -55,8 +54,6 @@ from pipelines.report.views import listed
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
 DOCUMENT = f"𝔸 The bridge measures 412 metres. {HOSTILE} " + "It stands. " * 40
 START = DOCUMENT.index("412")
-LENGTH = Chip("412", "support", "✓", "right")
-SURVEY = Source(1, "Survey", DOCUMENT, (Aside("2019"),), "https://example.org/a", linked=True)
 FAILURES = Table(
     "failures", "Failures", (Column("name", "Name"), Column("why", "Why")), (("r: x/1", HOSTILE),)
 )
@@ -204,40 +201,6 @@ def test_ids_are_unique_and_links_lead_somewhere() -> None:
             assert (attrs["href"] or "")[1:].split("?")[0] in known
 
 
-def test_the_first_screen_stands_above_experiments_and_links_to_them() -> None:
-    read = Read(PAGE)
-    order = [PAGE.index(each) for each in ("<h1>", "<nav", 'id="overview"', 'id="bridges"')]
-    assert order == sorted(order)
-    for part in ("Is it so?", "3 questions", "Half: 50 %", "none", "judge <7b>", "not known"):
-        assert part in read.text
-    assert '<h3><a href="#ferries">Ferries</a></h3>' in PAGE
-    assert read.text.count(FEW_EXAMPLES) == 1
-    assert "0123456789ab" in read.text
-    assert "0123456789abc" not in read.text
-
-
-def test_parts_are_named_with_their_experiment() -> None:
-    assert '<a href="#bridges-failures"><span class="hidden-text">Bridges: </span>Failures' in PAGE
-    assert '<a href="#ferries-failures"><span class="hidden-text">Ferries: </span>Failures' in PAGE
-
-
-def test_figures_are_drawn_beside_the_baseline() -> None:
-    half = Estimate(0.5, 0.25, 0.75, 9)
-    drawn = (("ours", half), ("lost", None))
-    told = replace(FINDING, figures=drawn, baselines=(("always", half),))
-    page = explorer.render("T", [explorer.ExperimentView("a", "A", told)], {})
-    assert page.count('<circle class="dot"') == 1
-    assert page.count('<circle class="dot beside"') == 1
-    assert '<div class="plot-label beside" dir="auto">always</div>' in page
-
-
-def test_a_page_without_findings_has_no_summary() -> None:
-    assert (
-        "At a glance"
-        not in Read(explorer.render("T", [explorer.ExperimentView("a", "A")], {})).text
-    )
-
-
 def test_the_page_is_written_whole(tmp_path: Path) -> None:
     explorer.write(tmp_path / "new" / "report.html", "T", VIEWS, {})
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["report.html"]
@@ -281,11 +244,6 @@ def test_addresses_are_plain_and_lead_back(run: str, name: str) -> None:
     assert re.fullmatch(r"[\w.~%/-]+", made, re.ASCII)
     _, first, *rest = made.split("/")
     assert (unquote(first), unquote("/".join(rest))) == (run, name)
-
-
-def test_runs_over_one_file_name_it_once() -> None:
-    runs = [(1_000, "a.jsonl"), (1, "b.jsonl"), (2, "a.jsonl")]
-    assert sizes(runs, "query", "queries") == "1,000 + 2 queries, a.jsonl; 1 query, b.jsonl"
 
 
 def test_a_large_run_lists_a_part_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -389,20 +347,6 @@ def test_the_list_is_narrowed_down(reading: Reading, file: Path) -> None:
     assert names(page) == ["0"]
 
 
-def test_the_list_is_put_in_order(reading: Reading, file: Path) -> None:
-    page = reading(file, "#examples?experiment=bridges")
-    order = page.get_by_label("Order")
-    order.select_option("score, high first")
-    assert names(page)[:2] == ["89", "88"]
-    order.select_option("score, low first")
-    assert names(page)[:2] == ["0", "1"]
-    page.get_by_label("Status").select_option("failed")
-    assert names(page) == ["x/1"]
-    page.get_by_label("Status").select_option("any")
-    order.select_option("as in the data")
-    assert names(page)[0] == "x/1"
-
-
 def test_rows_are_drawn_when_they_are_near(reading: Reading, file: Path) -> None:
     page = reading(file, "#examples?experiment=bridges")
     expect(page.locator(".row").first).to_be_visible()
@@ -425,23 +369,6 @@ def test_a_link_to_an_example_survives_reload(reading: Reading, file: Path) -> N
     assert page.url.endswith("#bridges/s%20s/7")
     page.get_by_role("link", name="← Bridges: bridges").click()
     expect(page.locator(".row").first).to_be_visible()
-
-
-def test_a_link_to_an_experiment_shows_it_from_the_top(reading: Reading, file: Path) -> None:
-    page = reading(file, "#bridges")
-    expect(page.locator("#bridges")).to_be_visible()
-    expect(page.locator("nav .places")).to_be_in_viewport()
-    expect(page.get_by_role("link", name="Bridges", exact=True).first).to_have_attribute(
-        "aria-current", "page"
-    )
-
-
-def test_what_went_wrong_leads_to_its_example(reading: Reading, file: Path) -> None:
-    page = reading(file, "#bridges-failures")
-    expect(page.locator("#bridges")).to_be_visible()
-    page.locator("table a", has_text="r: x/1").click()
-    expect(page.locator(".trouble")).to_contain_text(f"Failed. too long {HOSTILE}")
-    expect(page.locator(".trouble pre")).to_have_text("raw reply")
 
 
 def test_an_address_that_is_not_known_shows_the_list(reading: Reading, file: Path) -> None:
@@ -519,52 +446,9 @@ def test_every_view_fits_its_window(reading: Reading, file: Path, at: str) -> No
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_the_page_is_light_or_dark_as_the_reader_likes(reading: Reading, file: Path) -> None:
-    page = reading(file, "#bridges/r/0", color_scheme="dark")
-    body = "getComputedStyle(document.body).backgroundColor.match(/[0-9]+/g).map(Number)[0]"
-    assert page.evaluate(body) < 128
-    page.emulate_media(color_scheme="light")
-    assert page.evaluate(body) > 128
-
-
-def test_the_overview_prints_with_all_experiments(reading: Reading, file: Path) -> None:
-    page = reading(file)
-    expect(page.locator("#bridges")).to_be_hidden()
-    page.emulate_media(media="print")
-    expect(page.locator("#bridges")).to_be_visible()
-    expect(page.locator("nav").first).to_be_hidden()
-    page.evaluate("location.hash = 'bridges/r/0'")
-    expect(page.locator("#example .card")).to_be_visible()
-    expect(page.locator("#bridges")).to_be_hidden()
-
-
 def test_the_overview_can_be_read_without_scripts(reading: Reading, file: Path) -> None:
     page = reading(file, java_script_enabled=False)
     expect(page.locator(".finding")).to_have_count(2)
     expect(page.locator("#bridges .dot")).to_be_visible()
     expect(page.locator("#bridges table").first).to_be_visible()
     expect(page.get_by_text("needs JavaScript")).to_have_count(2)
-
-
-def test_the_only_experiment_stands_below_its_summary(reading: Reading, tmp_path: Path) -> None:
-    path = tmp_path / "one.html"
-    explorer.write(path, "Bridges", [bridges()], {})
-    page = reading(path)
-    expect(page.locator("#overview")).to_be_visible()
-    expect(page.locator("#bridges table").first).to_be_visible()
-    page.get_by_role("link", name="Bridges: Bridges 91").click()
-    expect(page.locator("#bridges")).to_be_hidden()
-    expect(page.locator(".row").first).to_be_visible()
-    page.get_by_role("link", name="Bridges: Failures").click()
-    expect(page.locator("#bridges")).to_be_visible()
-
-
-def test_the_only_example_is_shown_at_once(reading: Reading, tmp_path: Path) -> None:
-    path = tmp_path / "answer.html"
-    alone = explorer.ExperimentView("ask", "The answer", examples=(example("1", ""),))
-    explorer.write(path, "How long?", [alone], {})
-    page = reading(path)
-    expect(page.locator(".source")).to_have_count(2)
-    page.get_by_role("link", name="Source 2").click()
-    expect(page.locator(".source").nth(1).get_by_role("region")).to_be_visible()
-    expect(page.get_by_role("heading", name="How long?")).to_be_visible()

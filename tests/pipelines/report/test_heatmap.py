@@ -88,26 +88,6 @@ def test_a_word_of_the_response_lights_up_its_sources(reading: Reading, tmp_path
     assert (shades(page, "row"), shades(page, "column")) == at_rest
 
 
-def test_a_word_of_the_input_lights_up_what_rests_on_it(reading: Reading, tmp_path: Path) -> None:
-    page = opened(reading, tmp_path)
-    page.locator("[data-axis=row]").first.focus()
-    expect(page.locator(".said-of")).to_have_text(
-        "“Dams” gives most to “dams”: 80 % of what that rests on."
-    )
-    assert shades(page, "column") == [0, 9]
-
-
-def test_tokens_of_one_word_light_up_apart(reading: Reading, tmp_path: Path) -> None:
-    page = opened(reading, tmp_path, heatmap(*sides(TOKENS, *SPANS), TOKENS.values))
-    assert page.locator("input[type=range]").count() == 0
-    expect(page.locator(".part").nth(1)).to_have_text("Autonomy?")
-    page.locator("[data-axis=column]").first.hover()
-    expect(page.locator(".said-of")).to_contain_text("“Yes” rests on “nomy” most, with 75 %")
-    assert shades(page, "row") == [0, 7, 9]
-    page.locator("[data-axis=row]").nth(1).hover()
-    expect(page.locator(".said-of")).to_contain_text("“Auto” gives most to “Yes”: 25 %")
-
-
 def test_the_slider_moves_what_is_marked(reading: Reading, tmp_path: Path) -> None:
     page = opened(reading, tmp_path)
     marked = page.locator(".part.marked")
@@ -152,10 +132,3 @@ def test_log_probabilities_are_told_in_nats(reading: Reading, tmp_path: Path) ->
     page.get_by_role("slider", name="Mark what makes a difference").fill("2")
     expect(page.locator("output")).to_have_text("2.0 nats")
     expect(page.locator(".part.marked")).to_have_count(2)
-
-
-@pytest.mark.parametrize("width", [360, 1600])
-def test_it_fits_its_window(reading: Reading, tmp_path: Path, width: int) -> None:
-    page = opened(reading, tmp_path, width=width)
-    page.get_by_text("The map").click()
-    assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -3,8 +3,7 @@
 import pytest
 
 from pipelines.conflictscore.result import Result
-from pipelines.conflictscore.tables import all_tables, differences, failures, labels, scores
-from pipelines.metrics.estimate import Estimate
+from pipelines.conflictscore.tables import all_tables, differences, labels, scores
 from pipelines.report.table import Table, csv_text, json_text, markdown, records
 from pipelines.report.table_html import html
 
@@ -42,31 +41,6 @@ def test_scores_of_all_are_clustered_by_record(results: list[Result]) -> None:
     assert (found["responses"], found["invalid_responses"], found["failed_responses"]) == (6, 1, 1)
 
 
-def test_figures_of_the_paper_name_their_model_and_data(results: list[Result]) -> None:
-    table = scores(results, "m", "d")
-    paper = [record for record in records(table) if record["source"] != "this run"]
-    assert [(record["model"], record["cs_c"], record["cs_r"]) for record in paper] == [
-        ("GPT-4.1", 0.5238, 0.1517),
-        ("GPT-4.1", 0.5230, 0.1516),
-        ("GPT-4.1", 0.5430, 0.1715),
-        ("GPT-4.1-Nano", 0.5654, 0.1656),
-        ("GPT-4.1-Nano", 0.5315, 0.1530),
-        ("GPT-4.1-Nano", 0.5673, 0.1715),
-    ]
-    assert {record["data"] for record in paper} == {"ConflictingQA (100 items)"}
-    assert {record["source"] for record in paper} == {"paper, Table 3"}
-    assert all(record["claims"] is None for record in paper)
-    assert any("no reproduction" in note for note in table.notes)
-
-
-def test_a_run_without_variants_has_one_row(results: list[Result]) -> None:
-    single = [r.model_copy(update={"variant": None}) for r in results if r.variant == "hedged"]
-    table = scores(single, "m", "d")
-    assert [line[0] for line in table.rows] == ["response"]
-    assert differences(single).rows == ()
-    assert "No rows." in markdown(differences(single))
-
-
 def test_a_run_in_which_nothing_was_scored_has_dashes_and_no_zeros(results: list[Result]) -> None:
     failed = [result for result in results if result.status == "failed"]
     found = row(scores(failed, "m", "d"), "overconfident")
@@ -74,13 +48,6 @@ def test_a_run_in_which_nothing_was_scored_has_dashes_and_no_zeros(results: list
     assert found["cs_r"] is None
     assert found["conflicting_claims"] is None
     assert "| – | – | – | 1 | 0 |" in markdown(scores(failed, "m", "d"))
-
-
-def test_intervals_that_say_little_are_explained(results: list[Result]) -> None:
-    twins = [results[5].model_copy(update={"id": name, "group": name}) for name in "ab"]
-    assert any("without width" in note for note in scores(twins, "m", "d").notes)
-    assert any("single record" in note for note in scores(twins[:1], "m", "d").notes)
-    assert not any("single record" in note for note in scores(twins, "m", "d").notes)
 
 
 def test_differences_are_paired_by_record(results: list[Result]) -> None:
@@ -99,22 +66,6 @@ def test_differences_are_paired_by_record(results: list[Result]) -> None:
         "cs_r_low": None,
         "cs_r_high": None,
     }
-
-
-def test_every_pair_of_variants_is_compared(results: list[Result]) -> None:
-    third = [
-        result.model_copy(update={"variant": "third", "id": f"{result.group}/third"})
-        for result in results
-        if result.variant == "hedged"
-    ]
-    table = differences([*results, *third])
-    assert [line[0] for line in table.rows] == [
-        "overconfident minus hedged",
-        "overconfident minus third",
-        "hedged minus third",
-    ]
-    assert table.rows[2][4] == Estimate(0, 0, 0, 2)
-    assert any("not adjusted" in note for note in table.notes)
 
 
 def test_labels_are_counted(results: list[Result]) -> None:
@@ -137,25 +88,6 @@ def test_labels_are_counted(results: list[Result]) -> None:
     assert table.rows[0][-1] == pytest.approx((21 * 0.98 + 2 * 0.31) / 23)
     assert table.rows[1][-1] == pytest.approx((16 * 0.98 + 0.31) / 17)
     assert labels([results[4]]).rows[0][-1] is None
-
-
-def test_failures_name_the_place_and_the_reason(results: list[Result]) -> None:
-    rows = failures(results).rows
-    assert [line[:3] for line in rows] == [
-        ("bridge/overconfident", "invalid judgement", "claim 2, document guide"),
-        ("bridge/overconfident", "truncation", "document survey"),
-        ("bridge/hedged", "invalid response", ""),
-        ("ferry/overconfident", "failed response", ""),
-    ]
-    assert str(rows[0][3]).startswith('{"answer": "SUPP')
-    assert rows[1][3] == "the first 512 of 1,312 tokens were seen"
-    assert "no list of claims; the reply: 1. Sources differ" in str(rows[2][3])
-    assert rows[3][3] == "the server did not answer within 600 seconds"
-
-
-def test_a_long_reply_is_cut_in_the_table(results: list[Result]) -> None:
-    long = results[3].model_copy(update={"raw": "word " * 1000})
-    assert len(str(failures([long]).rows[0][3])) <= 300
 
 
 def test_nothing_in_any_table_stays_markup(results: list[Result]) -> None:

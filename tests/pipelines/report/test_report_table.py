@@ -162,21 +162,6 @@ def test_html_holds_text_as_text(text: str) -> None:
     assert parsed.cells[4:] == ["0.42 [0.31, 0.53]", "–"]
 
 
-def test_html_says_how_many_rows_it_leaves_out() -> None:
-    table = small(*((f"row {number}", None, number) for number in range(8)))
-    text = str(html(table, limit=5))
-    assert "3 more rows stand in tables/small.csv." in text
-    assert "row 4" in text
-    assert "row 5" not in text
-    assert "more rows" not in str(html(table, limit=8))
-
-
-def test_html_leads_from_a_row_to_its_place() -> None:
-    text = str(html(small(("a", None, 1), ("b", None, 2)), links={"b": "place-2"}))
-    assert '<a href="#place-2">b</a>' in text
-    assert text.count("<a ") == 1
-
-
 def test_tables_are_written_whole(tmp_path: Path) -> None:
     folder = tmp_path / "new" / "tables"
     paths = write(small(("x", HALF, 3)), folder)
@@ -190,15 +175,6 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "tables").write_text("a file in the way")
     with pytest.raises(InputError, match=r"tables.*cannot be written"):
         write(small(("x", HALF, 3)), tmp_path / "tables")
-
-
-def test_tables_that_make_no_sense_are_refused() -> None:
-    with pytest.raises(ValueError, match="2 cells for 3 columns"):
-        small(("x", None))  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="nan"):
-        small(("x", float("nan"), 1))
-    with pytest.raises(ValueError, match="no room"):
-        Table("t", "T", (Column("a", "A"),), ((HALF,),))
 
 
 @given(st.text())

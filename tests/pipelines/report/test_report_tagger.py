@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nli.curve import CurvePoint
 from nli.labels import LABELS, Label
 from nli.pairs import LabelledPair
 from pipelines.metrics.accuracy import accuracy
@@ -61,13 +60,6 @@ def test_scores_are_by_source_and_over_all() -> None:
     assert rows["one"]["macro_f1"] == pytest.approx((2 / 3 + 0) / 2)
     # |1 - 0.9|, |0 - 0.7|, each in a bin of its own
     assert rows["one"]["ece"] == pytest.approx((0.1 + 0.7) / 2)
-
-
-def test_a_single_source_has_one_row() -> None:
-    table = tagger.scores_table(
-        tagger.Predictions(SCORED.pairs[:2], SCORED.probabilities[:2]), "model", "data"
-    )
-    assert [row[0] for row in table.rows] == ["all"]
 
 
 def test_precision_recall_and_confusion() -> None:
@@ -134,14 +126,3 @@ def test_the_page_holds_diagram_and_tables_with_everything_escaped() -> None:
     assert text.count('class="curve"') == 1
     assert "--support" in text  # the page's colours are what the plot's colours are taken from
     assert ".curve .first" in text
-
-
-def test_training_curves_show_every_evaluation() -> None:
-    points = [
-        CurvePoint(step=n, pairs=1000 * n, loss=1 / n, accuracy=1 - 0.5 / n, by_source={"one": 0.5})
-        for n in (1, 2, 4)
-    ]
-    text = render("Training", [tagger.training_view(points)], {})
-    assert text.count('<polyline class="path') == 2
-    assert text.count('<circle class="first"') == 6
-    assert "4,000" in text

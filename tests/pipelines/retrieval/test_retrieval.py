@@ -94,11 +94,6 @@ def test_markdown_sections_have_the_path_of_their_headings() -> None:
     assert "# no heading" in found[-1].text
 
 
-def test_headings_may_end_in_a_hash_and_fences_be_tildes() -> None:
-    found = sections(Document(id="a", text="# C#\r\nA language.\r\n~~~\n# no\n~~~\n"))
-    assert [(each.title, each.text.split()[0]) for each in found] == [("C#", "A")]
-
-
 def test_text_without_spaces_is_cut_too() -> None:
     cut = passages(Document(id="d", text="水坝建于一九〇二年。" * 40), words=60)
     assert len(cut) > 5
@@ -120,17 +115,6 @@ def test_data_without_spaces_makes_no_passage_of_its_own_length() -> None:
 def test_markdown_of_a_million_characters_is_cut_in_time(text: str) -> None:
     for each in sections(Document(id="a.md", text=text)):
         assert len(each.title or "") <= 200
-
-
-def test_a_line_too_long_for_a_heading_is_text() -> None:
-    (found,) = sections(Document(id="a.md", text=f"# Dams\n# {'dam ' * 100}\nBuilt in 1902.\n"))
-    assert found.title == "Dams"
-    assert found.text.count("dam") == 100
-
-
-def test_headings_alone_are_text() -> None:
-    outline = Document(id="a.md", text="# Dams\n## The dam at Aldham")
-    assert passages_of([outline]) == [outline]
 
 
 @pytest.mark.parametrize(
@@ -164,11 +148,6 @@ def test_an_id_cannot_steer_a_terminal(tmp_path: Path) -> None:
     with pytest.raises(InputError) as told:
         read_documents([lines, lines])
     assert "\x1b" not in str(told.value)
-
-
-def test_an_id_that_leaves_no_room_for_a_number_is_told(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="shorten its id"):
-        passages(Document(id="d" * 199, text="One two. " * 200))
 
 
 # Rankings
@@ -235,12 +214,6 @@ def test_by_meaning_other_words_do(built: Path, embedder: Embedder) -> None:
     found = Index(built, embedder).search("dairy product ingredients", method="dense", k=1)
     assert found[0].passage.id == "d2"
     assert Index(built).search("dairy product ingredients") == []
-
-
-def test_an_index_of_words_alone_says_so(tmp_path: Path) -> None:
-    index = build(DOCUMENTS, tmp_path / "i")
-    with pytest.raises(InputError, match="without an embedding model"):
-        index.search("dam", method="hybrid")
 
 
 def test_another_model_is_refused(built: Path, embedder: Embedder, tmp_path: Path) -> None:
@@ -324,22 +297,6 @@ def test_a_damaged_index_says_so(lost: str, tmp_path: Path) -> None:
         (files / lost).unlink()
     with pytest.raises(InputError, match="is damaged; delete it and build it again"):
         Index(tmp_path / "i").search("water river")
-
-
-def test_a_title_with_half_a_character_is_indexed(tmp_path: Path, embedder: Embedder) -> None:
-    odd = Document(id="d", text="The dam at Aldham.", title="\ud800")
-    (found,) = build([odd], tmp_path / "i", embedder).search("dam", method="hybrid")
-    assert found.passage.title == "?"
-
-
-def test_what_cannot_be_indexed_is_told(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("x")
-    with pytest.raises(InputError, match="cannot be written"):
-        build(DOCUMENTS, tmp_path / "file")
-    with pytest.raises(InputError, match="no passage has a word"):
-        build([Document(id="d", text="It is. ...")], tmp_path / "i")
-    with pytest.raises(InputError, match="at least one"):
-        build(DOCUMENTS, tmp_path / "i").search("dam", k=0)
 
 
 def test_what_is_no_index_is_not_overwritten(tmp_path: Path) -> None:

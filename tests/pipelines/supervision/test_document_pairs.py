@@ -92,12 +92,6 @@ def test_a_claim_alone_does_not_tell_its_label(built: tuple[LabelledPair, ...]) 
         assert guessed / everything < 0.65, source
 
 
-def test_the_same_seed_gives_the_same_pairs(released_data: Path) -> None:
-    releases = {"ramdocs": released_data / FILES["ramdocs"]}
-    assert recipes.build(releases).pairs == recipes.build(releases).pairs
-    assert recipes.build(releases).pairs != recipes.build(releases, seed=1).pairs
-
-
 def test_ramdocs_documents_are_labelled_by_their_answer() -> None:
     def said(answer: str, kind: str = "correct", text: str = "Some text.") -> RamDocument:
         return RamDocument.model_validate({"text": text, "type": kind, "answer": answer})

@@ -270,24 +270,3 @@ def test_halves_of_released_sets_share_no_item(name: str, file: str, released_da
     groups = [{pair.group for pair in built.pairs} for built in (train, test)]
     assert not groups[0] & groups[1] - {None}
     assert recipes.build({name: path}).pairs == train.pairs
-
-
-def test_sources_are_left_out_by_name_and_a_wrong_name_is_told(tmp_path: Path) -> None:
-    path = tmp_path / "pairs.jsonl"
-    write_pairs(path, [PAIR, PAIR.model_copy(update={"source": "two"})])
-    assert recipes.build({}, [path], leave_out=["two"]).pairs == (PAIR,)
-    with pytest.raises(InputError, match=r"source 'SICK' .* there are one, two"):
-        recipes.build({}, [path], leave_out=["SICK"])
-    with pytest.raises(InputError, match="no pair is left"):
-        recipes.build({}, [path], leave_out=["one", "two"])
-    assert recipes.counts([PAIR, PAIR]) == {
-        "one": {Label.SUPPORT: 2, Label.REFUTE: 0, Label.IRRELEVANT: 0}
-    }
-
-
-def test_a_release_gives_the_same_pairs_whatever_stands_beside_it(tmp_path: Path) -> None:
-    folder = fever_release(tmp_path / "fever")
-    alone = recipes.build({"fever": folder}).pairs
-    ready = tmp_path / "pairs.jsonl"
-    write_pairs(ready, [PAIR])
-    assert recipes.build({"fever": folder}, [ready]).pairs[1:] == alone

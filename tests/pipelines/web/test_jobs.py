@@ -12,15 +12,12 @@ from typing import Any
 
 import httpx
 import pytest
-from commands import Contested
 from scripted import Scripted
 from tagging import ScriptedTagger, offer
 from web_server import GUIDE, SCORE, Slow, Web, until, web
 
 from pipelines.errors import InputError
 from pipelines.files import replace_text
-from pipelines.loopback import listening
-from pipelines.web import jobs as queue
 from pipelines.web.jobs import Jobs
 from pipelines.web.tasks import ANY_TASK
 
@@ -66,20 +63,6 @@ def test_a_job_is_cancelled_where_it_waits_and_where_it_runs(tmp_path: Path) -> 
         assert page.script.post(f"/api/jobs/{third}/cancel").json()["state"] == "done"
 
 
-def test_a_removed_job_leaves_nothing_behind(tmp_path: Path) -> None:
-    slow = Slow({})
-    with web(tmp_path, performing=slow) as page:
-        name = page.add()
-        until(lambda: slow.began != [])
-        assert page.script.delete(f"/api/jobs/{name}").status_code == 204
-        for path in (name, f"{name}/asked", f"{name}/found"):
-            assert page.script.get(f"/api/jobs/{path}").status_code == 404
-        slow.go.set()
-        after = page.add()
-        assert page.ended(after)["state"] == "done"
-        assert [path.name for path in (tmp_path / "jobs").iterdir() if path.is_dir()] == [after]
-
-
 def test_the_tagger_stops_when_its_job_is_cancelled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -109,22 +92,6 @@ def test_a_failure_is_one_line_and_the_next_job_is_done(tmp_path: Path) -> None:
         assert "Traceback" not in fault
         assert "Traceback" in (tmp_path / "jobs" / ours / "fault.txt").read_text()
         assert page.ended(fine)["state"] == "done"
-
-
-def test_events_tell_all_jobs_and_then_what_changes(tmp_path: Path) -> None:
-    with web(tmp_path, work=False) as page:
-        first = page.add()
-        revision, changed = page.jobs.since(-1)
-        assert set(changed) == {first}
-        page.jobs.cancel(first)
-        second = page.add(response="Another.")
-        _, changed = page.jobs.since(revision)
-        assert {name: job and job.state for name, job in changed.items()} == {
-            first: "cancelled",
-            second: "queued",
-        }
-        page.jobs.remove(second)
-        assert page.jobs.since(revision)[1][second] is None
 
 
 def test_what_was_done_is_shown_again_and_what_was_not_is_done(tmp_path: Path) -> None:
@@ -160,16 +127,6 @@ def test_two_programs_do_not_share_a_folder(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot be written"):
         Jobs(tmp_path / "file", ANY_TASK.validate_json)
-
-
-def test_a_queue_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queue, "WAITING", 2)
-    with web(tmp_path, work=False) as page:
-        page.add()
-        page.add()
-        answer = page.script.post("/api/jobs", json=SCORE)
-        assert answer.status_code == 422
-        assert answer.json()["detail"] == "2 jobs are waiting; let some end, or cancel them"
 
 
 @pytest.mark.parametrize(
@@ -252,30 +209,6 @@ def test_a_killed_program_begins_its_jobs_again(tmp_path: Path, endpoint: Script
         _, said = process.communicate(timeout=20)
     assert process.returncode == 0
     assert said == "Ctrl-C stops it; jobs under way begin again next time.\n"
-
-
-def test_a_port_that_is_taken_is_one_line(contested: Contested) -> None:
-    taken = listening(0)
-    port = taken.getsockname()[1]
-    said = contested.refused("web", "--no-open", "--port", port)
-    assert said == f"port {port} cannot be had (Address already in use); name another with --port"
-    taken.close()
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--profile", "none"], "none"),
-        (["--tagger", "/nowhere/tagger"], "/nowhere/tagger"),
-        (["--strict", "--endpoint", "http://127.0.0.1:1/v1"], "--strict says how a server is"),
-        (["--upload-mb", "0"], "--upload-mb: Input should be greater than 0"),
-        (["--port", "70000"], "less than or equal to 65535"),
-    ],
-)
-def test_options_that_are_no_good_are_refused_at_once(
-    options: list[str], said: str, contested: Contested
-) -> None:
-    assert said in contested.refused("web", "--no-open", *options)
 
 
 def test_a_full_disk_fails_a_job_and_does_not_end_the_queue(

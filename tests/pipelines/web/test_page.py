@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from by_schema import reply
-from left_out import EXAMPLE, serve
 from playwright.sync_api import Browser, Page, expect
 from scripted import Scripted
 from web_server import GUIDE, LIMITS, STUDY, live
@@ -75,11 +74,6 @@ def paste(page: Page, response: str, *documents: dict[str, str]) -> None:
         page.get_by_label(f"Text of document {number}").fill(each["text"])
 
 
-def wide(page: Page) -> bool:
-    """Whether the page is wider than its window."""
-    return bool(page.evaluate("document.documentElement.scrollWidth > innerWidth"))
-
-
 def test_a_response_is_scored_by_the_tagger(opening: Callable[..., Opened]) -> None:
     opened = opening()
     page = opened.page
@@ -104,33 +98,6 @@ def test_a_response_is_scored_by_the_tagger(opening: Callable[..., Opened]) -> N
     page.get_by_role("link", name="The bridge was opened in 1932. It is of steel.").click()
     expect(matrix).to_be_visible()
     assert opened.requests == []
-
-
-def test_a_neutral_response_is_checked_without_each_argument(
-    opening: Callable[..., Opened], endpoint: Scripted, tmp_path: Path
-) -> None:
-    serve(endpoint, tmp_path / "words")
-    page = opening(endpoint=[endpoint.url]).page
-    page.get_by_role("radio", name="Check a neutral response").check()
-    page.get_by_role("button", name="Fill in an example").click()
-    arguments = page.get_by_label("Arguments for it")
-    expect(arguments).to_have_value(re.compile(r".+\n.+"))
-    expect(page.get_by_label("Response", exact=True)).to_have_value(
-        re.compile("^Supporters say that")
-    )
-    found_by = page.get_by_label("Found by")
-    expect(found_by).to_have_value("ablation")
-    expect(found_by.locator("option").first).to_be_disabled()
-    page.get_by_label("Question", exact=True).fill(EXAMPLE["question"])
-    arguments.fill("\n".join(EXAMPLE["pro"]))
-    page.get_by_label("Arguments against it").fill(EXAMPLE["con"][0])
-    page.get_by_label("Response", exact=True).fill(EXAMPLE["response"])
-    page.get_by_role("button", name="Run").click()
-    page.locator("[data-axis=row]").first.hover(timeout=60_000)
-    expect(page.locator(".said-of")).to_have_text(
-        "Without “The dam holds water.”, “water” loses most: 4.00 nats."
-    )
-    expect(page.locator(".part.marked")).to_have_count(2)
 
 
 def test_hostile_texts_stay_texts(opening: Callable[..., Opened]) -> None:
@@ -228,19 +195,3 @@ def test_jobs_are_followed_cancelled_and_removed(
     endpoint.delay_s = 0
     page.get_by_role("button", name="Run").click()
     expect(page.locator(".debate")).to_be_visible(timeout=60_000)
-
-
-@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1600, "dark")])
-def test_it_fits_any_window(width: int, scheme: str, opening: Callable[..., Opened]) -> None:
-    page = opening(width, scheme).page
-    page.get_by_role("button", name="Fill in an example").click()
-    assert not wide(page)
-    page.get_by_role("radio", name="Ask documents").check()
-    page.get_by_role("button", name="Run").click()
-    expect(page.locator(".sentences").first).to_be_visible(timeout=60_000)
-    assert not wide(page)
-    page.locator(".cite").first.click()
-    expect(page.locator(".source[open]")).to_have_count(1)
-    page.get_by_role("link", name="A new job").click()
-    expect(page.locator(".jobs .row")).to_have_count(1)
-    assert not wide(page)

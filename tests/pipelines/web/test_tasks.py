@@ -97,13 +97,6 @@ def test_tasks_by_a_language_model(tmp_path: Path, endpoint: Scripted) -> None:
             assert {key: again[key] for key in asked} == asked
 
 
-def test_a_question_that_is_no_claim_says_what_it_needs(tmp_path: Path) -> None:
-    with web(tmp_path) as page:
-        job = page.ended(page.add({"task": "ask", "query": QUESTION, **DOCUMENTS}))
-    assert job["state"] == "failed"
-    assert job["error"].startswith(f"'{QUESTION}' cannot be put as a claim; ")
-
-
 def test_salience_by_a_small_model(tmp_path: Path) -> None:
     folder = saved(tmp_path / "tiny")
     asked = {"task": "salience", "prompt": "The dam holds", "response": "drinking water."}
@@ -137,21 +130,6 @@ def test_a_neutral_response_without_each_argument(tmp_path: Path, endpoint: Scri
     assert "Is the response faithful?" in whole
 
 
-def test_a_neutral_response_by_gradients(tmp_path: Path) -> None:
-    folder = saved(tmp_path / "tiny")
-    with web(tmp_path / "web", model=str(folder)) as page:
-        found = page.found(page.add(neutral("salience")))
-        failed = page.ended(page.add(neutral("salience"), response="So it is."))
-    assert [each["text"] for each in found["result"]["arguments"]] == [
-        *EXAMPLE["pro"],
-        *EXAMPLE["con"],
-    ]
-    assert 0 < found["result"]["coverage_error"] < 1
-    assert "heatmap" in kinds(found["blocks"])
-    assert [model["role"] for model in found["models"]] == ["gradients"]
-    assert failed["error"].startswith("the response holds no word but function words")
-
-
 def test_without_a_model_what_needs_one_says_so() -> None:
     offered = {each.task: each for each in offers(ServerOptions())}
     assert list(offered) == ["score", "claim", "ask", "debate", "conflict-type", "npov", "salience"]
@@ -162,30 +140,6 @@ def test_without_a_model_what_needs_one_says_so() -> None:
     assert all(labellers[name] for name in ("llm", "cascade"))
     claims = {each.value: bool(each.lacks) for each in offered["score"].choices[1].values}
     assert claims == {"sentences": False, "whole": False, "atomic": True, "salient": True}
-
-
-def test_with_an_endpoint_only_gradients_are_not_to_be_had() -> None:
-    offered = {
-        each.task: each for each in offers(ServerOptions(endpoint=["http://127.0.0.1:1/v1"]))
-    }
-    assert [name for name, each in offered.items() if each.lacks] == ["salience"]
-    (detector,) = offered["npov"].choices
-    assert detector.usual == "ablation", "as the command's usual one is not to be had"
-    assert [bool(each.lacks) for each in detector.values] == [True, False]
-    assert not any(
-        value.lacks
-        for name, each in offered.items()
-        if name not in ("npov", "salience")
-        for choice in each.choices
-        for value in choice.values
-    )
-
-
-def test_an_endpoint_that_does_not_answer_fails_the_job_in_one_line(tmp_path: Path) -> None:
-    with web(tmp_path, endpoint=["http://127.0.0.1:1/v1"]) as page:
-        job = page.ended(page.add(labeller="llm"))
-        assert job["state"] == "failed"
-        assert "http://127.0.0.1:1" in job["error"]
 
 
 def test_every_task_asks_for_what_it_must_be_given() -> None:
