@@ -51,8 +51,9 @@ for entry in tomllib.load(sys.stdin.buffer)["exception"]:
         print("\n".join(entry["requires"]))
 END
 
-# uv reads one wheel of each package; that of intel-openmp for this system requires more.
-echo "intel-cmplr-lib-ur" >"$work/cpu.in"
+# uv reads one wheel of each package; that of intel-openmp 2024.2.1 for this system requires more.
+# tests/test_lock_files.py says what is missing here, or has another version.
+echo "intel-cmplr-lib-ur==2024.2.1" >"$work/cpu.in"
 : >"$work/gpu.in"
 
 # resolve ENGINE KNOWN EXTRA...: the pins of these extras; versions of the file KNOWN are kept.

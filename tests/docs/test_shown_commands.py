@@ -46,8 +46,6 @@ tried here with the command that they go to."""
 LACK = "qwen2.5-7b-instruct needs 1 GPU with 18 GiB free, none is found"
 NEEDS_GPU = {
     "contested run conflictscore --profile one-gpu-7b --data answers.jsonl --out results-7b": LACK,
-    "contested serve --profile one-gpu-7b --detach": LACK,
-    "contested doctor --profile one-gpu-7b": "missing: builds, place of qwen2.5-7b-instruct",
 }
 """Commands that cannot succeed here, and what they say, with code 2, on a machine without a GPU."""
 
