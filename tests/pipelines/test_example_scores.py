@@ -99,7 +99,7 @@ def check(name: str) -> None:
         mean = pair.mean_of(match.first)
         assert mean
         assert mean.value == pytest.approx(rows[0][column])
-    page.write(Path("out.html"), found, every=True)
+    page.write(Path("out.html"), found)
     text = Path("out.html").read_text("utf-8")
     safe(text)
     listed = unpacked(text)
