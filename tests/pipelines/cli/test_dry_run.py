@@ -35,7 +35,7 @@ BY_MODEL = (
     "madam-rag --limit 2 --reliability --history agents --consolidations 2",
     "madam-rag --limit 1 --experiment rounds",
     "madam-rag --limit 2 --as-released",
-    "npov --data topics.jsonl --set unparaphrased --limit 2",
+    "npov --data topics.jsonl --set unparaphrased --limit 1",  # two share prompts
 )
 BY_TAGGER = (
     "conflict-detection --limit 8 --labeller nli",
