@@ -85,7 +85,7 @@ def all_cases() -> list[Case]:
 def shortened(words: list[str]) -> list[str]:
     """The words of a command with what makes it short, where that has an effect."""
     added = SHORTER.get(words[0], [])
-    idle = {*added[:1], "--dry-run", "none" if words[0] == "resolve" else ""} & {*words}
+    idle = {*added[:1], "--dry-run", "none"} & {*words}
     return words if idle else [*words, *added]
 
 

@@ -113,7 +113,7 @@ def test_a_tagger_is_trained_and_usable_with_its_label_order(encoder: Path, tmp_
 def test_a_killed_training_goes_on_and_ends_as_an_undisturbed_one(
     encoder: Path, tmp_path: Path
 ) -> None:
-    write_pairs(tmp_path / "pairs.jsonl", learnable(900, seed=1))
+    write_pairs(tmp_path / "pairs.jsonl", learnable(450, seed=1))
     write_pairs(tmp_path / "dev.jsonl", learnable(30, seed=2))
     killed, whole = tmp_path / "killed", tmp_path / "whole"
     script = f"""
@@ -131,7 +131,7 @@ train(
     process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     for line in process.stdout:
-        if int(line) > 1500:
+        if int(line) > 750:
             process.send_signal(signal.SIGKILL)
             break
     process.wait()
@@ -142,7 +142,7 @@ train(
 
     pairs, dev = read_pairs(tmp_path / "pairs.jsonl"), read_pairs(tmp_path / "dev.jsonl")
     resumed = train(chosen, pairs, dev, killed, on_progress=lambda p: begun.append(p.pairs))
-    assert begun[0] > 900, "it went on from a checkpoint, not from the start"
+    assert begun[0] > 450, "it went on from a checkpoint, not from the start"
     undisturbed = train(chosen, pairs, dev, whole)
     assert [point.step for point in resumed] == [point.step for point in undisturbed]
     assert resumed[-1].loss == pytest.approx(undisturbed[-1].loss, rel=0.02)
