@@ -23,32 +23,3 @@ def evidence_f1(
             hits = len(found & gold)
             scores.append(f1(hits, len(found) - hits, len(gold) - hits) or 0.0)
     return max(scores, default=None)
-
-
-def fever_precision(
-    predicted: Sequence[Hashable], gold_sets: Sequence[Collection[Hashable]], *, most: int = 5
-) -> float | None:
-    """Share of predicted units that stand in any gold set (Thorne et al. 2018, FEVER scorer).
-
-    Predicted units come the best first; only the first `most` count. The share, in [0, 1],
-    is 1 where nothing is predicted, as in FEVER's scorer, and None without gold evidence.
-    """
-    gold = {unit for units in gold_sets for unit in units}
-    if not gold:
-        return None
-    counted = predicted[:most]
-    return sum(unit in gold for unit in counted) / len(counted) if counted else 1.0
-
-
-def fever_recall(
-    predicted: Sequence[Hashable], gold_sets: Sequence[Collection[Hashable]], *, most: int = 5
-) -> float | None:
-    """1 where a whole gold set is among the first `most` units, else 0 (FEVER scorer).
-
-    None where there is no gold evidence.
-    """
-    wanted = [set(gold) for gold in gold_sets if gold]
-    if not wanted:
-        return None
-    found = set(predicted[:most])
-    return float(any(gold <= found for gold in wanted))

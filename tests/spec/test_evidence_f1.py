@@ -5,7 +5,7 @@ from estimates import defined
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.metrics.evidence_f1 import evidence_f1, fever_precision, fever_recall
+from pipelines.metrics.evidence_f1 import evidence_f1
 
 UNITS = st.sets(st.integers(0, 6), max_size=5)
 GOLD = st.lists(st.sets(st.integers(0, 6), min_size=1, max_size=3), min_size=1, max_size=3)
@@ -21,16 +21,6 @@ def test_nothing_to_find_and_nothing_found() -> None:
     assert evidence_f1([1], []) is None
     assert evidence_f1([1], [set()]) is None
     assert evidence_f1([], [{1}]) == 0
-
-
-def test_fevers_scorer_by_hand() -> None:
-    gold = [{1, 2}, {7}]
-    assert fever_precision([1, 5, 7], gold) == pytest.approx(2 / 3)
-    assert fever_recall([1, 5], gold) == 0
-    assert fever_recall([1, 5, 2], gold) == 1
-    assert fever_recall([0, 3, 4, 5, 6, 7], gold) == 0  # the sixth does not count
-    assert fever_precision([], gold) == 1
-    assert fever_precision([1], []) is None
 
 
 @given(UNITS, GOLD)
