@@ -10,7 +10,6 @@ from pipelines.conflictscore.detection import metrics
 from pipelines.conflictscore.detection.baselines import ALWAYS, CHOSEN, LEXICAL
 from pipelines.conflictscore.detection.bench import HARD
 from pipelines.conflictscore.detection.comparisons import comparisons
-from pipelines.conflictscore.detection.confidences import confidence_table
 from pipelines.conflictscore.detection.decisions import (
     Detectors,
     Mistake,
@@ -101,7 +100,6 @@ def beside_scores(results: Detectors, every: Detectors) -> list[Table]:
         comparisons(by_source(every)),
         documents(every),
         confusions(every),
-        confidence_table(results),
         errors(mistakes(results)),
         failures(results),
     ]

@@ -1,4 +1,4 @@
-"""What Conflict Detection puts on the page: figures, confidences, every claim with its labels."""
+"""What Conflict Detection puts on the page: figures, and every claim with its labels."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from pipelines.conflictscore.detection.baselines import ALWAYS
 from pipelines.conflictscore.detection.bench import HARD
-from pipelines.conflictscore.detection.confidences import stated
 from pipelines.conflictscore.detection.decisions import detectors, mistakes, outcome
 from pipelines.conflictscore.detection.detect import DetectionResult
 from pipelines.conflictscore.detection.tables import OVERALL, remarks, right_of, shared
@@ -16,7 +15,6 @@ from pipelines.evidence.examples import ContestedClaim
 from pipelines.report import glance
 from pipelines.report.blocks import Cell, Facts, Matrix, Row, Sources, fact
 from pipelines.report.explorer import Example, ExperimentView, Facet, Part, address
-from pipelines.report.plots import reliability_diagram
 from pipelines.report.table import MISSING, Table, estimate_of, own_rows, two_places
 from pipelines.report.table import Cell as TableCell
 from pipelines.report.texts import Block, Chip, Heading, Trouble
@@ -47,7 +45,7 @@ def view(
     data: str,
     configs: Sequence[Mapping[str, Any]],
 ) -> ExperimentView:
-    """Table 2 of this run, F1 by source, labels and confidences, failures, and every claim.
+    """Table 2 of this run, F1 by source, labels, failures, and every claim.
 
     Results are by labeller, whose configurations are those of `run.json`; `made` is of
     `tables.all_tables`.
@@ -168,10 +166,6 @@ def _parts(
     named = {table.name.removeprefix("conflict_detection").lstrip("_"): table for table in made}
     judged = named.get("judges")
     every = "every example was labelled, every label could be read, and every text was seen whole"
-    diagrams = tuple(
-        reliability_diagram([(name, own.bins())], f"Reliability, {name}")
-        for name, own in stated(results).items()
-    )
     return (
         Part(
             "Figures",
@@ -187,15 +181,6 @@ def _parts(
             (named["documents"], named["confusion"]),
             intro="To read the most confident mistakes first, order the claims by “surest "
             "mistake”.",
-        ),
-        Part(
-            "Confidences",
-            (named["confidences"],) if diagrams else (),
-            diagrams,
-            "Is a labeller right as often as it is sure? On the dashed line it is. Below it, "
-            "labels claim more than they keep."
-            if diagrams
-            else "No labeller gave probabilities to documents of which the truth is known.",
         ),
         failures_part(named["failures"], every, links),
     )

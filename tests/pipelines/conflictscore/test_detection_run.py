@@ -25,7 +25,6 @@ from pipelines.conflictscore.detection.baselines import (
 )
 from pipelines.conflictscore.detection.bench import HARD, build
 from pipelines.conflictscore.detection.bench import read as read_questions
-from pipelines.conflictscore.detection.confidences import confidence_table, stated
 from pipelines.conflictscore.detection.decisions import detectors, mistakes, verdicts
 from pipelines.conflictscore.detection.detect import DetectionResult, detect
 from pipelines.conflictscore.detection.experiment import EXPERIMENT, DetectionOptions
@@ -328,27 +327,6 @@ async def test_documents_by_hand(results: Results) -> None:
     taken = row(tables.confusions(every), source="made", detector="letters", truth="CONTRADICTS")
     labels = ("supports", "contradicts", "irrelevant", "invalid")
     assert [taken[key] for key in labels] == [0, 1, 1, 1]
-
-
-async def test_confidences_by_hand(results: Results) -> None:
-    made = records(confidence_table(results))
-    # Of eleven readable labels one is sure (0.9) and wrong; of ten at 0.6 nine are right.
-    assert [(each["bin"], each["documents"]) for each in made] == [
-        ("all", 11), ("0.53 to 0.60", 10), ("0.87 to 0.93", 1),
-    ]  # fmt: skip
-    assert made[0]["confidence"] == pytest.approx((0.9 + 10 * 0.6) / 11)
-    assert made[0]["ece"] == pytest.approx((0.9 + 10 * 0.3) / 11)
-    assert [each["accuracy"] for each in made] == pytest.approx([9 / 11, 0.9, 0.0])
-    body = rendered(results)
-    assert "Reliability, letters" in body
-    assert "letters: 10 with confidence 0.60, 0.90 of them right" in body
-
-
-async def test_without_probabilities_there_is_no_diagram() -> None:
-    unreadable = [await detect(example("x", "x", "c", conflict=False), Letters())]
-    assert stated({"letters": unreadable}) == {}
-    body = rendered({"l": unreadable})
-    assert "No labeller gave probabilities" in body
 
 
 async def test_the_surest_mistakes_come_first(results: Results) -> None:
