@@ -49,10 +49,12 @@ NEEDS_GPU = {
 }
 """Commands that cannot succeed here, and what they say, with code 2, on a machine without a GPU."""
 
+BRIEF = {"--agent-tokens": "48", "--conclusion-tokens": "48"}
 SHORTER = {
-    "run": ["--limit", "2"],
-    "debate": ["--rounds", "1"],
-    "resolve": ["--answer-tokens", "64"],
+    "run": {"--limit": "2"},
+    "run madam-rag": BRIEF,
+    "debate": {"--rounds": "1"} | BRIEF,
+    "resolve": {"--answer-tokens": "64"},
 }
 """What is added to a command that says nothing of it, so that it takes no longer than it must."""
 
@@ -84,9 +86,11 @@ def all_cases() -> list[Case]:
 
 def shortened(words: list[str]) -> list[str]:
     """The words of a command with what makes it short, where that has an effect."""
-    added = SHORTER.get(words[0], [])
-    idle = {*added[:1], "--dry-run", "none"} & {*words}
-    return words if idle else [*words, *added]
+    if {"--dry-run", "none"} & {*words}:
+        return words
+    added = SHORTER.get(words[0], {}) | SHORTER.get(" ".join(words[:2]), {})
+    new = [part for name, value in added.items() if name not in words for part in (name, value)]
+    return [*words, *new]
 
 
 @dataclass
