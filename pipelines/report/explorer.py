@@ -116,6 +116,11 @@ class Part:
     remarks: tuple[str, ...] = ()
     tiles: tuple[Tile, ...] = ()
 
+    @property
+    def anchor(self) -> str:
+        """Its id within the experiment: "rounds-and-the-aggregator"."""
+        return quote("-".join(self.title.lower().split()), safe="")
+
 
 @dataclass(frozen=True)
 class ExperimentView:
