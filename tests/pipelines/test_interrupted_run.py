@@ -166,6 +166,18 @@ def test_killed_again_and_again_a_run_asks_nothing_twice_and_ends_the_same(
     assert not endpoint.requests
 
 
+def test_a_half_written_last_result_is_made_again(endpoint: Scripted, tmp_path: Path) -> None:
+    data = write_records(tmp_path / "records.jsonl", 3)
+    out = tmp_path / "out"
+    arguments = ["run", "conflictscore", "--data", data, "--out", out, "--endpoint", endpoint.url]
+    finish(start(arguments))
+    whole = contents(out)
+    log = out / "conflictscore.jsonl"
+    log.write_bytes(log.read_bytes()[:-200])
+    finish(start(arguments))
+    assert contents(out) == whole
+
+
 def test_a_run_that_is_all_cached_loads_neither_torch_nor_what_asks(
     endpoint: Scripted, tmp_path: Path
 ) -> None:

@@ -1,8 +1,10 @@
 """Decoders on several devices: how layers are dealt out, and maps that are those of one device."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -11,6 +13,9 @@ from cards import CARDS, computing, split
 from tiny_decoders import ARCHITECTURES, decoder, token_ids
 from tiny_loaded import loaded, saved
 
+from pipelines.npov.likelihood import scored, tokenised, with_prompt
+from pipelines.npov.settings import TuningSettings
+from pipelines.npov.tuner import Tuner
 from salience import placing, spans
 from salience.decoder import Decoder
 from salience.errors import SalienceError
@@ -72,6 +77,53 @@ def test_a_split_model_gives_the_same_map(
     assert limits.together is together, "a wrong device would show as a part that cannot be batched"
     np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(found_spans, wanted_spans, rtol=1e-4, atol=1e-4)
+
+
+def test_forward_derivatives_go_through_the_moves_between_devices() -> None:
+    """From the CPU to the CPU here: labelled tensors have no forward derivatives."""
+    from copy import deepcopy
+
+    from accelerate import dispatch_model
+
+    whole, ids = decoder("llama"), token_ids(TOKENS)
+    wanted = span_salience(whole, ids, PROMPT, [(0, 4)])
+    hooked = dispatch_model(deepcopy(whole), {"": torch.device("cpu")}, force_hooks=True)
+    with patch.object(spans, "token_salience", side_effect=AssertionError("went backwards")):
+        found = span_salience(hooked, ids, PROMPT, [(0, 4)])
+    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_captum_takes_a_split_model() -> None:
+    whole, ids = decoder("llama"), token_ids(TOKENS)
+    wanted = token_salience(whole, ids, PROMPT, engine="captum")
+    with computing():
+        model = on_cards(whole)
+        found = token_salience(model, ids.to(model.device), PROMPT, engine="captum")
+    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("architecture", ["llama", "gemma3"])
+def test_soft_prompts_are_tuned_on_a_split_model(architecture: str) -> None:
+    whole = loaded(architecture)
+    pairs = [("The dam holds water", " and salmon"), ("Salmon", " cannot pass.")]
+    items = tokenised(whole, pairs, reserved=3)
+    drawn = np.random.default_rng(0).normal(size=(3, whole.width)).astype(np.float32)
+    settings = TuningSettings(tokens=3)
+
+    def tuned(decoder: Decoder) -> list[float]:
+        """Losses of three steps, with the optimiser restored before the last."""
+        tuner = Tuner(decoder, settings)
+        losses = [tuner.update(items, 0.1) for _ in range(2)]
+        tuner.restore(tuner.vectors(), tuner.momentum())
+        return [*losses, tuner.update(items, 0.1)]
+
+    wanted, losses = scored(with_prompt(whole, drawn), items, reserved=3), tuned(whole)
+    with computing():
+        model = replace(whole, model=on_cards(whole.model))
+        found = scored(with_prompt(model, drawn), items, reserved=3)
+        assert tuned(model) == pytest.approx(losses, rel=1e-4)
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
 
 
 @pytest.fixture
