@@ -78,7 +78,7 @@ def test_it_goes_on_where_it_was_stopped(
     assert figures == pytest.approx(others, abs=1e-5)
     assert calls == whole.count("\n") + 1, "what was done is not done again"
     before = contents(Path("whole/tables"))
-    contested.done(*RUN, *model, "--out", "whole")
+    contested.done(*command, "--out", "whole")
     assert contents(Path("whole/tables")) == before
 
 
