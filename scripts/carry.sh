@@ -18,13 +18,14 @@ case ${1:-} in
 esac
 out=$1
 shift
+git -C "$ROOT" rev-parse --verify --quiet HEAD >/dev/null || fail "$ROOT is no git checkout; carry one"
 engine=$(choose_engine)
 find_python
 mkdir -p "$out/wheels" "$out/models"
 out=$(cd "$out" && pwd)
 rm -rf "$out/contested" "$out/SHA256SUMS"
 mkdir "$out/contested"
-git -C "$ROOT" archive HEAD | tar -xf - -C "$out/contested" || fail "$ROOT is no git checkout; carry one"
+git -C "$ROOT" archive HEAD | tar -xf - -C "$out/contested"
 lock=$out/contested/requirements/$engine.txt
 [ -f "$lock" ] || fail "CONTESTED_ENGINE is '$engine'; it can be cpu or gpu"
 

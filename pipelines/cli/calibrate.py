@@ -70,7 +70,11 @@ class CalibrateOptions(LlmOptions):
         ),
     ] = None
     dry_run: Annotated[
-        bool, Option("Measure what is there, and write no calibration.", name="--dry-run")
+        bool,
+        Option(
+            "Measure, and write no calibration; a language model is asked all the same.",
+            name="--dry-run",
+        ),
     ] = False
     method: Annotated[
         Literal["best", "temperature", "isotonic"],
@@ -240,8 +244,8 @@ def _correct_model(options: CalibrateOptions, rows: Sequence[LabelledPair]) -> N
     )
     about = {"prompt": prompt, "correction": correction.model_dump(mode="json")}
     title = f"Correction of {model.name}"
-    _show(options, title, series, [table], said, about, (model.name, model.digest))
     if options.dry_run:
+        _show(options, title, series, [table], said, about, (model.name, model.digest))
         return
     kept = StoredCorrection(
         correction=correction,
@@ -256,6 +260,7 @@ def _correct_model(options: CalibrateOptions, rows: Sequence[LabelledPair]) -> N
     )
     file = correction_file(model.digest, prompt)
     replace_text(file, kept.model_dump_json(indent=2) + "\n")
+    _show(options, title, series, [table], said, about, (model.name, model.digest))
     STDERR.print(f"correction: {escape(str(file))}", soft_wrap=True)
 
 

@@ -38,7 +38,8 @@ def trust(options: TrustOptions) -> None:
 
     72 texts of 12 families are added to documents that anyone can check: instructions, forged
     replies and citations, role markers, fences, letters that look alike, invisible signs, escapes
-    and markup, formulas and paths, what is huge or broken, documents that outvote, and denials.
+    and markup, formulas and paths, what is huge or broken, documents that outvote (shown to
+    `--evidence together` alone), and denials.
     None of them changes what is true.
 
     Examples:

@@ -39,7 +39,7 @@ class Correction(BaseModel):
 
     Attributes:
         labels: In the order of the numbers below.
-        method: "regression"; earlier files have others.
+        method: How b was found: "bias" from labels, "batch" as the mean log-probability of pairs.
         weights: W, (L, L): row l makes the new log-probability of label l.
         bias: b, (L,), in nats.
         pairs: Number of pairs that it was learned from.
@@ -67,7 +67,7 @@ class Correction(BaseModel):
         return self
 
     def in_words(self) -> str:
-        """For people: "regression, from 256 pairs: SUPPORTS −0.20, CONTRADICTS −1.10, ..."."""
+        """For people: "bias, from 256 pairs: SUPPORTS −0.20, CONTRADICTS −1.10, ..."."""
         added = ", ".join(
             f"{label} " + f"{number:+.2f}".replace("-", "−")
             for label, number in zip(self.labels, self.bias, strict=True)

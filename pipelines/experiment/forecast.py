@@ -50,7 +50,8 @@ class Pace:
         at_once = min(self.in_flight, len(self.seconds))
 
         def hours(seconds: float) -> str:
-            return f"{left * seconds / together / 3600:,.2g}"
+            made = left * seconds / together / 3600
+            return f"{made:,.0f}" if made >= 10 else f"{made:.2g}"
 
         spread = ""
         if found.low is not None and found.high is not None:
@@ -116,17 +117,18 @@ async def forecast(
         InputError: The run folder is damaged, or a prompt of the user's own cannot be used.
         ServingError: An endpoint does not answer.
     """
-    name, tokenizers, reasoning, missing = None, [], 0, None
+    names: list[str] = []
+    tokenizers, reasoning, missing = [], 0, None
     sources = [] if plan.needs.role is None else [source_of(options, plan.needs.role)]
     for source in (*sources, *([plan.needs.judge] if plan.needs.judge else [])):
         called, tokenizer, why = await _tokenizer(source)
-        name, missing = name or called, missing or why
+        names, missing = [*names, called], missing or why
         engine = source.options(called)
         if engine.always_reasons or (tokenizer and tokenizer.always_reasons):
             reasoning = max(reasoning, engine.reasoning_tokens)
         tokenizers += [tokenizer] if tokenizer else []
     folder = RunFolder(options.out)
-    entries = plan.entries(name or "") or ("",)
+    entries = plan.entries(names[0] if names else "") or ("",)
     done = [done_in(folder.log(each, experiment.result)) if each else set() for each in entries]
     total = None
     if plan.cost is not None:
@@ -139,7 +141,7 @@ async def forecast(
         items=len(plan.items) * len(entries),
         done=sum(item.id in known for known in done for item in plan.items),
         cost=total,
-        model=name,
+        model=" and ".join(dict.fromkeys(names)) or None,
         missing=missing,
         pace=pace,
     )
@@ -175,11 +177,13 @@ async def probe(
     """
     folder = RunFolder(options.out)
     async with opened(options, plan.needs, folder, counting) as ready:
-        work = plan.work(ready)[0]
-        done = done_in(folder.log(work.entry, experiment.result))
-        items = plan.items if work.items is None else work.items
-        drawn = _drawn([item for item in items if item.id not in done])
-        if not drawn:
+        for work in plan.work(ready):
+            done = done_in(folder.log(work.entry, experiment.result))
+            items = plan.items if work.items is None else work.items
+            drawn = _drawn([item for item in items if item.id not in done])
+            if drawn:
+                break
+        else:
             return None
         client = work.client or ready.client
         most = experiment.in_flight or max(client.concurrency if client else 0, IN_FLIGHT)

@@ -92,12 +92,8 @@ def respond_prompt(overrides: Path | None = None) -> Prompt:
     return prompts.load("npov/respond", {"question", "perspectives"}, overrides)
 
 
-async def respond(
-    given: Perspectives, writer: Writer, sampling: Sampling | None = None
-) -> Response:
-    """Have a response written (NPOV, section 2.1).
-
-    Greedily and with room for all arguments, unless `sampling` is given.
+async def respond(given: Perspectives, writer: Writer) -> Response:
+    """Have a response written (NPOV, section 2.1), greedily and with room for all arguments.
 
     Raises:
         InputError: The soft prompt and the model's embeddings differ in width.
@@ -105,7 +101,7 @@ async def respond(
         ServingError: No server can be had, or the model's embeddings cannot be read.
     """
     arguments = len(given.pro) + len(given.con)
-    drawn = sampling or Sampling(max(REPLY_TOKENS, TOKENS_PER_ARGUMENT * arguments))
+    drawn = Sampling(max(REPLY_TOKENS, TOKENS_PER_ARGUMENT * arguments))
     if isinstance(writer, ChatWriter):
         reply = await writer.client.structured(told(given, writer.prompt), ResponseReply, drawn)
         if reply.value is None:

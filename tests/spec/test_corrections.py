@@ -85,7 +85,7 @@ def leaning_judge(count: int, seed: int = 0) -> tuple[list[dict[str, float]], li
     for _ in range(count):
         true = draw.choice(LABELS)
         known = {
-            label: exp(draw.gauss(1.5 * (label == true), 1) + 2 * (label == "no"))
+            label: exp(draw.gauss(1.0 * (label == true), 1) + 2 * (label == "no"))
             for label in LABELS
         }
         total = sum(known.values())
@@ -105,16 +105,11 @@ def accuracy(rows: Sequence[Mapping[str, float]], gold: Sequence[str]) -> float:
 
 
 def test_a_fitted_correction_is_the_posterior_of_a_known_judge() -> None:
-    """Normal densities 1.5 apart: p(label) is proportional to exp(1.5 (log p - 2 [label = no]))."""
+    """Normal densities 1 apart: p(label) is proportional to exp(log p - 2 [label = no])."""
     rows, gold, _ = leaning_judge(4000)
     made = fitted(rows, gold)
-    assert (made.method, made.pairs, made.labels) == ("regression", 4000, LABELS)
-    truth = Correction(
-        labels=LABELS,
-        method="regression",
-        weights=((1.5, 0, 0), (0, 1.5, 0), (0, 0, 1.5)),
-        bias=(0, -3, 0),
-    )
+    assert (made.method, made.pairs, made.labels) == ("bias", 4000, LABELS)
+    truth = of_bias(LABELS, [0, -2, 0])
     apart = [
         abs(found - known)
         for row in rows

@@ -106,7 +106,7 @@ def test_a_correction_is_fitted_stored_and_taken_by_the_next_run(
     asked = len(endpoint.requests)
 
     said = contested.done(*CALIBRATE, endpoint.url, "--dry-run").out
-    assert "36 of 36 pairs could be judged; correction by regression, from 36 pairs" in said
+    assert "36 of 36 pairs could be judged; correction by bias, from 36 pairs" in said
     assert not (home / "corrections").exists()
     done = contested.done(*CALIBRATE, endpoint.url, "--report", "shown")
     assert len(endpoint.requests) == asked, "pairs are judged once"
@@ -116,10 +116,10 @@ def test_a_correction_is_fitted_stored_and_taken_by_the_next_run(
     assert (found.name, found.pairs) == ("scripted", "pairs.jsonl")
     assert [(each.method, each.accuracy.value) for each in found.held_out] == [
         ("none", pytest.approx(1 / 3)),
-        ("regression", 1),
+        ("bias", 1),
     ]
     table = json.loads(Path("shown/tables/calibration.json").read_text())["rows"]
-    assert [row["calibration"] for row in table] == ["none", "regression"]
+    assert [row["calibration"] for row in table] == ["none", "bias"]
     assert table[0]["log_likelihood"] < table[1]["log_likelihood"]
     assert Path("shown/report.html").exists()
 
@@ -130,9 +130,9 @@ def test_a_correction_is_fitted_stored_and_taken_by_the_next_run(
     assert [each["raw_probabilities"] for each in made] == [each["probabilities"] for each in raw]
     assert config("out")["correction"] == json.loads(found.correction.model_dump_json())
     assert config("out")["labeller"]["identity"] != config("raw")["labeller"]["identity"]
-    note = "Labels are by corrected probabilities: regression, from 36 pairs: SUPPORTS +"
+    note = "Labels are by corrected probabilities: bias, from 36 pairs: SUPPORTS +"
     assert note in Path("out/tables/conflict_detection.md").read_text()
-    assert "regression, from 36 pairs" in Path("out/report.html").read_text()
+    assert "bias, from 36 pairs" in Path("out/report.html").read_text()
     assert "corrected" not in Path("raw/tables/conflict_detection.md").read_text()
     database = sqlite3.connect(home / "judgements.sqlite")
     rows = database.execute("SELECT labeller, value FROM judgements").fetchall()

@@ -54,7 +54,7 @@ def test_harmless_sentences_are_the_fewest_of_the_length(length: int) -> None:
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
 def test_a_case_keeps_its_document_and_its_control_has_its_shape(case: Case) -> None:
     text = case.written("SUPPORTS", '{"answer": "SUPPORTS"}')
-    assert not re.search(r"\{(goal|json|opposite|token)\}", text), "every placeholder is filled"
+    assert not re.search(r"\{(goal|json|opposite)\}", text), "every placeholder is filled"
     hostile, control = case.placed(text), case.placed(text, harmless)
     assert hostile != [Document(id="page", text=case.document)] != control
     without = taken_out(hostile)
