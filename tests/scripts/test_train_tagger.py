@@ -29,7 +29,7 @@ def script(*arguments: str) -> "subprocess.CompletedProcess[str]":
 
 
 def some_of(released: Path, folder: Path) -> Path:
-    """The released data: a quarter of the rows, of sentence pairs a sixteenth, by whole pages."""
+    """The released data: an eighth of the rows, of sentence pairs a thirty-second, by whole pages."""
     for name in ("ramdocs", "conflictqa", "fm2", "wice", "climate_fever", "nli"):
         (folder / name).mkdir(parents=True)
         for file in (released / name).glob("*.jsonl*"):
@@ -45,9 +45,9 @@ def some_of(released: Path, folder: Path) -> Path:
 def taken(line: bytes, *, nli: bool) -> bool:
     """By a checksum of the row, or of the page or premise of a sentence pair."""
     if not nli:
-        return zlib.crc32(line) % 4 == 0
+        return zlib.crc32(line) % 8 == 0
     row = json.loads(line)
-    return zlib.crc32(str(row.get("group", row["premise"])).encode()) % 16 == 0
+    return zlib.crc32(str(row.get("group", row["premise"])).encode()) % 32 == 0
 
 
 def test_from_released_data_to_a_calibrated_tagger(released_data: Path, tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_from_released_data_to_a_calibrated_tagger(released_data: Path, tmp_path
     table = json.loads((out / "evaluation/more_dev/tables/tagger-contrast.json").read_text())
     assert "all" in {row["source"] for row in table["rows"]}
     pairs = read_pairs(out / "pairs" / "sentences.jsonl.gz")
-    assert len(pairs) > 10_000
+    assert len(pairs) > 5_000
     sources = {pair.source for pair in pairs}
     assert not sources & {"sick", "scifact-rationales"}
     assert sources >= {"vitaminc-real", "vitaminc-real-context"}
