@@ -29,7 +29,7 @@ def script(*arguments: str) -> "subprocess.CompletedProcess[str]":
 
 
 def some_of(released: Path, folder: Path) -> Path:
-    """The released data: an eighth of the rows, of sentence pairs a thirty-second, by whole pages."""
+    """The released data: an eighth of the rows; of sentence pairs, a 32nd of the pages."""
     for name in ("ramdocs", "conflictqa", "fm2", "wice", "climate_fever", "nli"):
         (folder / name).mkdir(parents=True)
         for file in (released / name).glob("*.jsonl*"):
