@@ -16,7 +16,12 @@ from pipelines.evidence.judge import Judge, judge_of
 from pipelines.evidence.settings import PANEL, JudgeSettings
 from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import Needs, judge_source
-from pipelines.experiment.options import ServerOptions, source_of, tagger_named
+from pipelines.experiment.options import (
+    ServerOptions,
+    judge_model_option,
+    source_of,
+    tagger_named,
+)
 from pipelines.option import Only, Option
 
 
@@ -43,12 +48,7 @@ class CitationJudgeSettings(BaseModel, frozen=True, extra="forbid"):
     ] = None
     judge_model: Annotated[
         str | None,
-        Option(
-            "A registered model, or a model folder, that judges.",
-            shown="the profile's judge, or what --model names",
-            panel=PANEL,
-            only=Only(lambda own: own.judged_by == "llm", "--judge nli"),
-        ),
+        judge_model_option(PANEL, Only(lambda own: own.judged_by == "llm", "--judge nli")),
     ] = None
 
 

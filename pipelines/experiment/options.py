@@ -48,14 +48,17 @@ Cache = Annotated[Path | None, Option("The SQLite file of completions.", panel=M
 """For the field `cache`; beside the file, judgements of the tagger are kept."""
 
 
-JudgeModel = Annotated[
-    str | None,
-    Option(
+def judge_model_option(panel: str, only: Only | None = None) -> Option:
+    """The option that names a model that judges."""
+    return Option(
         "A registered model, or a model folder, that judges.",
         shown="the profile's judge, or what --model names",
-        panel=METRIC_PANEL,
-    ),
-]
+        panel=panel,
+        only=only,
+    )
+
+
+JudgeModel = Annotated[str | None, judge_model_option(METRIC_PANEL)]
 """For the field `judge_model`."""
 
 

@@ -12,7 +12,7 @@ from pipelines.data.records import Example
 from pipelines.experiment.cost import cost_line
 from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import Needs, writer_needs
-from pipelines.experiment.options import judging
+from pipelines.experiment.options import judge_model_option, judging
 from pipelines.inspection.found import Inspection, Tell, models_used, one_line_of
 from pipelines.inspection.score import FAST, AnswerScoreOptions
 from pipelines.option import Only, Option
@@ -67,15 +67,7 @@ class RegenerateOptions(AnswerScoreOptions):
         Field(ge=16),
         Option("Most tokens of an answer.", panel=PANEL, only=REGENERATED),
     ] = 256
-    judge_model: Annotated[
-        str | None,
-        Option(
-            "A registered model, or a model folder, that judges.",
-            shown="the profile's judge, or what --model names",
-            panel=PANEL,
-            only=REGENERATED,
-        ),
-    ] = None
+    judge_model: Annotated[str | None, judge_model_option(PANEL, REGENERATED)] = None
 
     @model_validator(mode="before")
     @classmethod
