@@ -8,12 +8,18 @@ prepare_environment dev
 cd "$ROOT"
 ruff check .
 ruff format --check --quiet .
-mypy
 lint-imports --no-cache
 if [ $# -gt 0 ]; then
+  mypy
   exec pytest "$@"
 fi
-# Two at a time, a file's tests together: many of them wait for a process or a server. Each computes
+# Beside the first tests, which wait for a server to start.
+mypy &
+types=$!
+# Three at a time, a file's tests together: many of them wait for a process or a server. Each computes
 # on one core: threads of several processes on the same cores hold each other up.
 export OMP_NUM_THREADS=1
-exec pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=10
+failed=0
+pytest -n 3 --dist loadfile --no-loadscope-reorder --durations=10 || failed=$?
+wait "$types" || fail "mypy found errors (see above)"
+exit "$failed"

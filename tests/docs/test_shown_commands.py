@@ -51,7 +51,7 @@ NEEDS_GPU = {
 
 BRIEF = {"--agent-tokens": "48", "--conclusion-tokens": "48"}
 SHORTER = {
-    "run": {"--limit": "2"},
+    "run": {"--limit": "1"},
     "run madam-rag": BRIEF,
     "debate": {"--rounds": "1"} | BRIEF,
     "resolve": {"--answer-tokens": "64"},
