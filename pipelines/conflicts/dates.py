@@ -5,12 +5,14 @@ matter: a page of 2024 may speak of 1955. So they are not read.
 """
 
 import re
+import unicodedata
 from calendar import isleap, monthrange
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from pipelines.conflicts.question import Source
+from pipelines.text.days import ISO_DAY, with_iso_days
 
 EARLIEST, LATEST = 1000, 2100
 """Years outside of which a date is taken for a mistake."""
@@ -67,11 +69,12 @@ def absent(text: str | None) -> bool:
 def parse(text: str, today: date | None = None) -> PartialDate | None:
     """A date as search results write it.
 
-    What dateutil understands, at the precision at which it is given: "July 2024" has no day. Where
-    both readings are possible the month is first, 07/08/2024 is the 8th of July, as in American
-    pages. Relative dates ("2 days ago", "yesterday") count from `today`, when the search result was
-    retrieved; without it they say nothing. A span in months is known to the month, one in years to
-    the year.
+    The one day that `with_iso_days` finds, whatever stands beside it; else what dateutil
+    understands, at the precision at which it is given: "July 2024" has no day. With dots the day
+    is first. With slashes and dashes the month is, where both readings are possible: 07/08/2024 is
+    the 8th of July, as in American pages. 21-07-04 is no date. Relative dates ("2 days ago",
+    "yesterday") count from `today`, when the search result was retrieved; without it they say
+    nothing. A span in months is known to the month, one in years to the year.
 
     Returns:
         The date; None where there is none, its year lies outside 1000 to 2100, or the text is
@@ -148,18 +151,28 @@ def _of_day(day: date) -> PartialDate:
 
 # Numbers that dateutil would take for dates, "12.5" or "202407"; 20240730 and 2024 are some.
 _NUMBER = re.compile(r"(?![0-9]{4}$|[0-9]{8}$)[-+]?[0-9]+(?:[.,][0-9]+)?")
+_IN_DOUBT = re.compile(
+    r"(?<![0-9])[0-9]{1,2}(?:-[0-9]{1,2}-[0-9]{1,2}|\.[0-9]{1,2}\.[0-9])(?![0-9])"
+)
+_DAY_FIRST = re.compile(r"(?<![0-9.])[0-9]{1,2}\. ?[0-9]{1,2}\. ?[0-9]{2}(?![0-9])")
 
 
 def _absolute(text: str) -> PartialDate | None:
     from dateutil import parser
 
-    if _NUMBER.fullmatch(text):
+    text = with_iso_days(unicodedata.normalize("NFKC", text))
+    if days := set(re.findall(ISO_DAY, text)):
+        text = days.pop() if len(days) == 1 else ""
+    if _NUMBER.fullmatch(text) or _IN_DOUBT.search(text):
         return None
+    day_first = _DAY_FIRST.search(text) is not None
     # What is not given is taken from the default; so it is what two defaults differ in. Their days
     # fall on different days of the week, else "Tuesday, July 2024" would have a day.
     defaults = (datetime(2000, 1, 1), datetime(2004, 2, 15))
     try:
-        one, two = (parser.parse(text, default=each, ignoretz=True) for each in defaults)
+        one, two = (
+            parser.parse(text, default=each, dayfirst=day_first, ignoretz=True) for each in defaults
+        )
     except Exception:  # on strings that are no dates it raises errors of many kinds
         return None
     if one.year != two.year:

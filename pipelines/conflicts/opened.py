@@ -17,7 +17,6 @@ from pipelines.conflicts.result import Sentence as Said
 from pipelines.conflicts.tables.type_scores import predictions
 from pipelines.conflicts.taxonomy import CATEGORY, TAXONOMY, ConflictType
 from pipelines.evidence.judgement import Judgement
-from pipelines.metrics.short_answers import MONTHS
 from pipelines.report.blocks import Card, Cards, Fact, Facts, Source, Sources, fact
 from pipelines.report.text import visible
 from pipelines.report.texts import (
@@ -43,6 +42,7 @@ from pipelines.report.texts import (
 )
 from pipelines.report.timeline import NARROW, WIDE, axis
 from pipelines.report.views import RIGHT, UNJUDGED, UNREADABLE, WRONG, Mark
+from pipelines.text.days import MONTHS
 
 ABSTAINED = Mark("plain", "○", "abstained")
 GUESSES: Final = (RIGHT, WRONG, ABSTAINED, UNREADABLE, UNJUDGED)

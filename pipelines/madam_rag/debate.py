@@ -14,8 +14,9 @@ from pipelines.madam_rag.replies import ask_agent, ask_conclusion
 from pipelines.madam_rag.settings import Agreement, DebateSettings, Replies
 from pipelines.madam_rag.transcript import AgentReply, Conclusion, Debate, Reliability, Round
 from pipelines.metrics.answer_recall import normalised
-from pipelines.metrics.short_answers import canonical, is_unknown
+from pipelines.metrics.short_answers import canonical
 from pipelines.prompts import Prompt
+from pipelines.text.refusals import is_unknown
 from serving.client import Client
 
 NAMELESS: Final = "the released code names no final answer after a single round"

@@ -6,8 +6,8 @@ from pipelines.data.records import Document
 from pipelines.evidence.judgement import Relation
 from pipelines.evidence.labeller import Labeller, label_pairs
 from pipelines.madam_rag.transcript import AgentReply, Reliability
-from pipelines.metrics.short_answers import is_unknown
 from pipelines.text.declarative import declarative
+from pipelines.text.refusals import is_unknown
 
 
 async def reliability(

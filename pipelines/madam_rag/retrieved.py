@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from pipelines.data.ambigdocs import AmbiguousQuestion
 from pipelines.data.records import Document
 from pipelines.madam_rag.constructions import says
-from pipelines.metrics.short_answers import canonical, is_unknown
+from pipelines.metrics.short_answers import canonical
 from pipelines.retrieval.index import Index
+from pipelines.text.refusals import is_unknown
 
 PASSAGE_WORDS = 100
 """Most words of a passage (section 3)."""

@@ -14,8 +14,8 @@ from pipelines.madam_rag.transcript import Debate
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.mean import mean
 from pipelines.metrics.proportion import share
-from pipelines.metrics.short_answers import is_unknown
 from pipelines.metrics.strict_match import answer_f1, found, precision, recall, strict_match
+from pipelines.text.refusals import is_unknown
 
 Results = Mapping[str, Sequence[QuestionResult]]
 """Name of a run ("ramdocs", "ramdocs.support") -> its results."""

@@ -12,15 +12,15 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pipelines.data.ambigdocs import AmbiguousQuestion
 from pipelines.madam_rag.constructions import says
-from pipelines.metrics.short_answers import MONTHS, canonical
+from pipelines.metrics.short_answers import canonical
 from pipelines.supervision.questions import form
+from pipelines.text.days import ISO_DAY, MONTHS
 from pipelines.text.substitution import exchanged, has_words
 from pipelines.text.words import FUNCTION_WORDS
 
 NAME, WORDS = "name", "words"
 """Shapes of answers without a number."""
 
-_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MONTH = re.compile(rf"(?:{'|'.join(MONTHS)}) [0-9]{{4}}")
 _YEAR = re.compile(r"(?:1[0-9]|20)[0-9]{2}")
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
@@ -37,7 +37,7 @@ def shape(answer: str) -> str:
     "words".
     """
     known = canonical(answer)
-    if _DAY.fullmatch(known):
+    if re.fullmatch(ISO_DAY, known):
         return "day"
     if _MONTH.fullmatch(known):
         return "month"

@@ -16,7 +16,7 @@ say when an output includes an answer; here a given answer *names* a gold or a w
   Gold names do not hide each other, nor do wrong ones. Where a gold and a wrong answer have the
   same form, the gold one is named.
 
-Answers such as "unknown" are no answers and name nothing (`short_answers.is_unknown`).
+Answers such as "unknown" are no answers and name nothing (`pipelines.text.refusals`).
 """
 
 import re
@@ -24,7 +24,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pipelines.metrics.answer_recall import named_answers
-from pipelines.metrics.short_answers import MONTHS, canonical, is_unknown
+from pipelines.metrics.short_answers import canonical
+from pipelines.text.days import ISO_DAY, MONTHS
+from pipelines.text.refusals import is_unknown
 
 Words = tuple[str, ...]
 
@@ -33,7 +35,6 @@ _HEDGES = frozenset({
     "ca", "c", "some", "estimated",
 })  # fmt: skip
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
-_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MOST_UNIT_WORDS = 2  # square miles
 
 
@@ -164,7 +165,7 @@ def _words(text: str) -> Words:
 
 def _parts(word: str) -> Words:
     """A day's number, month and year; another word as it is."""
-    if not _DATE.fullmatch(word):
+    if not re.fullmatch(ISO_DAY, word):
         return (word,)
     year, month, day = word.split("-")
     return f"day:{day}", MONTHS[int(month) - 1], year  # no other word has a colon: 19 is a number

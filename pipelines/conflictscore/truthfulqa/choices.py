@@ -5,6 +5,7 @@ import re
 from typing import Final, Literal, NamedTuple
 
 from pipelines.data.truthfulqa import TruthfulQuestion
+from pipelines.metrics.short_answers import canonical
 
 Letter = Literal["A", "B"]
 
@@ -79,8 +80,8 @@ def _letter(first: str, reply: str, options: Options) -> Letter | None:
     if not found and (leading := _LEADING.match(first)):
         found = {leading[1]}
     if not found:
-        plain = _plain(first)
-        found = {letter for letter in ("A", "B") if plain == _plain(options.text(letter))}
+        plain = canonical(first)
+        found = {letter for letter in ("A", "B") if plain == canonical(options.text(letter))}
     if not found:
         found = set(_BRACKETED.findall(reply))
     if len(found) != 1:
@@ -93,8 +94,4 @@ def _strict(lines: list[str], options: Options) -> bool:
     if match is None or len(lines) != 2:
         return False
     text = options.a if match[1] == "A" else options.b
-    return _plain(match[2]) == _plain(text) and lines[1].startswith("Justification: ")
-
-
-def _plain(text: str) -> str:
-    return " ".join(re.findall(r"\w+", text.casefold()))
+    return canonical(match[2]) == canonical(text) and lines[1].startswith("Justification: ")
