@@ -1,12 +1,23 @@
-"""Schemas of replies: bounds that fail no reply, and what is whole of one that breaks off."""
+"""Replies by a schema: bounds that fail none, how one is read, what is whole of one cut short."""
 
-from functools import lru_cache
+import re
+from functools import lru_cache, reduce
+from json import JSONDecoder
+from operator import getitem
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field, ValidationError
 from pydantic_core import from_json
 
 from serving.calls import Schema
+
+SHOWN = 100
+"""Characters of a reply that its problem shows."""
+
+_DECODER = JSONDecoder()
+_OPENING = re.compile(r'\{\s*"')
+_LABEL = re.compile(r"'([^']+)'")
+"""As pydantic lists the labels that it expects."""
 
 
 def told(**bounds: int) -> Any:
@@ -25,6 +36,73 @@ def form(schema: type[BaseModel]) -> dict[str, Any]:
     return {"type": "json_schema", "json_schema": form}
 
 
+def read(text: str, schema: type[Schema]) -> Schema:
+    """A reply as the schema's model.
+
+    A server that holds no reply to its schema lets a model reason first, fence its JSON, and write
+    before and after it. One object that fits is read there; of several that differ, none.
+
+    Raises:
+        ValidationError: Nothing fits; it says why the last object does not.
+    """
+    try:
+        return _validated(text, schema)
+    except ValidationError as error:
+        fault = error
+    fitting: list[Schema] = []
+    for part in objects(text.rpartition("</think>")[2]):
+        try:
+            fitting.append(_validated(part, schema))
+        except ValidationError as error:
+            fault = error
+    if fitting and all(value == fitting[0] for value in fitting):
+        return fitting[0]
+    raise fault
+
+
+def how_it_begins(text: str) -> str:
+    """What a problem says of a reply that cannot be read, in one line."""
+    began = " ".join(text[:SHOWN].split())
+    return f"it begins “{began}”" if began else "it is empty"
+
+
+def objects(text: str) -> list[str]:
+    """The JSON objects that stand in a text, outermost; the last may break off."""
+    found: list[str] = []
+    end = 0
+    while opening := _OPENING.search(text, end):
+        start = opening.start()
+        try:
+            _, end = _DECODER.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            return [*found, text[start:]]
+        found.append(text[start:end])
+    return found
+
+
+def _validated(text: str, schema: type[Schema]) -> Schema:
+    try:
+        return schema.model_validate_json(text)
+    except ValidationError as error:
+        value = from_json(text) if error.errors()[0]["type"] != "json_invalid" else None
+        if value is None or not _respelled(value, error):
+            raise
+        return schema.model_validate(value)
+
+
+def _respelled(value: Any, error: ValidationError) -> bool:
+    """Spell labels as the schema does, whatever their case; whether one was spelt otherwise."""
+    changed = False
+    for fault in error.errors(include_url=False):
+        if fault["type"] in {"literal_error", "enum"} and isinstance(fault["input"], str):
+            *path, last = fault["loc"]
+            for label in _LABEL.findall(fault["ctx"]["expected"]):
+                if label.casefold() == fault["input"].strip().casefold():
+                    reduce(getitem, path, value)[last] = label
+                    changed = True
+    return changed
+
+
 Partial = Literal["items", "text"]
 """What is read of a reply that breaks off: whole items, or the last text as far as it goes, too."""
 
@@ -38,6 +116,7 @@ def whole_part(text: str, schema: type[Schema], part: Partial = "items") -> Sche
         None where nothing is left that fits the schema.
     """
     try:
+        text = [text, *objects(text)][-1]
         value = from_json(text, allow_partial=True if part == "items" else "trailing-strings")
     except ValueError:
         return None
@@ -45,7 +124,7 @@ def whole_part(text: str, schema: type[Schema], part: Partial = "items") -> Sche
         try:
             return schema.model_validate(value)
         except ValidationError as error:
-            if not _without_last(value, error):
+            if not _respelled(value, error) and not _without_last(value, error):
                 return None
 
 

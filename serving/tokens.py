@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from jinja2 import Template, TemplateError
 from tokenizers import Tokenizer
 
 from serving import templates
@@ -58,10 +57,6 @@ class ChatTokenizer:
         return cls(tokenizer, source, special)
 
     @cached_property
-    def _compiled(self) -> Template:
-        return templates.compiled(self.template)
-
-    @cached_property
     def always_reasons(self) -> bool:
         """Whether the model reasons before every reply, by what its prompts look like."""
         return templates.reasons(self.render([{"role": "user", "content": "?"}]))
@@ -79,20 +74,17 @@ class ChatTokenizer:
 
     def render(self, messages: Sequence[Message]) -> str:
         """The prompt text that the chat template makes; some templates refuse system turns."""
-        try:
-            return str(
-                self._compiled.render(
-                    messages=list(messages),
-                    tools=None,
-                    documents=None,
-                    add_generation_prompt=True,
-                    **self.special,
-                    **TEMPLATE_ARGUMENTS,
-                )
-            )
-        except TemplateError as error:
-            message = f"the model's chat template refuses the messages: {error}"
-            raise ServingError(message) from error
+        return templates.rendered(
+            self.template,
+            {
+                "messages": [dict(message) for message in messages],
+                "tools": None,
+                "documents": None,
+                "add_generation_prompt": True,
+                **self.special,
+                **TEMPLATE_ARGUMENTS,
+            },
+        )
 
     def count(self, messages: Sequence[Message]) -> int:
         """Number of prompt tokens of a chat request; an equal beginning is counted once."""
