@@ -9,7 +9,7 @@ from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from serving.backend import Backend
 from serving.cache import CompletionCache, completion_key
@@ -24,11 +24,11 @@ from serving.calls import (
     Usage,
 )
 from serving.choice import label_shares
-from serving.errors import RequestError, ServingError, first_fault
+from serving.errors import RequestError, ServingError
 from serving.excerpts import Room, beginning
 from serving.line import Line, open_lines
 from serving.requests import ask, bodies, token_ids
-from serving.schemas import Partial, form, how_it_begins, read, whole_part
+from serving.schemas import Partial, form, how_it_begins, in_words, read, whole_part
 from serving.templates import TEMPLATE_ARGUMENTS
 from serving.tokens import ChatTokenizer, Message, defuse_common
 
@@ -115,13 +115,13 @@ class Client:
         completion = await self._reply(wanted, affinity)
         try:
             return Structured(read(completion.text, schema), completion.text)
-        except ValidationError as error:
+        except ValueError as error:
             if partial and not completion.finished:
                 whole = whole_part(completion.text, schema, partial)
                 if whole is not None:
                     return Structured(whole, completion.text, cut=True)
             cut = "" if completion.finished else f" (cut after {sampling.max_tokens} tokens)"
-            why = f"{first_fault(error)}; {how_it_begins(completion.text)}"
+            why = f"{in_words(error)}; {how_it_begins(completion.text)}"
             return Structured(None, completion.text, f"not the JSON asked for{cut}: {why}")
 
     async def choose(

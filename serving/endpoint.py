@@ -1,16 +1,17 @@
 """An OpenAI-compatible server: where it is, whether it answers, and what it serves."""
 
 import asyncio
+import json
 import ssl
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
-from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from serving import llama_cpp
-from serving.errors import ServingError, first_fault
+from serving.errors import ServingError
 
 # Loopback speaks plain HTTP; loading the certificates of the world costs more than the request.
 _NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -18,6 +19,9 @@ _NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 PAGE_S, PAGE_BYTES = 30.0, 1 << 20
 """What a page that is no completion may take."""
+
+LONGEST_NAME = 1000
+"""Characters."""
 
 REFUSED = "refuses the key; set CONTESTED_API_KEY to the one it was started with"
 FOREIGN = "answers, but not as an OpenAI-compatible server does"
@@ -54,62 +58,43 @@ class ServedModel:
     engine: str
 
 
-def _printable(text: str) -> str:
-    if not text.isprintable():
-        raise ValueError("has signs that cannot be printed")
-    return text
+def name_of(value: Any) -> str:
+    """A name that a server gives; an empty one if terminals and files had better not hold it."""
+    fit = isinstance(value, str) and len(value) <= LONGEST_NAME and value.isprintable()
+    return value if fit else ""
 
 
-Name = Annotated[str, Field(max_length=1000), AfterValidator(_printable)]
-"""A name that a server gives: it goes to terminals, files and cache keys."""
+async def taken(pieces: AsyncIterator[bytes], most: int, seconds: float) -> bytes:
+    """A body, as it comes. ValueError if it is too long, or comes too slowly."""
+    body = bytearray()
+    try:
+        async with asyncio.timeout(seconds):
+            async for piece in pieces:
+                body += piece
+                if len(body) > most:
+                    raise ValueError(f"sends more than {most:,} bytes")
+    except TimeoutError:
+        raise ValueError(f"takes more than {seconds:g} s to send a reply") from None
+    return bytes(body)
 
 
-class _Meta(BaseModel):
-    n_ctx: Annotated[int, Field(strict=True, gt=0)] | None = None
-    ftype: Name | None = None
-
-
-class _Card(BaseModel):
-    """A model as a server lists it; `meta` is told by llama.cpp."""
-
-    id: Annotated[Name, Field(min_length=1)]
-    root: Name | None = None
-    max_model_len: Annotated[int, Field(strict=True, gt=0)] | None = None
-    owned_by: Name | None = None
-    meta: _Meta | None = None
-
-
-class _Cards(BaseModel):
-    data: list[_Card]
-
-
-class _About(BaseModel):
-    """The pages /version of vLLM and /props of llama.cpp."""
-
-    version: Name | None = None
-    build_info: Name | None = None
-    model_path: Name | None = None
-
-
-async def page(client: httpx.AsyncClient, url: str, body: Any = None) -> httpx.Response:
-    """A page of a server, got or, with a body, posted; it must be short and come soon.
+async def page(client: httpx.AsyncClient, url: str, body: Any = None) -> tuple[int, Any]:
+    """The status of a page, got or, with a body, posted, and its JSON; None where it is none.
 
     Raises:
         httpx.HTTPError, TimeoutError: It does not come.
-        ValueError: It is too long, or packed.
+        ValueError: It is too long, or comes too slowly.
     """
-    headers = {"Accept-Encoding": "identity"}
-    method = "GET" if body is None else "POST"
+    method, headers = "GET" if body is None else "POST", {"Accept-Encoding": "identity"}
     async with (
         asyncio.timeout(PAGE_S),
         client.stream(method, url, json=body, headers=headers, timeout=PAGE_S) as reply,
     ):
-        content = bytearray()
-        async for chunk in reply.aiter_raw():
-            content += chunk
-            if len(content) > PAGE_BYTES or "Content-Encoding" in reply.headers:
-                raise ValueError(f"the page is packed or longer than {PAGE_BYTES:,} bytes")
-    return httpx.Response(reply.status_code, content=bytes(content), request=reply.request)
+        content = await taken(reply.aiter_raw(), PAGE_BYTES, PAGE_S)
+    try:
+        return reply.status_code, json.loads(content)
+    except (ValueError, RecursionError):
+        return reply.status_code, None
 
 
 async def answers(endpoint: Endpoint, timeout_s: float = 5.0) -> bool:
@@ -120,12 +105,11 @@ async def answers(endpoint: Endpoint, timeout_s: float = 5.0) -> bool:
             asyncio.timeout(timeout_s),
             httpx.AsyncClient(headers=endpoint.headers, trust_env=False, verify=_NO_TLS) as client,
         ):
-            (await page(client, f"{root}/health")).raise_for_status()
-            listed = await page(client, f"{endpoint.url}/models")
-            cards = _Cards.model_validate_json(listed.content).data
-    except (httpx.HTTPError, TimeoutError, ValueError):
+            healthy, _ = await page(client, f"{root}/health")
+            status, listed = await page(client, f"{endpoint.url}/models")
+            return healthy == status == httpx.codes.OK and endpoint.model in _cards(listed)
+    except (httpx.HTTPError, TimeoutError, ValueError, LookupError, TypeError):
         return False
-    return endpoint.model in {card.id for card in cards}
 
 
 async def ask_endpoint(url: str, key: str, model: str | None = None) -> ServedModel:
@@ -144,22 +128,22 @@ async def ask_endpoint(url: str, key: str, model: str | None = None) -> ServedMo
     parts, headers = urlsplit(url), Endpoint(url, key, "").headers
     try:
         async with httpx.AsyncClient(headers=headers, trust_env=False) as client:
-            answer = await page(client, f"{url.rstrip('/')}/models")
-            version = await page(client, f"{parts.scheme}://{parts.netloc}/version")
-            properties = await page(client, f"{parts.scheme}://{parts.netloc}/props")
+            status, listed = await page(client, f"{url.rstrip('/')}/models")
+            _, version = await page(client, f"{parts.scheme}://{parts.netloc}/version")
+            _, properties = await page(client, f"{parts.scheme}://{parts.netloc}/props")
     except (httpx.HTTPError, httpx.InvalidURL, TimeoutError, ValueError) as error:
         raise ServingError(
             f"no server answers at {url} ({error or type(error).__name__}); "
             "start it, or leave --endpoint out to have one started"
         ) from error
-    if answer.status_code in {401, 403}:
+    if status in {401, 403}:
         raise ServingError(f"the server at {url} {REFUSED}")
     try:
-        cards = {card.id: card for card in _Cards.model_validate_json(answer.content).data}
-    except ValidationError as error:
+        cards = _cards(listed)
+    except (LookupError, TypeError, ValueError) as error:
         raise ServingError(
-            f"{url} answers (status {answer.status_code}), but not as an OpenAI-compatible server "
-            f"does; the URL should end in /v1 ({first_fault(error)})"
+            f"{url} answers (status {status}), but not as an OpenAI-compatible server does "
+            f"({error or type(error).__name__}); the URL should end in /v1"
         ) from error
     name = model if model is not None else next(iter(cards), None)
     if name is None or name not in cards:
@@ -169,24 +153,32 @@ async def ask_endpoint(url: str, key: str, model: str | None = None) -> ServedMo
             "name one of them with --model"
         )
     card = cards[name]
-    root, context = card.root, card.max_model_len
-    if card.owned_by == llama_cpp.OWNER:
-        told, meta = _about(properties), card.meta or _Meta()
-        engine, context = llama_cpp.engine(told.build_info, meta.ftype), meta.n_ctx
-        root = told.model_path
-    elif found := _about(version).version:
+    root, context = card.get("root"), card.get("max_model_len")
+    if card.get("owned_by") == llama_cpp.OWNER:
+        told, meta = _object(properties), _object(card.get("meta"))
+        build, kind = name_of(told.get("build_info")), name_of(meta.get("ftype"))
+        engine, context = llama_cpp.engine(build, kind), meta.get("n_ctx")
+        root = told.get("model_path")
+    elif found := name_of(_object(version).get("version")):
         engine = f"vllm {found}"
     else:
         engine = "unknown engine"
-    return ServedModel(name=name, root=root or "", context=context, engine=engine)
+    if context is not None and (type(context) is not int or context < 1):
+        raise ServingError(f"the server at {url} tells no context length of '{name}' that is one")
+    return ServedModel(name=name, root=name_of(root), context=context, engine=engine)
 
 
-def _about(answer: httpx.Response) -> _About:
-    """What a page tells; nothing where it is another."""
-    try:
-        return _About.model_validate_json(answer.content)
-    except ValidationError:
-        return _About()
+def _cards(listed: Any) -> dict[str, dict[str, Any]]:
+    """The models that a page lists, by name; LookupError, TypeError, ValueError if none."""
+    cards = {name_of(card["id"]): card for card in listed["data"]}
+    if "" in cards:
+        raise ValueError("it lists a model whose name is too long or cannot be printed")
+    return cards
+
+
+def _object(value: Any) -> dict[str, Any]:
+    """A JSON object; an empty one in place of anything else."""
+    return value if isinstance(value, dict) else {}
 
 
 def _is_url(text: str) -> bool:

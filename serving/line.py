@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from pydantic_core import PydanticSerializationError, to_json
 
 from serving.calls import Completion
-from serving.endpoint import FOREIGN, REFUSED, Endpoint
+from serving.endpoint import FOREIGN, REFUSED, Endpoint, taken
 from serving.errors import RequestError, ServingError
 
 if TYPE_CHECKING:
-    from aiohttp import ClientResponse, ClientSession
+    from aiohttp import ClientSession
 
 CONNECT_S = 30.0
 """How long a server may take to accept a connection."""
@@ -58,6 +58,7 @@ class Line:
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
         self.in_flight = 0
+        self._server = f"the server at {endpoint.url}"
         self.others: set[str] = set()
         self._session: ClientSession | None = None
         self._waiting: set[asyncio.Timeout] = set()
@@ -88,45 +89,29 @@ class Line:
                     f"{self.endpoint.url}/{path}", data=data, allow_redirects=False
                 ) as reply,
             ):
-                status, body = reply.status, await self._body(reply, longest(request))
+                status, body = (
+                    reply.status,
+                    await taken(reply.content.iter_any(), longest(request), BODY_S),
+                )
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise PassingError(str(error) or type(error).__name__) from error
+        except ValueError as error:
+            raise RequestError(f"{self._server} {error}") from error
         if status != 200:
             raise _refusal(self.endpoint, status, body)
         try:
             answer = json.loads(body)
             told = _told(answer, request.get("prompt", ()))
         except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
-            raise ServingError(
-                f"the server at {self.endpoint.url} {FOREIGN}; check --endpoint"
-            ) from error
+            raise ServingError(f"{self._server} {FOREIGN}; check --endpoint") from error
         name = answer.get("model")
         if isinstance(name, str) and self.endpoint.model not in name and len(self.others) < SHOWN:
             self.others.add(in_short(name))
         try:
             return Completion(**told)
         except ValueError as error:
-            raise self._refused(
-                f"gives {error}: {in_short(body.decode(errors='replace'))}"
-            ) from error
-
-    async def _body(self, reply: "ClientResponse", most: int) -> bytes:
-        """The body of a reply as it is sent; RequestError if packed, too long or too slow."""
-        if reply.headers.get("Content-Encoding", "identity") != "identity":
-            raise self._refused("packs its reply, which it was asked not to")
-        body = bytearray()
-        try:
-            async with asyncio.timeout(BODY_S):
-                async for chunk in reply.content.iter_any():
-                    body += chunk
-                    if len(body) > most:
-                        raise self._refused(f"sends a reply of more than {most:,} bytes")
-        except TimeoutError as error:
-            raise self._refused(f"takes more than {BODY_S:g} s to send a reply") from error
-        return bytes(body)
-
-    def _refused(self, fault: str) -> RequestError:
-        return RequestError(f"the server at {self.endpoint.url} {fault}")
+            shown = in_short(body.decode(errors="replace"))
+            raise RequestError(f"{self._server} gives {error}: {shown}") from error
 
     async def close(self) -> None:
         """Close the connection."""

@@ -20,7 +20,7 @@ _WHOLE_DISTRIBUTION: Final = {"top_k": 0, "top_p": 1.0, "min_p": 0.0}
 _VLLM_ONLY: Final = ("logprob_token_ids", "allowed_token_ids", "return_tokens_as_token_ids")
 
 
-def engine(build: str | None, quantisation: str | None) -> str:
+def engine(build: str, quantisation: str) -> str:
     """Engine, build and quantisation, as far as the server tells them."""
     return " ".join(filter(None, (ENGINE, build, quantisation)))
 

@@ -9,7 +9,7 @@ import json
 import resource
 import signal
 import sys
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from jinja2 import Template, TemplateError, TemplateSyntaxError
@@ -18,7 +18,7 @@ from jinja2.nodes import CallBlock, Node
 from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-SECONDS, BYTES = 5.0, 2 << 30
+SECONDS, BYTES = 5.0, 1 << 30
 """Processor time of one text, and memory of all. A text that takes more ends the process."""
 
 LEAST, FOLD = 1_000_000, 8
@@ -46,25 +46,10 @@ def compiled(source: str) -> Template:
     def raise_exception(message: str) -> None:
         raise TemplateError(message)
 
-    def tojson(
-        value: Any,
-        ensure_ascii: bool = False,
-        indent: int | None = None,
-        separators: tuple[str, str] | None = None,
-        sort_keys: bool = False,
-    ) -> str:
-        return json.dumps(
-            value,
-            ensure_ascii=ensure_ascii,
-            indent=indent,
-            separators=separators,
-            sort_keys=sort_keys,
-        )
-
     environment = ImmutableSandboxedEnvironment(
         trim_blocks=True, lstrip_blocks=True, extensions=[_Generation, loopcontrols]
     )
-    environment.filters["tojson"] = tojson
+    environment.filters["tojson"] = partial(json.dumps, ensure_ascii=False)
     environment.globals["raise_exception"] = raise_exception
     return environment.from_string(source)
 
@@ -87,7 +72,7 @@ def main() -> None:
     """Answer line by line until standard input ends."""
     resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
     for line in sys.stdin.buffer:
-        signal.setitimer(signal.ITIMER_PROF, SECONDS)
+        signal.setitimer(signal.ITIMER_PROF, float(sys.argv[1]))
         told = json.dumps(answer(line))
         signal.setitimer(signal.ITIMER_PROF, 0)
         print(told, flush=True)

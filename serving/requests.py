@@ -3,10 +3,7 @@
 import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
-
-from annotated_types import Len
-from pydantic import BaseModel, Field
+from typing import TYPE_CHECKING, Any
 
 from serving import llama_cpp
 from serving.calls import Completion
@@ -111,10 +108,6 @@ async def ask(
     raise AssertionError("unreachable: every try returns or raises")
 
 
-class _Tokenized(BaseModel):
-    tokens: Annotated[list[Annotated[int, Field(strict=True, ge=0)]], Len(1, 64)]
-
-
 async def token_ids(endpoint: Endpoint, text: str) -> list[int]:
     """Token ids of a label by the server's own tokenizer (/tokenize), else a ServingError."""
     import httpx
@@ -125,10 +118,13 @@ async def token_ids(endpoint: Endpoint, text: str) -> list[int]:
     body |= {"content": text, "add_special": False}
     try:
         async with httpx.AsyncClient(headers=endpoint.headers, trust_env=False) as client:
-            answer = await page(client, url, body)
-        return _Tokenized.model_validate_json(answer.content).tokens
-    except (httpx.HTTPError, TimeoutError, ValueError) as error:
+            status, answer = await page(client, url, body)
+        ids: list[int] = answer["tokens"]
+        if not 0 < len(ids) <= len(text.encode()) or not all(type(one) is int for one in ids):
+            raise ValueError(f"status {status}, no tokens of '{text}'")
+    except (httpx.HTTPError, TimeoutError, ValueError, LookupError, TypeError) as error:
         raise ServingError(
             f"{url} does not tokenize ({in_short(str(error)) or type(error).__name__}); register "
             "the model's folder with 'contested models add' and name it with --model"
         ) from error
+    return ids

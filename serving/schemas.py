@@ -37,27 +37,35 @@ def form(schema: type[BaseModel]) -> dict[str, Any]:
 
 
 def read(text: str, schema: type[Schema]) -> Schema:
-    """A reply as the schema's model.
+    """A reply as the schema's model, with labels in any case.
 
     A server that holds no reply to its schema lets a model reason first, fence its JSON, and write
     before and after it. One object that fits is read there; of several that differ, none.
 
     Raises:
-        ValidationError: Nothing fits; it says why the last object does not.
+        ValueError: Nothing fits. Of the last object it is a ValidationError.
     """
     try:
-        return _validated(text, schema)
+        return schema.model_validate_json(text)
     except ValidationError as error:
-        fault = error
+        fault: ValueError = error
     fitting: list[Schema] = []
     for part in objects(text.rpartition("</think>")[2]):
         try:
-            fitting.append(_validated(part, schema))
-        except ValidationError as error:
+            fitting.append(_fitting(from_json(part), schema))
+        except ValueError as error:
             fault = error
     if fitting and all(value == fitting[0] for value in fitting):
         return fitting[0]
     raise fault
+
+
+def in_words(error: ValueError) -> str:
+    """Why a reply cannot be read, and of what part of it the first fault is."""
+    if not isinstance(error, ValidationError):
+        return str(error)
+    fault = error.errors(include_url=False)[0]
+    return ": ".join(filter(None, (".".join(map(str, fault["loc"])), fault["msg"])))
 
 
 def how_it_begins(text: str) -> str:
@@ -80,29 +88,6 @@ def objects(text: str) -> list[str]:
     return found
 
 
-def _validated(text: str, schema: type[Schema]) -> Schema:
-    try:
-        return schema.model_validate_json(text)
-    except ValidationError as error:
-        value = from_json(text) if error.errors()[0]["type"] != "json_invalid" else None
-        if value is None or not _respelled(value, error):
-            raise
-        return schema.model_validate(value)
-
-
-def _respelled(value: Any, error: ValidationError) -> bool:
-    """Spell labels as the schema does, whatever their case; whether one was spelt otherwise."""
-    changed = False
-    for fault in error.errors(include_url=False):
-        if fault["type"] in {"literal_error", "enum"} and isinstance(fault["input"], str):
-            *path, last = fault["loc"]
-            for label in _LABEL.findall(fault["ctx"]["expected"]):
-                if label.casefold() == fault["input"].strip().casefold():
-                    reduce(getitem, path, value)[last] = label
-                    changed = True
-    return changed
-
-
 Partial = Literal["items", "text"]
 """What is read of a reply that breaks off: whole items, or the last text as far as it goes, too."""
 
@@ -115,17 +100,34 @@ def whole_part(text: str, schema: type[Schema], part: Partial = "items") -> Sche
     Returns:
         None where nothing is left that fits the schema.
     """
+    allowed = True if part == "items" else "trailing-strings"
     try:
-        text = [text, *objects(text)][-1]
-        value = from_json(text, allow_partial=True if part == "items" else "trailing-strings")
+        value = from_json([text, *objects(text)][-1], allow_partial=allowed)
+        return _fitting(value, schema, cut=True)
     except ValueError:
         return None
+
+
+def _fitting(value: Any, schema: type[Schema], *, cut: bool = False) -> Schema:
     while True:
         try:
             return schema.model_validate(value)
         except ValidationError as error:
-            if not _respelled(value, error) and not _without_last(value, error):
-                return None
+            if not _respelled(value, error) and not (cut and _without_last(value, error)):
+                raise
+
+
+def _respelled(value: Any, error: ValidationError) -> bool:
+    """Spell labels as the schema does; False where none is merely in another case."""
+    changed = False
+    for fault in error.errors(include_url=False):
+        if fault["type"] in {"literal_error", "enum"} and isinstance(fault["input"], str):
+            *path, last = fault["loc"]
+            for label in _LABEL.findall(fault["ctx"]["expected"]):
+                if label.casefold() == fault["input"].strip().casefold():
+                    reduce(getitem, path, value)[last] = label
+                    changed = True
+    return changed
 
 
 def _without_last(value: Any, error: ValidationError) -> bool:

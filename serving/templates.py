@@ -40,7 +40,7 @@ _OPENINGS = ("<think>", "<thinking>", "[THINK]", "<seed:think>")
 @cache
 def _renderer() -> "subprocess.Popen[bytes]":
     return subprocess.Popen(  # noqa: S603 - our own file
-        [sys.executable, "-P", rendering.__file__],
+        [sys.executable, "-P", rendering.__file__, str(rendering.SECONDS)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -46,13 +46,16 @@ class ChatTokenizer:
         """
         try:
             tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        except Exception as error:  # the Rust library raises bare Exception
+            tokenizer.no_truncation()
+            tokenizer.no_padding()
+            tokenizer.encode("a")
+        except BaseException as error:  # the Rust library raises bare Exception, or panics
+            if isinstance(error, KeyboardInterrupt | SystemExit):
+                raise
             raise ServingError(
                 f"{folder / 'tokenizer.json'} cannot be read as a tokenizer ({error}); "
                 "export the model again with its fast tokenizer"
             ) from error
-        tokenizer.no_truncation()
-        tokenizer.no_padding()
         source, special = templates.read(folder)
         return cls(tokenizer, source, special)
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from pydantic import Field
 from rich.console import Console
-from rich.markup import escape
 
 from pipelines.cli.flat import flat
 from pipelines.cli.progress import STDERR
@@ -120,9 +119,9 @@ def answer_npov(
             print(plain_json(response.example.model_dump_json(indent=2)))
         else:
             show(response.example, Console(emoji=False))
-    STDERR.print(f"[dim]{escape(cost)}[/dim]", soft_wrap=True)
+    STDERR.print(f"[dim]{plain(cost)}[/dim]", soft_wrap=True)
     if out is not None:
-        STDERR.print(f"example: {escape(str(out))}", soft_wrap=True)
+        STDERR.print(f"example: {plain(str(out))}", soft_wrap=True)
 
 
 def show(example: NpovExample, console: Console) -> None:
