@@ -133,7 +133,7 @@ async def ask_endpoint(url: str, key: str, model: str | None = None) -> ServedMo
             _, properties = await page(client, f"{parts.scheme}://{parts.netloc}/props")
     except (httpx.HTTPError, httpx.InvalidURL, TimeoutError, ValueError) as error:
         raise ServingError(
-            f"no server answers at {url} ({error or type(error).__name__}); "
+            f"no server answers at {url} ({str(error) or type(error).__name__}); "
             "start it, or leave --endpoint out to have one started"
         ) from error
     if status in {401, 403}:
@@ -143,7 +143,7 @@ async def ask_endpoint(url: str, key: str, model: str | None = None) -> ServedMo
     except (LookupError, TypeError, ValueError) as error:
         raise ServingError(
             f"{url} answers (status {status}), but not as an OpenAI-compatible server does "
-            f"({error or type(error).__name__}); the URL should end in /v1"
+            f"({str(error) or type(error).__name__}); the URL should end in /v1"
         ) from error
     name = model if model is not None else next(iter(cards), None)
     if name is None or name not in cards:

@@ -62,7 +62,7 @@ def answer(line: bytes) -> tuple[str | None, str]:
     except TemplateSyntaxError as error:
         return None, f"cannot be read: {error}"
     except Exception as error:  # a template's expressions raise anything
-        return None, f"refuses the messages: {error or type(error).__name__}"
+        return None, f"refuses the messages: {str(error) or type(error).__name__}"
     if len(text) > LEAST + FOLD * len(line):
         return None, f"writes {len(text):,} characters around the messages"
     return text, ""

@@ -120,7 +120,9 @@ async def token_ids(endpoint: Endpoint, text: str) -> list[int]:
         async with httpx.AsyncClient(headers=endpoint.headers, trust_env=False) as client:
             status, answer = await page(client, url, body)
         ids: list[int] = answer["tokens"]
-        if not 0 < len(ids) <= len(text.encode()) or not all(type(one) is int for one in ids):
+        if not 0 < len(ids) <= len(text.encode()) or not all(
+            type(one) is int and one >= 0 for one in ids
+        ):
             raise ValueError(f"status {status}, no tokens of '{text}'")
     except (httpx.HTTPError, TimeoutError, ValueError, LookupError, TypeError) as error:
         raise ServingError(

@@ -15,6 +15,7 @@ SHOWN = 100
 """Characters of a reply that its problem shows."""
 
 _DECODER = JSONDecoder()
+_REASONED = re.compile(r"\A(?:\s*<think>.*?(?:</think>|\Z)|[^{]*?</think>)", re.S)
 _OPENING = re.compile(r'\{\s*"')
 _LABEL = re.compile(r"'([^']+)'")
 """As pydantic lists the labels that it expects."""
@@ -50,7 +51,7 @@ def read(text: str, schema: type[Schema]) -> Schema:
     except ValidationError as error:
         fault: ValueError = error
     fitting: list[Schema] = []
-    for part in objects(text.rpartition("</think>")[2]):
+    for part in objects(text):
         try:
             fitting.append(_fitting(from_json(part), schema))
         except ValueError as error:
@@ -75,7 +76,8 @@ def how_it_begins(text: str) -> str:
 
 
 def objects(text: str) -> list[str]:
-    """The JSON objects that stand in a text, outermost; the last may break off."""
+    """The JSON objects in a text behind its reasoning, outermost; the last may break off."""
+    text = _REASONED.sub("", text, count=1)
     found: list[str] = []
     end = 0
     while opening := _OPENING.search(text, end):
