@@ -108,7 +108,7 @@ async def answers(endpoint: Endpoint, timeout_s: float = 5.0) -> bool:
             healthy, _ = await page(client, f"{root}/health")
             status, listed = await page(client, f"{endpoint.url}/models")
             return healthy == status == httpx.codes.OK and endpoint.model in _cards(listed)
-    except (httpx.HTTPError, TimeoutError, ValueError, LookupError, TypeError):
+    except (httpx.HTTPError, TimeoutError, ValueError):
         return False
 
 
@@ -140,10 +140,10 @@ async def ask_endpoint(url: str, key: str, model: str | None = None) -> ServedMo
         raise ServingError(f"the server at {url} {REFUSED}")
     try:
         cards = _cards(listed)
-    except (LookupError, TypeError, ValueError) as error:
+    except ValueError as error:
         raise ServingError(
-            f"{url} answers (status {status}), but not as an OpenAI-compatible server does "
-            f"({str(error) or type(error).__name__}); the URL should end in /v1"
+            f"{url} answers (status {status}), but not as an OpenAI-compatible server does; "
+            f"the URL should end in /v1 ({error})"
         ) from error
     name = model if model is not None else next(iter(cards), None)
     if name is None or name not in cards:
@@ -164,13 +164,16 @@ async def ask_endpoint(url: str, key: str, model: str | None = None) -> ServedMo
     else:
         engine = "unknown engine"
     if context is not None and (type(context) is not int or context < 1):
-        raise ServingError(f"the server at {url} tells no context length of '{name}' that is one")
+        raise ServingError(f"the server at {url} gives '{name}' no usable context length; mend it")
     return ServedModel(name=name, root=name_of(root), context=context, engine=engine)
 
 
 def _cards(listed: Any) -> dict[str, dict[str, Any]]:
-    """The models that a page lists, by name; LookupError, TypeError, ValueError if none."""
-    cards = {name_of(card["id"]): card for card in listed["data"]}
+    """The models that a page lists, by name. ValueError if it lists none, or one unfit for use."""
+    try:
+        cards = {name_of(card["id"]): card for card in listed["data"]}
+    except (LookupError, TypeError):
+        raise ValueError("it lists no models") from None
     if "" in cards:
         raise ValueError("it lists a model whose name is too long or cannot be printed")
     return cards

@@ -96,7 +96,7 @@ class Line:
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise PassingError(str(error) or type(error).__name__) from error
         except ValueError as error:
-            raise RequestError(f"{self._server} {error}") from error
+            raise RequestError(f"{self._server} {error}; check --endpoint") from error
         if status != 200:
             raise _refusal(self.endpoint, status, body)
         try:
