@@ -72,7 +72,8 @@ def in_words(error: ValueError) -> str:
 def how_it_begins(text: str) -> str:
     """What a problem says of a reply that cannot be read, in one line."""
     began = " ".join(text[:SHOWN].split())
-    return f"it begins “{began}”" if began else "it is empty"
+    more = "…" if len(text) > SHOWN else ""
+    return f"it begins “{began}{more}”" if began else "it is empty"
 
 
 def objects(text: str) -> list[str]:
@@ -102,9 +103,9 @@ def whole_part(text: str, schema: type[Schema], part: Partial = "items") -> Sche
     Returns:
         None where nothing is left that fits the schema.
     """
-    allowed = True if part == "items" else "trailing-strings"
+    text = [text, *objects(text)][-1]
     try:
-        value = from_json([text, *objects(text)][-1], allow_partial=allowed)
+        value = from_json(text, allow_partial=True if part == "items" else "trailing-strings")
         return _fitting(value, schema, cut=True)
     except ValueError:
         return None
