@@ -5,6 +5,7 @@ What the client takes of a reply is counted by the server: that bounds its memor
 
 import asyncio
 import json
+import re
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -316,6 +317,32 @@ def test_a_bad_reply_fails_its_record_and_the_run_goes_on(
     assert table(Path("out"), "failures")[0]["response"] == "bad"
     assert "answered as another-model" in outcome.err
     assert '"another-model"' in Path("out/run.json").read_text()
+
+
+COMMANDS = {
+    "a page of HTML": (MODELS, LISTS["HTML"]),
+    "a page that is not there": (MODELS, (Page(b"<html>", status=404), r"answers \(status 404\)")),
+    "a name that paints": (MODELS, LISTS["a name that paints"]),
+    "a gigabyte": (CHAT, COMPLETIONS["a body without end"]),
+    "no completion": (CHAT, (of({"hello": "world"}), FOREIGN)),
+    "a refusal that paints": (CHAT, COMPLETIONS["a refusal that paints"]),
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_ends_in_one_line(
+    name: str, contested: Contested, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("d.txt").write_text("The bridge was opened in 1936.")
+    path, (page, says) = COMMANDS[name]
+    with Hostile(path, page) as hostile:
+        message = contested.refused(
+            *("score", "--response", "d.txt", "--documents", "d.txt", "--claims", "sentences"),
+            *("--labeller", "llm", "--endpoint", hostile.url),
+        )
+    assert re.search(says, message)
+    assert visible(message) == message
 
 
 async def test_many_replies_at_once_stay_within_their_bounds(tmp_path: Path) -> None:
