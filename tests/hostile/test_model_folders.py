@@ -6,8 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import Contested, the_line
 from tiny_words import word_counting
+from tokenizers import Tokenizer
 
+from pipelines.cli import app
 from serving import profile
 from serving.errors import ServingError
 from serving.folders import check_folder
@@ -75,6 +78,16 @@ def test_a_hostile_file_is_one_line(name: str, tmp_path: Path) -> None:
     assert file in str(refused.value)
     assert "\n" not in str(refused.value)
     assert len(str(refused.value)) < 600
+
+
+def test_a_tokenizer_that_panics_in_a_library_is_one_line(
+    contested: Contested, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "tokenizer.json"
+    file.write_text(FILES["a tokenizer that panics as it is read"][1])
+    monkeypatch.setattr(app, "app", lambda **_: Tokenizer.from_file(str(file)))
+    monkeypatch.setenv("RUST_BACKTRACE", "0")
+    assert the_line(contested()).startswith("a model's tokenizer.json is broken (Precompiled")
 
 
 PROFILES = {
