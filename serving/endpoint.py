@@ -17,7 +17,7 @@ from serving.errors import ServingError
 _NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
-PAGE_S, PAGE_BYTES = 30.0, 1 << 20
+PAGE_S, PAGE_BYTES = 60.0, 1 << 20
 """What a page that is no completion may take."""
 
 LONGEST_NAME = 1000

@@ -70,7 +70,9 @@ def answer(line: bytes) -> tuple[str | None, str]:
 
 def main() -> None:
     """Answer line by line until standard input ends."""
-    resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    memory = BYTES if most == resource.RLIM_INFINITY else min(BYTES, most)
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     for line in sys.stdin.buffer:
         signal.setitimer(signal.ITIMER_PROF, float(sys.argv[1]))
         told = json.dumps(answer(line))
