@@ -84,7 +84,7 @@ def test_a_tokenizer_that_panics_in_a_library_is_one_line(
     contested: Contested, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "tokenizer.json"
-    file.write_text(FILES["a tokenizer that panics as it is read"][1])
+    file.write_text(str(FILES["a tokenizer that panics as it is read"][1]))
     monkeypatch.setattr(app, "app", lambda **_: Tokenizer.from_file(str(file)))
     monkeypatch.setenv("RUST_BACKTRACE", "0")
     assert the_line(contested()).startswith("a model's tokenizer.json is broken (Precompiled")
