@@ -131,7 +131,7 @@ def _object(file: Path) -> dict[str, Any]:
         )
     try:
         value = json.loads(file.read_bytes())
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise TaggerError(f"{file} is not JSON ({error}); fetch the file again") from error
     if not isinstance(value, dict):
         raise TaggerError(f"{file} holds no JSON object; fetch the file again")
@@ -147,7 +147,7 @@ def _check_modules(folder: Path) -> None:
         paths = [module["path"] for module in json.loads(file.read_bytes())]
     except OSError as error:
         raise _unreadable(file, error) from error
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise TaggerError(f"{file} does not list modules; fetch the file again") from error
     if paths != [""]:
         others = ", ".join(filter(None, paths))

@@ -78,6 +78,11 @@ class CompletionCache:
                 value = json.loads(unwritten[2])
         return value
 
+    def drop(self, key: str) -> None:
+        """Take out a completion that cannot be used, so that the next one is kept."""
+        with self._told("written", "name another file with --cache"), self._database:
+            self._database.execute("DELETE FROM completions WHERE key = ?", (key,))
+
     def put(self, key: str, model: str, value: Mapping[str, Any]) -> None:
         """Store a completion for good. The first one stored under a key stays.
 
@@ -129,7 +134,7 @@ class CompletionCache:
     def _told(self, what: str, remedy: str) -> Iterator[None]:
         try:
             yield
-        except (OSError, sqlite3.Error, json.JSONDecodeError) as error:
+        except (OSError, sqlite3.Error, ValueError, RecursionError) as error:
             raise ServingError(
                 f"the cache {self.path} cannot be {what} ({error}); {remedy}"
             ) from error

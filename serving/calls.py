@@ -2,11 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Generic, TypeVar
 
 from pydantic import BaseModel
 
 Schema = TypeVar("Schema", bound=BaseModel)
+
+ROUNDING = 1e-3
+"""What a log-probability may be above 0, by rounding in 16 bits."""
+
+MOST_TOKENS = 1_000_000_000
+"""More tokens than any call has."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +78,15 @@ class Completion:
     completion_tokens: int = 0
     cached_prefix_tokens: int = 0
     prompt_logprobs: Sequence[float] | None = None
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for numbers that no model can give, from a server or an old cache."""
+        logprobs = (*(self.logprobs or {}).values(), *(self.prompt_logprobs or ()))
+        if not all(type(one) in {int, float} and -inf < one <= ROUNDING for one in logprobs):
+            raise ValueError("log-probabilities that are not finite numbers of at most 0")
+        counts = (self.prompt_tokens, self.completion_tokens, self.cached_prefix_tokens)
+        if not all(type(count) is int and 0 <= count <= MOST_TOKENS for count in counts):
+            raise ValueError("counts of tokens that are not numbers from 0 to a billion")
 
     @property
     def finished(self) -> bool:

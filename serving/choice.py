@@ -3,6 +3,8 @@
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
+from serving.errors import ServingError
+
 NextLogprobs = Callable[[list[int], Sequence[int]], Awaitable[Mapping[int, float]]]
 """(tokens, path) -> log-probability of each token as the next one after the path's tokens."""
 
@@ -21,12 +23,15 @@ async def label_shares(
         goes on with any of them where they first part.
 
     Raises:
-        ValueError: A label is the beginning of another.
+        ServingError: A label's tokens are the beginning of another's.
     """
     branches: dict[int, list[str]] = {}
     for label, tokens in labels.items():
         if len(tokens) <= depth:
-            raise ValueError(f"choice '{label}' is the beginning of another choice")
+            raise ServingError(
+                f"the model's tokenizer makes '{label}' the beginning of another label; ask by "
+                "--evidence json instead"
+            )
         branches.setdefault(tokens[depth], []).append(label)
     if len(branches) == 1:
         return await label_shares(labels, next_logprobs, depth + 1)

@@ -9,7 +9,7 @@ from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from serving.backend import Backend
 from serving.cache import CompletionCache, completion_key
@@ -28,7 +28,7 @@ from serving.errors import RequestError, ServingError
 from serving.excerpts import Room, beginning
 from serving.line import Line, open_lines
 from serving.requests import ask, bodies, token_ids
-from serving.schemas import Partial, form, whole_part
+from serving.schemas import Partial, form, how_it_begins, in_words, read, whole_part
 from serving.templates import TEMPLATE_ARGUMENTS
 from serving.tokens import ChatTokenizer, Message, defuse_common
 
@@ -114,17 +114,15 @@ class Client:
         wanted = self._request(messages, sampling) | {"response_format": form(schema)}
         completion = await self._reply(wanted, affinity)
         try:
-            return Structured(schema.model_validate_json(completion.text), completion.text)
-        except ValidationError as error:
+            return Structured(read(completion.text, schema), completion.text)
+        except ValueError as error:
             if partial and not completion.finished:
                 whole = whole_part(completion.text, schema, partial)
                 if whole is not None:
                     return Structured(whole, completion.text, cut=True)
             cut = "" if completion.finished else f" (cut after {sampling.max_tokens} tokens)"
-            first = error.errors(include_url=False)[0]
-            place = ".".join(map(str, first["loc"]))
-            problem = f"not the JSON asked for{cut}: {place + ': ' if place else ''}{first['msg']}"
-            return Structured(None, completion.text, problem)
+            why = f"{in_words(error)}; {how_it_begins(completion.text)}"
+            return Structured(None, completion.text, f"not the JSON asked for{cut}: {why}")
 
     async def choose(
         self, messages: Sequence[Message], choices: Sequence[str], *, affinity: str = ""
@@ -136,8 +134,9 @@ class Client:
         place where they part.
 
         Raises:
-            ServingError: The model always reasons first, so that its next token is no label.
-            ValueError: Fewer than two choices, or one is the beginning of another.
+            ServingError: The model always reasons first, so that its next token is no label; or its
+                tokenizer makes one of the choices the beginning of another.
+            ValueError: Fewer than two choices.
         """
         if self._reasoning_tokens:
             raise ServingError(
@@ -257,6 +256,11 @@ class Client:
             name=name,
         )
 
+    @property
+    def answered_as(self) -> list[str]:
+        """Names that servers gave the model which answered, where they asked for another."""
+        return sorted({name for line in self._lines for name in line.others})
+
     async def room(self) -> None:
         """Wait until fewer requests than `concurrency` are in flight or wait for their turn."""
         while len(self._in_flight) >= self.concurrency:
@@ -340,8 +344,13 @@ class Client:
         parts = {"model": self.model.digest, "engine": self.model.engine, "repeat": self._repeat}
         key = completion_key(parts | {"template": TEMPLATE_ARGUMENTS, "request": request})
         if (stored := self._cache.get(key)) is not None:
-            self.usage.saved_calls += 1
-            return Completion(**stored)
+            try:
+                known = Completion(**stored)
+            except (TypeError, ValueError):
+                self._cache.drop(key)
+            else:
+                self.usage.saved_calls += 1
+                return known
         if key in self._in_flight:
             self.usage.saved_calls += 1
         else:

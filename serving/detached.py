@@ -164,7 +164,7 @@ async def find(
 
 async def _answering(state: State) -> list[Endpoint]:
     endpoints = state.endpoints()
-    asked = await asyncio.gather(*(asyncio.to_thread(answers, one) for one in endpoints))
+    asked = await asyncio.gather(*map(answers, endpoints))
     return [one for one, answered in zip(endpoints, asked, strict=True) if answered]
 
 

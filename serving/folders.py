@@ -138,7 +138,7 @@ def read_object(file: Path) -> dict[str, Any]:
         raise ServingError(f"{file.parent} has no {file.name}; the model folder is not complete")
     try:
         value = json.loads(file.read_bytes())
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ServingError(f"{file} is not JSON ({error}); fetch the file again") from error
     if not isinstance(value, dict):
         raise ServingError(f"{file} holds no JSON object; fetch the file again")
@@ -167,7 +167,7 @@ def read_header(file: Path) -> tuple[dict[str, Any], int]:
             tensors: dict[str, Any] = json.loads(stream.read(length))
             tensors.pop("__metadata__", None)
             expected = 8 + length + max(each["data_offsets"][1] for each in tensors.values())
-        except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
+        except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
             raise ServingError(f"{file} has a broken safetensors header; fetch it again") from error
     if expected != size:
         raise ServingError(

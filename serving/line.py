@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic_core import PydanticSerializationError, to_json
 
 from serving.calls import Completion
-from serving.endpoint import FOREIGN, REFUSED, Endpoint
+from serving.endpoint import FOREIGN, REFUSED, Endpoint, taken
 from serving.errors import RequestError, ServingError
 
 if TYPE_CHECKING:
@@ -32,8 +32,15 @@ STALL_S = 3600.0
 IDLE_S = 4.0
 """How long an idle connection is kept: vLLM closes its end after 5 s."""
 
+BODY_S = 120.0
+"""How long the body of a reply may take once it begins to come: servers send it whole."""
+
 OTHER_FILES = 512
 """Open files of this process besides its connections."""
+
+
+SHOWN = 8
+"""Names of other models that are kept."""
 
 
 class PassingError(Exception):
@@ -43,13 +50,16 @@ class PassingError(Exception):
 class Line:
     """An open connection to one endpoint, and how many requests are on it.
 
-    A request may wait in the server's queue as long as the server lives: there is no limit to the
-    time of a reply. While nothing comes back, the server is asked whether it is healthy.
+    A request may wait long in the server's queue (`requests.WHOLE_S`). While nothing comes back,
+    the server is asked whether it is healthy. `others` are names of models that answered in place
+    of the endpoint's.
     """
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
         self.in_flight = 0
+        self._server = f"the server at {endpoint.url}"
+        self.others: set[str] = set()
         self._session: ClientSession | None = None
         self._waiting: set[asyncio.Timeout] = set()
         self._replied = 0.0
@@ -79,15 +89,29 @@ class Line:
                     f"{self.endpoint.url}/{path}", data=data, allow_redirects=False
                 ) as reply,
             ):
-                status, body = reply.status, await reply.read()
+                status, body = (
+                    reply.status,
+                    await taken(reply.content.iter_any(), longest(request), BODY_S),
+                )
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise PassingError(str(error) or type(error).__name__) from error
+        except ValueError as error:
+            raise RequestError(f"{self._server} {error}; check --endpoint") from error
         if status != 200:
             raise _refusal(self.endpoint, status, body)
         try:
-            return _read(json.loads(body), request.get("prompt", ()))
-        except (AttributeError, LookupError, TypeError, ValueError) as error:
-            raise _foreign(self.endpoint) from error
+            answer = json.loads(body)
+            told = _told(answer, request.get("prompt", ()))
+        except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+            raise ServingError(f"{self._server} {FOREIGN}; check --endpoint") from error
+        name = answer.get("model")
+        if isinstance(name, str) and self.endpoint.model not in name and len(self.others) < SHOWN:
+            self.others.add(in_short(name))
+        try:
+            return Completion(**told)
+        except ValueError as error:
+            shown = in_short(body.decode(errors="replace"))
+            raise RequestError(f"{self._server} gives {error}: {shown}") from error
 
     async def close(self) -> None:
         """Close the connection."""
@@ -103,7 +127,12 @@ class Line:
         if self._session is None:
             secure = self.endpoint.url.startswith("https")
             self._session = aiohttp.ClientSession(
-                headers={"Content-Type": "application/json", **self.endpoint.headers},
+                headers={
+                    "Content-Type": "application/json",
+                    "Accept-Encoding": "identity",  # few bytes unpack to gigabytes
+                    **self.endpoint.headers,
+                },
+                auto_decompress=False,
                 # The client counts its requests; none waits here.
                 connector=aiohttp.TCPConnector(
                     limit=0,
@@ -168,8 +197,15 @@ def open_lines(endpoints: Sequence[Endpoint], concurrency: int) -> list[Line]:
     return [Line(endpoint) for endpoint in endpoints]
 
 
-def _foreign(endpoint: Endpoint) -> ServingError:
-    return ServingError(f"the server at {endpoint.url} {FOREIGN}; check --endpoint")
+def longest(request: Mapping[str, Any]) -> int:
+    """Bytes that the reply to a request may have: several times what its tokens can need.
+
+    256 of each token that is written or told of; a quarter of a million besides.
+    """
+    written = request.get("max_tokens", 0)
+    likely = request.get("top_logprobs", len(request.get("logprob_token_ids", ())))
+    prompt = len(request["prompt"]) if "prompt_logprobs" in request else 0
+    return 1024 * 256 + 256 * int(written + likely + prompt)
 
 
 def _refusal(endpoint: Endpoint, status: int, body: bytes) -> Exception:
@@ -192,7 +228,7 @@ def _message(body: bytes) -> str:
         said = json.loads(text)
         error = said.get("error", said)
         return str(error["message"])
-    except (AttributeError, LookupError, TypeError, ValueError):
+    except (AttributeError, LookupError, RecursionError, TypeError, ValueError):
         return text
 
 
@@ -206,7 +242,8 @@ def _token_id(entry: Mapping[str, Any]) -> str:
     return str(entry["id"]) if "id" in entry else entry["token"].removeprefix("token_id:")
 
 
-def _read(answer: Any, prompt: Sequence[int] = ()) -> Completion:
+def _told(answer: Any, prompt: Sequence[int] = ()) -> dict[str, Any]:
+    """What a reply holds of a `Completion`; an error of any kind where it is none."""
     choice = answer["choices"][0]
     logprobs = prompt_logprobs = None
     if "message" in choice:
@@ -218,19 +255,20 @@ def _read(answer: Any, prompt: Sequence[int] = ()) -> Completion:
         if (found := choice.get("prompt_logprobs")) is not None:
             # Of the first token, before which there is nothing, it is null.
             told = zip(prompt[1:], found[1:], strict=True)
-            prompt_logprobs = [float(each[str(token)]["logprob"]) for token, each in told]
-    if not isinstance(text, str):
+            prompt_logprobs = [each[str(token)]["logprob"] for token, each in told]
+    reason = choice["finish_reason"]
+    if not isinstance(text, str) or not isinstance(reason, str | None):
         raise TypeError("the reply is no text")
     # JSON may hold halves of characters (lone surrogates), which nothing can be written with.
     text = text.encode("utf-8", "replace").decode()
     usage = answer.get("usage") or {}
     details = usage.get("prompt_tokens_details") or {}
-    return Completion(
-        text=text,
-        finish_reason=choice["finish_reason"],
-        logprobs=logprobs,
-        prompt_tokens=usage.get("prompt_tokens") or 0,
-        completion_tokens=usage.get("completion_tokens") or 0,
-        cached_prefix_tokens=details.get("cached_tokens") or 0,
-        prompt_logprobs=prompt_logprobs,
-    )
+    return {
+        "text": text,
+        "finish_reason": reason,
+        "logprobs": logprobs,
+        "prompt_tokens": usage.get("prompt_tokens") or 0,
+        "completion_tokens": usage.get("completion_tokens") or 0,
+        "cached_prefix_tokens": details.get("cached_tokens") or 0,
+        "prompt_logprobs": prompt_logprobs,
+    }

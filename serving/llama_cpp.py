@@ -20,10 +20,9 @@ _WHOLE_DISTRIBUTION: Final = {"top_k": 0, "top_p": 1.0, "min_p": 0.0}
 _VLLM_ONLY: Final = ("logprob_token_ids", "allowed_token_ids", "return_tokens_as_token_ids")
 
 
-def engine(card: Mapping[str, Any], properties: Mapping[str, Any]) -> str:
-    """Engine, build and quantisation, from the card of its model and its page `/props`."""
-    build, kind = properties.get("build_info"), (card.get("meta") or {}).get("ftype")
-    return " ".join(str(each) for each in (ENGINE, build, kind) if each)
+def engine(build: str, quantisation: str) -> str:
+    """Engine, build and quantisation, as far as the server tells them."""
+    return " ".join(filter(None, (ENGINE, build, quantisation)))
 
 
 def body(request: Mapping[str, Any], most: int = MOST_LIKELY) -> dict[str, Any]:

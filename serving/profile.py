@@ -272,7 +272,7 @@ def load(name_or_path: str) -> Profile:
         )
     try:
         content: dict[str, Any] = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise ServingError(f"profile {name_or_path}: not TOML: {error}") from error
     content.setdefault("name", Path(name_or_path).name.removesuffix(".toml"))
     try:

@@ -207,7 +207,7 @@ class LocalServer:
 
     async def _answers(self) -> bool:
         """Whether the server is healthy and ours: it takes our key and names our model."""
-        return await asyncio.to_thread(answers, self.endpoint)
+        return await answers(self.endpoint)
 
     async def _keep_running(self, process: asyncio.subprocess.Process) -> None:
         """Restarts the server after each crash until it fails too often."""

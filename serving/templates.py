@@ -1,21 +1,20 @@
 """Chat templates: found in a model's folder, rendered as transformers renders them, on a fixed day.
 
 transformers' own function would be the same, but importing it takes ten times as long as all else
-that a cached run needs.
+that a cached run needs, and a stranger's template may take all time and memory: see `rendering`.
 """
 
 import json
+import subprocess
+import sys
 from collections.abc import Mapping
 from datetime import datetime
+from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
-from jinja2 import Template, TemplateError
-from jinja2.ext import Extension, loopcontrols
-from jinja2.nodes import CallBlock, Node
-from jinja2.parser import Parser
-from jinja2.sandbox import ImmutableSandboxedEnvironment
-
+from serving import rendering
 from serving.errors import ServingError
 from serving.folders import read_object
 
@@ -34,57 +33,47 @@ _CLOCK = (
     + "|replace('%-d', '1')|replace('%-m', '1') -}}{%- endmacro -%}"
 )
 _ANALYSIS = "Valid channels: analysis"
+_one_at_a_time = Lock()
 _OPENINGS = ("<think>", "<thinking>", "[THINK]", "<seed:think>")
 
 
-class _Generation(Extension):
-    """`{% generation %}`: marks what the assistant wrote, for training; here it shows as it is."""
-
-    tags = {"generation"}  # noqa: RUF012 - as jinja2 declares it
-
-    def parse(self, parser: Parser) -> Node:
-        line = next(parser.stream).lineno
-        body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
-        return CallBlock(self.call_method("_as_it_is"), [], [], body).set_lineno(line)
-
-    def _as_it_is(self, caller: Any) -> str:
-        return str(caller())
+@cache
+def _renderer() -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(  # noqa: S603 - our own file
+        [sys.executable, "-P", rendering.__file__, str(rendering.SECONDS)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,  # it ends with its input, not with a key that ends a command
+    )
 
 
-def compiled(source: str) -> Template:
-    """A template by the rules of transformers, with today's date fixed.
+def rendered(source: str, variables: Mapping[str, Any]) -> str:
+    """The text that a template makes, by the rules of transformers and with today's date fixed.
 
     Raises:
-        ServingError: It is no Jinja template.
+        ServingError: It is no Jinja template, refuses its variables, or does not end in time.
     """
-
-    def raise_exception(message: str) -> None:
-        raise TemplateError(message)
-
-    def tojson(
-        value: Any,
-        ensure_ascii: bool = False,
-        indent: int | None = None,
-        separators: tuple[str, str] | None = None,
-        sort_keys: bool = False,
-    ) -> str:
-        return json.dumps(
-            value,
-            ensure_ascii=ensure_ascii,
-            indent=indent,
-            separators=separators,
-            sort_keys=sort_keys,
-        )
-
-    environment = ImmutableSandboxedEnvironment(
-        trim_blocks=True, lstrip_blocks=True, extensions=[_Generation, loopcontrols]
-    )
-    environment.filters["tojson"] = tojson
-    environment.globals["raise_exception"] = raise_exception
-    try:
-        return environment.from_string(on_a_fixed_day(source))
-    except TemplateError as error:
-        raise ServingError(f"the model's chat template cannot be read: {error}") from error
+    line = json.dumps([on_a_fixed_day(source), variables]).encode() + b"\n"
+    answer = b""
+    with _one_at_a_time:
+        process = _renderer()
+        try:
+            process.stdin.write(line)  # type: ignore[union-attr]
+            process.stdin.flush()  # type: ignore[union-attr]
+            answer = process.stdout.readline()  # type: ignore[union-attr]
+        except BrokenPipeError:
+            pass
+        finally:
+            if not answer.endswith(b"\n"):
+                _renderer.cache_clear()
+                process.kill()
+                process.communicate()
+    limits = f"takes more than {rendering.SECONDS:g} s or {rendering.BYTES >> 30} GiB"
+    text, problem = json.loads(answer) if answer else (None, limits)
+    if text is None:
+        raise ServingError(f"the model's chat template {problem}")
+    return str(text)
 
 
 def on_a_fixed_day(source: str) -> str:

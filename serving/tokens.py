@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from jinja2 import Template, TemplateError
 from tokenizers import Tokenizer
 
 from serving import templates
@@ -47,19 +46,18 @@ class ChatTokenizer:
         """
         try:
             tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        except Exception as error:  # the Rust library raises bare Exception
+            tokenizer.no_truncation()
+            tokenizer.no_padding()
+            tokenizer.encode("a")
+        except BaseException as error:  # the Rust library raises bare Exception, or panics
+            if isinstance(error, KeyboardInterrupt | SystemExit):
+                raise
             raise ServingError(
                 f"{folder / 'tokenizer.json'} cannot be read as a tokenizer ({error}); "
                 "export the model again with its fast tokenizer"
             ) from error
-        tokenizer.no_truncation()
-        tokenizer.no_padding()
         source, special = templates.read(folder)
         return cls(tokenizer, source, special)
-
-    @cached_property
-    def _compiled(self) -> Template:
-        return templates.compiled(self.template)
 
     @cached_property
     def always_reasons(self) -> bool:
@@ -79,20 +77,17 @@ class ChatTokenizer:
 
     def render(self, messages: Sequence[Message]) -> str:
         """The prompt text that the chat template makes; some templates refuse system turns."""
-        try:
-            return str(
-                self._compiled.render(
-                    messages=list(messages),
-                    tools=None,
-                    documents=None,
-                    add_generation_prompt=True,
-                    **self.special,
-                    **TEMPLATE_ARGUMENTS,
-                )
-            )
-        except TemplateError as error:
-            message = f"the model's chat template refuses the messages: {error}"
-            raise ServingError(message) from error
+        return templates.rendered(
+            self.template,
+            {
+                "messages": [dict(message) for message in messages],
+                "tools": None,
+                "documents": None,
+                "add_generation_prompt": True,
+                **self.special,
+                **TEMPLATE_ARGUMENTS,
+            },
+        )
 
     def count(self, messages: Sequence[Message]) -> int:
         """Number of prompt tokens of a chat request; an equal beginning is counted once."""

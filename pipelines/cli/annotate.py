@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 
 from pipelines import papers
 from pipelines.cli.progress import STDERR
@@ -126,7 +125,7 @@ def _label(subject: "Subject", drawn: "Sample", annotator: str, port: int) -> No
     with labels.held(), suppress(KeyboardInterrupt):  # Ctrl-C is the usual end
         serve(subject, drawn.items, labels, port, told)
     STDERR.print(
-        f"{len(labels.given):,} of {len(drawn.items):,} labelled, in {escape(str(subject.path))}",
+        f"{len(labels.given):,} of {len(drawn.items):,} labelled, in {plain(str(subject.path))}",
         soft_wrap=True,
     )
 
@@ -164,7 +163,7 @@ def _written(folder: RunFolder, labelled: "list[Subject]") -> "tuple[list[Rating
                 write(table, folder.tables)
             publish(folder)
         made = f"report: {folder.report}   tables: {folder.tables}"
-        STDERR.print(escape(made), soft_wrap=True)
+        STDERR.print(plain(made), soft_wrap=True)
     return found, tables
 
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from pydantic import Field
 from rich.console import Console
-from rich.markup import escape
 
 from pipelines.cli.flat import flat
 from pipelines.cli.progress import STDERR
@@ -31,9 +30,6 @@ from serving.connect import Source, connect, resolve
 if TYPE_CHECKING:
     from pipelines.npov.generation import Response, Writer
     from pipelines.npov.soft_prompt import SoftPrompt
-
-SHOWN = 200
-"""Characters of an unreadable reply that the error shows."""
 
 
 class AnswerOptions(LlmOptions):
@@ -111,7 +107,10 @@ def answer_npov(
     response, cost = asyncio.run(answered())
     if response.example is None:
         larger = "name a larger one with --model"
-        raise _unreadable(response, "tune the soft prompt longer" if soft else larger)
+        remedy = "tune the soft prompt longer" if soft else larger
+        raise InputError(
+            f"the model wrote no response ({response.problem}); {remedy}, or take fewer --arguments"
+        )
     try:
         if out is not None:
             replace_text(out, response.example.model_dump_json(indent=2) + "\n")
@@ -120,18 +119,9 @@ def answer_npov(
             print(plain_json(response.example.model_dump_json(indent=2)))
         else:
             show(response.example, Console(emoji=False))
-    STDERR.print(f"[dim]{escape(cost)}[/dim]", soft_wrap=True)
+    STDERR.print(f"[dim]{plain(cost)}[/dim]", soft_wrap=True)
     if out is not None:
-        STDERR.print(f"example: {escape(str(out))}", soft_wrap=True)
-
-
-def _unreadable(response: "Response", remedy: str) -> InputError:
-    began = " ".join((response.raw or "").split())
-    shown = f"{began[:SHOWN]}…" if len(began) > SHOWN else began
-    return InputError(
-        f"the model wrote no response ({response.problem}): “{shown}”; {remedy}, or take fewer "
-        "--arguments"
-    )
+        STDERR.print(f"example: {plain(str(out))}", soft_wrap=True)
 
 
 def show(example: NpovExample, console: Console) -> None:

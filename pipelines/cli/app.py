@@ -94,7 +94,7 @@ app.command("serve")(serve)
 app.command("doctor")(doctor.doctor)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:  # noqa: PLR0911 - an end for each error
     """Run a command and return its exit code.
 
     0 is success, 1 says that a condition of `compare --fail-if` holds, 2 a mistake that the user
@@ -118,6 +118,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         # A path that the system refuses where nobody looked first: too long, not permitted.
         return _tell(f"{error.filename}: {error.strerror}; check the path and its permissions")
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # of the tokenizers' library
+            raise
+        return _tell(f"a model's tokenizer.json is broken ({error}); fetch the file again")
     return code if isinstance(code, int) else 0
 
 

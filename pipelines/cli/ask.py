@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Column, Table
 
 from pipelines.cli.flat import flat
@@ -72,7 +71,7 @@ def ask(
 def show(answer: Answer, console: Console) -> None:
     """Print stance, answer and evidence table; nothing of it steers the terminal."""
     badge = " [reverse] disputed [/reverse]" if answer.disputed else ""
-    status = "" if answer.status == "disputed" else f" [bold]{escape(answer.status)}[/bold]"
+    status = "" if answer.status == "disputed" else f" [bold]{plain(answer.status)}[/bold]"
     console.print(f"[italic]{plain(answer.query)}[/italic]")
     if answer.first_answer:
         console.print(f"[dim]for and against: {plain(' '.join(answer.first_answer))}[/dim]")
@@ -82,7 +81,7 @@ def show(answer: Answer, console: Console) -> None:
     )
     for sentence in answer.sentences:
         cites = "".join(f" \\[{number}]" for number in sentence.cites)
-        problem = f" [yellow]({escape('; '.join(sentence.problems))})[/yellow]"
+        problem = f" [yellow]({plain('; '.join(sentence.problems))})[/yellow]"
         console.print(
             f"{plain(sentence.text)}[cyan]{cites}[/cyan]{problem if sentence.problems else ''}"
         )

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 from rich.console import Console
-from rich.markup import escape
 
 from nli.errors import TaggerError
 from nli.folder import CALIBRATION, folder_digest
@@ -27,6 +26,7 @@ from pipelines.cli.tagging import (
     show,
     write_page,
 )
+from pipelines.cli.terminal import plain
 from pipelines.data.jsonl import read_bytes
 from pipelines.data.records import Document
 from pipelines.errors import InputError
@@ -173,7 +173,7 @@ def _calibrate_tagger(
     model = (name_of(folder), folder_digest(folder))
     series = [("before", scored["none"]), (kept.method, scored[kept.method])]
     _show(options, f"Calibration of {model[0]}", series, [table], said, about, model)
-    STDERR.print(f"calibration: {escape(str(folder / CALIBRATION))}", soft_wrap=True)
+    STDERR.print(f"calibration: {plain(str(folder / CALIBRATION))}", soft_wrap=True)
 
 
 def _measure_tagger(options: CalibrateOptions, rows: Sequence[LabelledPair]) -> None:
@@ -261,7 +261,7 @@ def _correct_model(options: CalibrateOptions, rows: Sequence[LabelledPair]) -> N
     file = correction_file(model.digest, prompt)
     replace_text(file, kept.model_dump_json(indent=2) + "\n")
     _show(options, title, series, [table], said, about, (model.name, model.digest))
-    STDERR.print(f"correction: {escape(str(file))}", soft_wrap=True)
+    STDERR.print(f"correction: {plain(str(file))}", soft_wrap=True)
 
 
 async def _ask(
@@ -300,7 +300,7 @@ def _show(
     """Print tables, and what was said of them; with `--report` also write them, and a page."""
     for one in tables:
         show(one, Console())
-    Console().print(escape(said), soft_wrap=True)
+    Console().print(plain(said), soft_wrap=True)
     if options.report is None:
         return
     from pipelines.report.table import write
@@ -312,4 +312,4 @@ def _show(
     about = {"command": "calibrate", "pairs": str(options.pairs), "model": model[0], **about}
     page = view(series, shown, f"{said[0].upper()}{said[1:]}.")
     write_page(options.report, title, page, about, model)
-    STDERR.print(f"report: {escape(str(options.report / 'report.html'))}", soft_wrap=True)
+    STDERR.print(f"report: {plain(str(options.report / 'report.html'))}", soft_wrap=True)

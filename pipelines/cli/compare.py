@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 
 from pipelines import papers
 from pipelines.cli.progress import STDERR
@@ -79,7 +78,7 @@ def compare(
     for each in told:
         STDERR.print(plain(each.line), soft_wrap=True)
     if out is not None:
-        page, tables = escape(str(out / PAGE)), escape(str(out / "tables"))
+        page, tables = plain(str(out / PAGE)), plain(str(out / "tables"))
         STDERR.print(f"comparison: {page}   tables: {tables}", soft_wrap=True)
     return FAILED if any(each.holds for each in told) else 0
 
@@ -112,7 +111,7 @@ def _show(found: FolderComparison) -> None:
             _print(_narrow(table), console)
         if table.name == SCORES and table.rows:
             for note in table.notes:
-                console.print(f"[dim]{escape(note)}[/dim]", soft_wrap=True)
+                console.print(f"[dim]{plain(note)}[/dim]", soft_wrap=True)
 
 
 def _narrow(table: Table) -> Table:

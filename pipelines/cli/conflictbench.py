@@ -7,11 +7,11 @@ from typing import Annotated, ClassVar, Literal
 import typer
 from pydantic import Field
 from rich.console import Console
-from rich.markup import escape
 
 from pipelines.cli.flat import flat
 from pipelines.cli.progress import STDERR
 from pipelines.cli.tagging import show
+from pipelines.cli.terminal import plain
 from pipelines.conflictscore.detection import bench
 from pipelines.conflictscore.detection.questions import Question, QuestionAnswer
 from pipelines.conflictscore.detection.stances import Stances
@@ -119,7 +119,7 @@ def build(options: BenchOptions) -> None:
         contested conflictbench build --ramdocs RAMDocs_test.jsonl --half train --out train.jsonl
     """
     if decided := told(options):
-        STDERR.print(escape(decided), soft_wrap=True)
+        STDERR.print(plain(decided), soft_wrap=True)
     if options.claims_by == "rules":
         refuse_given(options, tuple(LlmOptions.model_fields), "--claims-by rules")
     questions = _taken(bench.read(options.releases.files()), options.stances)
@@ -137,7 +137,7 @@ def build(options: BenchOptions) -> None:
     made = f"halves: {halves}; claims by {options.claims_by}; stances by {options.stances}"
     STDERR.print(made, soft_wrap=True)
     show(bench.counts(examples), Console())
-    STDERR.print(f"{len(examples):,} examples: {escape(str(options.out))}", soft_wrap=True)
+    STDERR.print(f"{len(examples):,} examples: {plain(str(options.out))}", soft_wrap=True)
 
 
 def _taken(every: dict[str, list[Question]], stances: Stances) -> dict[str, list[Question]]:
@@ -158,5 +158,5 @@ async def _claims(asked: list[QuestionAnswer], options: LlmOptions) -> dict[Ques
         async with models_for(options, Needs(role="judge"), status.update) as models:
             status.update("claims")
             made = await bench.claims_by_model(asked, models.asked, prompt)
-            STDERR.print(f"[dim]{escape(cost_line(models.asked))}[/dim]", soft_wrap=True)
+            STDERR.print(f"[dim]{plain(cost_line(models.asked))}[/dim]", soft_wrap=True)
             return made

@@ -14,12 +14,12 @@ from typing import Annotated, Literal
 
 import psutil
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from pipelines.cli.flat import flat
 from pipelines.cli.models import hashing
 from pipelines.cli.progress import STDERR
+from pipelines.cli.terminal import plain
 from pipelines.errors import InputError
 from pipelines.evidence.nli import TaggerFolder
 from pipelines.experiment.options import ProfileOptions, tagger_named
@@ -97,7 +97,7 @@ def doctor(options: DoctorOptions) -> None:
     for overflow in ("ellipsis", "ellipsis", "fold"):  # a path is told whole
         table.add_column(overflow=overflow)
     for finding in found:
-        table.add_row(escape(finding.what), MARKS[finding.state], escape(finding.says))
+        table.add_row(plain(finding.what), MARKS[finding.state], plain(finding.says))
     Console().print(table)
     missing = [finding.what for finding in found if finding.state == "missing"]
     if missing:

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 
 from pipelines import papers
 from pipelines.cli.progress import STDERR
-from pipelines.cli.terminal import plain_json
+from pipelines.cli.terminal import plain, plain_json
 from pipelines.errors import InputError
 from pipelines.experiment.publish import Runs
 from pipelines.files import replace_text
@@ -60,7 +59,7 @@ def export(
     write_dataset(run, parts, out)
     for part in parts:
         print(f"{part.rows.num_rows:,} rows of {part.name}")
-    STDERR.print(f"dataset: {escape(str(out))}", soft_wrap=True)
+    STDERR.print(f"dataset: {plain(str(out))}", soft_wrap=True)
 
 
 def known_of(example: str, found: Iterable[Runs[Any]]) -> dict[str, Any]:
@@ -99,4 +98,4 @@ def _write_example(known: Mapping[str, Any], out: Path | None) -> None:
         print(plain_json(text))
         return
     replace_text(out, text + "\n")
-    STDERR.print(f"example: {escape(str(out))}", soft_wrap=True)
+    STDERR.print(f"example: {plain(str(out))}", soft_wrap=True)

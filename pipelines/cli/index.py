@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 from pydantic import Field
-from rich.markup import escape
 
 from pipelines.cli.flat import flat
 from pipelines.cli.progress import STDERR, progress
+from pipelines.cli.terminal import plain
 from pipelines.option import Only, Option, Options
 from pipelines.retrieval import index
 from pipelines.retrieval.chunks import OVERLAP, WORDS
@@ -75,4 +75,4 @@ def build(
     with progress("passages", len(passages)) as bar:
         index.build(passages, options.out, embedder, bar.advance)
     how = f"words and {embedder.path.name} on {embedder.computes_on}" if embedder else "words alone"
-    STDERR.print(f"{escape(str(options.out))}: {said}, found by {escape(how)}", soft_wrap=True)
+    STDERR.print(f"{plain(str(options.out))}: {said}, found by {plain(how)}", soft_wrap=True)

@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 from rich.console import Console
-from rich.markup import escape
 
 from pipelines.cli.progress import STDERR, waiting
-from pipelines.cli.terminal import plain_json
+from pipelines.cli.terminal import plain, plain_json
 from pipelines.experiment.execute import models_for
 from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import Needs, refuse_unneeded
@@ -65,6 +64,6 @@ def inspect(
         else:
             show(found.result, Console(emoji=False))
     if found.cost:
-        STDERR.print(f"[dim]{escape(found.cost)}[/dim]", soft_wrap=True)
+        STDERR.print(f"[dim]{plain(found.cost)}[/dim]", soft_wrap=True)
     if html is not None:
-        STDERR.print(f"page: {escape(str(html))}", soft_wrap=True)
+        STDERR.print(f"page: {plain(str(html))}", soft_wrap=True)

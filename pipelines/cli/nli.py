@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 from pydantic import Field
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table as Printed
 
 from nli.labels import LABELS, Label
@@ -16,6 +15,7 @@ from pipelines.cli import nli_train
 from pipelines.cli.flat import flat
 from pipelines.cli.progress import STDERR
 from pipelines.cli.tagging import Seed, TagOptions, load
+from pipelines.cli.terminal import plain
 from pipelines.data.released import Split
 from pipelines.data.text import read_text
 from pipelines.errors import InputError
@@ -164,23 +164,23 @@ def pairs(options: PairOptions) -> None:
             own_sentences=options.own_sentences,
             in_context=options.in_context or (),
             seed=options.seed,
-            on_release=lambda name: status.update(f"reading {escape(name)}"),
+            on_release=lambda name: status.update(f"reading {plain(name)}"),
         )
         status.update("writing")
         made = list(built.pairs)
         if options.most is not None:
             made = recipes.at_most(made, options.most, options.seed)
         write_pairs(options.out, made)
-    title = escape(f"{len(made):,} pairs in {options.out}")
+    title = plain(f"{len(made):,} pairs in {options.out}")
     shown = Printed("source", title=title, title_justify="left")
     for heading in (*LABELS, "all"):
         shown.add_column(heading, justify="right")
     for source, count in recipes.counts(made).items():
         cells = [count[label] for label in LABELS]
-        shown.add_row(escape(source), *(f"{each:,}" for each in (*cells, sum(count.values()))))
+        shown.add_row(plain(source), *(f"{each:,}" for each in (*cells, sum(count.values()))))
     Console().print(shown)
     for note in built.notes:
-        STDERR.print(escape(note), soft_wrap=True)
+        STDERR.print(plain(note), soft_wrap=True)
 
 
 def _pairs_without_labels(options: PairOptions, per_claim: int) -> None:
@@ -199,14 +199,14 @@ def _pairs_without_labels(options: PairOptions, per_claim: int) -> None:
             part=options.half,
             keep_from=options.keep_from or (),
             seed=options.seed,
-            on_release=lambda name: status.update(f"reading {escape(name)}"),
+            on_release=lambda name: status.update(f"reading {plain(name)}"),
         )
         status.update("writing")
         write_pairs(options.out, made)
-    title = escape(f"{len(made):,} pairs without labels in {options.out}")
+    title = plain(f"{len(made):,} pairs without labels in {options.out}")
     shown = Printed("source", "pairs", title=title, title_justify="left")
     for source, count in sorted(Counter(pair.source for pair in made).items()):
-        shown.add_row(escape(source), f"{count:,}")
+        shown.add_row(plain(source), f"{count:,}")
     Console().print(shown)
 
 
@@ -244,5 +244,5 @@ def tag(
         span = one.rationale
         passage = " ".join(text[span.start : span.end].split()) if span else "–"
         shares = [f"{probability:.2f}" for probability in one.probabilities]
-        table.add_row(escape(path.name), MARKS[one.label], *shares, escape(passage))
+        table.add_row(plain(path.name), MARKS[one.label], *shares, plain(passage))
     Console().print(table)

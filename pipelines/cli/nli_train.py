@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
-from rich.markup import escape
 
 from nli.pairs import LabelledPair, SourcedPair, read_pairs, read_unlabelled
 from pipelines.cli.flat import flat
 from pipelines.cli.progress import STDERR, progress
 from pipelines.cli.tagging import Seed, drawn, load, write_page
+from pipelines.cli.terminal import plain
 from pipelines.errors import InputError
 from pipelines.option import Option, Options
 
@@ -130,14 +130,14 @@ def train(options: TrainOptions) -> None:
             ),
             on_evaluation=lambda point: STDERR.print(
                 f"after {point.pairs:,} pairs: accuracy {point.accuracy:.3f}, "
-                f"loss {point.loss:.3f} on {escape(options.dev.name)}",
+                f"loss {point.loss:.3f} on {plain(options.dev.name)}",
                 soft_wrap=True,
             ),
         )
     out = options.out
     described = {"command": "nli train", "settings": settings.model_dump(mode="json")}
     write_page(out, f"Training of {out.name}", training_view(points), described, None)
-    STDERR.print(f"tagger: {escape(str(out))}   curve: {escape(str(out / 'report.html'))}")
+    STDERR.print(f"tagger: {plain(str(out))}   curve: {plain(str(out / 'report.html'))}")
 
 
 def _taught(

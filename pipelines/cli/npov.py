@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from pipelines.cli.flat import flat
@@ -163,7 +162,7 @@ def _check_by_salience(chosen: NpovExample, options: CheckOptions) -> None:
         else:
             show(checked, Console(emoji=False), marks=marked(settings))
     STDERR.print(
-        f"[dim]gradients of {escape(known.name)}{' with a soft prompt' if tuned else ''}, "
+        f"[dim]gradients of {plain(known.name)}{' with a soft prompt' if tuned else ''}, "
         f"{decoder.precision} on {decoder.device}; --detector ablation finds more errors[/dim]",
         soft_wrap=True,
     )

@@ -18,9 +18,10 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from pipelines.cli.terminal import plain
 from serving.calls import Usage
 
-STDERR = Console(stderr=True)
+STDERR = Console(stderr=True, emoji=False)
 
 LINE_EVERY_S = 15.0
 """How often a line is written where there is no terminal."""
@@ -83,6 +84,7 @@ class Display:
 
     def status(self, text: str) -> None:
         """Say what is being waited for; an empty text ends it."""
+        text = plain(text)
         if self._bar and self._task is not None:
             self._bar.update(self._task, status=text)
         elif text:
@@ -123,6 +125,7 @@ def waiting() -> Iterator[Callable[[str], None]]:
 
         def tell(text: str) -> None:
             nonlocal said
+            text = plain(text)
             status.update(text)
             if text and not STDERR.is_terminal and time.monotonic() - said > LINE_EVERY_S:
                 said = time.monotonic()

@@ -10,11 +10,11 @@ from typing import Annotated
 import typer
 from pydantic import Field
 from rich.console import Console
-from rich.markup import escape
 
 from pipelines.cli.flat import flat
 from pipelines.cli.progress import STDERR
 from pipelines.cli.tagging import show
+from pipelines.cli.terminal import plain
 from pipelines.data import ambigdocs
 from pipelines.data.jsonl import read_bytes
 from pipelines.data.records import Document
@@ -94,7 +94,7 @@ def build_ramdocs(options: BuildOptions) -> None:
     _tell(about, options)
     for table in (drawn(about.counts), averages(made.questions)):
         show(table, Console())
-    STDERR.print(f"{len(made.questions):,} questions: {escape(str(options.out))}", soft_wrap=True)
+    STDERR.print(f"{len(made.questions):,} questions: {plain(str(options.out))}", soft_wrap=True)
 
 
 @contextmanager
@@ -127,4 +127,4 @@ def _tell(about: BuildRecord, options: BuildOptions) -> None:
     if counts.questions < options.questions:
         lines.append(f"only {counts.questions:,} of {options.questions:,} questions are to be had")
     for line in lines:
-        STDERR.print(escape(line), soft_wrap=True)
+        STDERR.print(plain(line), soft_wrap=True)

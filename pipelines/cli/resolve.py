@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 from pydantic import ValidationError
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from pipelines.cli.flat import flat
@@ -116,7 +115,7 @@ def _show_answer(outcome: Outcome, console: Console) -> None:
     for sentence, verdict in zip(answer.sentences, _verdicts(answer, judged), strict=True):
         cites = "".join(f"[{number}]" for number in sentence.cites)
         unknown = "".join(f"[{number}?]" for number in sentence.unknown)
-        console.print(f"{plain(sentence.text)} {escape(cites + unknown)} [dim]{verdict}[/dim]")
+        console.print(f"{plain(sentence.text)} {plain(cites + unknown)} [dim]{verdict}[/dim]")
     if not answer.finished:
         console.print("[yellow]cut: the answer was longer than --answer-tokens[/yellow]")
     if judged.grounding is not None and judged.grounding.share is not None:

@@ -9,12 +9,12 @@ from dataclasses import replace
 from typing import Any
 
 import typer
-from rich.markup import escape
 
 from pipelines import papers
 from pipelines.cli.flat import flat
 from pipelines.cli.progress import STDERR, progress
 from pipelines.cli.run_all import run_all
+from pipelines.cli.terminal import plain
 from pipelines.cluster.workers import announced, workers
 from pipelines.experiment.execute import execute
 from pipelines.experiment.experiment import Experiment, Plan
@@ -48,7 +48,7 @@ def run(experiment: Experiment[Any, Any], options: RunOptions) -> Forecast | Non
     refuse_unneeded(options, plan.needs)
     refuse_missing(options, plan.needs)
     if decided := told(options):
-        STDERR.print(escape(decided), soft_wrap=True)
+        STDERR.print(plain(decided), soft_wrap=True)
     if options.dry_run:
         if options.ray is not None:
             print(announced(options))
@@ -58,11 +58,11 @@ def run(experiment: Experiment[Any, Any], options: RunOptions) -> Forecast | Non
         with workers(experiment, options) as placing:
             costs = asyncio.run(execute(experiment, plan, options, progress, placing))
         for cost in costs:
-            STDERR.print(f"[dim]{escape(cost)}[/dim]", soft_wrap=True)
+            STDERR.print(f"[dim]{plain(cost)}[/dim]", soft_wrap=True)
         publish(folder)
     for remark in plan.remarks:
-        STDERR.print(escape(remark), soft_wrap=True)
-    STDERR.print(f"report: {escape(str(folder.report))}   tables: {escape(str(folder.tables))}")
+        STDERR.print(plain(remark), soft_wrap=True)
+    STDERR.print(f"report: {plain(str(folder.report))}   tables: {plain(str(folder.tables))}")
     return None
 
 

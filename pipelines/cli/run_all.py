@@ -8,10 +8,10 @@ from typing import Annotated, Literal
 
 import typer
 from pydantic import Field
-from rich.markup import escape
 
 from pipelines.cli.flat import flat, words
 from pipelines.cli.progress import STDERR
+from pipelines.cli.terminal import plain
 from pipelines.conflictscore.settings import ClaimSource, Settings
 from pipelines.data.jsonl import SAMPLES, read
 from pipelines.errors import InputError
@@ -268,7 +268,7 @@ def _run_stages(
         pace = (time.monotonic() - began) / expected if expected else 1.0
         rest = f", about {_minutes(left * pace)} left" if estimated or expected else ""
         STDERR.print(
-            f"[bold]{number}/{len(planned)}  {escape(stage.title)}[/bold][dim]{rest}[/dim]",
+            f"[bold]{number}/{len(planned)}  {plain(stage.title)}[/bold][dim]{rest}[/dim]",
             soft_wrap=True,
         )
         if stage.gradients and not options.dry_run and not _fits_beside_servers(options):

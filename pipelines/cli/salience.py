@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from pipelines.cli.flat import flat
@@ -81,7 +80,7 @@ def salience(
         else:
             show(found, Console(emoji=False))
     STDERR.print(
-        f"[dim]gradients of {escape(known.name)}, {decoder.precision} on {decoder.device}[/dim]",
+        f"[dim]gradients of {plain(known.name)}, {decoder.precision} on {decoder.device}[/dim]",
         soft_wrap=True,
     )
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from pydantic import Field, model_validator
-from rich.markup import escape
 
 from pipelines.cli.flat import flat
 from pipelines.cli.progress import STDERR, progress
+from pipelines.cli.terminal import plain
 from pipelines.errors import InputError
 from pipelines.npov.changes import DESIGN_HELP, Design
 from pipelines.npov.decoder import DecoderOptions, decoder_folder
@@ -145,8 +145,8 @@ def tune_npov(
         f"{prompt.curve[-1][0]:,} updates"
     )
     STDERR.print(
-        f"soft prompt of {escape(known.name)}, {decoder.precision} on {decoder.device}: "
-        f"{escape(str(out))}",
+        f"soft prompt of {plain(known.name)}, {decoder.precision} on {decoder.device}: "
+        f"{plain(str(out))}",
         soft_wrap=True,
     )
 

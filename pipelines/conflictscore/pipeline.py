@@ -90,10 +90,11 @@ async def conflict_score(example: Example, scorer: Scorer) -> Result:
 
     rows = relations_by_claim(labelled.judgements, len(example.documents))
     count = conflict_score_count(rows)
+    why = next((f" ({each.reasoning})" for each in labelled.judgements if each.raw is not None), "")
     return result(
         example,
         status="invalid" if count is None else "scored",
-        error="no claim could be judged: every one has an unreadable reply"
+        error=f"no claim could be judged: every one has an unreadable reply{why}"
         if count is None
         else None,
         claims=parts.claims,

@@ -15,6 +15,7 @@ def cost_line(client: Client) -> str:
         f"{usage.prompt_tokens:,} tokens read ({cached:.0%} from the prefix cache), "
         f"{usage.completion_tokens:,} written"
         + (f"; {usage.retries} retries" if usage.retries else "")
+        + (f"; answered as {', '.join(client.answered_as)}" if client.answered_as else "")
     )
 
 

@@ -168,6 +168,8 @@ def _note_costs(work: Work[Any, Any], models: RunModels) -> list[str]:
     looked_up = work.judge.from_store() if work.judge else {"pairs": 0}
     if client is not None and (client.usage.calls or looked_up["pairs"]):
         models.folder.note(work.entry, finished(client.usage))
+        if client.answered_as:
+            models.folder.note(work.entry, {"answered_as": client.answered_as})
     if looked_up["pairs"]:
         models.folder.note(work.entry, {"store": looked_up})
     if work.judge and work.judge.nli and (device := work.judge.nli.device):

@@ -113,7 +113,8 @@ async def respond(given: Perspectives, writer: Writer) -> Response:
     found = _REPLY.match(completion.text)
     if found is None:
         cut = "" if completion.finished else f" (cut after {drawn.max_tokens} tokens)"
-        problem = f"not an opening and a response in curly braces{cut}"
+        began = schemas.how_it_begins(completion.text)
+        problem = f"not an opening and a response in curly braces{cut}; {began}"
         return Response(None, problem, completion.text)
     return _response(given, found[1], found[2], completion.text)
 

@@ -34,6 +34,8 @@ BAD: list[tuple[Spoil, str]] = [
     (lambda folder: (folder / "config.json").unlink(), "no config.json"),
     (lambda folder: (folder / "config.json").write_text("{"), "not JSON"),
     (lambda folder: (folder / "config.json").write_text("[]"), "no JSON object"),
+    (lambda folder: (folder / "config.json").write_text("[" * 100_000), "not JSON"),
+    (lambda folder: (folder / "modules.json").write_text("[" * 100_000), "does not list modules"),
     (lambda folder: change(folder / "config.json", auto_map={"AutoModel": "x.Y"}), "Python code"),
     (
         lambda folder: change(folder / "tokenizer_config.json", auto_map={"AutoTokenizer": "x.Y"}),

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import AsyncMock
 
 import psutil
 import pytest
@@ -86,7 +87,7 @@ async def test_only_the_process_it_runs_for_finds_a_server(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     state = noted(tmp_path, holder.pid, owner)
-    monkeypatch.setattr(detached, "answers", lambda _: True)
+    monkeypatch.setattr(detached, "answers", AsyncMock(return_value=True))
     found = await detached.find("d", OPTIONS, tmp_path)
     assert found == ([] if owner == 1 else [Endpoint("http://127.0.0.1:9/v1", "k", "m")])
     assert detached.running(tmp_path) == [state]

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from serving import templates
+from serving import rendering, templates
 from serving.errors import ServingError
 from serving.templates import TEMPLATE_ARGUMENTS, TODAY
 from serving.tokens import ChatTokenizer
@@ -195,8 +195,9 @@ FAMILIES = {
     **{"llama": LLAMA, "qwen2": QWEN2, "qwen3": QWEN3, "gemma3": GEMMA3},
     **{"gpt_oss": GPT_OSS, "r1": R1, "mistral": MISTRAL},
 }
+ASKED = "What is <|x|> & “y”?"
 CHATS = {
-    "one turn": [{"role": "user", "content": "What is <|x|> & “y”?"}],
+    "one turn": [{"role": "user", "content": ASKED}],
     "told how": [
         {"role": "system", "content": " Be brief. "},
         {"role": "user", "content": "Hello "},
@@ -318,6 +319,57 @@ def test_a_template_cannot_reach_out_of_its_sandbox() -> None:
     for source in ("{{ ''.__class__.__mro__ }}", "{{ messages.append(1) }}"):
         with pytest.raises(ServingError, match="refuses the messages"):
             chat_tokenizer(source).render([])
+
+
+TIME = r"takes more than 0.4 s or 1 GiB"
+HOSTILE = {
+    "a range too wide": ("{% for a in range(10**9) %}a{% endfor %}", "refuses .*Range too big"),
+    "loops in loops": (
+        "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
+        TIME,
+    ),
+    "calls in calls": (
+        "{% macro f(n) %}{{ f(n - 1) ~ f(n - 1) if n }}{% endmacro %}{{ f(99) }}",
+        TIME,
+    ),
+    "a text times a billion": ("{{ 'a' * 10**10 }}", "refuses the messages: MemoryError"),
+    "a list times a billion": (
+        "{{ ([1] * 10**10) | length }}",
+        "refuses the messages: MemoryError",
+    ),
+    "a wide format": ("{{ '%9999999999d' % 1 }}", "refuses the messages"),
+    "a wide centre": ("{{ 'a' | center(10**10) }}", "refuses the messages"),
+    "a power": ("{{ 9 ** (9 ** 9) }}", TIME),
+    "doubling": (
+        "{% set ns = namespace(s='ab') %}{% for a in range(60) %}"
+        "{% set ns.s = ns.s ~ ns.s %}{% endfor %}{{ ns.s }}",
+        f"{TIME}|MemoryError",
+    ),
+    "a long text": ("{{ 'ab' * 10**6 }}", "writes 2,000,000 characters around the messages"),
+    "a call without end": ("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", "recursion"),
+    "deep": ("{{ " + "(" * 5000 + ")" * 5000 + " }}", "cannot be read|refuses|takes"),
+    "a fault of another kind": ("{{ 1 / 0 }}", "refuses the messages: division by zero"),
+    "a text plus nothing": ("{{ 'a' + none }}", "refuses the messages: can only concatenate"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_template_takes_no_more_than_its_time_and_memory(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rendering, "SECONDS", 0.4)
+    templates._renderer.cache_clear()
+    source, says = HOSTILE[name]
+    with pytest.raises(ServingError, match=says):
+        chat_tokenizer(source).render([{"role": "user", "content": "Hello"}])
+    assert chat_tokenizer("{{ messages[0].content }}").render(CHATS["one turn"]) == ASKED
+    templates._renderer.cache_clear()
+
+
+def test_a_long_prompt_is_no_attack() -> None:
+    text = "The bridge was opened in 1932. " * 100_000
+    shown = chat_tokenizer(LLAMA).render([{"role": "user", "content": text}])
+    assert text.strip() in shown
 
 
 def test_it_is_found_wherever_models_keep_it(tmp_path: Path) -> None:

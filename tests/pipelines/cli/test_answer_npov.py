@@ -132,11 +132,11 @@ def test_an_unreadable_reply_is_no_answer(
     message = contested.refused(*asked, "--out", "example.json")
     assert "the model wrote no response (not the JSON asked for" in message
     assert "“Dams are bad. Dams are bad." in message
-    assert "…”; name a larger one with --model" in message
+    assert "…”); name a larger one with --model" in message
     assert not Path("example.json").exists()
     endpoint.reply = lambda _: "Views differ."
     message = contested.refused(*asked, "--soft-prompt", soft_prompt(served.digest))
-    assert "(not an opening and a response in curly braces): “Views differ.”; tune" in message
+    assert "in curly braces; it begins “Views differ.”); tune" in message
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,7 @@
 import json
 import shutil
 import socket
-import threading
 import time
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -125,46 +122,6 @@ def test_a_model_that_the_server_does_not_have(
     message = contested.refused(*run(data, "--endpoint", endpoint.url, "--model", "other"))
     assert f"the server at {endpoint.url} serves no model 'other', but scripted" in message
     assert "--model" in message
-
-
-class _Page(BaseHTTPRequestHandler):
-    status = 200
-    body = b"<html>A page</html>"
-
-    def do_GET(self) -> None:
-        self.send_response(self.status)
-        self.send_header("Content-Length", str(len(self.body)))
-        self.end_headers()
-        self.wfile.write(self.body)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Quiet."""
-
-
-@pytest.fixture(params=[(404, b"<html>none</html>"), (200, b"<html>page</html>"), (200, b"[1]")])
-def page(request: pytest.FixtureRequest) -> Iterator[str]:
-    """The address of a server that is no OpenAI-compatible one."""
-    status, body = request.param
-    handler = type("Handler", (_Page,), {"status": status, "body": body})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}/v1"
-        server.shutdown()
-
-
-def test_a_server_of_something_else(contested: Contested, data: Path, page: str) -> None:
-    message = contested.refused(*run(data, "--endpoint", page))
-    assert message.startswith(f"{page} answers (status ")
-    assert "not as an OpenAI-compatible server does; the URL should end in /v1" in message
-
-
-def test_replies_that_are_no_completions(
-    contested: Contested, data: Path, endpoint: Scripted, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(endpoint, "answer", lambda _: {"hello": "world"})
-    message = contested.refused(*run(data, "--endpoint", endpoint.url))
-    assert message.startswith(f"the server at {endpoint.url} answers, but not as an OpenAI-")
-    assert not (data.parent / "out/conflictscore.jsonl").exists()
 
 
 def test_a_server_without_probabilities(
