@@ -18,9 +18,9 @@ def alone(folder: Path) -> Iterator[None]:
 
 
 def opened_to_append(file: Path) -> BinaryIO:
-    """Open a file, which is made with its folder, to write behind what it holds; follow no link."""
+    """Open a file, made with its folder, to write behind what it holds; no link, no pipe."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK
     return os.fdopen(os.open(file, flags, 0o600), "ab")
 
 

@@ -85,7 +85,8 @@ def web(options: WebOptions) -> None:
             # Some browsers return only when they are closed.
             threading.Thread(target=_open, args=(door.url, page), daemon=True).start()
         serve_until_interrupted(app, opened)
-    page.unlink(missing_ok=True)
+    with suppress(OSError):
+        page.unlink()
     # What still computes in a thread would be waited for; servers of models end with this process.
     sys.stdout.flush()
     os._exit(0)

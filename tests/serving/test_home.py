@@ -116,13 +116,22 @@ def test_a_cache_that_is_there_keeps_its_mode(tmp_path: Path) -> None:
     assert {mode(file) for file in completions(path)} == {0o660}
 
 
-async def test_a_log_is_not_written_through_a_link(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["link", "link to nothing", "pipe", "folder", "device"])
+async def test_a_log_is_a_file_or_nothing(kind: str, tmp_path: Path) -> None:
     target = tmp_path / "letter.txt"
     target.write_text("Dear all")
-    (tmp_path / "m.log").symlink_to(target)
+    log = tmp_path / "m.log"
+    if kind == "pipe":
+        os.mkfifo(log)
+    elif kind == "folder":
+        log.mkdir()
+    else:
+        to = {"link": target, "device": Path("/dev/full")}
+        log.symlink_to(to.get(kind, tmp_path / "nothing"))
     server = LocalServer(
-        Model("m", tmp_path, "d"), EngineOptions(), tmp_path / "m.log", program=lambda _: ["true"]
+        Model("m", tmp_path, "d"), EngineOptions(), log, program=lambda _: ["true"]
     )
     with pytest.raises(ServingError, match=r"no server with log .*m\.log"):
         await server.start()
     assert target.read_text() == "Dear all"
+    assert not (tmp_path / "nothing").exists()
