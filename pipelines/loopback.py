@@ -6,11 +6,12 @@ it), carries the key, and, where it changes something, comes from this page; non
 allowed.
 """
 
+import logging
 import secrets
 import socket
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -19,9 +20,6 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pipelines.errors import InputError
-
-if TYPE_CHECKING:
-    import uvicorn
 
 HOST = "127.0.0.1"
 
@@ -47,6 +45,9 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+
+STOP_S = 2.0
+"""How long a server that is told to stop is waited for, whatever its clients hold on to."""
 
 SAFE = {"GET", "HEAD"}
 """Methods that change nothing."""
@@ -152,11 +153,11 @@ def listening(port: int) -> socket.socket:
     return found
 
 
-def serving(app: ASGIApp) -> "uvicorn.Server":
-    """What serves a guarded application; give its `run` the socket of `listening`."""
+def serve_until_interrupted(app: ASGIApp, opened: socket.socket) -> None:
+    """Serve a guarded application on the socket of `listening` until Ctrl-C, which it raises."""
     import uvicorn
 
-    return uvicorn.Server(
+    server = uvicorn.Server(
         uvicorn.Config(
             app,
             log_level="warning",
@@ -166,6 +167,15 @@ def serving(app: ASGIApp) -> "uvicorn.Server":
             timeout_graceful_shutdown=1,
         )
     )
+    # In a thread, so that an interrupt is ours. What clients hold open ends with the program.
+    running = threading.Thread(target=server.run, args=([opened],), daemon=True)
+    running.start()
+    try:
+        running.join()
+    finally:
+        server.should_exit = True
+        logging.getLogger("uvicorn.error").disabled = True  # that it cuts off requests is no fault
+        running.join(STOP_S)
 
 
 def guarded(app: ASGIApp, door: Door, policy: str = POLICY) -> ASGIApp:

@@ -40,6 +40,7 @@ def arguments(model: Model, options: EngineOptions, *, port: int) -> list[str]:
     line += [switch("enforce-eager", options.enforce_eager)]
     line += ["--enable-prompt-tokens-details"]
     line += ["--no-enable-log-requests", "--disable-uvicorn-access-log", "--disable-fastapi-docs"]
+    line += ["--middleware", "serving.authentication.Authentication"]
     kv_cache = options.kv_cache_gib
     optional = {
         "max-model-len": options.max_model_len,

@@ -1,5 +1,6 @@
 """The SQLite files that keep what was paid for: opened, checked, and set aside when damaged."""
 
+import os
 import sqlite3
 import sys
 import time
@@ -12,7 +13,8 @@ CHECKED_BYTES = 256 * 2**20
 def open_database(path: Path, schema: str, *, name: str, loss: str) -> sqlite3.Connection:
     """Open a file in WAL mode, made where it does not exist; several processes may share it.
 
-    A file that SQLite cannot read is set aside as `NAME.damaged-TIME`, with a message on standard
+    A new file can be read by its user alone, and so can those that SQLite makes beside it. A file
+    that SQLite cannot read is set aside as `NAME.damaged-TIME`, with a message on standard
     error that says what the file is ("the cache") and what losing it means; a new one is begun.
     The `schema` is a statement that makes its table where there is none.
 
@@ -46,6 +48,7 @@ def open_for_a_thread(path: Path) -> sqlite3.Connection:
 
 
 def _open(path: Path, schema: str) -> sqlite3.Connection:
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     # In WAL mode with NORMAL a commit survives the death of the process; only a power cut can take
     # back the last few.
     database = sqlite3.connect(path, timeout=60)

@@ -30,10 +30,10 @@ from serving.errors import ServingError
 from serving.home import default_home
 from serving.installed import engine_version
 from serving.models import Model
-from serving.offline import go_offline
+from serving.offline import go_offline, module_path
 from serving.owner import end_with, lives
 from serving.placement import Seat
-from serving.private import alone, write
+from serving.private import alone, opened_to_append, write
 from serving.profile import EngineOptions
 from serving.server import LocalServer, start_all
 
@@ -47,21 +47,20 @@ class State(BaseModel):
 
     Attributes:
         digest, options: Digests of the model it serves and of the engine options.
-        pid, started: The process that holds the servers, and when it began, in epoch seconds.
+        pid: The process that holds the servers.
         urls, keys: Base address and key of each replica; none while it is starting or ending.
         logs: Folder of their logs.
         owner: The process that it runs for; None if it runs until it is stopped.
         seats: What it holds of which GPUs.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True)
 
     model: str
     digest: str
     options: str
     engine: str
     pid: int
-    started: float
     urls: tuple[str, ...]
     keys: tuple[str, ...]
     logs: Path
@@ -81,19 +80,6 @@ class State(BaseModel):
         """Whether the process that it runs for has ended, so that it is about to end, too."""
         return self.owner is not None and not lives(self.owner)
 
-    def alive(self) -> bool:
-        """Whether its process still is the one that this tells of."""
-        try:
-            process = psutil.Process(self.pid)
-            return (
-                process.status() != psutil.STATUS_ZOMBIE
-                # The clock may have been set since; the command line settles what is left open.
-                and abs(process.create_time() - self.started) < 60
-                and _MODULE in process.cmdline()
-            )
-        except psutil.Error:
-            return False
-
 
 class _Job(BaseModel):
     """What the process is started with, on its command line; no secrets."""
@@ -112,17 +98,34 @@ def running(home: Path | None = None) -> list[State]:
 
     Among them are those that are starting or ending.
     """
-    found = []
+    states = []
     for file in sorted(_folder(home).glob("*.json")):
-        try:
-            state = State.model_validate_json(file.read_bytes())
-        except (OSError, ValidationError):
-            state = None
-        if state is not None and state.alive():
-            found.append(state)
-        else:
+        job = _job_of(file.stem, home or default_home())
+        if job is None:
             file.unlink(missing_ok=True)
-    return sorted(found, key=lambda state: state.model)
+            continue
+        try:
+            states.append(State.model_validate_json(file.read_bytes()))
+        except (OSError, ValidationError):  # damaged, or of another version
+            with suppress(ValidationError):
+                states.append(_state(_Job.model_validate(job), int(file.stem), "unknown"))
+    return sorted(states, key=lambda state: state.model)
+
+
+def _job_of(pid: str, home: Path) -> dict[str, Any] | None:
+    """The job of a process that holds servers for this home; None of any other process.
+
+    Its command line tells. When it began does not: the clock that tells that may have been set.
+    """
+    try:
+        process = psutil.Process(int(pid))
+        *_, module, line = process.cmdline()
+        if module != _MODULE or process.uids().real != os.getuid():
+            return None
+        job: dict[str, Any] = json.loads(line)
+        return job if home.samefile(job["home"]) else None
+    except (psutil.Error, FileNotFoundError, ValueError, LookupError, TypeError):
+        return None
 
 
 async def find(
@@ -306,10 +309,7 @@ def _spawn_the_only_one(job: _Job) -> "subprocess.Popen[str] | None":
 
 def _spawn(job: _Job) -> "subprocess.Popen[str]":
     """Starts the process in a session of its own, so that it survives this one."""
-    root = str(Path(__file__).absolute().parent.parent)
-    paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
-    log_path(job.home).parent.mkdir(parents=True, exist_ok=True)
-    with log_path(job.home).open("ab") as log:
+    with opened_to_append(log_path(job.home)) as log:
         return subprocess.Popen(  # noqa: S603 - our own module
             [sys.executable, "-P", "-m", _MODULE, job.model_dump_json()],
             stdin=subprocess.DEVNULL,
@@ -317,28 +317,31 @@ def _spawn(job: _Job) -> "subprocess.Popen[str]":
             stderr=log,
             text=True,
             cwd=_folder(job.home),
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+            env={**os.environ, **module_path()},
             start_new_session=True,
         )
 
 
 def _note(job: _Job, pid: int, endpoints: Sequence[Endpoint]) -> State:
     """Writes what others need to know of the process that does the job."""
-    state = State(
+    state = _state(job, pid, engine_version(), endpoints)
+    write(_file(job.home, pid), state.model_dump_json(indent=2))
+    return state
+
+
+def _state(job: _Job, pid: int, engine: str, endpoints: Sequence[Endpoint] = ()) -> State:
+    return State(
         model=job.model.name,
         digest=job.model.digest,
         options=job.options.digest(),
-        engine=engine_version(),
+        engine=engine,
         pid=pid,
-        started=psutil.Process(pid).create_time(),
         urls=tuple(one.url for one in endpoints),
         keys=tuple(one.key for one in endpoints),
         logs=job.logs,
         owner=job.owner,
         seats=job.seats,
     )
-    write(_file(job.home, pid), state.model_dump_json(indent=2))
-    return state
 
 
 async def _hold(job: _Job) -> None:

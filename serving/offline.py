@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping, MutableMapping
+from pathlib import Path
 
 OFFLINE: Mapping[str, str] = {
     # Nothing is fetched: a model is a folder, or it does not exist.
@@ -29,6 +30,8 @@ SERVER: Mapping[str, str] = {
     "VLLM_ALLOW_INSECURE_SERIALIZATION": "0",
     "VLLM_ALLOW_RUNTIME_LORA_UPDATING": "0",
     "VLLM_SERVER_DEV_MODE": "0",
+    # Another front of the same server, which would not ask for the key as ours does.
+    "VLLM_USE_RUST_FRONTEND": "0",
     # Without it vLLM finds "its" address by opening a socket towards a public one, and its
     # processes then talk to each other over that address.
     "VLLM_HOST_IP": "127.0.0.1",
@@ -85,9 +88,16 @@ def server_environment(base: Mapping[str, str] | None = None) -> dict[str, str]:
         if name in _PLACES
         or (name.lower() not in _FOREIGN and not name.startswith(("VLLM_", "OTEL_")))
     }
-    kept |= {**OFFLINE, **SERVER}
+    kept |= {**OFFLINE, **SERVER, **module_path(kept)}
     _exempt_loopback(kept)
     return kept
+
+
+def module_path(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """PYTHONPATH by which a process that this one starts finds this package."""
+    root = str(Path(__file__).absolute().parent.parent)
+    inherited = environment.get("PYTHONPATH")
+    return {"PYTHONPATH": os.pathsep.join([root, inherited] if inherited else [root])}
 
 
 def _exempt_loopback(environment: MutableMapping[str, str]) -> None:

@@ -1,20 +1,27 @@
-"""A folder of files that only their user can read, each written in one step."""
+"""Files that only their user can read."""
 
 import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
     """Make the folder and lock it; the lock goes with the process, however that ends."""
     folder.mkdir(parents=True, exist_ok=True)
-    folder.chmod(0o700)
     with folder.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+
+
+def opened_to_append(file: Path) -> BinaryIO:
+    """Open a file, made with its folder, to write behind what it holds; no link, no pipe."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK
+    return os.fdopen(os.open(file, flags, 0o600), "ab")
 
 
 def write(file: Path, text: str) -> None:

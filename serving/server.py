@@ -21,6 +21,7 @@ from serving.home import default_home
 from serving.models import Model
 from serving.offline import server_environment
 from serving.placement import Seat
+from serving.private import opened_to_append
 from serving.profile import EngineOptions
 from serving.startup import Progress, explain
 from serving.turns import turn
@@ -159,8 +160,7 @@ class LocalServer:
         line = self.program(port) if self.program else command(self.model, self.options, port)
         environment = {**variables(self.options, self._key), **self.environment}
         try:
-            self.log_path.parent.mkdir(parents=True, exist_ok=True)
-            with self.log_path.open("ab") as log:
+            with opened_to_append(self.log_path) as log:
                 self._log_offset = log.tell()
                 # By path, isolated and without site: the guard starts in no time, whatever the
                 # working directory and the environment hold.

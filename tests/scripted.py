@@ -199,14 +199,14 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
-        if self.path == "/props" and self.script.llama_cpp:
-            self._send(200, {"build_info": "b1-scripted", "model_path": "/nowhere/x.gguf"})
-        elif self.path == "/version" and not self.script.llama_cpp:
-            self._send(200, {"version": "scripted"})
-        elif self.path == "/health":
+        if self.path == "/health":
             self._send(200 if self.script.healthy else 503, {})
         elif not self._admitted():
             self._send(401, {"error": {"message": "bad key"}})
+        elif self.path == "/props" and self.script.llama_cpp:
+            self._send(200, {"build_info": "b1-scripted", "model_path": "/nowhere/x.gguf"})
+        elif self.path == "/version" and not self.script.llama_cpp:
+            self._send(200, {"version": "scripted"})
         elif self.path == "/v1/models":
             card: dict[str, Any] = {
                 "id": self.script.model,

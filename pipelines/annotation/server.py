@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 from pipelines.annotation.labels import Labels
 from pipelines.annotation.page import page
 from pipelines.annotation.subject import Subject
-from pipelines.loopback import Door, guarded, listening, serving
+from pipelines.loopback import Door, guarded, listening, serve_until_interrupted
 from pipelines.report.template import made_visible
 from pipelines.report.text import cut
 
@@ -82,4 +82,4 @@ def serve(
         door = Door(opened.getsockname()[1], LARGEST)
         app = application(subject, items, labels, door)
         told(door.url)
-        serving(app).run(sockets=[opened])
+        serve_until_interrupted(app, opened)

@@ -1,13 +1,22 @@
 """The `contested` command; `python -m pipelines.cli` is the same."""
 
+import errno
 import io
+import os
+import re
 import sys
 
 from serving.imports import explain_import, is_ours
 
+_NO_MEMORY = re.compile(
+    rf"{os.strerror(errno.ENOMEM)}|can't (?:start new thread|allocate memory)"
+    r"|failed to map segment|out of memory",
+    re.IGNORECASE,
+)
+
 
 def entry() -> None:
-    """Run the command. An installation that lacks a module is said in one line too."""
+    """Run the command. A module or memory that is missing is said in one line too."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # What a terminal's encoding lacks is shown as "?", and is no error.
@@ -16,11 +25,23 @@ def entry() -> None:
         from pipelines.cli.app import main
 
         sys.exit(main())
-    except ImportError as error:
-        if is_ours(error):
+    except (ImportError, MemoryError, OSError, RuntimeError) as error:
+        if _lacks_memory(error):
+            reason = "there is not enough memory; close other programs, or raise the limit (ulimit)"
+        elif isinstance(error, ImportError) and not is_ours(error):
+            reason = explain_import(error)
+        else:
             raise
-        print(f"contested: {explain_import(error)}", file=sys.stderr)
+        print(f"contested: {reason}", file=sys.stderr)
         sys.exit(2)
+
+
+def _lacks_memory(error: BaseException | None) -> bool:
+    """Whether memory was what an error comes from; each library says so in other words."""
+    if error is None:
+        return False
+    lacking = isinstance(error, MemoryError) or _NO_MEMORY.search(str(error))
+    return bool(lacking) or _lacks_memory(error.__cause__ or error.__context__)
 
 
 if __name__ == "__main__":

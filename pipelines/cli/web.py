@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import threading
 import webbrowser
 from contextlib import suppress
 from pathlib import Path
@@ -14,6 +15,7 @@ from pipelines.cli.flat import flat
 from pipelines.experiment.options import ServerOptions, source_of, tagger_named
 from pipelines.option import Option
 from serving.home import default_home
+from serving.private import write
 
 PANEL = "Limits"
 SCREENS = {"DISPLAY", "WAYLAND_DISPLAY"}
@@ -57,12 +59,13 @@ def web(options: WebOptions) -> None:
     tagger_named(options.tagger, source_of(options, "generator"))  # refused before all else
     from functools import partial
 
-    from pipelines.loopback import Door, listening, serving
+    from pipelines.loopback import Door, listening, serve_until_interrupted
     from pipelines.web.app import Limits, application
     from pipelines.web.jobs import Jobs
     from pipelines.web.perform import perform
     from pipelines.web.tasks import ANY_TASK
 
+    os.umask(0o077)  # what a job is asked and finds is its user's alone
     opened = listening(options.port)
     jobs = Jobs(options.out or default_home() / "web", ANY_TASK.validate_json)
     limits = Limits(
@@ -71,12 +74,26 @@ def web(options: WebOptions) -> None:
         characters=options.most_characters,
     )
     door = Door(opened.getsockname()[1], limits.bytes)
-    server = serving(application(options, jobs, door, limits))
+    app = application(options, jobs, door, limits)
+    page = default_home() / f"open-{door.port}.html"
     # After a TERM, too, servers of models are to be stopped.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with suppress(KeyboardInterrupt), jobs.working(partial(perform, options)):
         print(f"{door.url}\nFor scripts: Authorization: Bearer {door.key}", flush=True)
         print("Ctrl-C stops it; jobs under way begin again next time.", file=sys.stderr)
         if options.open_page and SCREENS & os.environ.keys():  # else one may open in this terminal
-            webbrowser.open(door.url)
-        server.run(sockets=[opened])
+            # Some browsers return only when they are closed.
+            threading.Thread(target=_open, args=(door.url, page), daemon=True).start()
+        serve_until_interrupted(app, opened)
+    with suppress(OSError):
+        page.unlink()
+    # What still computes in a thread would be waited for; servers of models end with this process.
+    sys.stdout.flush()
+    os._exit(0)
+
+
+def _open(url: str, page: Path) -> None:
+    """Open the address by a private file: all can see what a browser is started with."""
+    with suppress(OSError):  # the address is printed, too
+        write(page, f'<!doctype html><meta http-equiv="refresh" content="0; url={url}">\n')
+        webbrowser.open(page.as_uri())

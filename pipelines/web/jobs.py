@@ -27,6 +27,7 @@ from nli.errors import TaggerError
 from pipelines.errors import InputError
 from pipelines.files import hold, replace_text
 from pipelines.inspection.found import Tell
+from pipelines.loopback import STOP_S
 from pipelines.report.text import one_line, visible
 from salience.errors import SalienceError
 from serving import shared
@@ -229,7 +230,7 @@ class Jobs:
                 if self._running is not None:
                     self._running.stop()
                 self._changed.notify_all()
-            thread.join(timeout=30)
+            thread.join(STOP_S)  # what computes in a thread cannot be stopped
             self.close()
 
     def _work(self, perform: Perform) -> None:

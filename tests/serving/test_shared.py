@@ -5,6 +5,7 @@ and with vLLM itself in test_server.py and scripts/fresh_run.sh.
 """
 
 import asyncio
+import json
 import os
 import signal
 import subprocess
@@ -39,9 +40,9 @@ def sleeping() -> "subprocess.Popen[bytes]":
 
 
 @pytest.fixture
-def holder() -> Iterator["subprocess.Popen[bytes]"]:
+def holder(home: Path) -> Iterator["subprocess.Popen[bytes]"]:
     """A process that passes for one that holds servers."""
-    process = subprocess.Popen([*SLEEP, "serving.detached"])
+    process = subprocess.Popen([*SLEEP, "serving.detached", json.dumps({"home": str(home)})])
     yield process
     process.kill()
     process.wait()
@@ -55,14 +56,13 @@ def noted(home: Path, pid: int, owner: int | None = None) -> State:
         options=OPTIONS.digest(),
         engine=engine_version(),
         pid=pid,
-        started=time.time(),
         urls=("http://127.0.0.1:9/v1",),
         keys=("k",),
         logs=home,
         owner=owner,
     )
     (home / "servers").mkdir()
-    (home / "servers" / "m.json").write_text(state.model_dump_json())
+    (home / "servers" / f"{pid}.json").write_text(state.model_dump_json())
     return state
 
 
@@ -71,36 +71,109 @@ def test_stale_state_files_are_removed(tmp_path: Path, fault: str) -> None:
     with subprocess.Popen(["true"]) as gone:
         gone.wait()
     # "another process": this very process lives, but it is no detached server.
-    noted(tmp_path, gone.pid if fault == "dead" else os.getpid())
-    file = tmp_path / "servers" / "m.json"
+    state = noted(tmp_path, gone.pid if fault == "dead" else os.getpid())
+    file = tmp_path / "servers" / f"{state.pid}.json"
     if fault in {"not JSON", "another format"}:
         file.write_text("{" if fault == "not JSON" else '{"version": 2}')
     assert asyncio.run(detached.find("d", OPTIONS, tmp_path)) == []
     assert not file.exists()
 
 
+HOUR = 3600.0
+
+
+@pytest.mark.parametrize("step", [-10 * 365 * 24 * HOUR, -HOUR, -61.0, 61.0, HOUR, 1e9])
+def test_a_step_of_the_clock_loses_no_server(
+    step: float, home: Path, holder: "subprocess.Popen[bytes]", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When the clock is set, so is when processes began by it: that is counted from the boot."""
+    state = noted(home, holder.pid)
+    began, now = psutil.Process.create_time, time.time
+    monkeypatch.setattr(psutil.Process, "create_time", lambda process: began(process) + step)
+    monkeypatch.setattr(time, "time", lambda: now() + step)
+    assert detached.running(home) == detached.stop(home=home) == [state]
+    assert not psutil.pid_exists(holder.pid)
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "{", "[]", '{"pid": 1}', "\0", '{"version": 2, "servers": []}'],
+    ids=["empty", "cut", "a list", "another process's", "zeros", "another format"],
+)
+def test_a_damaged_file_loses_no_server(
+    content: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = detached._Job(
+        model=Model(name="m", path=home, digest="d"),
+        options=OPTIONS,
+        port=None,
+        home=home,
+        logs=home,
+        owner=os.getpid(),
+    )
+    with subprocess.Popen([*SLEEP, "serving.detached", job.model_dump_json()]) as holder:
+        noted(home, holder.pid)
+        (home / "servers" / f"{holder.pid}.json").write_text(content)
+        assert detached.stop(home=home) == [], "it runs for this process"
+        (stopped,) = detached.stop(home=home, owner=os.getpid())
+    assert (stopped.model, stopped.pid, stopped.urls) == ("m", holder.pid, ())
+    assert list((home / "servers").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ["serving.detached"],
+        ["serving.detached", "{"],
+        ["serving.detached", "[1]"],
+        ["serving.detached", '{"home": "/"}'],
+        ["serving.detached", '{"home": "/no-such-folder"}'],
+        ["serving.other", '{"home": "HOME"}'],
+        ["serving.detached", '{"home": "HOME"}', "more"],
+    ],
+    ids=" ".join,
+)
+def test_another_process_under_the_number_of_a_dead_one_is_not_taken_for_it(
+    line: list[str], home: Path
+) -> None:
+    line = [part.replace("HOME", str(home)) for part in line]
+    with subprocess.Popen([*SLEEP, *line]) as other:
+        noted(home, other.pid)
+        assert detached.running(home) == []
+        other.kill()
+    assert list((home / "servers").iterdir()) == []
+
+
+def test_a_home_under_two_names_is_one(
+    home: Path, tmp_path: Path, holder: "subprocess.Popen[bytes]"
+) -> None:
+    state = noted(home, holder.pid)
+    (tmp_path / "link").symlink_to(home)
+    assert detached.running(tmp_path / "link") == [state]
+
+
 @pytest.mark.parametrize("owner", [None, os.getpid(), 1], ids=["nobody", "this", "another"])
 async def test_only_the_process_it_runs_for_finds_a_server(
     owner: int | None,
-    tmp_path: Path,
+    home: Path,
     holder: "subprocess.Popen[bytes]",
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    state = noted(tmp_path, holder.pid, owner)
+    state = noted(home, holder.pid, owner)
     monkeypatch.setattr(detached, "answers", AsyncMock(return_value=True))
-    found = await detached.find("d", OPTIONS, tmp_path)
+    found = await detached.find("d", OPTIONS, home)
     assert found == ([] if owner == 1 else [Endpoint("http://127.0.0.1:9/v1", "k", "m")])
-    assert detached.running(tmp_path) == [state]
+    assert detached.running(home) == [state]
 
 
 def test_what_runs_for_a_process_is_stopped_by_it_alone(
-    tmp_path: Path, holder: "subprocess.Popen[bytes]"
+    home: Path, holder: "subprocess.Popen[bytes]"
 ) -> None:
-    state = noted(tmp_path, holder.pid, 1)
-    assert detached.stop(home=tmp_path) == []
-    assert detached.stop(home=tmp_path, owner=2) == []
+    state = noted(home, holder.pid, 1)
+    assert detached.stop(home=home) == []
+    assert detached.stop(home=home, owner=2) == []
     assert holder.poll() is None
-    assert detached.stop(home=tmp_path, owner=1) == [state]
+    assert detached.stop(home=home, owner=1) == [state]
     assert not psutil.pid_exists(holder.pid)
 
 

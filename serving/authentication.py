@@ -1,0 +1,48 @@
+"""Who may ask a server that this program starts: whoever has its key, whatever is asked.
+
+vLLM by itself wants the key below /v1 and the like. /tokenize, /invocations, /metrics and others
+answer everybody.
+"""
+
+import hashlib
+import os
+import secrets
+from typing import TYPE_CHECKING
+
+from starlette.responses import JSONResponse
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+HEALTH = "/health"
+"""The one path that answers without the key: whoever waits for the server looks there."""
+
+
+class Authentication:
+    """Stands before all routes of vLLM's server (`--middleware`); the key is in VLLM_API_KEY.
+
+    Raises:
+        KeyError: The key is missing or empty.
+    """
+
+    def __init__(self, app: "ASGIApp") -> None:
+        key = os.environ["VLLM_API_KEY"]
+        if not key:
+            raise KeyError("VLLM_API_KEY")
+        self._app = app
+        self._digest = hashlib.sha256(key.encode()).digest()
+
+    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+        """Let a request through, or answer 401; a WebSocket is refused in the same way."""
+        lifespan = scope["type"] == "lifespan"
+        healthy = scope["type"] == "http" and scope["path"] == HEALTH
+        if lifespan or healthy or self._has_key(scope):
+            await self._app(scope, receive, send)
+        else:
+            await JSONResponse({"error": {"message": "wrong key"}}, 401)(scope, receive, send)
+
+    def _has_key(self, scope: "Scope") -> bool:
+        scheme, _, key = dict(scope["headers"]).get(b"authorization", b"").partition(b" ")
+        # Digests are of one length, so that the time of comparing tells nothing of the key.
+        same = secrets.compare_digest(hashlib.sha256(key).digest(), self._digest)
+        return same and bool(scheme.lower() == b"bearer")
