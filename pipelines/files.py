@@ -73,7 +73,7 @@ def refuse_links(*paths: Path) -> None:
     for path in paths:
         inside = (Path(top, name) for top, *names in os.walk(path) for name in chain(*names))
         for file in chain([path], inside):
-            with suppress(FileNotFoundError):
+            with suppress(FileNotFoundError, NotADirectoryError):
                 mode = file.lstat().st_mode
                 if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
                     kind = "a link" if stat.S_ISLNK(mode) else "a pipe or device"
