@@ -32,9 +32,6 @@ from pipelines.files import (
 ResultT = TypeVar("ResultT", bound=BaseModel)
 FactT = TypeVar("FactT")
 
-_ENTRY = re.compile(r"[^/\0]+")
-"""The name of an entry: files are named after it."""
-
 
 def named_after(model: str) -> str:
     """A model's name as a part of a file's: what a run is called unless it is given a name."""
@@ -123,7 +120,7 @@ class RunFolder:
             about: dict[str, Any] = from_json(read_bytes(path))
             for name, entry in about["pipelines"].items():
                 dict(entry["config"])
-                if not _ENTRY.fullmatch(name):
+                if "/" in name or not name.isprintable():  # files are named after it
                     raise KeyError(name)
         except ValueError as error:
             raise InputError(
