@@ -20,6 +20,7 @@ from pipelines.comparison.scores import SCORES
 from pipelines.errors import InputError
 from pipelines.files import check_writable
 from pipelines.report.table import Table, write
+from pipelines.runs.folder import telling_damage
 
 ROWS = 12
 """Rows of a table on the terminal; files have all."""
@@ -65,17 +66,18 @@ def compare(
     if out is not None:
         _refuse(out)
     known = {name: partial(papers.experiment, name) for name in papers.EXPERIMENTS}
-    found = compare_folders(runs, known)
-    told = judged(gates, found.scores, found.verdicts)
-    if out is not None:
-        _write(found, out)
-    if as_json:
-        about = [each.as_json() for each in told]
-        everything = found.as_json() | {"fail_if": about}
-        text = json.dumps(everything, ensure_ascii=False, indent=1, allow_nan=False)
-        print(plain_json(text))
-    else:
-        _show(found)
+    with telling_damage(*runs):
+        found = compare_folders(runs, known)
+        told = judged(gates, found.scores, found.verdicts)
+        if out is not None:
+            _write(found, out)
+        if as_json:
+            about = [each.as_json() for each in told]
+            everything = found.as_json() | {"fail_if": about}
+            text = json.dumps(everything, ensure_ascii=False, indent=1, allow_nan=False)
+            print(plain_json(text))
+        else:
+            _show(found)
     for each in told:
         STDERR.print(plain(each.line), soft_wrap=True)
     if out is not None:

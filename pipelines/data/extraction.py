@@ -61,8 +61,7 @@ def main(kind: str) -> int:
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     try:
-        data = sys.stdin.buffer.read()
-        text = (_of_pdf(data) if kind == "pdf" else _of_html(data)).encode("utf-8", "replace")
+        text = _TEXT_OF[kind](sys.stdin.buffer.read()).encode("utf-8", "replace")
         if len(text) > OUTPUT:
             raise ValueError(f"its text has more than {OUTPUT >> 20} MB")
     except Exception as error:  # a damaged file raises anything
@@ -87,6 +86,9 @@ def _of_pdf(data: bytes) -> str:
         raise ValueError("pypdf is not installed") from error
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     return "\n\n".join(page.extract_text() for page in pypdf.PdfReader(io.BytesIO(data)).pages)
+
+
+_TEXT_OF = {"html": _of_html, "pdf": _of_pdf}
 
 
 if __name__ == "__main__":

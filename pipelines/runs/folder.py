@@ -10,11 +10,13 @@ logs/                  what servers wrote
 
 import json
 import re
+import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from jinja2 import TemplateError
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import from_json, to_jsonable_python
 
@@ -45,6 +47,23 @@ def file_name(name: str, option: str = "--name") -> str:
             f"{option} '{name}' cannot be part of a file name; use letters, digits, '-', '_', '.'"
         )
     return name
+
+
+@contextmanager
+def telling_damage(*paths: Path) -> Iterator[None]:
+    """Say in one line, while run folders are shown, that one is not as this version writes it.
+
+    Where the program stumbled is told, since the fault may be its own.
+    """
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError, TemplateError) as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        raise InputError(
+            f"{' or '.join(map(str, paths))} is not as this version writes it "
+            f"({type(error).__name__}: {error}, in {Path(place.filename).name}:{place.lineno}); "
+            "run it again into another folder"
+        ) from error
 
 
 class RunFolder:
@@ -119,7 +138,7 @@ class RunFolder:
         try:
             about: dict[str, Any] = from_json(read_bytes(path))
             for name, entry in about["pipelines"].items():
-                dict(entry["config"])
+                entry["config"].keys()
                 if "/" in name or not name.isprintable():  # files are named after it
                     raise KeyError(name)
         except ValueError as error:

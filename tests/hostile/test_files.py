@@ -20,6 +20,7 @@ from web_server import live, until, web
 
 from nli.pairs import write_pairs
 from pipelines.cli.app import main
+from pipelines.cli.run import publish
 from pipelines.conflictscore.experiment import skipped
 from pipelines.data.page import html_text
 from pipelines.data.records import Document
@@ -270,6 +271,29 @@ def test_a_damaged_run_json(
     contested.refused(*commands(endpoint.url)["export"], says=["run.json"])
     assert contents(run) == before
     assert not endpoint.requests
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {},
+        {"data": 3},
+        {"data": {"name": [], "sha256": "0"}, "model": []},
+        {"data": {"name": "a", "sha256": 5}, "settings": {"labeller": {}}},
+        {"data": {"name": "a", "sha256": "0"}, "model": {"name": "\x1b[2J", "digest": 1}},
+    ],
+)
+def test_settings_of_another_shape(config: object, run: Path, contested: Contested) -> None:
+    about = json.loads((run / "run.json").read_text())
+    about["pipelines"]["conflictscore"]["config"] = config
+    shutil.copytree(run, "other")
+    (run / "run.json").write_text(json.dumps(about))
+    for name in ("export", "compare"):
+        contested.refused(
+            *commands("")[name], says=["not as this version writes it", "run it again"]
+        )
+    with pytest.raises(InputError, match="out is not as this version writes it"):
+        publish(RunFolder(run))
 
 
 @pytest.mark.parametrize("line", [DEEP, b"", b"[1]", b'{"line": {}}', b'"\\ud800"', b"\xff"])
