@@ -102,14 +102,14 @@ def _write(found: FolderComparison, out: Path) -> None:
 
 
 def _show(found: FolderComparison) -> None:
-    console = Console(emoji=False)
+    console, tables = Console(emoji=False), found.tables()
     for side in found.sides:
         console.print(f"[bold]{side.letter}[/bold]  {plain(str(side.path))}", soft_wrap=True)
     for line in found.alone:
         console.print(f"[dim]not compared: {plain(line)}[/dim]", soft_wrap=True)
     if found.matches and not found.changes:
         console.print("no difference in how they were made")
-    for table in found.tables():
+    for table in tables:
         if table.rows:
             _print(_narrow(table), console)
         if table.name == SCORES and table.rows:

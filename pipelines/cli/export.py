@@ -15,6 +15,7 @@ from pipelines.cli.terminal import plain_json
 from pipelines.errors import InputError
 from pipelines.experiment.publish import Runs
 from pipelines.files import replace_text
+from pipelines.report.text import visible
 from pipelines.runs.folder import RunFolder, telling_damage
 
 
@@ -60,7 +61,7 @@ def export(
         parts = [part for each, runs in found for part in parts_of(each, runs)]
         write_dataset(run, parts, out)
         for part in parts:
-            print(f"{part.rows.num_rows:,} rows of {part.name}")
+            print(f"{part.rows.num_rows:,} rows of {visible(part.name)}")
         STDERR.print(f"dataset: {escape(str(out))}", soft_wrap=True)
 
 

@@ -139,7 +139,7 @@ class RunFolder:
             about: dict[str, Any] = from_json(read_bytes(path))
             for name, entry in about["pipelines"].items():
                 entry["config"].keys()
-                if "/" in name or not name.isprintable():  # files are named after it
+                if {"/", "\0"} & {*name}:  # files are named after it
                     raise KeyError(name)
         except ValueError as error:
             raise InputError(

