@@ -1,11 +1,16 @@
 """What a cross-encoder folder must be, and the bytes in it that decide the answers; no torch."""
 
+import errno
+import gzip
 import hashlib
 import json
 import os
 import re
+import stat
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +18,9 @@ from nli.errors import TaggerError
 from nli.labels import label_order
 
 CALIBRATION = "calibration.json"
+
+LARGEST_MB = 2048
+"""Size of the largest file that is read into memory."""
 
 DECIDING = (
     *("*.safetensors", "*.safetensors.index.json", "config.json", CALIBRATION),
@@ -26,11 +34,37 @@ _PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 
 
+def read_whole(file: Path) -> bytes:
+    """The bytes of a file or pipe, unpacked if its name ends in ".gz".
+
+    A named pipe that nobody writes is empty; it is not waited for.
+
+    Raises:
+        OSError: It cannot be read, is a device, or has more than `LARGEST_MB`.
+        EOFError, zlib.error: It is not whole gzip data.
+    """
+    large = OSError(errno.EFBIG, f"it has more than {LARGEST_MB:,} MB")
+    with open(file, "rb", opener=lambda name, how: os.open(name, how | os.O_NONBLOCK)) as raw:
+        about = os.fstat(raw.fileno())
+        if not (stat.S_ISREG(about.st_mode) or stat.S_ISFIFO(about.st_mode)):
+            raise OSError(errno.EINVAL, "it is a device")
+        if about.st_size >> 20 > LARGEST_MB:
+            raise large
+        os.set_blocking(raw.fileno(), True)
+        content = gzip.GzipFile(fileobj=raw) if file.suffix == ".gz" else raw
+        parts = [*islice(iter(partial(content.read, 1 << 20), b""), LARGEST_MB + 1)]
+    if len(parts) > LARGEST_MB:
+        raise large
+    return b"".join(parts)
+
+
 def write_whole(file: Path, content: bytes) -> None:
     """Write a file in one step: it is there as a whole or not at all."""
     fresh = file.with_name(f".{file.name}.{os.getpid()}")
     try:
-        fresh.write_bytes(content)
+        fresh.unlink(missing_ok=True)
+        with fresh.open("xb") as stream:  # new: not through a link of that name
+            stream.write(content)
         fresh.replace(file)
     finally:
         with suppress(OSError):

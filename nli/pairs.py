@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from nli.errors import TaggerError
-from nli.folder import write_whole
+from nli.folder import read_whole, write_whole
 from nli.labels import Label, label_of
 
 
@@ -101,9 +101,7 @@ def read_unlabelled(path: Path) -> list[UnlabelledPair]:
 
 def _read(path: Path, kind: type[RecordT]) -> list[RecordT]:
     try:
-        content = path.read_bytes()
-        if path.suffix == ".gz":
-            content = gzip.decompress(content)
+        content = read_whole(path)
         text = content.decode("utf-8-sig")
     except FileNotFoundError:
         raise TaggerError(f"{path} does not exist; check the path") from None

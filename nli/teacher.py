@@ -8,6 +8,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from nli.errors import TaggerError
+from nli.folder import read_whole
 from nli.pairs import Pair
 from nli.tagger import Tagger
 
@@ -79,7 +80,7 @@ def _key(pair: Pair) -> str:
 
 def _read(file: Path, teacher: str) -> dict[str, tuple[float, float, float]]:
     """What a file has of one teacher, by the pairs' keys; a last line that was torn is ended."""
-    content = file.read_bytes() if file.exists() else b""
+    content = read_whole(file) if file.exists() else b""
     if content and not content.endswith(b"\n"):
         with file.open("ab") as torn:
             torn.write(b"\n")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from nli.curve import CurvePoint, curve, evaluation, keep_point
 from nli.encoder import new_cross_encoder, token_lengths
 from nli.errors import TaggerError
-from nli.folder import check_files
+from nli.folder import check_files, write_whole
 from nli.labels import LABELS, Label
 from nli.model import device_of, native_precision, reason
 from nli.pairs import LabelledPair, SourcedPair
@@ -128,12 +128,12 @@ def _claim(
     try:
         out.mkdir(parents=True, exist_ok=True)
         if not path.exists():
-            path.write_text(json.dumps(described, indent=2) + "\n", "utf-8")
+            write_whole(path, (json.dumps(described, indent=2) + "\n").encode())
     except OSError as error:
         raise TaggerError(f"{out} cannot be written ({error.strerror}); choose another") from error
     try:
         before = json.loads(path.read_text("utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise TaggerError(f"{path} is damaged; remove the folder, or choose another") from error
     if "encoder" in before:
         before["base"] = before.pop("encoder")  # its name in earlier versions
@@ -276,7 +276,7 @@ def _last_checkpoint(folder: Path) -> Path | None:
         try:
             state = json.loads((checkpoint / "trainer_state.json").read_bytes())
             whole[int(state["global_step"])] = checkpoint
-        except (OSError, ValueError, TypeError, KeyError):
+        except (OSError, ValueError, TypeError, KeyError, RecursionError):
             shutil.rmtree(checkpoint, ignore_errors=True)
     return whole[max(whole)] if whole else None
 

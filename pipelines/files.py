@@ -1,17 +1,92 @@
-"""Writing files so that a kill leaves the old content or the new, never half of either."""
+"""Files of others are read within limits; ours are written whole, and never through a link."""
 
 import errno
 import fcntl
 import glob
+import io
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import psutil
 
 from pipelines.errors import InputError
+
+LARGEST = 1 << 31
+"""Bytes of the largest file that is read into memory."""
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[io.BufferedReader]:
+    """A file, or a pipe such as `<(command)`, opened for reading.
+
+    A named pipe that nobody writes at the moment is empty; it is not waited for.
+
+    Raises:
+        InputError: It is missing, a folder, a device or a socket, or may not be read.
+    """
+    try:
+        with open(path, "rb", opener=_at_once) as file:
+            mode = os.fstat(file.fileno()).st_mode
+            if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode) or file.isatty()):
+                raise InputError(f"{path} is a device; name a file")
+            os.set_blocking(file.fileno(), True)
+            yield file
+    except FileNotFoundError:
+        raise InputError(f"{path} does not exist; check the path") from None
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be read ({error.strerror or error}); name a file that can"
+        ) from error
+
+
+def _at_once(name: str, flags: int) -> int:
+    return os.open(name, flags | os.O_NONBLOCK)
+
+
+def read_bytes(path: Path, largest: int = LARGEST) -> bytes:
+    """The bytes of a file or pipe, at most `largest`; InputError as `opened`, or if it has more."""
+    with opened(path) as file:
+        return read_whole(file, str(path), largest, os.fstat(file.fileno()).st_size)
+
+
+def read_whole(file: io.BufferedIOBase, name: str, largest: int = LARGEST, size: int = 0) -> bytes:
+    """What is left of a file, of `size` bytes at least; InputError if it is more than `largest`."""
+    content = io.BytesIO()
+    while size <= largest and (part := file.read(1 << 20)):
+        size = max(size, content.tell() + content.write(part))
+    if size > largest:
+        raise InputError(f"{name} has more than {largest >> 20:,} MB; give a smaller file")
+    return content.getvalue()
+
+
+def refuse_links(*paths: Path) -> None:
+    """Refuse links, pipes and devices in the place of our files and folders, and in the latter.
+
+    A folder may come from a stranger. So that nothing outside is read or written through it, it
+    holds files and folders alone; missing paths are passed over.
+    """
+    for path in paths:
+        inside = (Path(top, name) for top, *names in os.walk(path) for name in chain(*names))
+        for file in chain([path], inside):
+            with suppress(FileNotFoundError, NotADirectoryError):
+                mode = file.lstat().st_mode
+                if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+                    kind = "a link" if stat.S_ISLNK(mode) else "a pipe or device"
+                    raise InputError(f"{file} is {kind}, and not followed; put a file in its place")
+
+
+def open_unfollowed(path: Path, mode: str = "a") -> IO[Any]:
+    """Open a file of ours for writing; a link in its place is an OSError.
+
+    Modes are those that do not empty it: "a" (for locks, too), "ab", "r+b".
+    """
+    flags = os.O_NOFOLLOW | os.O_NONBLOCK
+    return open(path, mode, opener=lambda name, given: os.open(name, given | flags, 0o666))
 
 
 def replace_text(path: Path, text: str) -> None:
@@ -34,8 +109,9 @@ def replace_bytes(path: Path, data: bytes) -> None:
             writer = left.suffix.removeprefix(".")
             if writer.isdecimal() and not psutil.pid_exists(int(writer)):
                 left.unlink(missing_ok=True)
+        partial.unlink(missing_ok=True)
         try:
-            with partial.open("wb") as file:
+            with partial.open("xb") as file:  # new: not through a link of that name
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
@@ -55,7 +131,8 @@ def check_writable(path: Path) -> None:
         missing = [folder for folder in path.parents if not folder.exists()]
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            partial.touch()
+            partial.unlink(missing_ok=True)
+            partial.touch(exist_ok=False)
             partial.unlink()
         finally:
             for folder in missing:
@@ -88,7 +165,7 @@ def _for_a_person(path: Path) -> Iterator[None]:
 def append_line(path: Path, line: str) -> None:
     """Append one line and hand it to the disk before returning, so that a kill keeps it."""
     try:
-        with path.open("ab") as file:
+        with open_unfollowed(path, "ab") as file:
             file.write(line.encode("utf-8", "replace") + b"\n")
             file.flush()
             os.fsync(file.fileno())

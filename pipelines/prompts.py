@@ -12,6 +12,7 @@ from jinja2 import meta
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from pipelines.errors import InputError
+from pipelines.files import read_bytes
 
 HERE = Path(__file__).parent
 
@@ -142,15 +143,11 @@ def load(name: str, variables: Set[str], overrides: Path | None = None) -> Promp
         own = overrides / f"{name}.j2"
         path = own if own.exists() else path
     try:
-        source = path.read_text("utf-8")
+        source = read_bytes(path).decode().replace("\r\n", "\n").replace("\r", "\n")
         used = meta.find_undeclared_variables(ENVIRONMENT.parse(source))
     except UnicodeDecodeError as error:
         raise InputError(
             f"{path} is not UTF-8 at byte {error.start + 1}; save the file as UTF-8"
-        ) from error
-    except OSError as error:
-        raise InputError(
-            f"{path} cannot be read ({error.strerror}); a prompt is a text file"
         ) from error
     except jinja2.TemplateSyntaxError as error:
         raise InputError(f"{path}:{error.lineno}: not a valid template: {error.message}") from error

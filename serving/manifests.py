@@ -67,7 +67,9 @@ def write_manifest(models_dir: Path, content: Manifest) -> None:
     file = models_dir / f"{content.name}{SUFFIX}"
     fresh = models_dir / f".{content.name}.{os.getpid()}{SUFFIX}"
     try:
-        fresh.write_text(content.model_dump_json(indent=2) + "\n", encoding="utf-8")
+        fresh.unlink(missing_ok=True)
+        with fresh.open("x", encoding="utf-8") as stream:  # new: not through a link of that name
+            stream.write(content.model_dump_json(indent=2) + "\n")
         fresh.replace(file)
     except OSError as error:
         raise ServingError(
@@ -91,7 +93,8 @@ def only_one(
     """
     try:
         models_dir.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(models_dir / f".{name}.lock", os.O_RDWR | os.O_CREAT, 0o644)
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
+        descriptor = os.open(models_dir / f".{name}.lock", flags, 0o644)
     except OSError as error:
         raise ServingError(
             f"the models folder {models_dir} cannot be written to: {error.strerror};"

@@ -12,7 +12,8 @@ from typing import BinaryIO
 def alone(folder: Path) -> Iterator[None]:
     """Make the folder and lock it; the lock goes with the process, however that ends."""
     folder.mkdir(parents=True, exist_ok=True)
-    with folder.with_suffix(".lock").open("w") as lock:
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW  # a link in its place would empty another file
+    with os.fdopen(os.open(folder.with_suffix(".lock"), flags, 0o600)) as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
@@ -27,7 +28,7 @@ def opened_to_append(file: Path) -> BinaryIO:
 def write(file: Path, text: str) -> None:
     """Write a file, whole or not at all."""
     fresh = file.with_suffix(".tmp")
-    handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
     with os.fdopen(handle, "w", encoding="utf-8") as stream:
         stream.write(text)
     fresh.replace(file)

@@ -1,6 +1,7 @@
 """Profiles: which model plays which role on which hardware, and how its engine runs."""
 
 import difflib
+import errno
 import hashlib
 import tomllib
 from importlib.resources import files
@@ -257,6 +258,8 @@ def load(name_or_path: str) -> Profile:
     if name_or_path.endswith(".toml"):
         path = Path(name_or_path).expanduser()
         try:
+            if path.exists() and not path.is_file():  # a pipe or a device has no end
+                raise OSError(errno.EINVAL, "not a file")
             text = path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", None) or "not UTF-8 text"

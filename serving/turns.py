@@ -21,7 +21,7 @@ async def turn(file: Path, on_wait: Callable[[], None]) -> AsyncIterator[None]:
     """
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     except OSError as error:
         raise ServingError(
             f"{file} cannot be written: {error.strerror}; set CONTESTED_HOME to a folder you can "

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 from pipelines.annotation.subject import Subject
 from pipelines.errors import InputError
-from pipelines.files import hold
+from pipelines.files import hold, open_unfollowed
 from pipelines.runs.folder import ResultLog
 
 
@@ -58,7 +58,7 @@ class Labels:
     def held(self) -> Iterator[None]:
         """Keep other processes from writing the file, once a half-written line is cut off."""
         path = self._log.path
-        with path.open("a") as file:
+        with open_unfollowed(path) as file:
             hold(file, f"{path} is open in another `contested annotate`; end that one first")
             self._log.mend()
             yield

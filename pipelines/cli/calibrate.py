@@ -27,7 +27,6 @@ from pipelines.cli.tagging import (
     write_page,
 )
 from pipelines.cli.terminal import plain
-from pipelines.data.jsonl import read_bytes
 from pipelines.data.records import Document
 from pipelines.errors import InputError
 from pipelines.evidence.correction import HeldOut, StoredCorrection, correction_file
@@ -38,7 +37,7 @@ from pipelines.evidence.store import stored
 from pipelines.experiment.execute import models_for
 from pipelines.experiment.needs import Needs, refuse_missing
 from pipelines.experiment.options import LlmOptions
-from pipelines.files import replace_text
+from pipelines.files import read_bytes, replace_text
 from pipelines.option import Only, Option, refuse_given
 from serving.errors import RequestError
 

@@ -19,6 +19,7 @@ from pipelines.comparison.scores import SCORES
 from pipelines.errors import InputError
 from pipelines.files import check_writable
 from pipelines.report.table import Table, write
+from pipelines.runs.folder import telling_damage
 
 ROWS = 12
 """Rows of a table on the terminal; files have all."""
@@ -64,17 +65,18 @@ def compare(
     if out is not None:
         _refuse(out)
     known = {name: partial(papers.experiment, name) for name in papers.EXPERIMENTS}
-    found = compare_folders(runs, known)
-    told = judged(gates, found.scores, found.verdicts)
-    if out is not None:
-        _write(found, out)
-    if as_json:
-        about = [each.as_json() for each in told]
-        everything = found.as_json() | {"fail_if": about}
-        text = json.dumps(everything, ensure_ascii=False, indent=1, allow_nan=False)
-        print(plain_json(text))
-    else:
-        _show(found)
+    with telling_damage(*runs):
+        found = compare_folders(runs, known)
+        told = judged(gates, found.scores, found.verdicts)
+        if out is not None:
+            _write(found, out)
+        if as_json:
+            about = [each.as_json() for each in told]
+            everything = found.as_json() | {"fail_if": about}
+            text = json.dumps(everything, ensure_ascii=False, indent=1, allow_nan=False)
+            print(plain_json(text))
+        else:
+            _show(found)
     for each in told:
         STDERR.print(plain(each.line), soft_wrap=True)
     if out is not None:
@@ -99,14 +101,14 @@ def _write(found: FolderComparison, out: Path) -> None:
 
 
 def _show(found: FolderComparison) -> None:
-    console = Console(emoji=False)
+    console, tables = Console(emoji=False), found.tables()
     for side in found.sides:
         console.print(f"[bold]{side.letter}[/bold]  {plain(str(side.path))}", soft_wrap=True)
     for line in found.alone:
         console.print(f"[dim]not compared: {plain(line)}[/dim]", soft_wrap=True)
     if found.matches and not found.changes:
         console.print("no difference in how they were made")
-    for table in found.tables():
+    for table in tables:
         if table.rows:
             _print(_narrow(table), console)
         if table.name == SCORES and table.rows:

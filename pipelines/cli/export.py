@@ -14,7 +14,8 @@ from pipelines.cli.terminal import plain, plain_json
 from pipelines.errors import InputError
 from pipelines.experiment.publish import Runs
 from pipelines.files import replace_text
-from pipelines.runs.folder import RunFolder
+from pipelines.report.text import visible
+from pipelines.runs.folder import RunFolder, telling_damage
 
 
 def export(
@@ -47,19 +48,20 @@ def export(
 
         contested export results --example bridge/sure --out example.json
     """
-    found = papers.runs_in(RunFolder(run))
-    if example is not None:
-        _write_example(known_of(example, [runs for _, runs in found]), out)
-        return
-    if out is None:
-        raise InputError("name the folder to write with --out, or one example with --example")
-    from pipelines.export.dataset import parts_of, write_dataset
+    with telling_damage(run):
+        found = papers.runs_in(RunFolder(run))
+        if example is not None:
+            _write_example(known_of(example, [runs for _, runs in found]), out)
+            return
+        if out is None:
+            raise InputError("name the folder to write with --out, or one example with --example")
+        from pipelines.export.dataset import parts_of, write_dataset
 
-    parts = [part for each, runs in found for part in parts_of(each, runs)]
-    write_dataset(run, parts, out)
-    for part in parts:
-        print(f"{part.rows.num_rows:,} rows of {part.name}")
-    STDERR.print(f"dataset: {plain(str(out))}", soft_wrap=True)
+        parts = [part for each, runs in found for part in parts_of(each, runs)]
+        write_dataset(run, parts, out)
+        for part in parts:
+            print(f"{part.rows.num_rows:,} rows of {visible(part.name)}")
+        STDERR.print(f"dataset: {plain(str(out))}", soft_wrap=True)
 
 
 def known_of(example: str, found: Iterable[Runs[Any]]) -> dict[str, Any]:

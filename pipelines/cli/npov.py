@@ -14,9 +14,9 @@ from pipelines.cli.heatmaps import HeatMapOptions, save
 from pipelines.cli.inspection import inspect
 from pipelines.cli.progress import STDERR, progress
 from pipelines.cli.terminal import plain, plain_json
-from pipelines.data.jsonl import read_bytes
 from pipelines.errors import InputError
 from pipelines.experiment.options import ServedOptions
+from pipelines.files import read_bytes
 from pipelines.inspection.npov import ABLATION_NEEDS, Detector, by_ablation, by_salience
 from pipelines.npov.decoder import DecoderOptions, decoder_folder
 from pipelines.npov.example import NpovExample, example, read_example

@@ -16,10 +16,9 @@ from pipelines.cli.progress import STDERR
 from pipelines.cli.tagging import show
 from pipelines.cli.terminal import plain
 from pipelines.data import ambigdocs
-from pipelines.data.jsonl import read_bytes
 from pipelines.data.records import Document
 from pipelines.errors import InputError
-from pipelines.files import check_writable, replace_text
+from pipelines.files import check_writable, read_bytes, replace_text
 from pipelines.madam_rag.building import QUESTIONS, build
 from pipelines.madam_rag.built import BuildRecord, Source, averages, drawn
 from pipelines.madam_rag.retrieved import PASSAGE_WORDS, own_passages

@@ -23,7 +23,7 @@ from pipelines.experiment.needs import refuse_missing, refuse_unneeded
 from pipelines.experiment.options import RunOptions
 from pipelines.experiment.publish import write
 from pipelines.preset import told
-from pipelines.runs.folder import RunFolder
+from pipelines.runs.folder import RunFolder, telling_damage
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -70,12 +70,13 @@ def publish(folder: RunFolder) -> None:
     """Write `tables/` and `report.html` from what a locked run folder holds."""
     from pipelines.annotation.view import parts
 
-    made = []
-    for each, runs in papers.runs_in(folder):
-        own = each.publish(runs)
-        view = replace(own.view, parts=(*own.view.parts, *parts(folder, each, runs)))
-        made.append((replace(own, view=view), runs))
-    write(folder, made)
+    with telling_damage(folder.path):
+        made = []
+        for each, runs in papers.runs_in(folder):
+            own = each.publish(runs)
+            view = replace(own.view, parts=(*own.view.parts, *parts(folder, each, runs)))
+            made.append((replace(own, view=view), runs))
+        write(folder, made)
 
 
 def _dry(experiment: Experiment[Any, Any], plan: Plan[Any, Any], options: RunOptions) -> Forecast:

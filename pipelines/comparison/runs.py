@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from pipelines.errors import InputError
 from pipelines.experiment.experiment import Experiment
-from pipelines.experiment.publish import models_of
 from pipelines.report.table import Column
 from pipelines.runs.folder import RunFolder
 
@@ -146,24 +145,10 @@ def _side(letter: str, path: Path, known: Mapping[str, Callable[[], Any]]) -> Si
         if name.partition(".")[0] not in known:
             unknown.append(name)
         elif _has_results(path / f"{name}.jsonl"):
-            _check(path, name, about["config"])
             runs[name] = Run(known[name.partition(".")[0]](), folder, name, about)
     if not runs:
         raise InputError(f"{path} has no results yet; run it first, or name another folder")
     return Side(letter, folder, runs, unknown)
-
-
-def _check(path: Path, name: str, config: Mapping[str, Any]) -> None:
-    """Refuse a run of which it is not told what it read, or with which models."""
-    try:
-        told = [config["data"]["name"], *(model["name"] for model in models_of(config))]
-    except (KeyError, TypeError, AttributeError):
-        told = [None]
-    if not all(isinstance(each, str) for each in told):
-        raise InputError(
-            f"{path / 'run.json'} does not tell data and models of {name} as this version does; "
-            "run it again into another folder"
-        )
 
 
 def _has_results(path: Path) -> bool:

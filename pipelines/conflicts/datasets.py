@@ -10,8 +10,8 @@ from pipelines.conflicts.question import Query, Source
 from pipelines.conflicts.taxonomy import of_label
 from pipelines.data import conflicts
 from pipelines.data.conflicts import ConflictsRow
-from pipelines.data.jsonl import read_bytes
 from pipelines.errors import InputError
+from pipelines.files import read_bytes
 
 SAMPLES = Path(__file__).parents[1] / "data" / "samples" / "conflicts.jsonl"
 """Ten queries in the format of CONFLICTS that come with the program, two of each type."""

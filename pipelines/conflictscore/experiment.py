@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field
+from pydantic import Field, TypeAdapter, ValidationError
 
 from pipelines.conflictscore.cost import scoring
 from pipelines.conflictscore.decomposition import decomposition_prompt
@@ -29,7 +29,7 @@ from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs, judge_needs
 from pipelines.experiment.options import Overflow, RunOptions, ServerOptions, judging
 from pipelines.experiment.publish import Publication, Runs
-from pipelines.files import replace_text
+from pipelines.files import read_bytes, replace_text
 from pipelines.option import Option
 from pipelines.report.table import write
 from pipelines.runs.folder import RunFolder
@@ -175,11 +175,11 @@ def skipped(folder: RunFolder) -> list[Skipped]:
     """The lines of the input that were no records."""
     path = folder.path / f"{EXPERIMENT.name}.skipped.jsonl"
     try:
-        lines = path.read_text("utf-8").split("\n")[:-1] if path.exists() else []
-        return [Skipped(**json.loads(line)) for line in lines]
-    except (ValueError, TypeError) as error:
+        lines = read_bytes(path).split(b"\n")[:-1] if path.exists() else []
+        return [TypeAdapter(Skipped).validate_json(line) for line in lines]
+    except ValidationError as error:
         raise InputError(
-            f"{path} is damaged ({error}); run the same command again to have it made again"
+            f"{path} is damaged; run the same command again to have it made again"
         ) from error
 
 

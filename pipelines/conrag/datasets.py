@@ -34,11 +34,11 @@ from pipelines.data import (
     scifact,
     wice,
 )
-from pipelines.data.jsonl import read_bytes
 from pipelines.data.records import Document
 from pipelines.data.released import Part, half
 from pipelines.errors import InputError
 from pipelines.evidence import examples
+from pipelines.files import read_bytes
 
 DatasetName = Literal[
     "claims",

@@ -13,10 +13,10 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator
 
-from pipelines.data.jsonl import read_bytes
 from pipelines.data.records import Text
 from pipelines.data.released import read_records
 from pipelines.errors import InputError
+from pipelines.files import read_bytes
 
 
 def _lower(value: object) -> object:

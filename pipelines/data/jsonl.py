@@ -3,6 +3,7 @@
 import codecs
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from pydantic import ValidationError
 
 from pipelines.data.records import Example, Record
 from pipelines.errors import InputError
+from pipelines.files import read_bytes
 
 OnError = Literal["stop", "skip"]
 
@@ -91,22 +93,6 @@ def read(path: Path, *, on_error: OnError = "stop", limit: int | None = None) ->
     return Dataset(path.name, digest, tuple(examples), tuple(skipped))
 
 
-def read_bytes(path: Path) -> bytes:
-    """A file's bytes.
-
-    Raises:
-        InputError: It is missing, a folder, or may not be read.
-    """
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        raise InputError(f"{path} does not exist; check the path") from None
-    except OSError as error:
-        raise InputError(
-            f"{path} cannot be read ({error.strerror}); name a file that can"
-        ) from error
-
-
 def filled_lines(content: bytes) -> Iterator[tuple[int, bytes]]:
     """The lines that are not blank, with their numbers from 1.
 
@@ -156,8 +142,8 @@ def _refuse_constant(name: str) -> Any:
 def _refuse_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        counted = Counter(name for name, _ in pairs)
+        twice = next(name for name, times in counted.items() if times > 1)
         raise InputError(f"the field '{twice}' is given twice; leave one of them out")
     return value
 

@@ -1,5 +1,6 @@
 """The input of every pipeline: documents, and responses that were written from them."""
 
+from collections import Counter
 from typing import Annotated, Self, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, Field, StringConstraints, model_validator
@@ -75,8 +76,8 @@ class Record(BaseModel, frozen=True, extra="forbid"):
     def _check(self) -> Self:
         if (self.response is None) == (self.responses is None):
             raise ValueError("give exactly one of 'response' and 'responses'")
-        ids = [document.id for document in self.documents]
-        twice = sorted({name for name in ids if ids.count(name) > 1})
+        ids = Counter(document.id for document in self.documents)
+        twice = sorted(name for name, times in ids.items() if times > 1)
         if twice:
             raise ValueError(f"two documents have the id '{twice[0]}'; make them distinct")
         if self.claims is not None and self.responses is not None:

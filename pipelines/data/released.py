@@ -6,17 +6,23 @@ the file says (ConflictQA's `.json` files hold lines). So the content decides, n
 
 import gzip
 import hashlib
+import io
 import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from pipelines.data.jsonl import MARK, filled_lines, first_problem, read_bytes
+from pipelines.data.jsonl import MARK, filled_lines, first_problem
 from pipelines.errors import InputError
+from pipelines.files import LARGEST, opened, read_bytes, read_whole
+
+PACKED = b"\x1f\x8b"
+"""How a gzip file begins."""
 
 Half = Literal["train", "test"]
 """A released set that serves both for training and for measuring is split in two by text."""
@@ -72,9 +78,9 @@ def content(path: Path) -> bytes:
         InputError: It cannot be read, or is damaged.
     """
     raw = read_bytes(path)
-    if raw.startswith(b"\x1f\x8b"):
+    if raw.startswith(PACKED):
         try:
-            raw = gzip.decompress(raw)
+            raw = read_whole(gzip.GzipFile(fileobj=io.BytesIO(raw)), f"{path}, unpacked,")
         except (OSError, EOFError, zlib.error) as error:
             raise InputError(
                 f"{path} is a damaged gzip file ({error}); download it again"
@@ -88,14 +94,18 @@ def entries(path: Path) -> list[Entry]:
     Raises:
         InputError: The file cannot be read, holds nothing, or a line is not JSON.
     """
-    raw = content(path)
+    return entries_in(content(path), str(path))
+
+
+def entries_in(raw: bytes, name: str) -> list[Entry]:
+    """The JSON values in the bytes of a file of that name; InputError as `entries`."""
     if raw.lstrip()[:1] == b"[":
-        values = parse(raw, str(path))
-        found = [Entry(f"{path}: entry {n}", value) for n, value in enumerate(values, start=1)]
+        values = parse(raw, name)
+        found = [Entry(f"{name}: entry {n}", value) for n, value in enumerate(values, start=1)]
     else:
-        found = [Entry(f"{path}:{n}", parse(line, f"{path}:{n}")) for n, line in filled_lines(raw)]
+        found = [Entry(f"{name}:{n}", parse(line, f"{name}:{n}")) for n, line in filled_lines(raw)]
     if not found:
-        raise InputError(f"{path} has no entry; name the released file")
+        raise InputError(f"{name} has no entry; name the released file")
     return found
 
 
@@ -106,19 +116,14 @@ def stream(path: Path) -> Iterator[Entry]:
         InputError: The file cannot be read, or a line is not JSON.
     """
     try:
-        with path.open("rb") as file:
-            packed = file.read(2) == b"\x1f\x8b"
-        with gzip.open(path) if packed else path.open("rb") as lines:
-            for number, line in enumerate(lines, start=1):
+        with opened(path) as file:
+            packed = file.peek(2)[:2] == PACKED
+            lines: io.BufferedIOBase = gzip.GzipFile(fileobj=file) if packed else file
+            for number, line in enumerate(iter(partial(lines.readline, LARGEST), b""), start=1):
                 if line.strip():
                     yield Entry(f"{path}:{number}", parse(line, f"{path}:{number}"))
-    except FileNotFoundError:
-        raise InputError(f"{path} does not exist; check the path") from None
-    except (OSError, EOFError, zlib.error) as error:
-        raise InputError(
-            f"{path} cannot be read ({getattr(error, 'strerror', None) or error}); "
-            "name a file that can"
-        ) from error
+    except (EOFError, zlib.error) as error:
+        raise InputError(f"{path} cannot be read ({error}); name a file that can") from error
 
 
 def parse(raw: bytes, where: str) -> Any:

@@ -1,26 +1,51 @@
-"""Reads plain text files."""
+"""Reads a text, whatever kind of file holds it: plain text, HTML or PDF."""
 
 from pathlib import Path
 
-from pipelines.data.jsonl import read_bytes
+from pipelines.data.extraction import Started, extracted
 from pipelines.errors import InputError
+from pipelines.files import read_bytes
+
+HTML, PDF = (".html", ".htm", ".xhtml"), (".pdf",)
+"""How the names of files end from which the text is taken; any other holds its text as it is."""
+
+LARGEST = 1 << 26
+"""Bytes of the largest file with one text."""
 
 
 def read_text(path: Path, *, strip: bool = True) -> str:
     """A file's text, with `strip` without white space around it.
 
     Raises:
-        InputError: The file is missing, or as `decoded`.
+        InputError: The file cannot be read, or as `text_of`.
     """
-    return decoded(read_bytes(path), str(path), strip=strip)
+    return text_of(str(path), read_bytes(path, LARGEST), strip=strip)
 
 
-def decoded(data: bytes, name: str, *, strip: bool = True) -> str:
-    """The text that a file of this name holds, likewise.
+def text_of(
+    name: str, data: bytes, *, strip: bool = True, started: Started = lambda _: None
+) -> str:
+    """The text in the bytes of a file of that name, likewise.
+
+    `started` is as of `extracted`.
 
     Raises:
-        InputError: It is empty, not UTF-8, or holds NUL characters, as binary files and UTF-16 do.
+        InputError: It has no text, is damaged, is not UTF-8, or holds NUL characters, as binary
+            files and UTF-16 do.
     """
+    kind = name.lower()
+    text = extracted(name, "pdf", data, started) if kind.endswith(PDF) else _decoded(name, data)
+    if kind.endswith(HTML) and text.strip():
+        text = extracted(name, "html", text.encode(), started)
+    if not text.strip():
+        scan = "has no text; one that was scanned needs text recognition first"
+        raise InputError(
+            f"{name} {scan if kind.endswith(HTML + PDF) else 'is empty; give it text'}"
+        )
+    return text.strip() if strip else text
+
+
+def _decoded(name: str, data: bytes) -> str:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -31,6 +56,4 @@ def decoded(data: bytes, name: str, *, strip: bool = True) -> str:
         raise InputError(
             f"{name} has a NUL character, so it is no UTF-8 text; save it as text in UTF-8"
         )
-    if not text.strip():
-        raise InputError(f"{name} is empty; give it text")
-    return text.strip() if strip else text
+    return text

@@ -22,6 +22,7 @@ from pipelines.data.records import Document
 from pipelines.errors import InputError
 from pipelines.evidence.judgement import Judgement, Judgements
 from pipelines.evidence.labeller import Labeller, identity_of
+from pipelines.files import read_bytes
 from pipelines.metrics.estimate import Estimate
 from serving.home import default_home
 
@@ -128,9 +129,7 @@ def read_correction(file: Path) -> StoredCorrection:
     """Read a stored correction; InputError if that is not possible."""
     again = "make it again with contested calibrate, or delete it"
     try:
-        return StoredCorrection.model_validate_json(file.read_bytes())
-    except OSError as error:
-        raise InputError(f"{file} cannot be read ({error.strerror}); {again}") from error
+        return StoredCorrection.model_validate_json(read_bytes(file))
     except ValidationError as error:
         raise InputError(f"{file} is no correction: {first_problem(error, again)}") from error
 

@@ -11,12 +11,11 @@ from typing import Annotated, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from pipelines.data.jsonl import read_bytes
 from pipelines.data.records import Document, Identifier, Text
 from pipelines.data.released import read_records
 from pipelines.errors import InputError
 from pipelines.evidence.judgement import Relation, conflicting
-from pipelines.files import replace_text
+from pipelines.files import read_bytes, replace_text
 
 SAMPLES = Path(__file__).parents[1] / "data" / "samples" / "conflict_detection.jsonl"
 """The bundled examples, made of the bundled samples' documents."""

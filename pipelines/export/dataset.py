@@ -85,7 +85,8 @@ def write_dataset(run: Path, parts: Sequence[Part], out: Path) -> None:
     check_writable(out / "README.md")
     partial = out.with_name(f".{out.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
-    (partial / "data").mkdir(parents=True)
+    partial.mkdir(parents=True)  # and no link of that name
+    (partial / "data").mkdir()
     try:
         for part in parts:
             pq.write_table(part.rows, partial / "data" / f"{part.name}.parquet")

@@ -9,12 +9,12 @@ from typing import Any, Literal
 from pipelines.data import ambigdocs, faitheval, ramdocs
 from pipelines.data.ambigdocs import AmbiguousQuestion
 from pipelines.data.faitheval import FaithQuestion
-from pipelines.data.jsonl import read_bytes
 from pipelines.data.ramdocs import UNKNOWN, RamQuestion
 from pipelines.data.records import Document
 from pipelines.data.released import Part, in_part
 from pipelines.data.sampling import sample
 from pipelines.errors import InputError
+from pipelines.files import read_bytes
 from pipelines.madam_rag.question import GivenDocument, Kind, Question
 from pipelines.metrics.short_answers import canonical, distinct
 

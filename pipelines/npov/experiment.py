@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 from pydantic import Field
 
 from pipelines.data import procon
-from pipelines.data.jsonl import read_bytes
 from pipelines.data.procon import Topic
 from pipelines.errors import InputError
 from pipelines.experiment.bounds import Cost, Tokens
@@ -25,6 +24,7 @@ from pipelines.experiment.options import (
     tagger_named,
 )
 from pipelines.experiment.publish import Publication, Runs
+from pipelines.files import read_bytes
 from pipelines.npov import annotation, paraphrases
 from pipelines.npov.changes import DESIGN_HELP, Design
 from pipelines.npov.decoder import DecoderOptions, decoder_folder

@@ -5,7 +5,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from pipelines.data.jsonl import read_bytes
+from pipelines.files import read_bytes
 from pipelines.npov.example import NpovExample
 from pipelines.npov.soft_prompt import SoftPrompt, Task
 from pipelines.npov.tuned_on import Subject, refuse_shared

@@ -7,20 +7,21 @@ from pydantic import ValidationError
 
 from pipelines.data.records import Document
 from pipelines.data.released import read_records
-from pipelines.data.text import read_text
+from pipelines.data.text import HTML, PDF, read_text
 from pipelines.errors import InputError
 from pipelines.retrieval.chunks import OVERLAP, WORDS, passages, sections
 from pipelines.retrieval.index import in_index
 
 MARKDOWN, TEXT, LINES = (".md", ".markdown"), (".txt",), (".jsonl", ".jsonl.gz")
 READ = (*MARKDOWN, *TEXT, *LINES)
-"""How the names of files end that are read; others in a folder are passed over."""
+"""How the names of files end that are read of a folder; others in it are passed over."""
 
 
 def read_documents(paths: Sequence[Path]) -> list[Document]:
     """The documents of files and folders, in order of name within a folder.
 
-    A Markdown or text file is one document, named by its path within the folder given. A line of a
+    A Markdown or text file is one document, named by its path within the folder given, as is an
+    HTML or PDF file that is named itself. A line of a
     JSONL file is one: `id` and `text`, and optionally `title`, `url` and `date`. An index that lies
     in a folder is passed over: it holds copies of documents.
 
@@ -74,7 +75,7 @@ def _in(path: Path) -> Iterator[Document]:
 def _of(file: Path, name: str) -> Iterator[Document]:
     if file.name.endswith(LINES):
         yield from read_records(file, Document, "documents, docs/conrag.md")
-    elif file.name.endswith((*MARKDOWN, *TEXT)):
+    elif file.name.endswith((*MARKDOWN, *TEXT, *HTML, *PDF)):
         text = read_text(file)
         try:
             yield Document(id=name, text=text)
@@ -85,4 +86,5 @@ def _of(file: Path, name: str) -> Iterator[Document]:
     elif not file.exists():
         raise InputError(f"{file} does not exist")
     else:
-        raise InputError(f"{file} is of no kind that is read; documents end in {', '.join(READ)}")
+        kinds = ", ".join((*READ, *HTML, *PDF))
+        raise InputError(f"{file} is of no kind that is read; documents end in {kinds}")

@@ -27,7 +27,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from pipelines.data.records import Document
 from pipelines.errors import InputError
-from pipelines.files import hold, replace_text
+from pipelines.files import hold, open_unfollowed, refuse_links, replace_text
 from pipelines.retrieval.bm25 import Bm25, write_bm25
 from pipelines.retrieval.dense import Dense, Embedder, write_embeddings
 from pipelines.retrieval.fusion import normalised, reciprocal_rank_fusion
@@ -101,7 +101,8 @@ def build(
         ours = (folder / ABOUT).exists() or (folder / LOCK).exists()
         if not ours and any(folder.iterdir()):
             raise InputError(f"{folder} holds files that are no index; name another folder")
-        with (folder / LOCK).open("w") as lock:
+        refuse_links(*folder.glob("*"))
+        with open_unfollowed(folder / LOCK) as lock:
             hold(lock, f"another process is building {folder}; wait for it")
             before = _about(folder).files if (folder / ABOUT).exists() else f"{FILES}0"
             for entry in folder.glob(f"{FILES}*"):
@@ -243,6 +244,7 @@ def in_index(file: Path) -> bool:
 
 def _about(folder: Path) -> About:
     path = folder / ABOUT
+    refuse_links(*folder.glob("*"))
     try:
         about = About.model_validate_json(path.read_bytes())
     except FileNotFoundError:

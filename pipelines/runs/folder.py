@@ -10,16 +10,26 @@ logs/                  what servers wrote
 
 import json
 import re
+import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from jinja2 import TemplateError
 from pydantic import BaseModel, TypeAdapter, ValidationError
-from pydantic_core import to_jsonable_python
+from pydantic_core import from_json, to_jsonable_python
 
 from pipelines.errors import InputError
-from pipelines.files import append_line, held, hold, replace_text
+from pipelines.files import (
+    append_line,
+    held,
+    hold,
+    open_unfollowed,
+    read_bytes,
+    refuse_links,
+    replace_text,
+)
 
 ResultT = TypeVar("ResultT", bound=BaseModel)
 FactT = TypeVar("FactT")
@@ -37,6 +47,23 @@ def file_name(name: str, option: str = "--name") -> str:
             f"{option} '{name}' cannot be part of a file name; use letters, digits, '-', '_', '.'"
         )
     return name
+
+
+@contextmanager
+def telling_damage(*paths: Path) -> Iterator[None]:
+    """Say in one line, while run folders are shown, that one is not as this version writes it.
+
+    Where the program stumbled is told, since the fault may be its own.
+    """
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError, TemplateError) as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        raise InputError(
+            f"{' or '.join(map(str, paths))} is not as this version writes it "
+            f"({type(error).__name__}: {error}, in {Path(place.filename).name}:{place.lineno}); "
+            "run it again into another folder"
+        ) from error
 
 
 class RunFolder:
@@ -65,7 +92,8 @@ class RunFolder:
         """Keep other processes from writing the folder; InputError if it cannot be written."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            lock = (self.path / ".lock").open("w")
+            self.refuse_links()
+            lock = open_unfollowed(self.path / ".lock")
         except OSError as error:
             raise InputError(
                 f"{self.path} cannot be written ({error.strerror}); name another folder with --out"
@@ -74,8 +102,14 @@ class RunFolder:
             hold(lock, f"another run is writing {self.path}; wait for it, or name another --out")
             yield
 
+    def refuse_links(self) -> None:
+        """Refuse links among the files and folders of a run, with an InputError."""
+        ours = (".lock", "run.json", "report.html", "tables", "logs", "annotations")
+        refuse_links(*(self.path / name for name in ours), *self.path.glob("*.jsonl"))
+
     def refuse_missing(self) -> None:
-        """Refuse a folder that is none of a run, with an InputError."""
+        """Refuse a folder that is none of a run, or holds links, with an InputError."""
+        self.refuse_links()
         if not (self.path / "run.json").exists():
             raise InputError(
                 f"{self.path} is no run folder (it has no run.json); name one made by --out"
@@ -92,20 +126,30 @@ class RunFolder:
                 raise InputError(f"a run is writing {self.path}; wait until it has ended")
 
     def about(self) -> dict[str, Any]:
-        """What `run.json` says, {} for a new folder; InputError if `begin` has not written it."""
+        """What `run.json` says, {} for a new folder.
+
+        Raises:
+            InputError: `begin` has not written it. It is not made again from the results, which do
+                not tell the settings that they belong to.
+        """
         path = self.path / "run.json"
         if not path.exists():
             return {}
         try:
-            about = json.loads(path.read_text("utf-8"))
-            for entry in about["pipelines"].values():
-                dict(entry["config"])
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"{path} is damaged ({error}); name another folder") from error
+            about: dict[str, Any] = from_json(read_bytes(path))
+            for name, entry in about["pipelines"].items():
+                entry["config"].keys()
+                if {"/", "\0"} & {*name}:  # files are named after it
+                    raise KeyError(name)
+        except ValueError as error:
+            raise InputError(
+                f"{path} is damaged ({error}), so the settings of the results beside it are not "
+                "known; put back a copy of it, or name another folder: answers already given come "
+                "from the cache"
+            ) from error
         except (KeyError, TypeError, AttributeError):
             raise InputError(f"{path} is not of a run of ours; name another folder") from None
-        found: dict[str, Any] = about
-        return found
+        return about
 
     def entries(self, pipeline: str) -> dict[str, dict[str, Any]]:
         """The runs of an experiment ("conrag.wice" is one of "conrag"), as they began.
@@ -143,6 +187,11 @@ class RunFolder:
         entries = about.setdefault("pipelines", {})
         plain = json.loads(json.dumps(config))
         if pipeline not in entries:
+            if (log := self.path / f"{pipeline}.jsonl").exists() and log.stat().st_size:
+                raise InputError(
+                    f"{log} has results, but run.json does not tell their settings; put back a "
+                    "copy of it, or name another folder: answers already given come from the cache"
+                )
             entries[pipeline] = {"config": plain, **made_with}
             self._write_about(about)
         elif differing := list(differences(entries[pipeline]["config"], plain)):
@@ -257,7 +306,7 @@ class ResultLog(Generic[ResultT]):
         if self.path.exists():
             whole = b"".join(line + b"\n" for line in self._whole_lines())
             if len(whole) < self.path.stat().st_size:
-                with self.path.open("r+b") as file:
+                with open_unfollowed(self.path, "r+b") as file:
                     file.truncate(len(whole))
 
     def append(self, result: ResultT) -> None:
@@ -279,4 +328,4 @@ class ResultLog(Generic[ResultT]):
     def _whole_lines(self) -> list[bytes]:
         if not self.path.exists():
             return []
-        return self.path.read_bytes().split(b"\n")[:-1]
+        return read_bytes(self.path).split(b"\n")[:-1]

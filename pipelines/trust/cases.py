@@ -20,9 +20,10 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel, Field
 
-from pipelines.data.jsonl import filled_lines, read_bytes
+from pipelines.data.jsonl import filled_lines
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Relation
+from pipelines.files import read_bytes
 
 SAMPLES: Final = Path(__file__).parent / "samples"
 

@@ -1,6 +1,7 @@
 """The page and what it asks for: an application behind its door."""
 
 import asyncio
+import subprocess
 from collections.abc import AsyncIterable
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -29,6 +30,9 @@ KindT = TypeVar("KindT")
 
 EVERY_S = 0.1
 """How often changes of jobs are looked for."""
+
+FILES_AT_ONCE = 2
+"""Files that are read at a time."""
 
 _HERE = Path(__file__).parent / "assets"
 
@@ -80,6 +84,7 @@ def application(server: ServerOptions, jobs: Jobs, door: Door, limits: Limits) -
         "": ((_HERE / "index.html").read_text("utf-8"), "text/html"),
     }
 
+    reading = asyncio.Semaphore(FILES_AT_ONCE)
     known = Setting(tasks=offers(server), limits=limits, files=READ)
 
     @app.exception_handler(RequestValidationError)
@@ -117,12 +122,28 @@ def application(server: ServerOptions, jobs: Jobs, door: Door, limits: Limits) -
         request: Request, name: Annotated[str, Query(max_length=200)]
     ) -> list[GivenText]:
         """The texts of a file, whose bytes are the request's body."""
-        found = await run_in_threadpool(read, name, await request.body())
+        async with reading:
+            found = await _read_while_awaited(request, name)
         _check([each.text for each in found], len(found), limits)
         return found
 
     app.include_router(_of_jobs(server, jobs, limits), prefix="/api")
     return guarded(app, door)
+
+
+async def _read_while_awaited(request: Request, name: str) -> list[GivenText]:
+    """The texts of the file that is sent; its reading ends with whoever waits for it."""
+    processes: list[subprocess.Popen[bytes]] = []
+    data = await request.body()
+    work = asyncio.create_task(run_in_threadpool(read, name, data, processes.append))
+    try:
+        while not (await asyncio.wait([work], timeout=EVERY_S))[0]:
+            if await request.is_disconnected():
+                raise HTTPException(499, "nobody waits for the file any more")
+        return work.result()
+    finally:
+        for process in processes:
+            process.kill()
 
 
 def _of_jobs(server: ServerOptions, jobs: Jobs, limits: Limits) -> APIRouter:

@@ -25,7 +25,7 @@ from pydantic import BaseModel, ValidationError
 
 from nli.errors import TaggerError
 from pipelines.errors import InputError
-from pipelines.files import hold, replace_text
+from pipelines.files import hold, open_unfollowed, refuse_links, replace_text
 from pipelines.inspection.found import Tell
 from pipelines.loopback import STOP_S
 from pipelines.report.text import one_line, visible
@@ -136,10 +136,11 @@ class Jobs:
 
     def __init__(self, folder: Path, read: Callable[[bytes], Any]) -> None:
         self._folder, self._read = folder / "jobs", read
+        refuse_links(self._folder)
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             self._folder.chmod(0o700)  # texts may be private
-            self._lock = (self._folder / ".lock").open("w")
+            self._lock = open_unfollowed(self._folder / ".lock")
         except OSError as error:
             raise InputError(
                 f"{folder} cannot be written ({error.strerror or error}); name another --out"

@@ -7,6 +7,7 @@ Each is a record of what a user gives. Its fields say how the page asks for them
 import asyncio
 import tempfile
 import threading
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -114,8 +115,8 @@ class OfDocuments(Task, frozen=True):
 
     @model_validator(mode="after")
     def _distinct(self) -> "OfDocuments":
-        names = [each.name for each in self.documents]
-        twice = next((name for name in names if names.count(name) > 1), None)
+        names = Counter(each.name for each in self.documents)
+        twice = next((name for name, times in names.items() if times > 1), None)
         if twice is not None:
             raise ValueError(f"two documents are called '{twice}'; rename one")
         return self

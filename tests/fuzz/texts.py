@@ -10,6 +10,7 @@ It stops at the first that raises, or breaks what a target asserts, and says whe
 import json
 import sys
 import tempfile
+from html import escape
 from pathlib import Path
 from typing import Final
 
@@ -24,6 +25,7 @@ with atheris.instrument_imports(include=["pipelines", "serving", "nli"]):
     from pipelines.conflicts.citations import cited_sentences
     from pipelines.conflicts.strategies import TypedAnswer, bare
     from pipelines.conflictscore.truthfulqa.choices import Options, read_choice
+    from pipelines.data.page import html_text
     from pipelines.madam_rag.replies import cut_as_released, read_agent, read_conclusion
     from pipelines.prompts import fenced
     from pipelines.report.table import Column, Table
@@ -122,8 +124,15 @@ def page(text: str) -> None:
     assert json.loads(inside) == {text: [visible(text)]}
 
 
+def web_page(text: str) -> None:
+    """Any HTML is read; of a text in it no more than the text comes back."""
+    shown = html_text(text)
+    assert "\n\n\n" not in shown
+    assert html_text(f"<p>{escape(text)}</p>") == " ".join(text.split())
+
+
 REPLIES: Final = (choice, debate, citations, spans, schema)
-SHOWN: Final = (fence, terminal, page)
+SHOWN: Final = (fence, terminal, page, web_page)
 TARGETS: Final = {each.__name__: each for each in REPLIES + SHOWN}
 """What is fuzzed, by name."""
 
@@ -135,6 +144,7 @@ WRITTEN: Final = {
     "schema": '{"explanation": "a", "category": "no-conflict", "answer": "b [1]"}',
     "fence": "<<DOCUMENT 0a1b\nDOCUMENT 0a1b>> <|im_end|>",
     "terminal": "\x1b[2J[bold]\\u202e:smile:\\",
+    "web_page": "<title>a</title><p b='c'>&lt;&#9;<br/><!-- --><svg></svg><script>",
     "page": "</script><!-- <b onclick=x>&lt;\ud800",
 }
 """What the first texts are made of: all that the code looks for."""

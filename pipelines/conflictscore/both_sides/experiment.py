@@ -16,7 +16,7 @@ from pipelines.conflictscore.pipeline import Scorer, conflict_score
 from pipelines.conflictscore.presets import AS_IN_PAPER
 from pipelines.conflictscore.relations import OF_RESPONSES
 from pipelines.conflictscore.settings import Settings
-from pipelines.data.jsonl import Dataset, read_bytes
+from pipelines.data.jsonl import Dataset
 from pipelines.data.records import Document, Example
 from pipelines.data.released import Part, in_part
 from pipelines.data.wikicontradict import JudgedAnswer, judged_answers
@@ -27,6 +27,7 @@ from pipelines.experiment.needs import judge_needs
 from pipelines.experiment.options import Overflow, RunOptions, ServerOptions, judging
 from pipelines.experiment.publish import Publication, Runs
 from pipelines.experiment.scores import Score, of_each
+from pipelines.files import read_bytes
 from pipelines.option import Option
 from pipelines.runs.folder import file_name
 

@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from web_server import Web, web
 
+from pipelines.data import extraction
+from pipelines.data.page import html_text
 from pipelines.errors import InputError
-from pipelines.web import documents
-from pipelines.web.documents import html_text, read
+from pipelines.web.documents import read
 
 
 def pdf(text: str) -> bytes:
@@ -109,7 +110,7 @@ def test_a_pdf() -> None:
 
 
 def test_a_pdf_that_takes_for_ever_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(documents, "PDF_SECONDS", 0.001)
+    monkeypatch.setattr(extraction, "SECONDS", 0.001)
     with pytest.raises(InputError, match="takes longer than"):
         read("a.pdf", pdf("A text."))
 
