@@ -1,0 +1,11 @@
+"""Tables of texts as people write them, with their right values: `tests/texts/`."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+
+def rows(name: str) -> list[Any]:
+    """The rows of a table; `kind` says where such a text comes from."""
+    lines = (Path(__file__).parent / "texts" / name).read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
