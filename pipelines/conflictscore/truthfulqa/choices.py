@@ -5,6 +5,7 @@ import re
 from typing import Final, Literal, NamedTuple
 
 from pipelines.data.truthfulqa import TruthfulQuestion
+from pipelines.text.words import words
 
 Letter = Literal["A", "B"]
 
@@ -97,4 +98,4 @@ def _strict(lines: list[str], options: Options) -> bool:
 
 
 def _plain(text: str) -> str:
-    return " ".join(re.findall(r"\w+", text.casefold()))
+    return " ".join(words(text))
