@@ -28,23 +28,44 @@ STOP_WORDS = frozenset(
 """Function words of English, in their classes, and what contractions leave at an apostrophe: those
 of NLTK's list, which the paper names."""
 
+UNSPACED = (
+    "\u0e00-\u0e4f\u0e80-\u0ecf\u0edc-\u0eff\u1000-\u103f\u1050-\u108f\u1780-\u17df\u3005-\u3007"
+    "\u3041-\u30ff\u31f0-\u31ff\u3400-\u9fff\uaa60-\uaa7f\uf900-\ufaff\uff66-\uff9d"
+    "\U00020000-\U0003ffff"
+)
+"""Ranges of characters: letters of scripts without spaces between words (Thai, Lao, Myanmar, Khmer,
+kana, Chinese characters)."""
+
 _MARKS_END = 0x1F000
 """Past the combining marks of all scripts in use."""
+
+# With separators of thousands or one of decimals. The digits and separators side by side are such a
+# number as a whole or none: a date and a version are several words.
+_NUMBER = (
+    r"(?<!\d[.,])(?:\d{1,3}(?:,\d{2,3})*,\d{3}(?:\.\d+)?|\d{1,3}(?:\.\d{3})+,\d+|\d+(?:\.\d+|,\d\d?))"
+    r"(?![.,]?\d)"
+)
 
 
 @cache
 def word_pattern() -> re.Pattern[str]:
     """A word: letters and digits, with the marks that belong to them.
 
-    Vowels of many scripts are combining marks, which are no word characters to `re`.
+    Vowels of many scripts are combining marks, which are no word characters to `re`. A number is
+    one word with its separators, "1,200" or "3.5", and of scripts without spaces (`UNSPACED`) every
+    character is one.
     """
     marks = "".join(
         chr(code)
         for code in range(0x300, _MARKS_END)
         if unicodedata.category(chr(code)).startswith("M")
     )
-    joiners = "\u200c\u200d"
-    return re.compile(rf"[^\W_](?:[^\W_]|[{marks}{joiners}])*")
+    # Few characters are looked up among the marks.
+    marks = f"(?![\\x00-\u02ff])[{marks}\u200c\u200d\uff9e\uff9f]|\u00ad"
+    letter = rf"[^\W\d_{UNSPACED}]"
+    return re.compile(
+        rf"(?:{letter}|{_NUMBER}|\d)(?:[^\W_{UNSPACED}]++|{marks})*|[^\W_](?:{marks})*"
+    )
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,5 @@
 """Judgements of claims by documents, as a matrix of the page."""
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -10,6 +9,7 @@ from pipelines.metrics.label_mass import is_low
 from pipelines.report.blocks import Cell, Row, Source
 from pipelines.report.text import CHARACTERS_SHOWN
 from pipelines.report.texts import Aside, Inline, Span
+from pipelines.text.folding import locate
 
 NAMES: Final = {
     Relation.SUPPORTS.value: "supports",
@@ -69,16 +69,3 @@ def first(rows: Sequence[Row], row: int) -> tuple[int, int]:
             if each is not None and each.relation == relation.value:
                 return row, place
     return row, next((place for place, each in enumerate(rows[row].cells) if each is not None), 0)
-
-
-def locate(snippet: str, text: str) -> tuple[int, int] | None:
-    """Where `text` contains `snippet`, white space and case aside; None if it does not.
-
-    Returns:
-        Start and end in characters of `text`.
-    """
-    words = snippet.split()
-    if not words:
-        return None
-    found = re.search(r"\s+".join(map(re.escape, words)), text, re.IGNORECASE)
-    return found.span() if found else None

@@ -1,18 +1,19 @@
 """The similarity graph of retrieved passages (ConRAG, section 2, evidence clustering)."""
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, Field
 
 from pipelines.conrag.tagged import SIDES, TaggedPassage
-from pipelines.text.words import FUNCTION_WORDS, words
+from pipelines.text.words import FUNCTION_WORDS, telling
+from salience.words import word_pattern
 
 if TYPE_CHECKING:
     import networkx as nx
 
-_TOKEN = re.compile(r"\d+(?:[.,]\d+)*|\w[\w'’-]*|[^\w\s]")
+_JOINING = frozenset(" -'’")
+"""What may stand between the words of a name."""
 
 
 class EdgeWeights(BaseModel, frozen=True, extra="forbid"):
@@ -61,17 +62,17 @@ def semantic_agreement(one: TaggedPassage, other: TaggedPassage) -> float:
 def key_phrases(text: str) -> frozenset[str]:
     """Names and numbers of a text, in lower case.
 
-    A name is a run of capitalised words with nothing but a space between them, without function
-    words at its beginning: "Ada Lovelace", and of "The Aldham dam" "aldham". It stands for the
-    named entities and key noun phrases of the paper, and needs no model.
+    A name is a run of capitalised words with one space, hyphen or apostrophe between them, without
+    function words at its beginning: "Ada Lovelace", and of "The Aldham dam" "aldham". It stands for
+    the named entities and key noun phrases of the paper, and needs no model.
     """
     found: set[str] = set()
     run: list[str] = []
     end = 0
-    for match in _TOKEN.finditer(text + " ."):
+    for match in word_pattern().finditer(text):
         word = match.group()
         name = word[0].isupper()
-        if run and not (name and text[end : match.start()] == " "):
+        if run and not (name and text[end : match.start()] in _JOINING):
             found.add(" ".join(run))
             run = []
         end = match.end()
@@ -79,7 +80,7 @@ def key_phrases(text: str) -> frozenset[str]:
             run.append(word.lower())
         elif word[0].isdigit():
             found.add(word.replace(",", ""))
-    return frozenset(found)
+    return frozenset(found | {" ".join(run)} - {""})
 
 
 def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
@@ -91,9 +92,9 @@ def word_cosine(texts: Sequence[str]) -> list[list[float]]:
     """Cosine similarity of tf-idf vectors, in [0, 1], for each pair of texts."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    if not any(words(text) for text in texts):
+    if not any(telling(text) for text in texts):
         return [[float(one == other) for other in texts] for one in texts]
-    vectors = TfidfVectorizer(analyzer=words, sublinear_tf=True).fit_transform(texts)
+    vectors = TfidfVectorizer(analyzer=telling, sublinear_tf=True).fit_transform(texts)
     dense: list[list[float]] = (vectors @ vectors.T).toarray().clip(0, 1).tolist()
     return dense
 

@@ -32,6 +32,7 @@ from pipelines.report.texts import (
     unread,
 )
 from pipelines.report.views import RIGHT, UNJUDGED, UNREADABLE, WRONG, Mark
+from pipelines.text.folding import locate
 
 CUT: Final = "A reply of the model broke off: its whole sentences are here, and no more."
 
@@ -120,10 +121,8 @@ def decided(row: Evidence) -> tuple[Span, ...]:
 
 
 def _marked(text: str, rationale: str | None) -> tuple[Span, ...]:
-    if rationale is None or rationale == text or rationale not in text:
-        return ()
-    start = text.index(rationale)
-    return (Span(start, start + len(rationale), "decided"),)
+    span = locate(rationale or "", text)
+    return (Span(*span, "decided"),) if span and span != (0, len(text)) else ()
 
 
 def verdict(result: ClaimResult, method: str) -> Mark | None:

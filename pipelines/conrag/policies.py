@@ -12,9 +12,10 @@ from pipelines.conrag.packet import PANEL
 from pipelines.conrag.tagged import SIDES
 from pipelines.option import Option
 from pipelines.retrieval.chunks import document_of
+from pipelines.text.citations import cut_out, cuts
 
 _NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?")
-_MARK = re.compile(r" ?\[ ?(?:\d{1,3}(?:(?: ?[,;–-] ?| )\d{1,3})*)? ?\]")
+_BRACKETS = str.maketrans("[【［]】］", "((()))")
 
 
 class CitationPolicy(BaseModel, frozen=True, extra="forbid"):
@@ -82,14 +83,14 @@ def problems(
 
 
 def unmarked(text: str) -> str:
-    """A text in one line, without what looks like our citations: "[3]", "[1, 2]", "[1-3]".
+    """A text in one line, without citations: "[3]", "[1, 2]", "[Source 1]".
 
     What models and documents write must not pass for a citation that was checked.
     """
     line = " ".join(text.split())
-    while (shorter := _MARK.sub("", line)) != line:  # "[1[2]]" leaves one
-        line = shorter
-    return line.strip()
+    for _ in range(3):  # "[1[2]]" leaves one
+        line = cut_out(line, cuts(line, numbered=False))[0]
+    return (line.translate(_BRACKETS) if any(cuts(line)) else line).strip()
 
 
 def source(evidence: Evidence) -> str:

@@ -28,6 +28,7 @@ from pydantic import AliasChoices, AliasPath, BaseModel, Field
 from pipelines.data.records import NonEmpty, Text
 from pipelines.data.released import content, read_records, record, stream
 from pipelines.errors import InputError
+from pipelines.text.words import words
 
 FAKE = "-FAKE"
 
@@ -172,7 +173,7 @@ def _is_number(text: str) -> bool:
 
 def overlap(first: str, second: str) -> float:
     """Jaccard index of the words of two texts, in [0, 1]."""
-    left, right = (set(re.findall(r"\w+", text.lower())) for text in (first, second))
+    left, right = ({*words(text)} for text in (first, second))
     return len(left & right) / len(left | right) if left | right else 0.0
 
 

@@ -66,7 +66,7 @@ class Judgement(BaseModel):
             A low value says that the model wanted to write something else.
         snippet: Passage of the document that decided, as the labeller quoted it; of the NLI tagger,
             the sentence that decided; None of its irrelevant labels, which no sentence makes.
-        snippet_found: Whether the document really contains the snippet (white space and case
+        snippet_found: Whether the document really contains the snippet (case and typography
             aside); None without a snippet.
         raw: The reply as it came; kept for `INVALID` so that a person can see why.
         reply_cut: Whether snippet or reasoning ended at its bound, so that its end may be missing.

@@ -19,6 +19,7 @@ from pipelines.data.records import Document
 from pipelines.evidence.judgement import RELATIONS, Judgement, Judgements, Relation, Truncation
 from pipelines.evidence.labeller import identity_of
 from pipelines.prompts import Prompt
+from pipelines.text.folding import folded
 from serving.calls import Excerpt, Sampling, Structured
 from serving.client import Client
 from serving.schemas import told
@@ -215,8 +216,8 @@ def reply_tokens(mode: Mode, documents: int) -> int:
 
 
 def contains(text: str, snippet: str) -> bool:
-    """Whether the text has the snippet, white space and case aside."""
-    return " ".join(snippet.split()).casefold() in " ".join(text.split()).casefold()
+    """Whether the text has the snippet, which is not empty, both `folded`."""
+    return bool(quote := folded(snippet)) and quote in folded(text)
 
 
 def _read(text: Excerpt) -> int | None:

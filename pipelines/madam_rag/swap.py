@@ -17,6 +17,7 @@ from pipelines.supervision.questions import form
 from pipelines.text.days import ISO_DAY, MONTHS
 from pipelines.text.substitution import exchanged, has_words
 from pipelines.text.words import FUNCTION_WORDS
+from salience.words import word_pattern
 
 NAME, WORDS = "name", "words"
 """Shapes of answers without a number."""
@@ -45,7 +46,7 @@ def shape(answer: str) -> str:
         return "year"
     if _NUMBER.search(known):
         return _NUMBER.sub("#", known)
-    words = [word for word in re.findall(r"\w+", answer) if word.lower() not in FUNCTION_WORDS]
+    words = [word for word in word_pattern().findall(answer) if word.lower() not in FUNCTION_WORDS]
     return NAME if words and all(word[0].isupper() for word in words) else WORDS
 
 

@@ -5,7 +5,6 @@ are the queries, and arguments drawn from both sides.
 """
 
 import difflib
-import re
 from collections import Counter
 from collections.abc import Sequence
 from heapq import nlargest
@@ -16,6 +15,7 @@ from pipelines.data.procon import Topic
 from pipelines.errors import InputError
 from pipelines.npov.example import Perspectives
 from pipelines.npov.rouge import stems
+from pipelines.text.words import words
 
 SAMPLE_TOPICS = Path(__file__).parent / "samples" / "topics.jsonl"
 
@@ -88,4 +88,4 @@ def _nearest(topics: Sequence[Topic], query: str) -> list[str]:
 
 def in_words(text: str) -> str:
     """A text's words alone: case, punctuation and white space make no difference."""
-    return " ".join(re.findall(r"\w+", text.casefold()))
+    return " ".join(words(text))

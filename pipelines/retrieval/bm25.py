@@ -7,14 +7,14 @@ frequencies of all words are known, each weight goes to its place.
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import InputError
-from pipelines.text.words import words
+from pipelines.text.words import telling, terms
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,19 +30,19 @@ BLOCK = 1 << 22
 _WEIGHTS, _PASSAGES = "data.csc.index.npy", "indices.csc.index.npy"
 
 
-def stems(texts: Iterable[str]) -> Iterator[list[str]]:
-    """The words of each text in lower case, function words aside, stemmed (Snowball, English)."""
+def stems(texts: Iterable[str], read: Callable[[str], list[str]] = terms) -> Iterator[list[str]]:
+    """The terms of each text, stemmed (Snowball, English); `telling` ones of a query."""
     import Stemmer
 
     stemmer = Stemmer.Stemmer("english")
     for text in texts:
-        yield stemmer.stemWords(words(text))
+        yield stemmer.stemWords(read(text))
 
 
 @lru_cache(maxsize=256)  # one text is compared with many
 def distinct_stems(text: str) -> frozenset[str]:
-    """The distinct `stems` of a text."""
-    return frozenset(next(stems([text])))
+    """The distinct stems of a text's `telling` terms."""
+    return frozenset(next(stems([text], telling)))
 
 
 def write_bm25(texts: Iterable[str], folder: Path) -> None:
@@ -153,7 +153,7 @@ def _bm25() -> Any:
 def _scores(index: Any, query: str) -> "NDArray[np.float32]":
     import numpy as np
 
-    (wanted,) = stems([query])
+    (wanted,) = stems([query], telling)
     known = [word for word in wanted if word in index.vocab_dict]
     if not known:
         return np.zeros(index.scores["num_docs"], dtype=np.float32)

@@ -42,7 +42,7 @@ DEPTH = 20
 FUSED = 100
 """Passages of each ranking that are fused; what both rank lower is not retrieved."""
 
-FORMAT = 1
+FORMAT = 2
 ABOUT = "index.json"
 FILES = "files-"
 LOCK = ".building"
@@ -259,7 +259,7 @@ def _about(folder: Path) -> About:
         ) from error
     if about.format != FORMAT:
         raise InputError(
-            f"{folder} was built by another version; build the index again, in another folder"
+            f"{folder} was built by another version; delete it and build the index again"
         )
     return about
 

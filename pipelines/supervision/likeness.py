@@ -1,8 +1,9 @@
 """How like two texts are, by the words that say what they are about."""
 
-import re
 from collections.abc import Iterable
 from functools import lru_cache
+
+from pipelines.text.words import terms
 
 ALIKE = 0.5
 """Likeness from which on two sentences are taken for versions of one."""
@@ -10,9 +11,12 @@ ALIKE = 0.5
 
 @lru_cache(maxsize=100_000)  # a page's sentences are neighbours of many claims
 def content_words(text: str) -> frozenset[str]:
-    """The words of a text that say what it is about: of four letters or more, or a number."""
+    """Words that say what a text is about.
+
+    They have four letters or more, a digit, or a letter that English has not.
+    """
     return frozenset(
-        word for word in re.findall(r"\w+", text.casefold()) if len(word) > 3 or word.isdigit()
+        term for term in terms(text) if len(term) > 3 or not (term.isascii() and term.isalpha())
     )
 
 

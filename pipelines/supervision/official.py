@@ -18,6 +18,7 @@ from pipelines.data.ragtruth import CONFLICTS, HallucinatedSpan, Response, Sourc
 from pipelines.data.released import Split
 from pipelines.data.scifact import Abstract, ScientificClaim
 from pipelines.errors import InputError
+from pipelines.supervision.likeness import content_words
 
 PASSAGE_SENTENCES = 5
 """Sentences of a passage where a source of RAGTruth is one long text."""
@@ -212,14 +213,9 @@ def _nearest(text: str, passages: Sequence[str]) -> str | None:
     Words of three letters and fewer do not count, numbers do. None where no passage shares
     `FEWEST_SHARED` words.
     """
-    wanted = _words(text)
-    best = max(passages, key=lambda passage: len(wanted & _words(passage)), default="")
-    return best if len(wanted & _words(best)) >= FEWEST_SHARED else None
-
-
-def _words(text: str) -> set[str]:
-    words = re.findall(r"\w+", text.casefold())
-    return {word for word in words if len(word) > 3 or any(map(str.isdigit, word))}
+    wanted = content_words(text)
+    best = max(passages, key=lambda passage: len(wanted & content_words(passage)), default="")
+    return best if len(wanted & content_words(best)) >= FEWEST_SHARED else None
 
 
 def _pair(

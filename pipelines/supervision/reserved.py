@@ -5,10 +5,10 @@ both halves. A text that any test item shows is never trained on, wherever it co
 is, not as a part of a longer text, and no part of it either.
 """
 
-import re
 from collections.abc import Iterable
 
 from nli.pairs import PairT
+from pipelines.text.words import words
 
 FIRST = 6
 """Words by which reserved texts and others are looked for inside each other. Shorter ones say
@@ -22,16 +22,16 @@ class ReservedTexts:
         self._texts = {normal(text) for text in texts} - {""}
         self._by_words: dict[int, list[str]] = {}
         for text in sorted(self._texts):
-            for words in dict.fromkeys(_in_a_row(text)):
-                self._by_words.setdefault(words, []).append(text)
+            for start in dict.fromkeys(_in_a_row(text)):
+                self._by_words.setdefault(start, []).append(text)
 
     def __contains__(self, text: str) -> bool:
         """Whether a text is a reserved one, has one of them inside, or is a part of one."""
         plain = normal(text)
         return plain in self._texts or any(
             reserved in plain or plain in reserved
-            for words in _in_a_row(plain)
-            for reserved in self._by_words.get(words, ())
+            for start in _in_a_row(plain)
+            for reserved in self._by_words.get(start, ())
         )
 
     def trainable(self, pairs: Iterable[PairT]) -> list[PairT]:
@@ -41,8 +41,8 @@ class ReservedTexts:
 
 def _in_a_row(plain: str) -> list[int]:
     """Of every place of a text, the hash of the `FIRST` words from there on."""
-    words = re.findall(r"\w+", plain)
-    return [hash(tuple(words[n : n + FIRST])) for n in range(len(words) - FIRST + 1)]
+    row = words(plain)
+    return [hash(tuple(row[n : n + FIRST])) for n in range(len(row) - FIRST + 1)]
 
 
 def normal(text: str) -> str:

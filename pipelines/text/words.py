@@ -1,6 +1,10 @@
 """Words of a text, as lexical comparisons count them."""
 
 import re
+from itertools import pairwise
+
+from pipelines.text.folding import folded
+from salience.words import UNSPACED, word_pattern
 
 FUNCTION_WORDS = frozenset(
     """
@@ -13,16 +17,39 @@ FUNCTION_WORDS = frozenset(
     """.split()  # noqa: SIM905 - a paragraph is easier to read than a list
 )
 
+_THOUSANDS = re.compile(r"(?<=\d),(?=(?:\d\d,){0,6}\d{3}(?!\d))")
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+
 
 def words(text: str) -> list[str]:
-    """Words and numbers of a text in lower case, function words aside, in order.
+    """Words and numbers of a text, `folded`, in order (`salience.words.word_pattern`).
 
-    A number is one word without its separators: "1,200" is "1200".
+    A number has no separators of thousands: "1,200" is "1200".
     """
-    plain = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", text.lower())
-    return [word for word in re.findall(r"\w+", plain) if word not in FUNCTION_WORDS]
+    found: list[str] = word_pattern().findall(_THOUSANDS.sub("", text))
+    return [word.lower() if word.isascii() else folded(word) for word in found]
+
+
+def terms(text: str) -> list[str]:
+    """What a text is searched by: its words, and neighbours of scripts without spaces as pairs.
+
+    There most words have two characters: one character says little, and pairs alone miss the words
+    of one.
+    """
+    found = words(text)
+    return found + [
+        one + other
+        for one, other in pairwise(found)
+        if _UNSPACED.match(one) and _UNSPACED.match(other)
+    ]
+
+
+def telling(text: str) -> list[str]:
+    """The `terms` of a text without function words; all where no other is: "The Who", "IT"."""
+    found = terms(text)
+    return [term for term in found if term not in FUNCTION_WORDS] or found
 
 
 def content_words(text: str) -> frozenset[str]:
-    """The distinct `words` of a text."""
-    return frozenset(words(text))
+    """The distinct `telling` terms of a text."""
+    return frozenset(telling(text))

@@ -151,6 +151,7 @@ def theirs(documents: Sequence[Document], queries: Sequence[str]) -> Measurement
     from rank_bm25 import BM25Okapi
 
     from pipelines.retrieval.bm25 import K1, B, stems
+    from pipelines.text.words import telling
 
     before = memory()
     start = time.perf_counter()
@@ -158,7 +159,7 @@ def theirs(documents: Sequence[Document], queries: Sequence[str]) -> Measurement
     build_s, build_mib = time.perf_counter() - start, memory() - before
 
     def first(query: str) -> str:
-        scores = index.get_scores(next(stems([query])))
+        scores = index.get_scores(next(stems([query], telling)))
         best = [documents[int(position)] for position in np.argsort(-scores, kind="stable")[:K]]
         return best[0].id
 

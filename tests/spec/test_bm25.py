@@ -24,6 +24,7 @@ from pipelines.retrieval.bm25 import (
 )
 from pipelines.retrieval.index import build
 from pipelines.retrieval.top import top
+from pipelines.text.words import telling
 
 WORDS = ["dam", "river", "cheese", "1902", "weir", "flood", "aldham", "the"]
 TEXTS = st.lists(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join), min_size=1)
@@ -47,7 +48,7 @@ def test_blocks_on_the_disk_give_the_scores_of_one_index_in_memory(
         return
     whole = bm25s.BM25(k1=1.5, b=0.75, method="lucene", backend="numpy", auto_compile=False)
     whole.index(counted, show_progress=False)
-    (wanted,) = stems([" ".join(query)])
+    (wanted,) = stems([" ".join(query)], telling)
     known = [word for word in wanted if word in whole.vocab_dict]
     expected = whole.get_scores(known) if known else np.zeros(len(texts))
     with TemporaryDirectory() as folder, patch.object(bm25, "BLOCK", block):
@@ -80,5 +81,5 @@ def test_passages_are_on_the_disk_before_the_last_one_comes(tmp_path: Path) -> N
         write_bm25(coming("bm25/counts"), tmp_path / "bm25")
     lines, counts = written
     assert lines > 50_000
-    # Three numbers of four bytes for each of three words of a passage.
-    assert 0.9 < counts / (2_000 * 3 * 3 * 4) <= 1
+    # Three numbers of four bytes for each of five words of a passage.
+    assert 0.9 < counts / (2_000 * 5 * 3 * 4) <= 1

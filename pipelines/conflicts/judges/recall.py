@@ -4,13 +4,13 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, StrictBool
 
-from pipelines.conflicts.citations import cited_sentences
 from pipelines.conflicts.judges.model import ModelJudge
 from pipelines.conflicts.judges.verdicts import Inclusion
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Relation
 from pipelines.evidence.labeller import Labeller, PairError
 from pipelines.metrics.answer_recall import named_answers, normalised
+from pipelines.text.citations import without_marks
 from pipelines.text.declarative import NO, YES, as_claim
 from serving.schemas import told
 
@@ -44,8 +44,8 @@ async def inclusion(query: str, gold: str, answer: str, judge: ModelJudge | Labe
 async def _by_labeller(query: str, gold: str, answer: str, labeller: Labeller) -> Inclusion:
     """Included where the answer supports the statement that question and gold answer make."""
     # "According to [2]" must not name the answer 2.
-    plain = " ".join(each.text for each in cited_sentences(answer, 0, numbered=False))
-    if not plain:
+    plain = " ".join(without_marks(answer).split())
+    if not any(map(str.isalnum, plain)):
         return Inclusion(included=False, gold=gold, reason="the answer has no text")
     if named(gold, plain):
         return Inclusion(included=True, gold=gold, reason=WORD_FOR_WORD)

@@ -7,7 +7,7 @@ from pipelines.data.records import Document
 from pipelines.evidence.examples import ContestedClaim
 from pipelines.evidence.judgement import Relation, conflicting
 from pipelines.metrics.f1 import f1
-from pipelines.text.words import content_words
+from pipelines.text.words import content_words, terms
 
 ALWAYS = "always conflict"
 LEXICAL = "lexical overlap"
@@ -27,10 +27,10 @@ CHOSEN = Thresholds(low=0.2, high=0.65)
 def content_word_recall(claim: str, document: Document) -> float:
     """Share of the claim's content words that stand in the document, in [0, 1].
 
-    A claim without any has recall 0.
+    Function words count where the claim has no others; a claim without words has recall 0.
     """
     wanted = content_words(claim)
-    return len(wanted & content_words(document.as_read())) / len(wanted) if wanted else 0.0
+    return len(wanted.intersection(terms(document.as_read()))) / len(wanted) if wanted else 0.0
 
 
 def overlap_relation(recall: float, thresholds: Thresholds) -> Relation:

@@ -19,6 +19,7 @@ from pipelines.data.ramdocs import UNKNOWN, RamQuestion
 from pipelines.data.wikicontradict import Side
 from pipelines.evidence.judgement import Relation
 from pipelines.supervision.questions import evidence
+from salience.words import word_pattern
 
 SUPPORTS, CONTRADICTS, IRRELEVANT = (
     Relation.SUPPORTS, Relation.CONTRADICTS, Relation.IRRELEVANT,
@@ -167,7 +168,8 @@ def agree(first: str, second: str) -> bool:
 
 def _words(text: str) -> list[str]:
     plain = re.sub(r"(?<=\d),(?=\d)", "", text.lower())
-    words = re.findall(r"\d+(?:\.\d+)+|\w+(?:-\w+)*", plain)
+    word = f"(?:{word_pattern().pattern})"
+    words = re.findall(f"{word}(?:-{word})*", plain)
     return [word for word in words if word not in {"the", "a", "an"}]
 
 

@@ -13,7 +13,7 @@ from typing import Final, Literal
 from nli.windows import sentences
 from pipelines.metrics.short_answers import canonical
 from pipelines.retrieval.bm25 import distinct_stems
-from pipelines.text.words import FUNCTION_WORDS, content_words
+from pipelines.text.words import FUNCTION_WORDS, content_words, words
 
 Stances = Literal["rules", "release"]
 """Who says which side a passage takes: the rules of this module, or the release alone."""
@@ -127,8 +127,8 @@ def _denied(part: str) -> bool:
 
 def names(text: str, answer: str) -> bool:
     """Whether an answer stands in a text word by word, whatever is between the words."""
-    pattern = r"\W+".join(map(re.escape, re.findall(r"\w+", answer.lower())))
-    return bool(pattern and re.search(rf"\b{pattern}\b", text.lower()))
+    named = " ".join(words(answer))
+    return bool(named) and f" {named} " in f" {' '.join(words(text))} "
 
 
 def _spells(text: str, answer: str) -> bool:

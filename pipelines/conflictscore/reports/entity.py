@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from pipelines.prompts import Prompt
 from pipelines.text.declarative import affirmed
+from pipelines.text.words import content_words
 from serving.calls import Sampling
 from serving.client import Client
 from serving.schemas import told
@@ -59,7 +60,7 @@ async def main_entity(question: str, client: Client, prompt: Prompt) -> Entity:
         prompt.messages(question=question), EntityReply, Sampling(max_tokens=REPLY_TOKENS)
     )
     named = " ".join(reply.value.entity.split()).strip(" .?\"'") if reply.value else ""
-    if _words(named) & _words(question):
+    if content_words(named) & content_words(question):
         return Entity(named, "model")
     return Entity(entity_by_rule(question), "rule")
 
@@ -79,8 +80,3 @@ def entity_by_rule(question: str) -> str:
         return subject if len(subject) > len("the") else asked.partition(" ")[2]
     names = _NAME.findall(asked)
     return str(max(names, key=len)) if names else _OPENING.sub("", asked, count=1) or asked
-
-
-def _words(text: str) -> set[str]:
-    """Words of more than two letters, or numbers, without their case."""
-    return {word for word in re.findall(r"\w+", text.casefold()) if len(word) > 2 or word.isdigit()}

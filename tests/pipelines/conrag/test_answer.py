@@ -136,12 +136,14 @@ def test_a_side_without_a_quotable_sentence_is_not_quoted() -> None:
     ("text", "plain"),
     [
         ("It is so. [1]", "It is so."),
-        ("It is so [1][2], [3, 4] or [5-7].", "It is so, or."),
+        ("It is so [1][2], [3, 4] or [5-7].", "It is so or."),
+        ("According to [2], it is [Source 3] so.¹", "According to the source, it is so."),
         ("It [1[2]] is.\n[3]", "It is."),
         ("In [1902] it was.", "In [1902] it was."),
         ("[see note]", "[see note]"),
         ("[ 1 ]", ""),
-        ("[]", ""),
+        ("[]", "[]"),  # cites nothing
+        ("It [1[1[1[1[1]]]]] is.", "It (1(1)) is."),
         ("[" + "1" * 5000, "[" + "1" * 5000),
     ],
 )

@@ -5,12 +5,9 @@ from typing import Any
 
 import pytest
 from browser import Read
-from hypothesis import given
-from hypothesis import strategies as st
 from pages import Reading, every, unpacked
 from playwright.sync_api import Page, expect
 
-from pipelines.conflictscore.matrix import locate
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.tables import all_tables
 from pipelines.conflictscore.view import content, view
@@ -69,17 +66,6 @@ def test_a_quotation_that_is_not_there_has_no_place(results: list[Result]) -> No
     cell = matrix_of(results[0]).rows[1].cells[1]
     assert cell is not None
     assert (cell.quote, cell.found, cell.span) == ("unfiltered coffee harms everyone", False, None)
-
-
-@given(st.text(), st.text(), st.text())
-def test_what_is_located_is_there(before: str, snippet: str, after: str) -> None:
-    text = before + snippet.replace(" ", " \n") + after
-    span = locate(snippet, text)
-    if not snippet.strip():
-        assert span is None
-    else:
-        assert span is not None
-        assert text[slice(*span)].split() == snippet.split() or span[0] < len(before)
 
 
 def test_an_empty_run_has_a_page() -> None:

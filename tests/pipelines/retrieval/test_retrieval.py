@@ -20,6 +20,7 @@ from pipelines.retrieval.documents import cut as passages_of
 from pipelines.retrieval.documents import read_documents
 from pipelines.retrieval.fusion import normalised, reciprocal_rank_fusion
 from pipelines.retrieval.index import Index, build
+from pipelines.text.words import telling
 
 TEXTS = (
     "The dam at Aldham was built in 1902 by the river board.",
@@ -183,8 +184,8 @@ def test_a_number_is_found_with_and_without_separators(tmp_path: Path) -> None:
         assert [each.passage.id for each in index.search(number)] == ["p"]
 
 
-def test_words_are_stemmed_and_function_words_left_out() -> None:
-    assert list(stems(["The dams were building."])) == [["dam", "build"]]
+def test_words_of_a_query_are_stemmed_and_function_words_left_out() -> None:
+    assert list(stems(["The dams were building."], telling)) == [["dam", "build"]]
 
 
 # The index
@@ -230,6 +231,7 @@ def test_another_model_is_refused(built: Path, embedder: Embedder, tmp_path: Pat
         (None, "is no index"),
         ("{", "is damaged"),
         ('{"format": 9, "files": "files-1", "passages": 1}', "another version"),
+        ('{"format": 1, "files": "files-1", "passages": 1}', "delete it and build"),
         ('{"format": 1, "files": "../files-1", "passages": 1}', "is damaged"),
     ],
 )
