@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from nli.windows import Span
-from nli.windows import sentences as split
+from nli.sentences import Span
 from pipelines.conflicts.result import Sentence
+from pipelines.text.statements import statements
 
 YEARS: Final = 1000
 """From here on a number in brackets that is no source's is part of the text: "[2019]"."""
@@ -91,8 +91,8 @@ def cited_sentences(text: str, sources: int, *, numbered: bool = True) -> tuple[
         numbered: Whether such a noun has its number; "the source" otherwise.
 
     Returns:
-        The sentences in their order; those without a letter or digit are left out, and so are
-        numbers of list items of which nothing follows.
+        Its statements (`pipelines.text.statements`) in their order; numbers of list items of which
+        nothing follows are left out as well.
     """
     cuts = list(_cuts(text, numbered))
     plain, places, subjects = _without(text, cuts)
@@ -160,10 +160,9 @@ def _spans(text: str, items: Mapping[int, int]) -> list[Span]:
     """The sentences, where an item of a list begins one with its number."""
     spans: list[Span] = []
     for start, end in pairwise([0, *(each for each in items if each), len(text)]):
-        for span in split(text[start:end]):
+        for span in statements(text[start:end]):
             own = Span(start + span.start, start + span.end)
-            bare = items.get(own.start) == own.end
-            if not bare and any(map(str.isalnum, text[own.start : own.end])):
+            if items.get(own.start) != own.end:
                 spans.append(own)
     return spans
 

@@ -108,7 +108,8 @@ def test_a_range_has_at_most_twenty() -> None:
         ),
         ("**It opened. [1]** It shut.", ["**It opened.** <1>", "It shut."]),
         ("**It opened.** [1] It shut.", ["**It opened.** <1>", "It shut."]),
-        ("# The tower [1]\nIt opened.", ["# The tower <1>", "It opened."]),
+        # A heading is no sentence; its mark is for what stands under it.
+        ("# The tower [1]\nIt opened.", ["It opened. <1>"]),
         # Alone on a line.
         ("It opened.\n[1]\nIt shut.", ["It opened. <1>", "It shut."]),
         ("It opened.\n\n[1] [2]\n\nIt shut.", ["It opened. <1 2>", "It shut."]),
