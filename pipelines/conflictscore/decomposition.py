@@ -32,8 +32,8 @@ COPIED = (
 """Why a response has no claims of which a small model made none."""
 NOTHING_SAID = "no claim to judge: the text has headings, rules or marks alone, no sentence"
 """Why there is no claim where no model is asked."""
-RULES = 2
-"""Goes up when claims are read from replies in another way, so that run folders do not mix both."""
+RULES = 3
+"""Goes up when claims are read from texts in another way, so that run folders do not mix both."""
 
 
 class Claims(BaseModel):

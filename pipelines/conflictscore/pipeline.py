@@ -48,9 +48,9 @@ class Scorer:
         return (*self.judge.prompts, *([self.decomposition] if self.decomposition else []))
 
     def about(self) -> dict[str, Any]:
-        """Who judges, and how claims are read from replies, for `run.json`."""
-        rules = {"decomposition": RULES} if self.decomposition else {}
-        return self.judge.about() | rules
+        """Who judges, and how claims are read from texts, for `run.json`."""
+        whole = self.settings.claims == "whole"
+        return self.judge.about() | ({} if whole else {"decomposition": RULES})
 
 
 def prepare(
