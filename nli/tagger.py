@@ -16,7 +16,8 @@ from nli.errors import TaggerError
 from nli.labels import LABELS, Label
 from nli.model import Encoder, Precision
 from nli.pairs import Pair
-from nli.windows import Span, sentences, windows
+from nli.sentences import Span, sentences
+from nli.windows import windows
 
 LEAST_PREMISE = 16
 """Tokens of premise that a hypothesis must leave room for."""

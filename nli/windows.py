@@ -1,67 +1,12 @@
-"""Sentences of a text, and windows of consecutive sentences that fit a model."""
+"""Windows of consecutive sentences that fit a model."""
 
 import re
 from collections.abc import Callable, Sequence
-from itertools import pairwise
-from typing import NamedTuple
+
+from nli.sentences import Span, sentences, stripped
 
 LengthOf = Callable[[Sequence[str]], Sequence[int]]
 """Tokens of each text, without special tokens."""
-
-
-class Span(NamedTuple):
-    """A stretch of a text: `text[start:end]`, in characters."""
-
-    start: int
-    end: int
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-# The lookbehinds have a run of dots or spaces tried from its beginning only: from each of its
-# characters, the time would grow with the square of its length.
-_END = re.compile(r"(?:(?<![.!?…])[.!?…]+[\"'”’»)\]]*(?=\s|\Z)|[。！？]+[”’」』）]*)")
-_LINE = re.compile(r"(?<![^\S\n])[^\S\n]*\n\s*")
-_BULLET = re.compile(r"(?:[-*•‣◦–—]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])\s")
-# Never the end of a sentence: something always follows.
-_TITLES = _words(
-    """mr mrs ms dr prof rev hon gov sen rep gen col maj capt lt sgt cmdr adm pres messrs mme mlle
-    mt ft fig figs eq eqs sec ch vs cf viz eg ie al approx ca"""
-)
-# The end of a sentence only before a word that usually begins one.
-_SHORTENED = _words(
-    """inc corp co ltd llc plc jr sr bros st ave blvd rd dept univ assn est nos vol vols pp ed
-    eds trans jan feb mar apr jun jul aug sep sept oct nov dec"""
-)
-_OPENERS = _words(
-    """the a an it its he she they we i you his her their our this that these those there here in
-    on at as by for from with after before during since while when where however but and or if
-    although because what who how why no yes then so such some
-    many most several both each all"""
-)
-# Lines of this many characters are taken for text that was wrapped, not for headings or items.
-_WRAPPED = range(60, 101)
-
-
-def sentences(text: str) -> list[Span]:
-    """Split a text into sentences by rules.
-
-    A sentence ends at final punctuation (with closing quotes and brackets) before white space,
-    unless what follows begins in lower case, or the full stop belongs to an abbreviation, an
-    initial or an item's number. Line ends separate headings and list items; a line that was merely
-    wrapped goes on.
-
-    Returns:
-        Spans in the order of the text, without white space at their ends. They do not overlap, and
-        every character that is not white space is in one of them.
-    """
-    cuts = {match.end() for match in _END.finditer(text) if _ends_sentence(text, match)}
-    cuts |= {match.end() for match in _LINE.finditer(text) if _ends_line(text, match)}
-    edges = [0, *sorted(cuts - {0, len(text)}), len(text)]
-    found = (_stripped(text, start, end) for start, end in pairwise(edges))
-    return [span for span in found if span.start < span.end]
 
 
 def windows(text: str, length_of: LengthOf, budget: int, overlap: int) -> list[Span]:
@@ -81,7 +26,7 @@ def windows(text: str, length_of: LengthOf, budget: int, overlap: int) -> list[S
     """
     if budget < 1 or overlap < 0:
         raise ValueError(f"windows of {budget} tokens with an overlap of {overlap} sentences")
-    whole = _stripped(text, 0, len(text))
+    whole = stripped(text, 0, len(text))
     if whole.start == whole.end:
         return []
     if length_of([text[slice(*whole)]])[0] <= budget:
@@ -144,51 +89,3 @@ def _smaller(text: str, unit: Span) -> list[Span]:
 
 def _lengths(text: str, spans: Sequence[Span], length_of: LengthOf) -> list[int]:
     return list(length_of([text[slice(*span)] for span in spans])) if spans else []
-
-
-def _stripped(text: str, start: int, end: int) -> Span:
-    part = text[start:end]
-    start += len(part) - len(part.lstrip())
-    return Span(start, max(start, start + len(part.strip())))
-
-
-def _ends_sentence(text: str, match: re.Match[str]) -> bool:
-    mark = match.group()
-    after = text[match.end() : match.end() + 80].lstrip()
-    if mark[0] in "。！？" or not after:
-        return True
-    follows = after.lstrip("\"'“‘«([")
-    if follows[:1].islower():
-        return False
-    if mark[0] != "." or mark[:2] == "..":
-        return True
-    opener = re.split(r"\W", follows, maxsplit=1)[0].casefold() in _OPENERS
-    return not _shortens(text, match.start(), opener)
-
-
-def _shortens(text: str, place: int, opener: bool) -> bool:
-    """Whether the full stop there is that of an abbreviation, an initial or an item's number."""
-    word = re.split(r"[\s\"'“‘«(\[]", text[max(0, place - 40) : place])[-1]
-    if word.casefold().replace(".", "") in _TITLES:
-        return True
-    if re.fullmatch(r"(?:[A-Za-z]\.)+[A-Za-z]", word) or word.casefold() in _SHORTENED:
-        return not opener
-    if re.fullmatch(r"[A-Z]", word) and word != "I":
-        return not opener
-    if word.casefold() in {"no", "p", "c"}:  # "no." ends many a sentence, "no. 5" none
-        return text[place + 1 : place + 9].lstrip()[:1].isdigit()
-    return re.fullmatch(r"\d{1,3}", word) is not None and _begins_line(text, place - len(word))
-
-
-def _begins_line(text: str, place: int) -> bool:
-    head = text[:place].rstrip(" \t")
-    return not head or head.endswith("\n")
-
-
-def _ends_line(text: str, match: re.Match[str]) -> bool:
-    after = text[match.end() : match.end() + 8]
-    if match.group().count("\n") > 1 or _BULLET.match(after):
-        return True
-    line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
-    wrapped = len(line) in _WRAPPED and not line.rstrip().endswith(":")
-    return not (after[:1].islower() or wrapped)

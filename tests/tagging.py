@@ -12,8 +12,8 @@ from nli.errors import TaggerError
 from nli.labels import LABELS
 from nli.pairs import Pair
 from nli.risk import RiskCurve
+from nli.sentences import Span
 from nli.tagger import Tag
-from nli.windows import Span
 from pipelines.evidence.nli import TaggerFolder
 
 SUPPORT, REFUTE, UNSURE = (0.9, 0.06, 0.04), (0.05, 0.85, 0.1), (0.2, 0.3, 0.5)

@@ -4,10 +4,10 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 
-from nli.windows import Span
-from nli.windows import sentences as split
+from nli.sentences import Span
 from pipelines.conflicts.result import Sentence
 from pipelines.text.citations import cut_out, cuts, without_lists
+from pipelines.text.statements import statements
 
 # The number of an item of a list within a line.
 _NUMBERED = re.compile(r"(?<!\S)[*_]{0,2}\(?([1-9][0-9]?)[.)][*_]{0,2}(?=\s|\Z)")
@@ -30,8 +30,8 @@ def cited_sentences(text: str, sources: int) -> tuple[Sentence, ...]:
         sources: How many there are; they are numbered from 1.
 
     Returns:
-        The sentences in their order; those without a letter or digit are left out, and so are
-        numbers of list items of which nothing follows.
+        Its statements (`pipelines.text.statements`) in their order; numbers of list items of which
+        nothing follows are left out as well.
     """
     text = without_lists(text)
     marks = list(cuts(text))
@@ -83,10 +83,9 @@ def _spans(text: str, items: Mapping[int, int]) -> list[Span]:
     """The sentences, where an item of a list begins one with its number."""
     spans: list[Span] = []
     for start, end in pairwise([0, *(each for each in items if each), len(text)]):
-        for span in split(text[start:end]):
+        for span in statements(text[start:end]):
             own = Span(start + span.start, start + span.end)
-            bare = items.get(own.start) == own.end
-            if not bare and any(map(str.isalnum, text[own.start : own.end])):
+            if items.get(own.start) != own.end:
                 spans.append(own)
     return spans
 

@@ -7,13 +7,14 @@ from typing import Annotated
 
 from pydantic import BaseModel, create_model
 
-from nli.windows import sentences
 from pipelines import prompts
 from pipelines.conflictscore.settings import ClaimSource
 from pipelines.errors import InputError
 from pipelines.evidence.judgement import Truncation
 from pipelines.prompts import Prompt
 from pipelines.retrieval.bm25 import distinct_stems
+from pipelines.text.citations import without_marks
+from pipelines.text.statements import says, statements
 from serving.calls import Sampling
 from serving.client import Client
 from serving.schemas import told
@@ -29,8 +30,10 @@ COPIED = (
     "sentences as claims: --claims sentences"
 )
 """Why a response has no claims of which a small model made none."""
-RULES = 2
-"""Goes up when claims are read from replies in another way, so that run folders do not mix both."""
+NOTHING_SAID = "no claim to judge: the text has headings, rules or marks alone, no sentence"
+"""Why there is no claim where no model is asked."""
+RULES = 3
+"""Goes up when claims are read from texts in another way, so that run folders do not mix both."""
 
 
 class Claims(BaseModel):
@@ -127,9 +130,9 @@ def shared_words(claim: str, text: str) -> float:
 
 
 def sentence_claims(response: str) -> tuple[str, ...]:
-    """Each sentence of a response as a claim; no model is asked."""
-    spans = sentences(response)
-    return distinct([response[span.start : span.end] for span in spans])
+    """Each statement of a response as a claim, without marks of sources; no model is asked."""
+    text = without_marks(response)
+    return distinct([text[slice(*span)] for span in statements(text)])
 
 
 def reply_tokens(response: str, client: Client) -> int:
@@ -138,13 +141,13 @@ def reply_tokens(response: str, client: Client) -> int:
 
 
 def distinct(claims: Sequence[str]) -> tuple[str, ...]:
-    """Claims without empty ones and repetitions (white space and case aside), first ones first.
+    """Claims that say something, without repetitions (white space and case aside), in order.
 
     Small models repeat themselves; a claim counted twice would weigh twice in both scores.
     """
     first: dict[str, str] = {}
     for claim in claims:
-        text = " ".join(claim.split())
-        if text:
+        if says(without_marks(claim)):
+            text = " ".join(claim.split())
             first.setdefault(text.casefold(), text)
     return tuple(first.values())

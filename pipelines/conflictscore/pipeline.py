@@ -7,6 +7,7 @@ from typing import Any
 
 from pipelines.conflictscore.cited import as_cited
 from pipelines.conflictscore.decomposition import (
+    NOTHING_SAID,
     RULES,
     Decomposition,
     decompose,
@@ -23,6 +24,8 @@ from pipelines.evidence.judgement import Judgement, Relation, in_conflict
 from pipelines.evidence.nli import TaggerFolder
 from pipelines.evidence.store import JudgementStore
 from pipelines.prompts import Prompt
+from pipelines.text.citations import without_marks
+from pipelines.text.statements import says
 from serving.client import Client
 
 
@@ -45,9 +48,9 @@ class Scorer:
         return (*self.judge.prompts, *([self.decomposition] if self.decomposition else []))
 
     def about(self) -> dict[str, Any]:
-        """Who judges, and how claims are read from replies, for `run.json`."""
-        rules = {"decomposition": RULES} if self.decomposition else {}
-        return self.judge.about() | rules
+        """Who judges, and how claims are read from texts, for `run.json`."""
+        whole = self.settings.claims == "whole"
+        return self.judge.about() | ({} if whole else {"decomposition": RULES})
 
 
 def prepare(
@@ -111,16 +114,16 @@ async def conflict_score(example: Example, scorer: Scorer) -> Result:
 
 async def claims_of(example: Example, scorer: Scorer) -> Decomposition:
     """The claims to judge: those that the example brings, else the response's own."""
-    settings, prompt = scorer.settings, scorer.decomposition
+    settings, prompt, response = scorer.settings, scorer.decomposition, example.response
+    if example.claims is None and prompt is not None:
+        return await decompose(response, scorer.client, prompt, k=settings.k, cut=settings.cut)
     if example.claims is not None:
-        return Decomposition(distinct(example.claims))
-    if prompt is not None:
-        return await decompose(
-            example.response, scorer.client, prompt, k=settings.k, cut=settings.cut
-        )
-    if settings.claims == "sentences":
-        return Decomposition(sentence_claims(example.response))
-    return Decomposition((example.response,))
+        claims = distinct(example.claims)
+    elif settings.claims == "sentences":
+        claims = sentence_claims(response)
+    else:
+        claims = (response,) if says(without_marks(response)) else ()
+    return Decomposition(claims, problem=None if claims else NOTHING_SAID)
 
 
 def relations_by_claim(judgements: Sequence[Judgement], documents: int) -> list[list[Relation]]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from nli.windows import Span, sentences
+from nli.sentences import Span, sentences
 from pipelines.conrag.hallucination import ResponseSentence, tokens, touched
 from pipelines.conrag.query import Query
 from pipelines.conrag.releases import SIDE, STANCE, digest, stance_of

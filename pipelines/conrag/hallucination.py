@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, Field
 
-from nli.windows import Span
+from nli.sentences import Span
 from pipelines.conrag.stance import Stance
 from pipelines.metrics.auc import roc_auc
 from pipelines.metrics.estimate import Estimate

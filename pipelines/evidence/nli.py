@@ -36,7 +36,7 @@ RELATION_OF = {
 PAIRS_AT_ONCE = 1024
 """Most pairs that are taken into one batch, unless a single call brings more."""
 
-READING_RULES = 1
+READING_RULES = 2
 """Version of what `nli` does apart from the model: how texts are split into windows, how windows'
 probabilities are joined, how the deciding sentence is found. Raised when one of them changes, so
 that no judgement of the old rules is taken for one of the new."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nli.windows import sentences
+from nli.sentences import sentences
 from pipelines.npov.settings import GradientSettings
 
 if TYPE_CHECKING:  # numpy

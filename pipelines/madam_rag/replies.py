@@ -7,6 +7,7 @@ from typing import Annotated, Final, TypeVar
 
 from pydantic import BaseModel
 
+from nli.sentences import sentences
 from pipelines.data.records import whole
 from pipelines.madam_rag.settings import DebateSettings, Form
 from pipelines.madam_rag.transcript import AgentReply, Conclusion
@@ -33,7 +34,6 @@ _HEADING = (
 _EXPLAINED = rf"(?:{_HEADING}(?P<explanation>.*))?\Z"
 _AGENT = re.compile(rf"answer ?:(?P<answer>.*?){_EXPLAINED}", re.I | re.S)
 _CONCLUSION = re.compile(rf"all correct answers ?:(?P<answers>.*?){_EXPLAINED}", re.I | re.S)
-_FIRST_SENTENCE = re.compile(r"(.*?(?:\w{4}|\d))\.\s+[A-Z]")  # "St. Louis" is no sentence
 _QUOTED = re.compile(r'"([^"]+)"|(?<!\w)\'(.+?)\'(?!\w)')
 _OR_THOUSANDS = re.compile(
     r"(\"[^\"]*\"|'[^']*')|(?<![\w.,])[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?(?!\w|[.,]\d)"
@@ -120,8 +120,7 @@ def read_agent(text: str) -> AgentReply:
     answer = found["answer"].strip()
     if found["explanation"] is None:
         line = answer.partition("\n")[0]
-        sentence = _FIRST_SENTENCE.match(line)
-        answer = sentence[1] if sentence else line
+        answer = line[slice(*next(iter(sentences(line)), (0, 0)))]
     return AgentReply(answer=_bare(answer), explanation=(found["explanation"] or "").strip())
 
 

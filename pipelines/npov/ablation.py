@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from nli.windows import sentences
+from nli.sentences import sentences
 from pipelines.errors import InputError
 from pipelines.npov.changes import given_instead
 from pipelines.npov.example import SIDES, NpovExample

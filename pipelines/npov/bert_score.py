@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from nli.windows import sentences
+from nli.sentences import sentences
 from pipelines.npov.example import SIDES, NpovExample
 from pipelines.npov.prompt import Span, as_read, unbraced
 from pipelines.npov.result import ErrorScores

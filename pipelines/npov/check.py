@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
-from nli.windows import sentences as sentences_of
+from nli.sentences import sentences as sentences_of
 from pipelines.errors import InputError
 from pipelines.npov.ablation import Ablation
 from pipelines.npov.example import SIDES, NpovExample, Side

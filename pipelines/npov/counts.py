@@ -4,7 +4,7 @@ They stand beside every figure. A test set whose errors these find says little a
 read; where they are at chance, it is not lengths that the others go by.
 """
 
-from nli.windows import sentences
+from nli.sentences import sentences
 from pipelines.npov.example import SIDES, NpovExample
 from pipelines.npov.result import ErrorScores
 from salience.words import word_pattern

@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from nli.windows import sentences
+from nli.sentences import sentences
 from pipelines.npov.example import SIDES, NpovExample
 from pipelines.npov.prompt import argument_spans, as_read, npov_prompt, unbraced
 from salience.words import Word, content_words

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from nli.labels import Label
 from nli.pairs import LabelledPair
-from nli.windows import sentences
+from nli.sentences import sentences
 from pipelines.data import fever, ragtruth, scifact
 from pipelines.data.fever import FeverClaim, Pointer, Wikipedia, page_key
 from pipelines.data.ragtruth import CONFLICTS, HallucinatedSpan, Response, Source

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from nli.labels import Label
 from nli.pairs import LabelledPair
-from nli.windows import sentences
+from nli.sentences import sentences
 from pipelines.data.climate_fever import ClimateClaim
 from pipelines.data.fool_me_twice import GameClaim
 from pipelines.data.wice import CitedClaim

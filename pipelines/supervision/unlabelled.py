@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from nli.pairs import UnlabelledPair
-from nli.windows import sentences
+from nli.sentences import sentences
 from pipelines.supervision.likeness import content_words
 from pipelines.supervision.reserved import ReservedTexts
 

@@ -20,7 +20,7 @@ from browser import Read
 with atheris.instrument_imports(include=["pipelines", "serving", "nli"]):
     from pydantic import ValidationError
 
-    from nli.windows import sentences
+    from nli.sentences import sentences
     from pipelines.cli.terminal import plain, plain_json
     from pipelines.conflicts.citations import cited_sentences
     from pipelines.conflicts.strategies import TypedAnswer, bare

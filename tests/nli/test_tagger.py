@@ -13,8 +13,8 @@ from nli.errors import TaggerError
 from nli.labels import LABELS, Label
 from nli.model import Encoder
 from nli.pairs import Pair
+from nli.sentences import sentences
 from nli.tagger import LEAST_PREMISE, Tagger
-from nli.windows import sentences
 
 SENTENCES = (
     "The lake is deep and cold.",

@@ -1,17 +1,13 @@
-import time
 from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nli.windows import Span, sentences, windows
+from nli.sentences import Span
+from nli.windows import windows
 
 texts = st.text(st.sampled_from("ab Z.!?\n\t-1。\"'()é\u2028"), max_size=120)
-
-
-def split(text: str) -> list[str]:
-    return [text[slice(*span)] for span in sentences(text)]
 
 
 def read(text: str, budget: int, overlap: int) -> list[str]:
@@ -25,41 +21,6 @@ def words(texts: Sequence[str]) -> list[int]:
 def characters(texts: Sequence[str]) -> list[int]:
     """More tokens for the whole than for its parts, as some tokenizers have it."""
     return [len(text) + 2 * text.count(" ") for text in texts]
-
-
-@pytest.mark.parametrize(
-    "expected",
-    [
-        ["Dr. Smith met J. K. Rowling at 3.5 p.m. in the U.S.", "The weather was fine."],
-        ['"Stop!" he said.', "Really?!", "Yes."],
-        ["He left (as he said).", "(It was late.)", "See e.g. No. 5, p. 7 or Fig. 3."],
-        ["She said no.", "Then she was born c. 1850 in St. Louis, Mo.", "It rose by 5."],
-        ["Well... maybe.", "He went to Apple Inc. Chairman Jobs was there."],
-        ["Is it so?", "“Yes.”", "Good."],
-    ],
-)
-def test_sentences(expected: list[str]) -> None:
-    assert split(" ".join(expected)) == expected
-
-
-def test_lines_are_sentences_unless_they_were_wrapped() -> None:
-    wrapped = "This line of the document was wrapped by an editor somewhere in\nWashington state."
-    text = f"A heading\n{wrapped}\n- one\n- two\n1. First item\n2. Second. And more\n\nEnd"
-    assert split(text) == [
-        *("A heading", wrapped, "- one", "- two", "1. First item", "2. Second.", "And more"),
-        "End",
-    ]
-    assert split("这是。那是！") == ["这是。", "那是！"]
-
-
-@given(texts)
-def test_sentences_cover_the_text_without_overlap(text: str) -> None:
-    spans = sentences(text)
-    covered = [place for span in spans for place in range(span.start, span.end)]
-    assert covered == sorted(set(covered))
-    assert all(text[place].isspace() for place in set(range(len(text))) - set(covered))
-    for span in spans:
-        assert text[slice(*span)] == text[slice(*span)].strip() != ""
 
 
 @given(texts, st.integers(1, 30), st.integers(0, 3), st.sampled_from([words, characters]))
@@ -100,11 +61,3 @@ def test_a_long_sentence_is_cut_between_words_and_a_long_word_within() -> None:
 def test_impossible_windows_are_refused(budget: int, overlap: int) -> None:
     with pytest.raises(ValueError, match="windows"):
         windows("text", words, budget, overlap)
-
-
-@pytest.mark.parametrize("run", [" ", ".", "\t", "…", ".)"])
-def test_long_runs_take_no_long_time(run: str) -> None:
-    text = f"One{run * 100_000}two. Three."
-    started = time.monotonic()
-    assert split(text)[-1] == "Three."
-    assert time.monotonic() - started < 20  # quadratic time would be minutes

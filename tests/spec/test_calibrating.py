@@ -9,8 +9,8 @@ from nli.calibration import Calibration
 from nli.errors import TaggerError
 from nli.labels import LABELS
 from nli.pairs import LabelledPair
+from nli.sentences import Span
 from nli.tagger import Reading
-from nli.windows import Span
 from pipelines.data.released import half
 from pipelines.errors import InputError
 from pipelines.metrics.ece import ece

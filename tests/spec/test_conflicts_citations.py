@@ -11,7 +11,7 @@ from text_rows import rows
 
 from pipelines.conflicts.citations import cited_sentences
 from pipelines.conflicts.result import Sentence
-from pipelines.text.citations import without_marks
+from pipelines.text.citations import without_lists, without_marks
 
 
 def marked(text: str, numbers: Sequence[int]) -> str:
@@ -145,9 +145,9 @@ def test_any_text(text: str) -> None:
         assert not set(each.unknown) & {1, 2, 3}
         assert "  " not in each.text
         assert each.text == each.text.strip() != ""
-    # Letters of no mark are in the sentences, all of them and in their order.
+    # Letters of no mark and no list are in the sentences, all of them and in their order.
     kept = [sign for each in cited for sign in each.text if sign in "QW"]
-    assert kept == [sign for sign in text if sign in "QW"]
+    assert kept == [sign for sign in without_lists(text) if sign in "QW"]
 
 
 @given(st.lists(plain, max_size=5).map(" ".join))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nli.windows import Span
+from nli.sentences import Span
 from pipelines.conrag.corpora import from_ragtruth
 from pipelines.conrag.hallucination import (
     CheckedSentence,

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal
 
-from nli.windows import sentences
+from nli.sentences import sentences
 from pipelines.metrics.short_answers import canonical
 from pipelines.retrieval.bm25 import distinct_stems
 from pipelines.text.words import FUNCTION_WORDS, content_words, words

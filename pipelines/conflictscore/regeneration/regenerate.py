@@ -9,7 +9,6 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from pipelines import prompts
-from pipelines.conflictscore.decomposition import distinct
 from pipelines.conflictscore.pipeline import Scorer, conflict_score
 from pipelines.conflictscore.regeneration.feedback import Feedback, feedback_on
 from pipelines.conflictscore.result import Result
@@ -217,7 +216,7 @@ async def rewrite(example: Example, latest: Attempt, writer: Writer, scorer: Sco
         score = Result(
             **again.model_dump(exclude={"claims"}), status="invalid", error="the reply is empty"
         )
-    stands = distinct([feedback.claim])[0].casefold()
+    stands = " ".join(feedback.claim.split()).casefold()
     ignored = stands in {claim.casefold() for claim in score.claims}
     return Attempt(
         response=text,

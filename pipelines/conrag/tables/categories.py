@@ -8,7 +8,7 @@ stance on a claim or on a sentence of a response (RAGTruth), a faulty answer to 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from nli.windows import sentences
+from nli.sentences import sentences
 from pipelines.conrag import paper
 from pipelines.conrag.graph import key_phrases
 from pipelines.conrag.outcome import Outcome

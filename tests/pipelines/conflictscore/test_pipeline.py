@@ -10,7 +10,6 @@ import pytest_asyncio
 from scripted import Scripted, fenced_text, prompt_of
 from tagging import REFUTE, SUPPORT, ScriptedTagger, by_table, folder_of
 
-from pipelines.conflictscore.decomposition import distinct
 from pipelines.conflictscore.pipeline import conflict_score, prepare
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.settings import Settings
@@ -188,7 +187,6 @@ async def test_hostile_documents_cannot_leave_their_fence(
 
 
 async def test_repeated_claims_count_once(client: Client) -> None:
-    assert distinct(["A b.", " a  B. ", "", "C."]) == ("A b.", "C.")
     result = await score(client, given("A.", "a.", "B."))
     assert result.claims == ("A.", "B.")
     assert len(result.judgements) == 6

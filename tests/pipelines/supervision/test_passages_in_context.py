@@ -7,7 +7,7 @@ import pytest
 
 from nli.labels import Label
 from nli.pairs import LabelledPair, write_pairs
-from nli.windows import sentences
+from nli.sentences import sentences
 from pipelines.data import fool_me_twice
 from pipelines.data.fool_me_twice import GameClaim
 from pipelines.data.released import half
