@@ -76,8 +76,9 @@ def web(options: WebOptions) -> None:
     door = Door(opened.getsockname()[1], limits.bytes)
     app = application(options, jobs, door, limits)
     page = default_home() / f"open-{door.port}.html"
-    # After a TERM, too, servers of models are to be stopped.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # Both end it in order, in the background, too, where a shell has INT ignored.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     with suppress(KeyboardInterrupt), jobs.working(partial(perform, options)):
         print(f"{door.url}\nFor scripts: Authorization: Bearer {door.key}", flush=True)
         print("Ctrl-C stops it; jobs under way begin again next time.", file=sys.stderr)
