@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from nli.errors import TaggerError
 from nli.labels import LABELS
 from nli.pairs import Pair
 from nli.risk import RiskCurve
-from nli.tagger import Tag
+from nli.tagger import Tag, UnfitError
 from nli.windows import Span
 from pipelines.evidence.nli import TaggerFolder
 
@@ -51,9 +50,8 @@ class ScriptedTagger:
         rationale: bool = False,
     ) -> list[Tag]:
         assert rationale, "judgements show the sentence that decided"
-        for pair in pairs:
-            if pair.hypothesis in self.too_long:
-                raise TaggerError(f"'{pair.hypothesis}' is too long")
+        if long := [pair for pair in pairs if pair.hypothesis in self.too_long]:
+            raise UnfitError({pair: f"'{pair.hypothesis}' is too long" for pair in long})
         self.batches.append(list(pairs))
         self.threads.append(threading.current_thread().name)
         for _ in range(10 if self.delay_s else 1):

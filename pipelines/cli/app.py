@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import typer
 from typer.exceptions import Abort, TyperException
 
-from nli.errors import TaggerError
+from nli.errors import TaggerError, is_fault
 from pipelines.cli import (
     annotate,
     answer_npov,
@@ -118,6 +118,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         # A path that the system refuses where nobody looked first: too long, not permitted.
         return _tell(f"{error.filename}: {error.strerror}; check the path and its permissions")
+    except BaseException as error:
+        if isinstance(error, Exception) or not is_fault(error):
+            raise
+        code = _tell(f"a tokenizer failed ({error}); fetch the model again, its files are damaged")
     return code if isinstance(code, int) else 0
 
 

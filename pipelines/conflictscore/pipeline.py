@@ -70,7 +70,6 @@ async def conflict_score(example: Example, scorer: Scorer) -> Result:
     Claims that the example brings along are judged in place of a decomposition.
 
     Raises:
-        PairError: A claim does not fit the tagger.
         InputError: A model is needed and there is none, or the tagger cannot be loaded.
         RequestError: A text does not fit the context and may not be cut.
         ServingError: No server can be had.
@@ -90,12 +89,12 @@ async def conflict_score(example: Example, scorer: Scorer) -> Result:
 
     rows = relations_by_claim(labelled.judgements, len(example.documents))
     count = conflict_score_count(rows)
+    refusals = [each.refusal for each in labelled.judgements if each.refusal]
+    unread = refusals[0] if refusals else "every one has an unreadable reply"
     return result(
         example,
         status="invalid" if count is None else "scored",
-        error="no claim could be judged: every one has an unreadable reply"
-        if count is None
-        else None,
+        error=f"no claim could be judged: {unread}" if count is None else None,
         claims=parts.claims,
         claims_capped=parts.capped,
         copied_claims=parts.copied,
