@@ -281,20 +281,14 @@ def _read(folder: Path, attention: str | None) -> tuple[Any, Any]:
 
 def plain_text(tokenizer: Any) -> None:
     """Have a tokenizer read special tokens that a text has ("[SEP]", "</s>") as plain text."""
-    from tokenizers import models, normalizers
+    from tokenizers.normalizers import Replace, Sequence
 
-    tokenizer.split_special_tokens = tokenizer.backend_tokenizer.encode_special_tokens = True
     backend = tokenizer.backend_tokenizer
-    if not isinstance(backend.model, models.Unigram):
-        return
-    # SentencePiece has special tokens among its pieces as well: a space breaks them.
-    breaks = [
-        normalizers.Replace(token, f"{token[0]} {token[1:]}")
-        for token in tokenizer.all_special_tokens
-        if len(token) > 1
-    ]
-    before = [backend.normalizer] if backend.normalizer else []
-    backend.normalizer = normalizers.Sequence([*before, *breaks])
+    tokenizer.split_special_tokens = backend.encode_special_tokens = True
+    # SentencePiece has them among its pieces as well: a space breaks them.
+    tokens = [token for token in tokenizer.all_special_tokens if len(token) > 1]
+    breaks = [Replace(token, f"{token[0]} {token[1:]}") for token in tokens]
+    backend.normalizer = Sequence([*filter(None, [backend.normalizer]), *breaks])
 
 
 def reason(error: BaseException) -> str:

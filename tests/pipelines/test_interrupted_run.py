@@ -43,7 +43,7 @@ def write_records(path: Path, count: int, *, claims: bool = False) -> Path:
             "documents": [
                 {"id": "a", "text": f"The bridge number {number} was opened in 1932."},
                 {"id": "b", "text": f"Traffic first crossed bridge {number} in May 1936."},
-                {"id": "c", "text": f"The toll is {number} pounds.{' It was less.' * number}"},
+                {"id": "c", "text": f"The toll is {number} pounds.{' It was less.' * (3 * number)}"},
             ],
         }
         response = f"Bridge {number} was opened in 1932. It is old. Crossing it costs two pounds."
@@ -240,13 +240,13 @@ class StoppedError(BaseException):
     """What ends a program in the middle of its work."""
 
 
-@pytest.mark.parametrize("moment", [1, 3, 6])
+@pytest.mark.parametrize("moment", [2, 5, 7])
 def test_a_run_stopped_while_tagging_ends_as_one_that_was_not(
     moment: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = write_records(tmp_path / "records.jsonl", 4)
     how = ["run", "conflictscore", "--data", str(data), "--labeller", "nli"]
-    how += ["--claims", "sentences"]
+    how += ["--claims", "whole"]  # three pairs for each response
     monkeypatch.setattr("pipelines.evidence.nli.format_of", lambda *_: "fp32")  # no rounding helps
 
     def run(out: str) -> dict[str, bytes]:
@@ -264,6 +264,7 @@ def test_a_run_stopped_while_tagging_ends_as_one_that_was_not(
 
     with monkeypatch.context() as patch:
         patch.setattr(JudgementStore, "put", stopping)
+        patch.setattr("pipelines.evidence.nli.PAIRS_AT_ONCE", 3)  # else all are tagged before
         with pytest.raises(StoppedError):
             run("stopped")
     assert run("stopped") == run("undisturbed")
