@@ -43,7 +43,10 @@ def write_records(path: Path, count: int, *, claims: bool = False) -> Path:
             "documents": [
                 {"id": "a", "text": f"The bridge number {number} was opened in 1932."},
                 {"id": "b", "text": f"Traffic first crossed bridge {number} in May 1936."},
-                {"id": "c", "text": f"The toll is {number} pounds.{' It was less.' * (3 * number)}"},
+                {
+                    "id": "c",
+                    "text": f"The toll is {number} pounds.{' It was less.' * (3 * number)}",
+                },
             ],
         }
         response = f"Bridge {number} was opened in 1932. It is old. Crossing it costs two pounds."
