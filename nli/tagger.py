@@ -23,6 +23,7 @@ LEAST_PREMISE = 16
 """Tokens of premise that a hypothesis must leave room for."""
 
 _AS_IT_IS = Calibration()
+_EMPTY = "an empty text or an empty statement cannot be judged; leave the pair out"
 
 
 class UnfitError(TaggerError):
@@ -167,6 +168,8 @@ class Tagger:
         unfit: dict[Pair, str] = {}
         for pair in pairs:
             try:
+                if not (pair.premise.strip() and pair.hypothesis.strip()):
+                    raise TaggerError(_EMPTY)
                 spans.append(cut(pair.premise, room(pair.hypothesis)))
             except TaggerError as error:
                 unfit[pair] = str(error)
@@ -176,8 +179,6 @@ class Tagger:
 
     def _room(self, hypothesis: str) -> int:
         """Tokens that a hypothesis leaves for a window of the premise."""
-        if not hypothesis.strip():
-            raise TaggerError("an empty statement cannot be judged; leave the pair out")
         (length,) = self.encoder.count([hypothesis])
         both = self.encoder.max_tokens - self.encoder.special_tokens
         if length > both - LEAST_PREMISE:
@@ -189,8 +190,6 @@ class Tagger:
         return min(both - length, self.calibration.window_tokens)
 
     def _cut(self, premise: str, budget: int) -> list[Span]:
-        if not premise.strip():
-            raise TaggerError("an empty text cannot be judged; leave the pair out")
         return windows(premise, self.encoder.count, budget, self.calibration.overlap)
 
     def _narrowed(

@@ -135,9 +135,9 @@ class LlmLabeller:
     def _too_long(self, claims: Sequence[str], documents: Sequence[Document]) -> set[str]:
         """Claims that do not fit the context beside documents that fit it without a claim."""
         texts = [each.as_read() for each in documents]
-        calls = [texts] if self.mode == "together" else [[text] for text in texts]
-        if self.cut and self.mode != "together":
-            calls = [[LEAST_DOCUMENT]]
+        calls = [[LEAST_DOCUMENT if self.cut else text] for text in texts]
+        if self.mode == "together":
+            calls = [texts]
 
         def fits(call: Sequence[str], claim: str) -> bool:
             room = reply_tokens(self.mode, len(documents))
@@ -224,10 +224,7 @@ class LlmLabeller:
         )
 
     def _refused(self, claim: str, document: Document) -> Judgement:
-        why = (
-            f"the claim is too long for {self.client.model.name} beside a document; shorten it, or"
-            " raise max_model_len in the profile"
-        )
+        why = f"the claim is too long for {self.client.model.name} beside a document; shorten it"
         return self._judgement(claim, document, Relation.INVALID, reasoning=why)
 
     def _unreadable(self, claim: str, document: Document, reply: Structured[Any]) -> Judgement:

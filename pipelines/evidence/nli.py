@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from nli.errors import TaggerError
 from nli.folder import check_folder, folder_digest
@@ -287,21 +287,17 @@ def _tags(
 
 
 def _judgement(claim: str, document: Document, tag: "Tag | str") -> Judgement:
+    about: dict[str, Any] = {"claim": claim, "document": document.id, "source": "nli"}
     if isinstance(tag, str):
-        invalid = Relation.INVALID
-        return Judgement(
-            claim=claim, document=document.id, relation=invalid, reasoning=tag, source="nli"
-        )
+        return Judgement(**about, relation=Relation.INVALID, reasoning=tag)
     text = document.as_read()
     span = tag.rationale
     return Judgement(
-        claim=claim,
-        document=document.id,
+        **about,
         relation=RELATION_OF[tag.label],
         probabilities={
             RELATION_OF[label]: p for label, p in zip(LABELS, tag.probabilities, strict=True)
         },
         snippet=text[span.start : span.end] if span else None,
         snippet_found=True if span else None,
-        source="nli",
     )

@@ -86,7 +86,7 @@ def test_training_and_embeddings_read_them_as_text(tmp_path: Path) -> None:
             assert not control & set(tokenizer(pair.premise, add_special_tokens=False)["input_ids"])
 
 
-FAULTS = {
+FAULTS: dict[str, dict[str, object]] = {
     "a charsmap out of bounds": {
         "normalizer": {"type": "Precompiled", "precompiled_charsmap": "BAAAAP////8="}
     },

@@ -75,8 +75,9 @@ class Labels(KnownLabels):
     """Refuses one claim."""
 
     async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
-        judge = TooLong() if NEVER in claims else super()
-        return await judge.__call__(claims, documents)
+        if NEVER in claims:
+            return await TooLong()(claims, documents)
+        return await super().__call__(claims, documents)
 
 
 async def one(each: Query, labels: KnownLabels | None = None) -> ClaimResult:
