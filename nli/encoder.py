@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from nli.errors import TaggerError
 from nli.folder import check_files
 from nli.labels import LABELS, label_order
-from nli.model import most_tokens, reason
+from nli.model import most_tokens, plain_text, reason
 from nli.pairs import SourcedPair
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ def new_cross_encoder(
         _order_outputs(model.model, before)
     except Exception as error:  # whatever an architecture's own code makes of a broken folder
         raise TaggerError(f"{encoder} cannot be used as an encoder: {reason(error)}") from error
+    plain_text(model.tokenizer)
     model.max_seq_length = min(max_tokens, most_tokens(model.model, model.tokenizer))
     config = model.model.config
     config.id2label = {number: label.value for number, label in enumerate(LABELS)}

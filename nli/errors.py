@@ -7,3 +7,8 @@ class TaggerError(Exception):
     The message is one line that says what is wrong, where, and how to mend it. Commands print it
     and exit with code 2.
     """
+
+
+def is_fault(error: BaseException) -> bool:
+    """Whether a library failed: a panic of its Rust code is no `Exception`, as no interrupt is."""
+    return isinstance(error, Exception) or type(error).__name__ == "PanicException"

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from nli.batching import distinct, token_budget_batches
-from nli.errors import TaggerError
+from nli.batching import distinct
+from nli.errors import TaggerError, is_fault
 from nli.folder import check_folder, folder_digest
 from nli.labels import LABELS, Label, label_order
 from nli.memory import TokenBudget, moved, out_of_memory, release, token_budget
@@ -24,6 +24,8 @@ Precision = Literal["auto", "fp32", "bf16", "fp16", "int8"]
 
 # So many pairs are tokenised at a time: the tokenizer's own records of them are large.
 _TOKENISED_AT_ONCE = 8192
+WIDTH_STEP = 16
+"""Batches are padded to a multiple of so many tokens."""
 # What a model without a limit of its own is given.
 _DEFAULT_TOKENS = 512
 
@@ -92,24 +94,22 @@ class Encoder:
             device=str(place),
             _model=model,
             _tokenizer=tokenizer,
-            _budget=TokenBudget(token_budget(model, place, most)),
+            # int8 scales the inputs of a layer by their largest, whichever row that is in.
+            _budget=TokenBudget(1 if chosen == "int8" else token_budget(model, place, most)),
         )
 
     def count(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text, without special tokens."""
-        encoded = self._tokenizer.backend_tokenizer.encode_batch_fast(
-            list(texts), add_special_tokens=False
-        )
-        return [len(each.ids) for each in encoded]
+        """Tokens of each text, without special tokens; TaggerError if one cannot be read."""
+        return [len(each.ids) for each in self._tokenised(texts, add_special_tokens=False)]
 
     def logits(
         self, pairs: Sequence[Pair], on_batch: Callable[[int], None] | None = None
     ) -> NDArray[np.float32]:
         """Score pairs, (n,); `on_batch` is told how many more of them are done.
 
-        Equal pairs are scored once; batches hold pairs of about equal length. The result of a pair
-        does not depend on where it stands, and on which others are there only by the rounding of
-        the precision. Where memory ends, batches are halved, those of later calls too.
+        Equal pairs are scored once. The result of a pair is the same, to the last bit, whichever
+        others are there: batches of pairs of its length have one shape. Where memory ends, batches
+        are halved, those of later calls too; that may change last bits.
 
         Returns:
             (n, 3), in the order of `LABELS` whatever the model's own order is.
@@ -139,7 +139,7 @@ class Encoder:
         found = []
         for start in range(0, len(pairs), _TOKENISED_AT_ONCE):
             part = [tuple(pair) for pair in pairs[start : start + _TOKENISED_AT_ONCE]]
-            for each in self._tokenizer.backend_tokenizer.encode_batch_fast(part):
+            for each in self._tokenised(part):
                 if len(each.ids) > self.max_tokens:
                     raise TaggerError(
                         f"a pair has {len(each.ids):,} tokens where the model reads"
@@ -149,23 +149,38 @@ class Encoder:
                 found.append((ids, np.asarray(each.type_ids, dtype=np.uint8)))
         return found
 
+    def _tokenised(self, texts: Sequence[Any], **options: bool) -> list[Any]:
+        try:
+            encoded: list[Any] = self._tokenizer.backend_tokenizer.encode_batch_fast(
+                list(texts), **options
+            )
+        except BaseException as error:
+            if not is_fault(error):
+                raise
+            raise TaggerError(
+                f"the tokenizer of {self.folder} cannot read a text ({reason(error)}); leave the"
+                " text out, or fetch the model again"
+            ) from error
+        return encoded
+
     def _scored(
         self, pairs: Sequence[tuple[NDArray[Any], NDArray[Any]]]
     ) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
         """Every batch, by the places of its pairs, and its logits, in the model's own order."""
-        lengths, budget = [len(ids) for ids, _ in pairs], self._budget
-        waiting = token_budget_batches(lengths, budget.tokens)
-        while waiting:
-            batch, *rest = waiting
+        lengths = [len(ids) for ids, _ in pairs]
+        # Longest first: what takes the most memory is tried first.
+        order = sorted(range(len(pairs)), key=lambda place: -lengths[place])
+        done = 0
+        while done < len(order):
+            width, rows = self._shape(lengths[order[done]])
+            next_ones = order[done : done + rows]
+            batch = [place for place in next_ones if self._shape(lengths[place])[0] == width]
             logits = self._attempted([pairs[place] for place in batch])
-            if logits is not None:
-                yield batch, logits
-                waiting = rest
+            if logits is None:
+                self._budget.tokens = rows * width // 2
                 continue
-            budget.tokens = len(batch) * max(lengths[place] for place in batch) // 2
-            left = [place for each in waiting for place in each]
-            smaller = token_budget_batches([lengths[place] for place in left], budget.tokens)
-            waiting = [[left[n] for n in each] for each in smaller]
+            yield batch, logits
+            done += len(batch)
 
     def _refuse_what_is_no_number(self, logits: NDArray[np.float32]) -> None:
         if np.isfinite(logits).all():
@@ -188,7 +203,7 @@ class Encoder:
         except RuntimeError as error:
             if not out_of_memory(error):
                 raise
-            if len(batch) == 1:
+            if self._shape(len(batch[0][0]))[1] == 1:
                 raise TaggerError(
                     f"a pair of {len(batch[0][0]):,} tokens does not fit into the memory of "
                     f"{self.device}; end what else computes there, or take a smaller tagger"
@@ -201,10 +216,11 @@ class Encoder:
         """Logits of one batch, (b, 3), in the model's own order."""
         import torch
 
-        width = max(len(ids) for ids, _ in batch)
-        tokens = np.full((len(batch), width), self._tokenizer.pad_token_id or 0, dtype=np.int64)
+        width, rows = self._shape(len(batch[0][0]))
+        tokens = np.full((rows, width), self._tokenizer.pad_token_id or 0, dtype=np.int64)
         segments, mask = np.zeros_like(tokens), np.zeros_like(tokens)
-        for row, (ids, types) in enumerate(batch):
+        # The last pair again in rows that are left: sums are rounded otherwise in another shape.
+        for row, (ids, types) in enumerate([*batch, *[batch[-1]] * (rows - len(batch))]):
             tokens[row, : len(ids)], segments[row, : len(ids)] = ids, types
             mask[row, : len(ids)] = 1
         inputs = {"input_ids": tokens, "attention_mask": mask}
@@ -213,7 +229,15 @@ class Encoder:
         with torch.inference_mode():
             on_device = {name: torch.from_numpy(v).to(self.device) for name, v in inputs.items()}
             result: NDArray[np.float32] = self._model(**on_device).logits.float().cpu().numpy()
-        return result
+        return result[: len(batch)]
+
+    def _shape(self, length: int) -> tuple[int, int]:
+        """Width and rows of every batch with pairs of so many tokens.
+
+        Rows are a power of two, or threads may share them unevenly, and few are rounded otherwise.
+        """
+        width = min(-(-length // WIDTH_STEP) * WIDTH_STEP, self.max_tokens)
+        return width, 1 << max(1, self._budget.tokens // width).bit_length() - 1
 
 
 def _read(folder: Path, attention: str | None) -> tuple[Any, Any]:
@@ -234,7 +258,9 @@ def _read(folder: Path, attention: str | None) -> tuple[Any, Any]:
             attn_implementation=attention,
             output_loading_info=True,
         )
-    except Exception as error:  # whatever an architecture's own code makes of a broken folder
+    except BaseException as error:  # whatever an architecture's own code makes of a broken folder
+        if not is_fault(error):
+            raise
         raise TaggerError(
             f"{folder} cannot be loaded: {reason(error)}; fetch the model again"
         ) from error
@@ -249,10 +275,23 @@ def _read(folder: Path, attention: str | None) -> tuple[Any, Any]:
     # Some tokenizers come with cutting and padding switched on; here nothing is cut unsaid.
     tokenizer.backend_tokenizer.no_truncation()
     tokenizer.backend_tokenizer.no_padding()
+    plain_text(tokenizer)
     return model, tokenizer
 
 
-def reason(error: Exception) -> str:
+def plain_text(tokenizer: Any) -> None:
+    """Have a tokenizer read special tokens that a text has ("[SEP]", "</s>") as plain text."""
+    from tokenizers.normalizers import Replace, Sequence
+
+    backend = tokenizer.backend_tokenizer
+    tokenizer.split_special_tokens = backend.encode_special_tokens = True
+    # SentencePiece has them among its pieces as well: a space breaks them.
+    tokens = [token for token in tokenizer.all_special_tokens if len(token) > 1]
+    breaks = [Replace(token, f"{token[0]} {token[1:]}") for token in tokens]
+    backend.normalizer = Sequence([*filter(None, [backend.normalizer]), *breaks])
+
+
+def reason(error: BaseException) -> str:
     """What an error of another library says, as one line."""
     return str(error).strip().split("\n")[0] or type(error).__name__
 

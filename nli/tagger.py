@@ -1,7 +1,8 @@
 """Does a text support a statement, refute it, or neither? Calibrated, and with the place."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Self
 
@@ -23,6 +24,15 @@ LEAST_PREMISE = 16
 """Tokens of premise that a hypothesis must leave room for."""
 
 _AS_IT_IS = Calibration()
+_EMPTY = "an empty text or an empty statement cannot be judged; leave the pair out"
+
+
+class UnfitError(TaggerError):
+    """Some pairs cannot be judged, each for a reason of one line; the others can."""
+
+    def __init__(self, reasons: Mapping[Pair, str]) -> None:
+        super().__init__(next(iter(reasons.values())))
+        self.reasons = reasons
 
 
 @dataclass(frozen=True)
@@ -102,7 +112,8 @@ class Tagger:
                 one in which the label is most probable is named. Probabilities stay as they were.
 
         Raises:
-            TaggerError: A premise or hypothesis is blank, or a hypothesis does not fit.
+            UnfitError: A premise or hypothesis is blank or cannot be read, or a hypothesis does not
+                fit. Nothing was scored.
         """
         tell = on_progress or _say_nothing
         unique, index = distinct([Pair(*pair) for pair in pairs])
@@ -153,21 +164,34 @@ class Tagger:
 
     def _windows(self, pairs: Sequence[Pair]) -> list[list[Span]]:
         """How each premise is cut, given the room that its hypothesis leaves."""
-        _refuse_blank(pairs)
-        encoder, means = self.encoder, self.calibration
-        hypotheses, of = distinct([pair.hypothesis for pair in pairs])
-        both, room = encoder.max_tokens - encoder.special_tokens, []
-        for text, length in zip(hypotheses, encoder.count(hypotheses), strict=True):
-            if length > both - LEAST_PREMISE:
-                raise TaggerError(
-                    f"the statement '{text[:60]}{'…' if len(text) > 60 else ''}' has {length:,}"
-                    f" tokens where at most {both - LEAST_PREMISE:,} fit beside a text; shorten it"
-                )
-            room.append(min(both - length, means.window_tokens))
-        wanted = [(pair.premise, room[place]) for pair, place in zip(pairs, of, strict=True)]
-        cuts, index = distinct(wanted)
-        cut = [windows(text, encoder.count, budget, means.overlap) for text, budget in cuts]
-        return [cut[place] for place in index]
+        room, cut = cache(self._room), cache(self._cut)
+        spans: list[list[Span]] = []
+        unfit: dict[Pair, str] = {}
+        for pair in pairs:
+            try:
+                if not (pair.premise.strip() and pair.hypothesis.strip()):
+                    raise TaggerError(_EMPTY)
+                spans.append(cut(pair.premise, room(pair.hypothesis)))
+            except TaggerError as error:
+                unfit[pair] = str(error)
+        if unfit:
+            raise UnfitError(unfit)
+        return spans
+
+    def _room(self, hypothesis: str) -> int:
+        """Tokens that a hypothesis leaves for a window of the premise."""
+        (length,) = self.encoder.count([hypothesis])
+        both = self.encoder.max_tokens - self.encoder.special_tokens
+        if length > both - LEAST_PREMISE:
+            shown = f"{hypothesis[:60]}{'…' if len(hypothesis) > 60 else ''}"
+            raise TaggerError(
+                f"the statement '{shown}' has {length:,} tokens where at most"
+                f" {both - LEAST_PREMISE:,} fit beside a text; shorten it"
+            )
+        return min(both - length, self.calibration.window_tokens)
+
+    def _cut(self, premise: str, budget: int) -> list[Span]:
+        return windows(premise, self.encoder.count, budget, self.calibration.overlap)
 
     def _narrowed(
         self, pairs: Sequence[Pair], tags: Sequence[Tag], on_batch: Callable[[int], None]
@@ -199,19 +223,6 @@ class Tagger:
 def shipped() -> Path:
     """The folder of the tagger that comes with this package."""
     return Path(__file__).parent / "shipped"
-
-
-def _refuse_blank(pairs: Sequence[Pair]) -> None:
-    for pair in pairs:
-        for what, text, other in (
-            ("text", pair.premise, pair.hypothesis),
-            ("statement", pair.hypothesis, pair.premise),
-        ):
-            if not text.strip():
-                raise TaggerError(
-                    f"an empty {what} cannot be judged (it stands beside '{other[:60]}'); leave the"
-                    " pair out"
-                )
 
 
 def _say_nothing(_: float) -> None: ...

@@ -213,7 +213,8 @@ class Client:
         """Whether a prompt and a reply fit the context, as far as that is known."""
         if self.tokenizer is None or self.model.context is None:
             return True
-        safe, room = self._defused(messages), self.model.context - max_tokens
+        room = self.model.context - max_tokens - self._reasoning_tokens
+        safe = self._defused(messages)
         return self.tokenizer.at_most(safe) <= room or self.tokenizer.count(safe) <= room
 
     async def fit(
@@ -243,7 +244,6 @@ class Client:
         if self.tokenizer is None or self.model.context is None:
             return Excerpt(text, 0, 0)
         text = self.tokenizer.defuse(text)
-        max_tokens += self._reasoning_tokens
         if await asyncio.to_thread(self.fits, render(text), max_tokens):
             return Excerpt(text, 0, 0)
         return await asyncio.to_thread(
@@ -251,7 +251,7 @@ class Client:
             text,
             self.tokenizer,
             lambda part: self.count(render(part)),
-            Room(self.model.name, self.model.context, max_tokens),
+            Room(self.model.name, self.model.context, max_tokens + self._reasoning_tokens),
             cut=cut,
             name=name,
         )

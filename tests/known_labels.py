@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import RELATIONS, Judgement, Judgements, Relation
-from pipelines.evidence.labeller import PairError
 
 LETTERS = dict(zip("scix", Relation, strict=True))
 
@@ -58,4 +57,16 @@ class TooLong(KnownLabels):
     """A labeller that no claim fits."""
 
     async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
-        raise PairError(f"'{claims[0]}' is too long")
+        return Judgements(
+            tuple(
+                Judgement(
+                    claim=claim,
+                    document=document.id,
+                    relation=Relation.INVALID,
+                    reasoning=f"'{claim}' is too long",
+                    source="known",
+                )
+                for claim in claims
+                for document in documents
+            )
+        )

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from nli.errors import TaggerError
 from nli.labels import LABELS
 from nli.pairs import Pair
 from nli.risk import RiskCurve
 from nli.sentences import Span
-from nli.tagger import Tag
+from nli.tagger import Tag, UnfitError
 from pipelines.evidence.nli import TaggerFolder
 
 SUPPORT, REFUTE, UNSURE = (0.9, 0.06, 0.04), (0.05, 0.85, 0.1), (0.2, 0.3, 0.5)
@@ -51,9 +50,8 @@ class ScriptedTagger:
         rationale: bool = False,
     ) -> list[Tag]:
         assert rationale, "judgements show the sentence that decided"
-        for pair in pairs:
-            if pair.hypothesis in self.too_long:
-                raise TaggerError(f"'{pair.hypothesis}' is too long")
+        if long := [pair for pair in pairs if pair.hypothesis in self.too_long]:
+            raise UnfitError({pair: f"'{pair.hypothesis}' is too long" for pair in long})
         self.batches.append(list(pairs))
         self.threads.append(threading.current_thread().name)
         for _ in range(10 if self.delay_s else 1):

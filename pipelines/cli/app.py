@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import typer
 from typer.exceptions import Abort, TyperException
 
-from nli.errors import TaggerError
+from nli.errors import TaggerError, is_fault
 from pipelines.cli import (
     annotate,
     answer_npov,
@@ -94,7 +94,7 @@ app.command("serve")(serve)
 app.command("doctor")(doctor.doctor)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:  # noqa: PLR0911 - an end for each error
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code.
 
     0 is success, 1 says that a condition of `compare --fail-if` holds, 2 a mistake that the user
@@ -119,9 +119,9 @@ def main(arguments: Sequence[str] | None = None) -> int:  # noqa: PLR0911 - an e
         # A path that the system refuses where nobody looked first: too long, not permitted.
         return _tell(f"{error.filename}: {error.strerror}; check the path and its permissions")
     except BaseException as error:
-        if type(error).__name__ != "PanicException":  # of the tokenizers' library
+        if isinstance(error, Exception) or not is_fault(error):
             raise
-        return _tell(f"a model's tokenizer.json is broken ({error}); fetch the file again")
+        code = _tell(f"a tokenizer failed ({error}); fetch the model again, its files are damaged")
     return code if isinstance(code, int) else 0
 
 

@@ -16,7 +16,7 @@ from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.strategies import answer
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.conflicts.writer import Writer, writer
-from pipelines.evidence.labeller import Labeller, PairError
+from pipelines.evidence.labeller import Labeller
 from pipelines.prompts import Prompt
 from serving.client import Client
 from serving.errors import RequestError
@@ -114,22 +114,22 @@ async def examine(
             tells Pipeline nothing.
 
     Raises:
-        RequestError, PairError: Something cannot be asked (`stop`); the sources do not fit the
-            writer's context, or no classifier and no strategy can be asked.
+        RequestError: Something cannot be asked (`stop`); the sources do not fit the writer's
+            context, or no classifier and no strategy can be asked.
         ServingError: No server can be had.
     """
     # What the context of the model cannot hold of the sources is cut first.
     writer = methods.writer
     fitted = await asyncio.to_thread(fit_sources, query, writer) if writer else (query, ())
     seen, truncations = fitted
-    unasked: list[RequestError | PairError] = []
-    unjudged: list[RequestError | PairError] = []
+    unasked: list[RequestError] = []
+    unjudged: list[RequestError] = []
 
     # Task 1: the type.
     async def prediction(classifier: Classifier) -> Prediction:
         try:
             return await predict(classifier, query, seen, methods)
-        except (RequestError, PairError) as error:
+        except RequestError as error:
             unasked.append(error)
             return Prediction(type=None, by=classifier, problem=str(error))
 
@@ -138,7 +138,7 @@ async def examine(
         try:
             given = await told if told and strategy == "pipeline" else None
             made = await answer(strategy, seen, _needed(methods.writer), given)
-        except (RequestError, PairError) as error:
+        except RequestError as error:
             unasked.append(error)
             return Outcome(answer=Answer(text="", problem=str(error)))
         if methods.judge is None or made.problem is not None:
@@ -147,7 +147,7 @@ async def examine(
             expected = _expected(query, made, await told if told else None)
             verdicts = await judged(seen, made, methods.judge, type=expected)
             return Outcome(answer=made, judged=verdicts)
-        except (RequestError, PairError) as error:
+        except RequestError as error:
             unjudged.append(error)
             return Outcome(answer=made, judged=_without_verdict(expected, error))
 

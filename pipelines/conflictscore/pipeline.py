@@ -73,7 +73,6 @@ async def conflict_score(example: Example, scorer: Scorer) -> Result:
     Claims that the example brings along are judged in place of a decomposition.
 
     Raises:
-        PairError: A claim does not fit the tagger.
         InputError: A model is needed and there is none, or the tagger cannot be loaded.
         RequestError: A text does not fit the context and may not be cut.
         ServingError: No server can be had.
@@ -94,12 +93,12 @@ async def conflict_score(example: Example, scorer: Scorer) -> Result:
     rows = relations_by_claim(labelled.judgements, len(example.documents))
     count = conflict_score_count(rows)
     why = next((f" ({each.reasoning})" for each in labelled.judgements if each.raw is not None), "")
+    refusals = (each.refusal for each in labelled.judgements if each.refusal)
+    unread = next(refusals, f"every one has an unreadable reply{why}")
     return result(
         example,
         status="invalid" if count is None else "scored",
-        error=f"no claim could be judged: every one has an unreadable reply{why}"
-        if count is None
-        else None,
+        error=f"no claim could be judged: {unread}" if count is None else None,
         claims=parts.claims,
         claims_capped=parts.capped,
         copied_claims=parts.copied,

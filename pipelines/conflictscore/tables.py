@@ -299,7 +299,7 @@ def _faults(result: Result) -> Iterator[Failure[tuple[str | None, str]]]:
     numbers = {claim: number for number, claim in enumerate(result.claims, 1)}
     for judgement in _unread(result):
         where = f"claim {numbers[judgement.claim]}, document {judgement.document}"
-        reply = one_line(judgement.raw or "no reply was recorded", _EXCERPT)
+        reply = one_line(judgement.raw or judgement.refusal or "", _EXCERPT)
         yield fault("invalid judgement", where, reply)
     if result.claims_capped:
         kept = len(result.claims)

@@ -36,7 +36,7 @@ async def evaluate(
     the template writes, which cannot answer questions.
 
     Raises:
-        PairError: The claim or a passage cannot be judged.
+        PairError: The claim cannot be judged.
         RequestError, ServingError: As of the labellers and of the language model.
         ValueError: A question, and nobody to answer it.
     """

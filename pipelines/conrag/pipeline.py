@@ -12,7 +12,7 @@ from pipelines.conrag.question import first_answer
 from pipelines.conrag.settings import ConragSettings
 from pipelines.conrag.tagged import TaggedPassage
 from pipelines.evidence.judgement import Judgement, Relation, Truncation
-from pipelines.evidence.labeller import Labeller
+from pipelines.evidence.labeller import Labeller, PairError
 from pipelines.retrieval.index import Retrieved
 
 
@@ -38,7 +38,7 @@ async def conrag(
             a generator.
 
     Raises:
-        PairError: The claim or a passage cannot be judged.
+        PairError: The claim cannot be judged.
         RequestError, ServingError: As of the labeller and the generator.
         ValueError: A question, and no generator.
     """
@@ -94,6 +94,9 @@ async def tag(
 
     Returns:
         One per passage, `INVALID` where its label could not be read; and what was read in part.
+
+    Raises:
+        PairError: No claim can be judged.
     """
     if not retrieved or not claims:
         return [
@@ -101,6 +104,9 @@ async def tag(
             for each in retrieved
         ], ()
     labelled = await labeller(claims, [each.passage for each in retrieved])
+    refusals = [each.refusal for each in labelled.judgements if each.refusal]
+    if len(refusals) == len(labelled.judgements):
+        raise PairError(refusals[0])
     tagged = []
     for place, each in enumerate(retrieved):
         judgement = deciding(labelled.judgements[place :: len(retrieved)])

@@ -9,7 +9,7 @@ from math import isinf
 
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Judgements
-from pipelines.evidence.labeller import Labeller, identity_of, label_pairs, readable
+from pipelines.evidence.labeller import Labeller, identity_of, label_pairs
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ class CascadeLabeller:
         if not isinf(self.threshold):  # what is never kept need not be computed
             quick = {
                 (judgement.claim, judgement.document): judgement
-                for judgement in await readable(self.nli, claims, documents)
-                if (judgement.confidence or 0.0) >= self.threshold
+                for judgement in (await self.nli(claims, documents)).judgements
+                if judgement.confidence is not None and judgement.confidence >= self.threshold
             }
         unsure = [pair for pair in wanted if (pair[0], pair[1].id) not in quick]
         slow, cut = await label_pairs(self.llm, unsure)

@@ -13,8 +13,8 @@ from serving.calls import Excerpt
 class Relation(StrEnum):
     """How a document relates to a claim (ConflictScore, section 3 and Table 7).
 
-    `INVALID` is no relation: the labeller's reply could not be read. It is kept and counted, and
-    never taken for `IRRELEVANT`.
+    `INVALID` is no relation: the labeller's reply could not be read, or the claim was too long to
+    be judged. It is kept and counted, and never taken for `IRRELEVANT`.
     """
 
     SUPPORTS = "SUPPORTS"
@@ -90,6 +90,12 @@ class Judgement(BaseModel):
     reply_cut: bool = False
     read_tokens: int | None = None
     source: str
+
+    @property
+    def refusal(self) -> str | None:
+        """Why the pair could not be judged at all; None if something was replied."""
+        unasked = self.relation is Relation.INVALID and self.raw is None
+        return self.reasoning if unasked else None
 
     @property
     def confidence(self) -> float | None:

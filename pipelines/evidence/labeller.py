@@ -15,7 +15,7 @@ ClaimAndDocument = tuple[str, Document]
 
 
 class PairError(InputError):
-    """A claim or document that a labeller cannot judge; others are not affected."""
+    """Nothing of an item can be judged, its texts being too long; other items are not affected."""
 
 
 class Labeller(Protocol):
@@ -30,7 +30,10 @@ class Labeller(Protocol):
         ...
 
     async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
-        """One judgement per (claim, document), ordered by claim, then document."""
+        """One judgement per (claim, document), ordered by claim, then document.
+
+        Those of a claim that is too long are `INVALID`, with the reason as their reasoning.
+        """
         ...
 
 
@@ -41,19 +44,6 @@ def identity_of(kind: str, parts: Mapping[str, Any]) -> str:
     """
     text = json.dumps(parts, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return f"{kind} {hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}"
-
-
-async def readable(
-    labeller: Labeller, claims: Sequence[str], documents: Sequence[Document]
-) -> tuple[Judgement, ...]:
-    """What a labeller says of claims and documents; of a claim that it cannot judge, nothing."""
-    try:
-        return (await labeller(claims, documents)).judgements
-    except PairError:
-        if len(claims) == 1:
-            return ()
-    single = await asyncio.gather(*(readable(labeller, [claim], documents) for claim in claims))
-    return tuple(judgement for judged in single for judgement in judged)
 
 
 async def label_pairs(

@@ -8,7 +8,8 @@ server reads each document once.
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -40,6 +41,9 @@ TEXT_CHARACTERS = 400
 
 REPLY_TOKENS = 512
 """Room for one JSON reply: two such texts, and the label."""
+
+LEAST_DOCUMENT = "word " * 16
+"""What a claim must leave room for where documents may be cut."""
 
 
 class RelationReply(BaseModel):
@@ -95,9 +99,19 @@ class LlmLabeller:
         )
 
     async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
-        """Judge every claim against every document."""
-        if self.mode == "together":
-            return await self._together(claims, documents)
+        """Judge every claim against every document; a claim that is too long is `INVALID`."""
+        long = await asyncio.to_thread(self._too_long, claims, documents)
+        short = [claim for claim in claims if claim not in long]
+        by_mode = self._together if self.mode == "together" else self._apart
+        labelled = await by_mode(short, documents) if short else Judgements(())
+        judged = iter(labelled.judgements)
+        made = (
+            self._refused(claim, document) if claim in long else next(judged)
+            for claim, document in product(claims, documents)
+        )
+        return replace(labelled, judgements=tuple(made))
+
+    async def _apart(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
         ask = self._by_choice if self.mode == "choice" else self._by_json
         fitted = [await self._fit(document, claims) for document in documents]
         columns = await asyncio.gather(
@@ -118,6 +132,20 @@ class LlmLabeller:
     def messages(self, documents: Sequence[str], claim: str) -> list[dict[str, str]]:
         """The prompt of one call: several documents in `together`, else exactly one."""
         return self.prompt.messages(documents=list(documents), document=documents[0], claim=claim)
+
+    def _too_long(self, claims: Sequence[str], documents: Sequence[Document]) -> set[str]:
+        """Claims that do not fit the context beside documents that fit it without a claim."""
+        texts = [each.as_read() for each in documents]
+        calls = [[LEAST_DOCUMENT if self.cut else text] for text in texts]
+        if self.mode == "together":
+            calls = [texts]
+
+        def fits(call: Sequence[str], claim: str) -> bool:
+            room = reply_tokens(self.mode, len(documents))
+            return self.client.fits(self.messages(call, claim), room)
+
+        every = product(calls, claims)
+        return {claim for call, claim in every if not fits(call, claim) and fits(call, "")}
 
     async def _fit(self, document: Document, claims: Sequence[str]) -> Excerpt:
         longest = max(claims, key=lambda claim: self.client.count(self.messages([""], claim)))
@@ -195,6 +223,10 @@ class LlmLabeller:
         return Judgement(
             claim=claim, document=document.id, relation=relation, source=source, **about
         )
+
+    def _refused(self, claim: str, document: Document) -> Judgement:
+        why = f"the claim is too long for {self.client.model.name} beside a document; shorten it"
+        return self._judgement(claim, document, Relation.INVALID, reasoning=why)
 
     def _unreadable(self, claim: str, document: Document, reply: Structured[Any]) -> Judgement:
         why = {"reasoning": reply.problem, "raw": reply.raw}

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from nli.errors import TaggerError
 from nli.folder import check_folder, folder_digest
@@ -20,7 +20,7 @@ from nli.risk import RiskCurve
 from pipelines.data.records import Document
 from pipelines.errors import InputError
 from pipelines.evidence.judgement import Judgement, Judgements, Relation
-from pipelines.evidence.labeller import PairError, identity_of
+from pipelines.evidence.labeller import identity_of
 from pipelines.precision import format_of
 
 if TYPE_CHECKING:  # numpy
@@ -37,9 +37,9 @@ PAIRS_AT_ONCE = 1024
 """Most pairs that are taken into one batch, unless a single call brings more."""
 
 READING_RULES = 2
-"""Version of what `nli` does apart from the model: how texts are split into windows, how windows'
-probabilities are joined, how the deciding sentence is found. Raised when one of them changes, so
-that no judgement of the old rules is taken for one of the new."""
+"""Version of what `nli` does apart from the model: how texts are split into tokens and windows, how
+these are batched, how windows' probabilities are joined, how the deciding sentence is found. Raised
+when one of them changes, so that no judgement of the old rules is taken for one of the new."""
 
 
 class Tagging(Protocol):
@@ -161,7 +161,7 @@ class _Call:
     """Pairs of one call that wait to be tagged, and who waits for them."""
 
     pairs: list[Pair]
-    answer: "asyncio.Future[list[Tag]]"
+    answer: "asyncio.Future[list[Tag | str]]"
 
 
 class NliLabeller:
@@ -183,7 +183,8 @@ class NliLabeller:
     async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
         """Judge every claim by every document.
 
-        Documents are read whole, in windows, so there is never a truncation.
+        Documents are read whole, in windows, so there is never a truncation. A pair that the tagger
+        cannot judge, for a claim that is too long, is `INVALID`, with the reason as its reasoning.
         """
         wanted = [(claim, document) for claim in claims for document in documents]
         if not wanted:
@@ -230,9 +231,6 @@ class NliLabeller:
         try:
             tags = iter(await self._tag_in_thread([pair for call in batch for pair in call.pairs]))
         except Exception as error:  # handed to those who wait
-            if isinstance(error, PairError) and len(batch) > 1:
-                for call in batch:  # only the call with the bad pair may fail
-                    await self._answer([call])
             for call in batch:
                 if not call.answer.done():
                     call.answer.set_exception(error)
@@ -242,23 +240,19 @@ class NliLabeller:
                 if not call.answer.done():
                     call.answer.set_result(own)
 
-    async def _tag_in_thread(self, pairs: list[Pair]) -> "list[Tag]":
+    async def _tag_in_thread(self, pairs: list[Pair]) -> "list[Tag | str]":
         given_up = threading.Event()
 
         def stop_if_given_up(_: int) -> None:
             if given_up.is_set():
                 raise _GivenUpError
 
-        def tag() -> "list[Tag]":
-            if self._tagger is None:
-                try:
-                    self._tagger = self._load()
-                except TaggerError as error:
-                    raise InputError(str(error)) from error
+        def tag() -> "list[Tag | str]":
             try:
-                return self._tagger.tag(pairs, stop_if_given_up, rationale=True)
+                self._tagger = self._tagger or self._load()
+                return _tags(self._tagger, pairs, stop_if_given_up)
             except TaggerError as error:
-                raise PairError(str(error)) from error
+                raise InputError(str(error)) from error
 
         try:
             tags = await asyncio.to_thread(tag)
@@ -278,17 +272,32 @@ class _GivenUpError(Exception):
     """Nobody waits for the batch any more."""
 
 
-def _judgement(claim: str, document: Document, tag: "Tag") -> Judgement:
+def _tags(
+    tagger: Tagging, pairs: Sequence[Pair], on_progress: Callable[[int], None]
+) -> "list[Tag | str]":
+    """The tag of every pair, or why it cannot be judged."""
+    from nli.tagger import UnfitError
+
+    try:
+        return list(tagger.tag(pairs, on_progress, rationale=True))
+    except UnfitError as error:
+        reasons = error.reasons
+    tags = iter(_tags(tagger, [pair for pair in pairs if pair not in reasons], on_progress))
+    return [reasons[pair] if pair in reasons else next(tags) for pair in pairs]
+
+
+def _judgement(claim: str, document: Document, tag: "Tag | str") -> Judgement:
+    about: dict[str, Any] = {"claim": claim, "document": document.id, "source": "nli"}
+    if isinstance(tag, str):
+        return Judgement(**about, relation=Relation.INVALID, reasoning=tag)
     text = document.as_read()
     span = tag.rationale
     return Judgement(
-        claim=claim,
-        document=document.id,
+        **about,
         relation=RELATION_OF[tag.label],
         probabilities={
             RELATION_OF[label]: p for label, p in zip(LABELS, tag.probabilities, strict=True)
         },
         snippet=text[span.start : span.end] if span else None,
         snippet_found=True if span else None,
-        source="nli",
     )

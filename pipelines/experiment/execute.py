@@ -8,6 +8,7 @@ from typing import Any
 
 from pipelines.data.jsonl import OnError
 from pipelines.errors import InputError
+from pipelines.evidence.labeller import PairError
 from pipelines.evidence.store import JudgementStore, default_store
 from pipelines.experiment.cost import asked_of, cost_line, spent
 from pipelines.experiment.experiment import (
@@ -65,7 +66,7 @@ async def execute(
 
     Raises:
         InputError: The folder holds results of another configuration, or one of `Plan.work`.
-        RequestError, PairError: An item cannot be done, under `--on-error stop`.
+        RequestError: An item cannot be done, under `--on-error stop`.
         ServingError: There is no such model, or no server can be had.
     """
     folder = RunFolder(options.out)
@@ -138,7 +139,7 @@ async def resume(
         try:
             return await work.each(item)
         except experiment.refusals as error:
-            if on_error == "stop":
+            if on_error == "stop" and not isinstance(error, PairError):
                 raise type(error)(f"'{item.id}': {error}") from error
             return experiment.failed(item, str(error))
 

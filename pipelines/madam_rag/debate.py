@@ -92,7 +92,6 @@ async def debate(
 
     Raises:
         RequestError: A document does not fit the model's context.
-        PairError: An answer does not fit the tagger.
         ServingError: No server can be had.
     """
     rounds: list[Round] = []

@@ -13,7 +13,7 @@ from pipelines.data import ramdocs
 from pipelines.data.released import Part
 from pipelines.errors import InputError
 from pipelines.evidence.judge import model_of, tagger_of
-from pipelines.evidence.labeller import Labeller, PairError
+from pipelines.evidence.labeller import Labeller
 from pipelines.evidence.nli import nli_labeller
 from pipelines.evidence.store import stored
 from pipelines.experiment.experiment import Experiment, Models, Plan, Work
@@ -243,14 +243,14 @@ async def answered(question: Question, methods: Methods, *, stop: bool) -> Quest
     """What every method makes of a question, all agents and methods asked at the same time.
 
     A method that cannot be asked (all documents in one prompt may be too long where each alone is
-    not, an answer may be too long for the tagger) has an unreadable outcome with the reason, and
-    the question is "incomplete". With `stop`, or where none can be asked, its error is raised.
+    not) has an unreadable outcome with the reason, and the question is "incomplete". With `stop`,
+    or where none can be asked, its error is raised.
     """
 
-    async def attempt(name: str) -> Outcome | RequestError | PairError:
+    async def attempt(name: str) -> Outcome | RequestError:
         try:
             return await outcome(name, question, methods)
-        except (RequestError, PairError) as error:
+        except RequestError as error:
             return error
 
     found = await asyncio.gather(*map(attempt, methods.names))
@@ -279,10 +279,7 @@ async def _borne_out(
         return ()
     replies = [AgentReply(answer=each.answer) for each in question.documents]
     documents = [each.document for each in question.documents]
-    try:
-        return await reliability(question.question, replies, documents, labeller)
-    except PairError:  # an answer of the data is too long for the tagger
-        return ()
+    return await reliability(question.question, replies, documents, labeller)
 
 
 def _summary(data: Dataset, questions: Sequence[Question], names: Sequence[str]) -> str:

@@ -23,9 +23,6 @@ async def reliability(
 
     Returns:
         One per agent; None of an agent that gives no answer.
-
-    Raises:
-        PairError: A statement does not fit the labeller.
     """
     claims = [
         None
@@ -43,7 +40,8 @@ async def reliability(
     judged, _ = await label_pairs(labeller, list(wanted))
 
     def tally(claim: str, given: Sequence[Document]) -> Reliability:
-        relations = [judged[claim, document.id].relation for document in given]
+        every = [judged[claim, document.id] for document in given]
+        relations = [each.relation for each in every if each.refusal is None]
         return Reliability(
             support=relations.count(Relation.SUPPORTS),
             refute=relations.count(Relation.CONTRADICTS),

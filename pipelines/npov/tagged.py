@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nli.errors import TaggerError
 from nli.labels import LABELS, Label
 from nli.pairs import Pair
-from pipelines.errors import InputError
+from nli.tagger import UnfitError
+from pipelines.evidence.labeller import PairError
 from pipelines.evidence.nli import Tagging
 from pipelines.npov.example import NpovExample
 from pipelines.npov.texts import arguments_read, sentences_read, what_is_said
@@ -38,7 +38,7 @@ class ArgumentTagger:
         """What it says of the sentences, without who says them, and of the arguments.
 
         Raises:
-            InputError: A text does not fit the tagger.
+            PairError: A text does not fit the tagger.
         """
         arguments = arguments_read(example)
         said = [what_is_said(each) for each in sentences_read(example)]
@@ -56,8 +56,8 @@ class ArgumentTagger:
         new = [pair for pair in dict.fromkeys(pairs) if pair not in self._known]
         try:
             tags = self._tagger.tag(new) if new else []
-        except TaggerError as error:
-            raise InputError(str(error)) from error
+        except UnfitError as error:
+            raise PairError(str(error)) from error
         self._known |= {pair: tag.probabilities for pair, tag in zip(new, tags, strict=True)}
         values = np.array([self._known[pair] for pair in pairs])
         return values.reshape(len(premises), len(hypotheses), len(LABELS))

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
-from pipelines.evidence.judgement import Truncation
+from pipelines.evidence.judgement import Judgement, Relation, Truncation
 from pipelines.report.table import Column, Table, of_place
 from pipelines.report.text import one_line
 
@@ -42,6 +42,15 @@ def failed(at: Place, what: str, reason: str | None, reply: str | None = None) -
     """A failure whose reason and reply are cut to a line each."""
     cut = one_line(reply or "", REPLY_SHOWN) or None
     return Failure(at, what, one_line(reason or "", REASON_SHOWN), cut)
+
+
+def invalid(at: Place, judgements: Iterable[Judgement]) -> Iterator[Failure[Place]]:
+    """Judgements that are none, each with its reason or reply."""
+    for judgement in judgements:
+        if judgement.relation is Relation.INVALID:
+            where = f"document {judgement.document} on: {judgement.claim}"
+            why = f"{judgement.refusal} ({where})" if judgement.refusal else where
+            yield failed(at, "invalid judgement", why, judgement.raw)
 
 
 def truncations(at: Place, cuts: Iterable[Truncation]) -> Iterator[Failure[Place]]:

@@ -70,6 +70,8 @@ class Embedder:
         from sentence_transformers import SentenceTransformer
         from transformers.utils import logging
 
+        from nli.model import plain_text
+
         logging.disable_progress_bar()
         try:
             model = SentenceTransformer(
@@ -84,6 +86,7 @@ class Embedder:
                 f"{self.path} cannot be used as an embedding model: {first}; name a "
                 "sentence-transformers folder with safetensors"
             ) from error
+        plain_text(model.tokenizer)
         if self.length is not None:
             config = getattr(getattr(model[0], "auto_model", None), "config", None)
             most = getattr(config, "max_position_embeddings", None)

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from pipelines.data.records import Document
 from pipelines.evidence.judge import Judge
 from pipelines.evidence.judgement import Relation
-from pipelines.evidence.labeller import Labeller, PairError
+from pipelines.evidence.labeller import Labeller
 from pipelines.metrics.proportion import share
 from pipelines.report.table import Column, Measure, Row, Table, records
 from pipelines.trust.cases import Case, harmless
@@ -117,7 +117,7 @@ async def try_one(judge: Judge, client: Client | None, case: Case) -> Tried:
     async def verdict(labeller: Labeller, documents: Sequence[Document]) -> str:
         try:
             found = await labeller([case.claim], documents if together else documents[:1])
-        except (RequestError, PairError):
+        except RequestError:
             return REFUSED
         return found.judgements[0].relation.value
 

@@ -23,7 +23,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ValidationError
 
-from nli.errors import TaggerError
+from nli.errors import TaggerError, is_fault
 from pipelines.errors import InputError
 from pipelines.files import hold, open_unfollowed, refuse_links, replace_text
 from pipelines.inspection.found import Tell
@@ -272,7 +272,9 @@ class Jobs:
             self._finish(job.id, found, page)
         except (Cancelled, asyncio.CancelledError):
             pass  # its state is set already; at the end of the program it stays as it is
-        except Exception as error:
+        except BaseException as error:
+            if not is_fault(error):
+                raise
             if running.over.is_set():
                 return  # whatever breaks when a job is stopped is no fault of it
             if isinstance(error, InputError | ServingError | TaggerError | SalienceError):

@@ -17,6 +17,8 @@ import psutil
 import pytest
 from scripted import Scripted
 
+from pipelines.cli.app import main
+from pipelines.evidence.store import JudgementStore
 from serving import profile
 from serving.cache import completion_key
 from serving.connect import Source, resolve
@@ -41,7 +43,10 @@ def write_records(path: Path, count: int, *, claims: bool = False) -> Path:
             "documents": [
                 {"id": "a", "text": f"The bridge number {number} was opened in 1932."},
                 {"id": "b", "text": f"Traffic first crossed bridge {number} in May 1936."},
-                {"id": "c", "text": f"The toll on bridge {number} is two pounds."},
+                {
+                    "id": "c",
+                    "text": f"The toll is {number} pounds.{' It was less.' * (3 * number)}",
+                },
             ],
         }
         response = f"Bridge {number} was opened in 1932. It is old. Crossing it costs two pounds."
@@ -232,6 +237,40 @@ def test_repeats_measure_drift_where_there_is_some(endpoint: Scripted, tmp_path:
     assert row["same_claims"] == 1.0
     assert row["same_labels"] < 1.0
     assert row["probability"] > 0.0
+
+
+class StoppedError(BaseException):
+    """What ends a program in the middle of its work."""
+
+
+@pytest.mark.parametrize("moment", [2, 5, 7])
+def test_a_run_stopped_while_tagging_ends_as_one_that_was_not(
+    moment: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = write_records(tmp_path / "records.jsonl", 4)
+    how = ["run", "conflictscore", "--data", str(data), "--labeller", "nli"]
+    how += ["--claims", "whole"]  # three pairs for each response
+    monkeypatch.setattr("pipelines.evidence.nli.format_of", lambda *_: "fp32")  # no rounding helps
+
+    def run(out: str) -> dict[str, bytes]:
+        cache = str(tmp_path / f"{out}.sqlite")
+        assert main([*how, "--out", str(tmp_path / out), "--cache", cache]) == 0
+        return contents(tmp_path / out)
+
+    kept, put = [], JudgementStore.put
+
+    def stopping(store: JudgementStore, *given: Any) -> None:
+        put(store, *given)
+        kept.append(given)
+        if len(kept) == moment:
+            raise StoppedError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(JudgementStore, "put", stopping)
+        patch.setattr("pipelines.evidence.nli.PAIRS_AT_ONCE", 3)  # else all are tagged before
+        with pytest.raises(StoppedError):
+            run("stopped")
+    assert run("stopped") == run("undisturbed")
 
 
 def real_arguments(

@@ -12,7 +12,7 @@ from pipelines.conflicts.judges.verdicts import Grounding, Grounds, SentenceGrou
 from pipelines.conflicts.question import Query, Source
 from pipelines.conflicts.result import Answer, Sentence
 from pipelines.evidence.judgement import Judgement, Relation
-from pipelines.evidence.labeller import Labeller, PairError
+from pipelines.evidence.labeller import Labeller
 from pipelines.evidence.llm import contains
 from serving.schemas import told
 
@@ -111,11 +111,7 @@ async def _by_labeller(
     if not numbers:
         return SentenceGrounding(grounds=Grounds.UNSUPPORTED, reason=NOTHING_CITED)
     documents = [sources[number - 1].as_evidence(number) for number in numbers]
-    try:
-        judgements = (await labeller([sentence], documents)).judgements
-    except PairError as error:
-        return SentenceGrounding(grounds=None, sources=numbers, problem=str(error))
-    return decided(judgements, numbers)
+    return decided((await labeller([sentence], documents)).judgements, numbers)
 
 
 def decided(judgements: Sequence[Judgement], numbers: tuple[int, ...]) -> SentenceGrounding:
@@ -137,6 +133,7 @@ def decided(judgements: Sequence[Judgement], numbers: tuple[int, ...]) -> Senten
             )
     invalid = [each for each in judgements if each.relation is Relation.INVALID]
     problem = f"{len(invalid)} of {len(judgements)} sources could not be judged"
+    problem += f": {invalid[0].refusal}" if invalid and invalid[0].refusal else ""
     return SentenceGrounding(
         grounds=None if invalid else Grounds.UNSUPPORTED,
         sources=numbers,

@@ -8,7 +8,7 @@ from pipelines.conflicts.judges.model import ModelJudge
 from pipelines.conflicts.judges.verdicts import Inclusion
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Relation
-from pipelines.evidence.labeller import Labeller, PairError
+from pipelines.evidence.labeller import Labeller
 from pipelines.metrics.answer_recall import named_answers, normalised
 from pipelines.text.citations import without_marks
 from pipelines.text.declarative import NO, YES, as_claim
@@ -50,11 +50,7 @@ async def _by_labeller(query: str, gold: str, answer: str, labeller: Labeller) -
     if named(gold, plain):
         return Inclusion(included=True, gold=gold, reason=WORD_FOR_WORD)
     claim = as_claim(query, gold)
-    try:
-        labelled = await labeller([claim], [Document(id="answer", text=plain)])
-    except PairError as error:
-        return Inclusion(included=None, gold=gold, reason=claim, problem=str(error))
-    (judgement,) = labelled.judgements
+    (judgement,) = (await labeller([claim], [Document(id="answer", text=plain)])).judgements
     unread = judgement.relation is Relation.INVALID
     problem = judgement.reasoning or "the labeller's reply could not be read"
     return Inclusion(

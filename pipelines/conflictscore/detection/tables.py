@@ -339,7 +339,7 @@ def _faults(result: DetectionResult, labeller: str) -> Iterator[Failure[tuple[st
         yield failed(at, "failed", result.error)
     for judgement in result.judgements:
         if judgement.relation is Relation.INVALID:
-            raw = one_line(judgement.raw or "no reply was recorded", _EXCERPT)
+            raw = one_line(judgement.raw or judgement.refusal or "", _EXCERPT)
             yield Failure(at, "unreadable label", f"{judgement.document}: {raw}")
     yield from truncations(at, result.truncations)
 

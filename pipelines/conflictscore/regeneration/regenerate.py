@@ -146,7 +146,7 @@ async def regenerate(
 
     Raises:
         ValueError: Fewer than one round.
-        InputError, PairError, RequestError, ServingError: As `conflict_score`.
+        InputError, RequestError, ServingError: As `conflict_score`.
     """
     if rounds < 1:
         raise ValueError("a response is written again in at least one round")
@@ -181,7 +181,7 @@ async def rewrite(example: Example, latest: Attempt, writer: Writer, scorer: Sco
 
     Raises:
         ValueError: No claim is in conflict.
-        InputError, PairError, RequestError, ServingError: As `conflict_score`.
+        InputError, RequestError, ServingError: As `conflict_score`.
     """
     feedback = feedback_on(latest.score)
     if feedback is None:

@@ -180,7 +180,7 @@ async def score_report(
     """Write a report and score it.
 
     Raises:
-        PairError, InputError, RequestError, ServingError: As `write_report` and `conflict_score`.
+        InputError, RequestError, ServingError: As `write_report` and `conflict_score`.
     """
     topic = assignment.topic
     report = await write_report(author, assignment.prompting, topic.question, topic.documents)

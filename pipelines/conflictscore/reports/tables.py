@@ -12,7 +12,7 @@ from pipelines.evidence.judgement import Relation
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.mean import mean
 from pipelines.report.compare import Pair, columns, compare, correction
-from pipelines.report.failures import Failure, failed, failures, truncations
+from pipelines.report.failures import Failure, failed, failures, invalid, truncations
 from pipelines.report.table import HERE, Column, Measure, Table, of_place, quote
 
 TABLE_3: Final = quote(
@@ -216,10 +216,7 @@ def _faults(run: str, result: ReportResult) -> Iterator[Failure[tuple[str, str]]
     at = (run, result.id)
     if result.status != "scored":
         yield failed(at, f"{result.status} report", result.error, result.raw)
-    for judgement in result.judgements:
-        if judgement.relation is Relation.INVALID:
-            where = f"document {judgement.document} on: {judgement.claim}"
-            yield failed(at, "invalid judgement", where, judgement.raw)
+    yield from invalid(at, result.judgements)
     yield from truncations(at, (*result.unread, *result.truncations))
 
 

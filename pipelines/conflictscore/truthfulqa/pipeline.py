@@ -112,7 +112,7 @@ async def answer_question(item: Item, methods: Methods) -> TruthResult:
     """A question in its setting, under all conditions.
 
     Raises:
-        InputError, PairError, RequestError, ServingError: As `conflict_score`.
+        InputError, RequestError, ServingError: As `conflict_score`.
     """
     if item.options is not None:
         return await _choice(item, item.options, methods)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from by_schema import reply
 from commands import Contested, contents, results, table
 from scripted import Scripted
 from tiny_words import word_counting
@@ -148,6 +149,34 @@ def test_a_server_without_probabilities(
 def long_document(megabytes: float) -> dict[str, str]:
     """`megabytes` million characters, five to a token."""
     return {"id": "archive", "text": "word " * int(megabytes * 200_000)}
+
+
+@pytest.mark.parametrize(
+    ("evidence", "overflow"),
+    [
+        ("choice", "error"),
+        ("choice", "cut"),
+        ("json", "error"),
+        ("json", "cut"),
+        ("together", "cut"),
+    ],
+)
+def test_a_claim_too_long_for_a_model_costs_itself_alone(
+    evidence: str, overflow: str, contested: Contested, endpoint: Scripted, folder: Path
+) -> None:
+    endpoint.root, endpoint.context, endpoint.reply = str(folder), 2048, reply
+    data = write_records(folder.parent / "data.jsonl", "Old.", "New.")
+    claims = ["The bridge is old.", "word " * 1_700, "word " * 30_000, "It has two lanes."]
+    first, *others = map(json.loads, data.read_text().splitlines())
+    data.write_text("\n".join(map(json.dumps, [first | {"claims": claims}, *others])))
+    how = ("--evidence", evidence, "--on-overflow", overflow)
+    contested.done(*run(data, "--endpoint", endpoint.url, *how))
+    found = results(data.parent / "out")
+    assert found["r1"]["status"] == "scored"
+    refused = [each.get("raw") is None and each["reasoning"] for each in found["r0"]["judgements"]]
+    long = [each for each in refused if each and "the claim is too long for scripted" in each]
+    assert len(long) == (1 if evidence == "choice" else 2)
+    assert found["r0"]["unread_claims"] >= len(long)
 
 
 def test_a_document_of_two_megabytes(

@@ -119,15 +119,18 @@ def test_the_tagger_may_be_named_by_the_profile(contested: Contested) -> None:
     assert "there is no model 'my-tagger'" in line
 
 
-def test_a_claim_that_does_not_fit_is_one_line_or_a_counted_failure(
+def test_a_claim_that_does_not_fit_is_counted_and_costs_itself_alone(
     contested: Contested, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     offer(monkeypatch, ScriptedTagger(too_long=("Text 1.",)), None)
-    assert contested.refused(*RUN, *NLI).endswith("'r1/other': 'Text 1.' is too long")
-    contested.done(*RUN, *NLI, "--on-error", "skip")
+    contested.done(*RUN, *NLI)
     found = results(files / "out")
-    assert found["r1/other"]["status"] == "failed"
+    only = found["r1/other"]
+    assert only["status"] == "invalid"
+    assert only["error"] == "no claim could be judged: 'Text 1.' is too long"
     assert sum(result["status"] == "scored" for result in found.values()) == 5
+    failures = (files / "out" / "tables" / "failures.md").read_text("utf-8")
+    assert failures.count("'Text 1.' is too long") == 1 + len(only["judgements"])
 
 
 def test_a_run_by_the_tagger_alone(

@@ -187,7 +187,8 @@ async def test_a_labeller_that_cannot_judge() -> None:
     assert len(unread.sentences[0].judgements) == 1
     refused = await grounding(said(*ANSWERED.sentences[:3]), asked(), TooLong())
     assert [each.grounds for each in refused.sentences] == [None, None, Grounds.UNSUPPORTED]
-    assert refused.sentences[1].problem == "'It dates from 1902.' is too long"
+    why = "2 of 2 sources could not be judged: 'It dates from 1902.' is too long"
+    assert refused.sentences[1].problem == why
     assert refused.share == 0.0
 
 

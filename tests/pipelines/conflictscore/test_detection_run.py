@@ -33,7 +33,6 @@ from pipelines.data.records import Document
 from pipelines.errors import InputError
 from pipelines.evidence.examples import ContestedClaim
 from pipelines.evidence.judgement import Judgement, Judgements, Relation, Truncation
-from pipelines.evidence.labeller import PairError
 from pipelines.evidence.settings import JudgeSettings
 from pipelines.experiment.execute import resume
 from pipelines.experiment.experiment import Work
@@ -164,10 +163,10 @@ async def test_results_are_kept_in_order_and_made_once(folder: RunFolder) -> Non
 
 async def test_what_cannot_be_judged_stops_the_run_or_is_counted(folder: RunFolder) -> None:
     claim = EXAMPLES[1].claim
-    for error in (PairError("too long"), RequestError("too long")):
-        with pytest.raises(type(error), match="'missed': too long"):
-            await run(folder, Letters(refuses={claim: error}))
-    results = await run(folder, Letters(refuses={claim: PairError("x")}), on_error="skip")
+    refusing = Letters(refuses={claim: RequestError("too long")})
+    with pytest.raises(RequestError, match="'missed': too long"):
+        await run(folder, refusing)
+    results = await run(folder, refusing, on_error="skip")
     assert [each.status for each in results].count("failed") == 1
     mended = Letters()
     assert all(each.status != "failed" for each in await run(folder, mended))
@@ -299,7 +298,7 @@ async def test_table_2_by_hand(results: Results) -> None:
 
 
 async def test_failed_examples_are_counted_and_in_no_figure(tmp_path: Path) -> None:
-    refusing = Letters(refuses={EXAMPLES[1].claim: PairError("x")})
+    refusing = Letters(refuses={EXAMPLES[1].claim: RequestError("x")})
     results = {"l": await run(begun(tmp_path / "out"), refusing, on_error="skip")}
     made = row(tables.detection(detectors(results), "b"), source="made", detector="l")
     assert (made["failed"], made["undetermined"], made["recall"]) == (1, 1, 1)

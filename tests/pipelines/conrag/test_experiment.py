@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from known_labels import KnownLabels
+from known_labels import KnownLabels, TooLong
 from pages import Reading
 from playwright.sync_api import expect
 
@@ -29,7 +29,6 @@ from pipelines.data.jsonl import OnError
 from pipelines.data.records import Document
 from pipelines.errors import InputError
 from pipelines.evidence.judgement import Judgements, Relation
-from pipelines.evidence.labeller import PairError
 from pipelines.experiment.execute import resume
 from pipelines.experiment.experiment import Work
 from pipelines.metrics.estimate import Estimate
@@ -77,7 +76,7 @@ class Labels(KnownLabels):
 
     async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
         if NEVER in claims:
-            raise PairError("the claim is too long")
+            return await TooLong()(claims, documents)
         return await super().__call__(claims, documents)
 
 
@@ -165,14 +164,12 @@ async def test_a_claim_without_passages_has_no_stance() -> None:
     assert {each.stance for each in result.outcomes.values()} == {Stance.NOT_ENOUGH_INFO}
 
 
-def test_a_claim_that_cannot_be_judged_stops_the_run_or_is_counted(tmp_path: Path) -> None:
+def test_a_claim_that_cannot_be_judged_is_counted_and_stops_nothing(tmp_path: Path) -> None:
     bad = replace(QUERIES[0], id="bad", claim=NEVER)
-    with pytest.raises(InputError, match=r"'bad': the claim is too long"):
-        evaluated(tmp_path, [QUERIES[0], bad])
-    results = evaluated(tmp_path, [QUERIES[0], bad], on_error="skip")
-    assert [each.status for each in results] == ["answered", "failed"]
+    results = evaluated(tmp_path, [bad, QUERIES[0]])
+    assert [each.status for each in results] == ["failed", "answered"]
     table = tables_of({"own": results})["failures"]
-    assert table.rows == (("own", "bad", "failed", "the claim is too long"),)
+    assert table.rows == (("own", "bad", "failed", f"'{NEVER}' is too long"),)
 
 
 def sentences_of_responses() -> list[Query]:

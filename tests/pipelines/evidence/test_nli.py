@@ -18,7 +18,6 @@ from pipelines.data.records import Document
 from pipelines.errors import InputError
 from pipelines.evidence import nli
 from pipelines.evidence.judgement import RELATIONS, Judgements, Relation
-from pipelines.evidence.labeller import PairError
 from pipelines.evidence.nli import PAIRS_AT_ONCE, NliLabeller, nli_labeller
 from serving import processor
 
@@ -84,13 +83,18 @@ async def test_a_batch_has_a_bound_and_a_call_is_never_torn() -> None:
     assert [len(batch) for batch in tagger.batches] == [PAIRS_AT_ONCE, 1, PAIRS_AT_ONCE + 5]
 
 
-async def test_a_claim_that_does_not_fit_fails_its_own_call_only() -> None:
-    tagger = ScriptedTagger(too_long=("long",))
+async def test_a_claim_that_does_not_fit_costs_itself_alone() -> None:
+    tagger = ScriptedTagger(by_table(TABLE), too_long=("long",))
     labeller = nli_labeller(folder_of(tagger))
-    answers = await asked(labeller, ["A."], ["B.", "long"], ["C."])
-    assert [isinstance(answer, PairError) for answer in answers] == [False, True, False]
-    assert str(answers[1]) == "'long' is too long"
-    await labeller(["D."], [PLAQUE])  # it goes on working
+    answers = await asyncio.gather(
+        *(labeller(claims, [PLAQUE, ARCHIVE]) for claims in (["A."], ["long", "A."], ["C."]))
+    )
+    first, second, third = (answer.judgements for answer in answers)
+    assert second[2:] == first
+    assert [each.relation for each in third] == [Relation.IRRELEVANT] * 2
+    assert [each.relation for each in second[:2]] == [Relation.INVALID] * 2
+    assert {each.refusal for each in second} == {"'long' is too long", None}
+    assert len(tagger.batches) == 1
 
 
 async def test_a_tagger_that_cannot_be_loaded_fails_all_and_is_tried_again() -> None:

@@ -13,9 +13,17 @@ from pipelines.conflictscore.truthfulqa.tables.answers import (
 )
 from pipelines.conflictscore.truthfulqa.tables.changes import conflicts, differences, flips
 from pipelines.conflictscore.truthfulqa.tables.parts import parts
-from pipelines.evidence.judgement import Relation
 from pipelines.metrics.label_mass import low_label_mass
-from pipelines.report.failures import REASON, REPLY, WHAT, Failure, failed, failures, truncations
+from pipelines.report.failures import (
+    REASON,
+    REPLY,
+    WHAT,
+    Failure,
+    failed,
+    failures,
+    invalid,
+    truncations,
+)
 from pipelines.report.table import Column, Table
 
 
@@ -80,8 +88,5 @@ def _faults(run: str, result: TruthResult) -> Iterator[Failure[tuple[str, str, s
             verdict: Verdict | None = getattr(outcome, what)
             if verdict is not None and verdict.verdict is None:
                 yield failed(at, f"unreadable verdict, {what}", verdict.problem, verdict.raw)
-        for judgement in outcome.score.judgements if outcome.score else ():
-            if judgement.relation is Relation.INVALID:
-                where = f"document {judgement.document} on: {judgement.claim}"
-                yield failed(at, "invalid judgement", where, judgement.raw)
+        yield from invalid(at, outcome.score.judgements if outcome.score else ())
         yield from truncations(at, outcome.truncations)
