@@ -1,21 +1,16 @@
 """Tables of how far a judge agrees with people, and of what people would have found."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from pipelines.annotation.agreement import Figure, Ratings
 from pipelines.annotation.sample import UNREADABLE
 from pipelines.metrics.cohen_kappa import cohen_kappa
-from pipelines.metrics.ece import expected_calibration_error
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.krippendorff import nominal_alpha
 from pipelines.metrics.proportion import share
-from pipelines.metrics.reliability import reliability
 from pipelines.report.table import Column, Measure, Table
-
-BINS = 5
-"""Of the judge's confidence; a person's labels are too few for more."""
 
 
 def all_tables(every: Sequence[Ratings]) -> list[Table]:
@@ -25,7 +20,6 @@ def all_tables(every: Sequence[Ratings]) -> list[Table]:
         estimate_table(every),
         agreement_table(every),
         *map(confusion_table, every),
-        confidence_table(every),
         *([people_table(every)] if several(every) else []),
     ]
 
@@ -138,55 +132,6 @@ def confusion_table(own: Ratings) -> Table:
         columns=[Column("label", "Label", lambda label: label), *map(count, range(len(labels)))],
         notes=("Counts of the sample, which need not have labels in the run's shares.",),
     )
-
-
-class Line(NamedTuple):
-    """A bin of confidences, or all of them."""
-
-    ratings: Ratings
-    bin: str
-    n: int
-    confidence: float | None
-    accuracy: Estimate | None
-    ece: float | None = None
-
-
-def confidence_table(every: Sequence[Ratings]) -> Table:
-    """How sure the judge was, and how often people say the same."""
-    return Table.of(
-        [line for own in every for line in _lines(own)],
-        name="annotation_confidences",
-        title="Confidence and agreement",
-        caption="Of the labelled items for which the judge gives a probability.",
-        columns=[
-            Column("labels", "Labels", lambda line: line.ratings.title),
-            Column("annotator", "Annotator", lambda line: line.ratings.annotator),
-            Column("bin", "Confidence"),
-            Column("n", "Labelled"),
-            Column("confidence", "Mean confidence"),
-            Measure("accuracy", "Accuracy"),
-            Column("ece", "ECE"),
-        ],
-        notes=(
-            f"ECE: the expected calibration error over {BINS} bins. Counts and errors are of the "
-            "sample as it was drawn; one drawn --by none is like the run.",
-        ),
-    )
-
-
-def _lines(own: Ratings) -> Iterator[Line]:
-    items = own.subject.items
-    sure = {item: p for item in own.given if (p := items[item].confidence) is not None}
-    if not sure:
-        return
-    right = [own.agrees(item) for item in sure]
-    bins = reliability(list(sure.values()), right, bins=BINS)
-    mean = sum(sure.values()) / len(sure)
-    yield Line(own, "all", len(sure), mean, share(right), expected_calibration_error(bins))
-    for each in bins:
-        if each.n:
-            ends = f"{each.low:.1f} to {each.high:.1f}"
-            yield Line(own, ends, each.n, each.confidence, each.accuracy)
 
 
 def several(every: Sequence[Ratings]) -> list[list[Ratings]]:

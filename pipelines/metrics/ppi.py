@@ -74,66 +74,26 @@ def power_tuning(samples: Sequence[Predicted]) -> float:
     return min(max(gain / cost, 0.0), 1.0) if cost > 1e-15 else 0.0  # 0 but for rounding
 
 
-def ppi_mean(
-    samples: Sequence[Predicted],
-    *,
-    lam: float | None = None,
-    confidence: float = 0.95,
-) -> Estimate | None:
-    """The mean of the labels where all examples come from, by a sample and predictions (PPI++).
-
-    In each sample, with lambda from `power_tuning` unless given,
-
-        theta = mean(y) + lambda (mean of f over the unlabelled - mean of f over the labelled)
-        variance = var(y - lambda f) / n + lambda^2 var(f over the unlabelled) / N.
-
-    The mean over samples, which are strata, is weighted by their share of all examples, and its
-    interval is theta -+ z sqrt(sum of w_h^2 variance_h). lambda = 0 is the classical mean of the
-    labels, 1 the first form of prediction-powered inference. Weights count as in `power_tuning`.
-
-    Returns:
-        None without a sample, or where one has no label.
-
-    Raises:
-        ValueError: Labels and predictions of a sample differ in number.
-    """
-    check_confidence(confidence)
-    if not _checked(samples):
-        return None
-    tuned = power_tuning(samples) if lam is None else lam
-    whole = fsum(each.weight for each in samples)
-    value, variance = 0.0, 0.0
-    for each in samples:
-        weight, drawn = each.weight / whole, each.drawn
-        value += weight * _mean(each.labels, drawn)
-        used = tuned if each.unlabelled else 0.0
-        residuals = [y - used * f for y, f in zip(each.labels, each.predictions, strict=True)]
-        variance += weight**2 * _variance(residuals, drawn) / effective_size(drawn)
-        if each.unlabelled:
-            moved = _mean(each.unlabelled, each.others) - _mean(each.predictions, drawn)
-            value += weight * used * moved
-            spread = _variance(each.unlabelled, each.others) / effective_size(each.others)
-            variance += weight**2 * used**2 * spread
-    half = _z(confidence) * sqrt(variance)
-    n = sum(len(each.labels) for each in samples)
-    return Estimate(value, value - half, value + half, n, confidence)
-
-
 def ppi_share(
     samples: Sequence[Predicted],
     *,
     lam: float | None = None,
     confidence: float = 0.95,
 ) -> Estimate | None:
-    """The mean of labels in [0, 1] over these very examples; the value is that of `ppi_mean`.
+    """The mean of labels in [0, 1] over these very examples, by a sample and predictions (PPI++).
 
-    Labels of 0 and 1 make it a share. What is labelled is known, and only the mean of the N others
-    is estimated, so the interval is narrower: with residuals e = y - lambda (n + N) / N f, a
-    stratum has
+    Labels of 0 and 1 make it a share. In each sample, with lambda from `power_tuning` unless given,
+
+        theta = mean(y) + lambda (mean of f over the unlabelled - mean of f over the labelled),
+
+    and the mean over samples, which are strata, is weighted by their share of all examples. lambda
+    = 0 is the classical mean of the labels, 1 the first form of prediction-powered inference. What
+    is labelled is known, and only the mean of the N others is estimated: with residuals
+    e = y - lambda (n + N) / N f, a stratum has
 
         variance = (N / (n + N))^2 var(e) (1/n + 1/N),
 
-    which is that of `ppi_mean` less var(y) / (n + N). Where ten labels are equal, their variance
+    which is PPI++'s variance less var(y) / (n + N). Where ten labels are equal, their variance
     would be 0, and the interval a point. So that of the others is Price and Bonett's (2004, "An
     improved confidence interval for a linear function of binomial proportions"): each of m strata
     gets 2/m labels of 1 and of 0 besides, here with the stratum's mean prediction and weight. For
