@@ -97,9 +97,8 @@ app.command("doctor")(doctor.doctor)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code.
 
-    0 is success, 1 says that a condition of `compare --fail-if` holds, 2 a mistake that the user
-    can mend (one line on standard error), 130 an interrupt. Anything else is a fault of this
-    program and shows its traceback.
+    0 is success, 2 a mistake that the user can mend (one line on standard error), 130 an interrupt.
+    Anything else is a fault of this program and shows its traceback.
     """
     go_offline()
     try:

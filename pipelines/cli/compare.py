@@ -14,7 +14,6 @@ from pipelines.cli.progress import STDERR
 from pipelines.cli.tagging import show
 from pipelines.cli.terminal import plain, plain_json
 from pipelines.comparison.folders import FolderComparison, compare_folders
-from pipelines.comparison.gates import gate, judged
 from pipelines.comparison.scores import SCORES
 from pipelines.errors import InputError
 from pipelines.files import check_writable
@@ -25,9 +24,6 @@ ROWS = 12
 """Rows of a table on the terminal; files have all."""
 
 PAGE = "comparison.html"
-
-FAILED = 1
-"""Exit code where a condition of `--fail-if` holds."""
 
 UNTOLD = frozenset({"title", "better", "test", "without_first", "without_second"})
 """Columns of scores that a terminal has no room for."""
@@ -41,17 +37,8 @@ def compare(
     out: Annotated[
         Path | None, typer.Option(help="Folder for `comparison.html` and `tables/`.")
     ] = None,
-    fail_if: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Exit with code 1 if this holds of the mean paired difference, the second run "
-            "less the first: `cs_c > +0.05`, `conflict-detection:right < -0.02`; or of the share "
-            "of changed verdicts: `changed > 0.1`. Repeatable.",
-            metavar="CONDITION",
-        ),
-    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
-) -> int:
+) -> None:
     """Compare run folders: how they were made, what came of it, and which verdicts changed.
 
     Runs of one name belong together, or the only ones of an experiment. It reads the folders alone.
@@ -59,30 +46,23 @@ def compare(
     Examples:
         contested compare before after
 
-        contested compare before after --out comparison --fail-if "cs_c > +0.05"
+        contested compare before after --out comparison
     """
-    gates = [gate(text) for text in fail_if or ()]
     if out is not None:
         _refuse(out)
     known = {name: partial(papers.experiment, name) for name in papers.EXPERIMENTS}
     with telling_damage(*runs):
         found = compare_folders(runs, known)
-        told = judged(gates, found.scores, found.verdicts)
         if out is not None:
             _write(found, out)
         if as_json:
-            about = [each.as_json() for each in told]
-            everything = found.as_json() | {"fail_if": about}
-            text = json.dumps(everything, ensure_ascii=False, indent=1, allow_nan=False)
+            text = json.dumps(found.as_json(), ensure_ascii=False, indent=1, allow_nan=False)
             print(plain_json(text))
         else:
             _show(found)
-    for each in told:
-        STDERR.print(plain(each.line), soft_wrap=True)
     if out is not None:
         page, tables = plain(str(out / PAGE)), plain(str(out / "tables"))
         STDERR.print(f"comparison: {page}   tables: {tables}", soft_wrap=True)
-    return FAILED if any(each.holds for each in told) else 0
 
 
 def _refuse(out: Path) -> None:

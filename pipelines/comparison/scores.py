@@ -20,7 +20,7 @@ SCORES: Final = "scores"
 
 @dataclass(frozen=True)
 class ScorePair:
-    """A score of two runs that belong together; `--fail-if` knows it by its name."""
+    """A score of two runs that belong together."""
 
     match: Match
     name: str
