@@ -20,17 +20,16 @@ class Cluster:
 
     Attributes:
         name: "S1", "R1", "I1": the dominant tag and a number, the most confident first.
-        members: Ids of its passages: those of the dominant tag first, each kind by confidence.
+        members: Ids of its passages: those of the dominant tag first, each kind by confidence. The
+            first one is its representative.
         tag: The dominant tag.
         confidence: The confidences of the members with that tag, summed; at least 0.
-        representative: The member that is the surest of that tag.
     """
 
     name: str
     members: tuple[str, ...]
     tag: Relation
     confidence: float
-    representative: str
 
 
 def communities(graph: "nx.Graph") -> list[frozenset[str]]:
@@ -63,7 +62,7 @@ def clusters(tagged: Sequence[TaggedPassage], groups: Sequence[frozenset[str]]) 
         members.sort(key=lambda each: (each.relation is not tag, -each.confidence, each.id))
         found[tag].append((evidence_mass(members, tag), tuple(each.id for each in members)))
     return [
-        Cluster(f"{LETTER[tag]}{number}", names, tag, confidence, names[0])
+        Cluster(f"{LETTER[tag]}{number}", names, tag, confidence)
         for tag, own in found.items()
         for number, (confidence, names) in enumerate(
             sorted(own, key=lambda cluster: (-cluster[0], cluster[1])), 1

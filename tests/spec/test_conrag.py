@@ -264,7 +264,7 @@ def test_the_tag_with_the_largest_sum_dominates() -> None:
     members = [passage("a", S, 0.9), passage("b", R, 0.5), passage("c", R, 0.6)]
     assert dominant_tag(members) is R
     (one,) = clusters(members, [frozenset("abc")])
-    assert one == Cluster("R1", ("c", "b", "a"), R, pytest.approx(1.1), "c")  # type: ignore[arg-type]
+    assert one == Cluster("R1", ("c", "b", "a"), R, pytest.approx(1.1))  # type: ignore[arg-type]
 
 
 def test_two_sides_of_one_topic_become_two_clusters() -> None:
@@ -280,7 +280,7 @@ def test_two_sides_of_one_topic_become_two_clusters() -> None:
         ("R1", {"r0", "r1", "r2"}),
         ("I1", {"i"}),
     ]
-    assert [each.representative for each in found] == ["s0", "r0", "i"]
+    assert [each.members[0] for each in found] == ["s0", "r0", "i"]
 
 
 @given(TAGGED, st.integers(0, 3))
