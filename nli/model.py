@@ -150,10 +150,9 @@ class Encoder:
         return found
 
     def _tokenised(self, texts: Sequence[Any], **options: bool) -> list[Any]:
+        encode = self._tokenizer.backend_tokenizer.encode_batch_fast
         try:
-            encoded: list[Any] = self._tokenizer.backend_tokenizer.encode_batch_fast(
-                list(texts), **options
-            )
+            return list(encode(list(texts), **options))
         except BaseException as error:
             if not is_fault(error):
                 raise
@@ -161,7 +160,6 @@ class Encoder:
                 f"the tokenizer of {self.folder} cannot read a text ({reason(error)}); leave the"
                 " text out, or fetch the model again"
             ) from error
-        return encoded
 
     def _scored(
         self, pairs: Sequence[tuple[NDArray[Any], NDArray[Any]]]
