@@ -89,16 +89,13 @@ class Line:
                     f"{self.endpoint.url}/{path}", data=data, allow_redirects=False
                 ) as reply,
             ):
-                status, body = (
-                    reply.status,
-                    await taken(reply.content.iter_any(), longest(request), BODY_S),
-                )
+                body = await taken(reply.content.iter_any(), longest(request), BODY_S)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise PassingError(str(error) or type(error).__name__) from error
         except ValueError as error:
             raise RequestError(f"{self._server} {error}; check --endpoint") from error
-        if status != 200:
-            raise _refusal(self.endpoint, status, body)
+        if reply.status != 200:
+            raise _refusal(self.endpoint, reply.status, body)
         try:
             answer = json.loads(body)
             told = _told(answer, request.get("prompt", ()))

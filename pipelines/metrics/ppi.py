@@ -101,7 +101,10 @@ def ppi_share(
     [0, 1], and widened to the value where that lies outside. Weights count as in `power_tuning`.
     """
     check_confidence(confidence)
-    if not _checked(samples):
+    for each in samples:
+        if len(each.labels) != len(each.predictions):
+            raise ValueError(f"{len(each.labels)} labels, {len(each.predictions)} predictions")
+    if not samples or not all(each.labels for each in samples):
         return None
     tuned = power_tuning(samples) if lam is None else lam
     whole = fsum(each.weight for each in samples)
@@ -129,22 +132,10 @@ def ppi_share(
         centre += rest * (_mean(residuals, counts) + moved)
         spread = _variance(residuals, counts) * (1 / n + 1 / effective_size(others))
         variance += rest**2 * spread
-    half = _z(confidence) * sqrt(variance)
+    half = NormalDist().inv_cdf((1 + confidence) / 2) * sqrt(variance)
     value = min(max(value, 0.0), 1.0)
     low, high = min(max(centre - half, 0.0), value), max(min(centre + half, 1.0), value)
     return Estimate(value, low, high, sum(len(each.labels) for each in samples), confidence)
-
-
-def _checked(samples: Sequence[Predicted]) -> bool:
-    """Whether there are labels of each sample; ValueError if predictions do not belong to them."""
-    for each in samples:
-        if len(each.labels) != len(each.predictions):
-            raise ValueError(f"{len(each.labels)} labels, {len(each.predictions)} predictions")
-    return bool(samples) and all(each.labels for each in samples)
-
-
-def _z(confidence: float) -> float:
-    return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
 def _mean(values: Sequence[float], weights: Sequence[float]) -> float:
