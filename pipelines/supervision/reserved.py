@@ -2,12 +2,13 @@
 
 Halves are made by claim or question, yet sentences of one Wikipedia page may stand beside claims of
 both halves. A text that any test item shows is never trained on, wherever it comes from: not as it
-is, not as a part of a longer text, and no part of it either.
+is, not as a part of a longer text, and no part of it either; nor is a sentence of it.
 """
 
 from collections.abc import Iterable
 
 from nli.pairs import PairT
+from nli.sentences import sentences
 from pipelines.text.words import words
 
 FIRST = 6
@@ -19,7 +20,9 @@ class ReservedTexts:
     """Texts that nothing may be trained on: claims, questions, documents and evidence sentences."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        self._texts = {normal(text) for text in texts} - {""}
+        whole = list(texts)
+        parts = (text[slice(*span)] for text in whole for span in sentences(text))
+        self._texts = {normal(text) for text in (*whole, *parts)} - {""}
         self._by_words: dict[int, list[str]] = {}
         for text in sorted(self._texts):
             for start in dict.fromkeys(_in_a_row(text)):

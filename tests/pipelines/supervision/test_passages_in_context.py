@@ -132,7 +132,7 @@ def test_unlabelled_pairs_show_nothing_of_a_test_half(released_data: Path, tmp_p
     assert len(made) > 1000
     claims = fool_me_twice.read(fm2)
     hidden = {
-        normal(text)
+        text
         for claim in claims
         if half(claim.text) == "test"
         for text in (
@@ -141,6 +141,7 @@ def test_unlabelled_pairs_show_nothing_of_a_test_half(released_data: Path, tmp_p
         )
     }
     parts = {normal(text[each.start : each.end]) for text in hidden for each in sentences(text)}
+    hidden = {normal(text) for text in hidden}
     seen = "\n".join(normal(text) for pair in made for text in pair.pair)
     assert not [text for text in hidden | parts if len(text.split()) > 8 and text in seen]
     assert made == recipes.build_unlabelled({"fool-me-twice": fm2}, 6)
