@@ -15,11 +15,8 @@ def default_home() -> Path:
     it. A folder that all may write to, as /tmp, stays as it is.
     """
     chosen = os.environ.get("CONTESTED_HOME", "").strip()
-    home = (
-        Path(chosen).expanduser().absolute()
-        if chosen
-        else Path(platformdirs.user_data_dir("contested", appauthor=False))
-    )
+    usual = platformdirs.user_data_dir("contested", appauthor=False)
+    home = Path(chosen or usual).expanduser().absolute()
     with suppress(OSError):  # told where a file cannot be written
         home.mkdir(0o700, parents=True, exist_ok=True)
         mode = home.stat().st_mode
