@@ -148,7 +148,7 @@ async def find(
         states = running(home)
         wanted = [state for state in states if state.serves(digest, options)]
         for state in wanted:
-            if healthy := await _answering(state):
+            if healthy := await answering(state):
                 return healthy
         awaited = next((state for state in states if state in wanted or state.abandoned()), None)
         if awaited is None:
@@ -165,7 +165,8 @@ async def find(
         await asyncio.sleep(_LOOK_EVERY_S)
 
 
-async def _answering(state: State) -> list[Endpoint]:
+async def answering(state: State) -> list[Endpoint]:
+    """Those of its endpoints that answer now."""
     endpoints = state.endpoints()
     asked = await asyncio.gather(*map(answers, endpoints))
     return [one for one, answered in zip(endpoints, asked, strict=True) if answered]

@@ -16,7 +16,6 @@ from pipelines.experiment.options import ModelOptions, source_of
 from pipelines.option import Option
 from serving import detached, models
 from serving.connect import KEY_VARIABLE, Role
-from serving.endpoint import answers
 from serving.home import default_models_dir
 from serving.offline import go_offline
 from serving.placement import Seat
@@ -84,7 +83,8 @@ def _say(text: str) -> None:
 def _show() -> None:
     states = detached.running()
     for state in states:
-        ready = "ready" if state.urls and all(map(answers, state.endpoints())) else "not answering"
+        answering = len(asyncio.run(detached.answering(state)))
+        ready = "ready" if 0 < answering == len(state.urls) else "not answering"
         owner = "" if state.owner is None else f"  ends with process {state.owner}"
         urls = " ".join(state.urls)
         print(f"{state.model}  {urls}  {ready}  pid {state.pid}  logs {state.logs}{owner}")

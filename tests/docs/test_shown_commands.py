@@ -153,9 +153,16 @@ class Shell:
         return Outcome(code, *self.capsys.readouterr())
 
 
-def build(root: Path, smollm2: Model, models_dir: Path, server: State | None) -> Place:
-    """A home with SmolLM2 and others registered, that finds the server if there is one."""
+def build(
+    root: Path, smollm2: Model, models_dir: Path, server: State | None, running: Path | None = None
+) -> Place:
+    """A home with SmolLM2 and others registered; it is that of the server if there is one."""
     place = Place(root, server)
+    if server is not None and running is not None:
+        root.mkdir()
+        place.home.symlink_to(running)
+        nobodys = server.model_copy(update={"owner": None})
+        (running / "servers" / f"{server.pid}.json").write_text(nobodys.model_dump_json())
     registry = place.home / "models"
     for name in (smollm2.name, "smollm2-135m"):
         register_again(smollm2, models_dir, name, registry)
@@ -177,12 +184,6 @@ def build(root: Path, smollm2: Model, models_dir: Path, server: State | None) ->
     half = len(content) // 2
     for number, part in enumerate((content[:half], content[half:]), 1):
         write_parts_wheel(root / "data/wheels", "my-model-part", number, part)
-    if server is not None:
-        folder = place.home / "servers"
-        folder.mkdir()
-        (folder / "shared.json").write_text(
-            server.model_copy(update={"owner": None}).model_dump_json()
-        )
     return place
 
 
@@ -204,7 +205,7 @@ def with_server(
     with FileLock(session_folder / "docs.lock"):
         if root.exists():
             return Place(root, running_server)
-        return build(root, smollm2, models_dir, running_server)
+        return build(root, smollm2, models_dir, running_server, session_folder / "running")
 
 
 @pytest.fixture(scope="session")

@@ -18,6 +18,7 @@ from unittest.mock import AsyncMock
 
 import psutil
 import pytest
+from commands import Contested
 
 from serving import detached, shared
 from serving.backend import Backend, DetachedServers, OnDemand
@@ -164,6 +165,18 @@ async def test_only_the_process_it_runs_for_finds_a_server(
     found = await detached.find("d", OPTIONS, home)
     assert found == ([] if owner == 1 else [Endpoint("http://127.0.0.1:9/v1", "k", "m")])
     assert detached.running(home) == [state]
+
+
+def test_a_server_is_ready_once_it_answers(
+    home: Path,
+    holder: "subprocess.Popen[bytes]",
+    monkeypatch: pytest.MonkeyPatch,
+    contested: Contested,
+) -> None:
+    noted(home, holder.pid)
+    assert "  not answering  " in contested.done("serve", "--status").out
+    monkeypatch.setattr(detached, "answers", AsyncMock(return_value=True))
+    assert "  ready  " in contested.done("serve", "--status").out
 
 
 def test_what_runs_for_a_process_is_stopped_by_it_alone(
