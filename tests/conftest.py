@@ -118,6 +118,15 @@ def running_server(smollm2: Model, session_folder: Path) -> State:
 
 
 @pytest.fixture(scope="session")
+def server_home(running_server: State, session_folder: Path) -> Path:
+    """The home of that server, in which it is nobody's, so that commands use it."""
+    home = session_folder / "running"
+    nobodys = running_server.model_copy(update={"owner": None})
+    (home / "servers" / f"{nobodys.pid}.json").write_text(nobodys.model_dump_json())
+    return home
+
+
+@pytest.fixture(scope="session")
 def strict_server(smollm2: Model, session_folder: Path) -> Endpoint:
     """A real vLLM server in strict mode, shared by all workers."""
     options = load("cpu-small").strict().engine(smollm2.name)

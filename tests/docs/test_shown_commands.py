@@ -154,15 +154,13 @@ class Shell:
 
 
 def build(
-    root: Path, smollm2: Model, models_dir: Path, server: State | None, running: Path | None = None
+    root: Path, smollm2: Model, models_dir: Path, server: State | None, home: Path | None = None
 ) -> Place:
-    """A home with SmolLM2 and others registered; it is that of the server if there is one."""
+    """A home with SmolLM2 and others registered; with a server, it is the server's."""
     place = Place(root, server)
-    if server is not None and running is not None:
+    if home is not None:
         root.mkdir()
-        place.home.symlink_to(running)
-        nobodys = server.model_copy(update={"owner": None})
-        (running / "servers" / f"{server.pid}.json").write_text(nobodys.model_dump_json())
+        place.home.symlink_to(home)
     registry = place.home / "models"
     for name in (smollm2.name, "smollm2-135m"):
         register_again(smollm2, models_dir, name, registry)
@@ -198,14 +196,18 @@ def register_again(model: Model, models_dir: Path, name: str, target: Path) -> N
 
 @pytest.fixture(scope="session")
 def with_server(
-    smollm2: Model, models_dir: Path, running_server: State, session_folder: Path
+    smollm2: Model,
+    models_dir: Path,
+    running_server: State,
+    server_home: Path,
+    session_folder: Path,
 ) -> Place:
     """For all but the commands about servers; shared by all workers, and so is its cache."""
     root = session_folder / "docs"
     with FileLock(session_folder / "docs.lock"):
         if root.exists():
             return Place(root, running_server)
-        return build(root, smollm2, models_dir, running_server, session_folder / "running")
+        return build(root, smollm2, models_dir, running_server, server_home)
 
 
 @pytest.fixture(scope="session")

@@ -14,9 +14,6 @@ from tiny_project import write_model
 from pipelines.cli import doctor
 from pipelines.cli.doctor import Finding, findings
 from serving import connect, folders, models, processor
-from serving.detached import State
-from serving.manifests import read_manifest, write_manifest
-from serving.models import Model
 from serving.weights import GIB
 
 SMALL = "smollm2-135m-instruct"
@@ -177,19 +174,17 @@ def test_where_each_model_goes_and_what_fits_is_shown(
 
 @pytest.mark.real_server
 def test_it_asks_the_model_and_says_how_quick_it_is(
-    smollm2: Model, models_dir: Path, running_server: State, home: Path, contested: Contested
+    models_dir: Path,
+    server_home: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    contested: Contested,
 ) -> None:
-    known = read_manifest(SMALL, models_dir)
-    assert known is not None
-    (home / "models").mkdir()
-    write_manifest(home / "models", known)
-    (home / "models" / SMALL).symlink_to(smollm2.path)
-    (home / "servers").mkdir()
-    state = running_server.model_copy(update={"owner": None})
-    (home / "servers" / "one.json").write_text(state.model_dump_json())
-    lab = home / "lab.toml"
+    monkeypatch.setenv("CONTESTED_HOME", str(server_home))
+    lab = tmp_path / "lab.toml"
     options = (Path(models.__file__).parent / "profiles/cpu-small.toml").read_text()
     lab.write_text(options.replace('dtype = "auto"', 'dtype = "float32"'))
-    said = " ".join(contested.done("doctor", "--ask", "--profile", lab).out.split())
+    asked = ["doctor", "--ask", "--profile", lab, "--models-dir", models_dir]
+    said = " ".join(contested.done(*asked).out.split())
     assert f"answer of {SMALL} ok it was running; first token: " in said
     assert "tokens/s for a single request" in said
