@@ -8,6 +8,7 @@ allowed.
 
 import logging
 import secrets
+import signal
 import socket
 import threading
 from collections.abc import Mapping
@@ -154,9 +155,13 @@ def listening(port: int) -> socket.socket:
 
 
 def serve_until_interrupted(app: ASGIApp, opened: socket.socket) -> None:
-    """Serve a guarded application on the socket of `listening` until Ctrl-C, which it raises."""
+    """Serve a guarded application on the socket of `listening` until Ctrl-C, which it raises.
+
+    So it does in the background, too, where a shell has INT ignored.
+    """
     import uvicorn
 
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     server = uvicorn.Server(
         uvicorn.Config(
             app,

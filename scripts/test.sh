@@ -16,10 +16,10 @@ fi
 # Beside the first tests, which wait for a server to start.
 mypy &
 types=$!
-# Three at a time, a file's tests together: many of them wait for a process or a server. Each computes
+# Two at a time, a file's tests together: many of them wait for a process or a server. Each computes
 # on one core: threads of several processes on the same cores hold each other up.
 export OMP_NUM_THREADS=1
 failed=0
-pytest -n 3 --dist loadfile --no-loadscope-reorder --durations=10 || failed=$?
+pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=10 || failed=$?
 wait "$types" || fail "mypy found errors (see above)"
 exit "$failed"

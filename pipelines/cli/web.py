@@ -86,8 +86,7 @@ def web(options: WebOptions) -> None:
             # Some browsers return only when they are closed.
             threading.Thread(target=_open, args=(door.url, page), daemon=True).start()
         serve_until_interrupted(app, opened)
-    with suppress(OSError):
-        page.unlink()
+    page.unlink(missing_ok=True)
     # What still computes in a thread would be waited for; servers of models end with this process.
     sys.stdout.flush()
     os._exit(0)

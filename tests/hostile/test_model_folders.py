@@ -87,7 +87,7 @@ def test_a_tokenizer_that_panics_in_a_library_is_one_line(
     file.write_text(str(FILES["a tokenizer that panics as it is read"][1]))
     monkeypatch.setattr(app, "app", lambda **_: Tokenizer.from_file(str(file)))
     monkeypatch.setenv("RUST_BACKTRACE", "0")
-    assert the_line(contested()).startswith("a model's tokenizer.json is broken (Precompiled")
+    assert the_line(contested()).startswith("a tokenizer failed (Precompiled")
 
 
 PROFILES = {

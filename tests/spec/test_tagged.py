@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nli.errors import TaggerError
 from nli.labels import Label
 from nli.pairs import Pair
-from nli.tagger import Tag
+from nli.tagger import Tag, UnfitError
 from pipelines.errors import InputError
 from pipelines.npov.example import NpovExample
 from pipelines.npov.tagged import ArgumentTagger
@@ -46,7 +45,7 @@ class StandIn:
     ) -> list[Tag]:
         self.asked += pairs
         if any(not pair.premise for pair in pairs):
-            raise TaggerError("blank")
+            raise UnfitError({pairs[0]: "blank"})
         shares = [SUPPORT.get(pair, 0.1) for pair in pairs]
         return [
             Tag((p, (1 - p) / 2, (1 - p) / 2), Label.SUPPORT, p, None, windows=1) for p in shares

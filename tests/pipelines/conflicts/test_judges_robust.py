@@ -67,7 +67,7 @@ def _wrong(name: str) -> tuple[object, ...]:
         *({**good, name: value} for value in ("yes", "true", 1, None, [True], {"is": True})),
         good,
         {name: True},
-        [{**good, name: True}],
+        [{**good, name: True}, {**good, name: False}],
         True,
         "YES",
         {"reason": 7, name: True},
@@ -115,7 +115,8 @@ UNREADABLE = (
     "",
     "The answer adheres to the expected behaviour, so: true.",
     "YES",
-    '```json\n{"reason": "r", "adheres": true, "included": true}\n```',
+    '```json\n{"reason": "r", "adheres": true, "included": true}\n```\n'
+    '{"reason": "r", "adheres": false, "included": false}',  # which of them?
     "null",
 )
 
