@@ -47,7 +47,7 @@ MIB = 1 << 20
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(requests, "PATIENCE_S", 0.3)
     monkeypatch.setattr(requests, "WHOLE_S", 4.0)
-    monkeypatch.setattr(line, "BODY_S", 1.0)
+    monkeypatch.setattr(line, "BODY_S", 0.5)
     monkeypatch.setattr(endpoint, "PAGE_S", 2.0)
 
 
