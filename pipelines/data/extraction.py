@@ -11,9 +11,9 @@ import resource
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 from pipelines.errors import InputError
+from serving.offline import module_path
 
 SECONDS = 30
 """After this long a file is given up."""
@@ -32,13 +32,12 @@ def extracted(name: str, kind: str, data: bytes, started: Started = lambda _: No
     Raises:
         InputError: It is damaged, or takes too long or too much memory.
     """
-    paths = [str(Path(__file__).parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])]
     with subprocess.Popen(  # noqa: S603  our own module, and none of the working directory
         [sys.executable, "-P", "-m", "pipelines.data.extraction", kind],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
+        env=os.environ | module_path(),
     ) as process:
         started(process)
         try:
