@@ -10,7 +10,9 @@ from serving.imports import explain_import, is_ours
 
 _NO_MEMORY = re.compile(
     rf"{os.strerror(errno.ENOMEM)}|can't (?:start new thread|allocate memory)"
-    r"|failed to map segment|out of memory",
+    r"|failed to map segment|out of memory"
+    # What Python's compiler says where it could not even make the exception.
+    r"|returned NULL without setting an exception",
     re.IGNORECASE,
 )
 
@@ -25,7 +27,7 @@ def entry() -> None:
         from pipelines.cli.app import main
 
         sys.exit(main())
-    except (ImportError, MemoryError, OSError, RuntimeError) as error:
+    except (ImportError, MemoryError, OSError, RuntimeError, SystemError) as error:
         if _lacks_memory(error):
             reason = "there is not enough memory; close other programs, or raise the limit (ulimit)"
         elif isinstance(error, ImportError) and not is_ours(error):
