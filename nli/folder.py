@@ -99,17 +99,22 @@ def check_files(folder: Path) -> dict[str, Any]:
         Its `config.json`.
 
     Raises:
-        TaggerError: There is no such folder (or it is a name on a hub); the weights are pickles or
-            missing; it asks for its own Python code to be run; it has no tokenizer.
+        TaggerError: There is no such folder (or it is a name on a hub); the weights are pickles,
+            missing or an adapter's; it asks for its own Python code to be run; it has no tokenizer.
     """
     if not folder.is_dir():
         raise TaggerError(_no_folder(folder))
     try:
+        if (folder / "adapter_config.json").exists():
+            raise TaggerError(
+                f"{folder} holds an adapter, which needs its base; make a tagger of both:"
+                " contested nli merge"
+            )
         if not any(folder.glob("*.safetensors")):
             raise TaggerError(_no_weights(folder))
-        config = _object(folder / "config.json")
+        config = read_object(folder / "config.json")
         for file in (folder / "config.json", *folder.glob("tokenizer_config.json")):
-            if _object(file).get("auto_map"):
+            if read_object(file).get("auto_map"):
                 raise TaggerError(
                     f"{file} asks for Python code from the folder to be run (auto_map), which is"
                     " never done; use a model of an architecture that transformers knows"
@@ -158,7 +163,8 @@ def _unreadable(path: Path, error: OSError) -> TaggerError:
     return TaggerError(f"{path} cannot be read ({error.strerror}); mend that first")
 
 
-def _object(file: Path) -> dict[str, Any]:
+def read_object(file: Path) -> dict[str, Any]:
+    """The JSON object in a file of a model's folder; TaggerError if it has none."""
     if not file.is_file():
         raise TaggerError(
             f"{file.parent} has no {file.name}; fetch it from where the model is from"

@@ -20,8 +20,10 @@ class TrainingSettings(BaseModel):
 
     Attributes:
         base: Folder of the model to start from: an encoder, or an earlier tagger.
+        adapter: Rank of adapters that are trained in place of the base; None trains all of it.
         epochs: Passes over the pairs; a fraction is allowed.
         learning_rate: Its peak, reached after `warmup_steps`; it falls linearly to zero at the end.
+            1e-4, or 4e-4 for adapters.
         batch_tokens: Most tokens of a batch, padding included.
         max_tokens: Longest pair, within what the encoder reads; the longer text of a longer one is
             cut at its end.
@@ -40,8 +42,11 @@ class TrainingSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     base: Path
+    adapter: Annotated[int, Field(ge=1)] | None = None
     epochs: Annotated[float, Field(gt=0)] = 2.0
-    learning_rate: Annotated[float, Field(gt=0)] = 1e-4
+    learning_rate: Annotated[float, Field(gt=0)] = Field(
+        default_factory=lambda known: 4e-4 if known.get("adapter") else 1e-4
+    )
     warmup_steps: Annotated[int, Field(ge=0)] = 100
     batch_tokens: Annotated[int, Field(ge=64)] = 2048
     max_tokens: Annotated[int, Field(ge=16)] = 320

@@ -14,6 +14,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nli.adapter import add_adapter, base_sha256, save_adapter
 from nli.curve import CurvePoint, curve, evaluation, keep_point
 from nli.encoder import new_cross_encoder, token_lengths
 from nli.errors import TaggerError
@@ -63,7 +64,8 @@ def train(
         pairs: What it learns from, with and without labels.
         dev: What it is watched by; it is never trained on.
         out: The tagger's folder: safetensors weights of half precision, tokenizer, config with the
-            label order, the settings and the validation curve, which is returned.
+            label order, the settings and the validation curve, which is returned. Of an adapter
+            the weights are its own and the head's: see `nli.adapter.merge`.
         teacher: What another model gives to `pairs`, (n, 3).
         on_progress: Told after every batch.
         on_evaluation: Told of every point of the curve.
@@ -90,10 +92,14 @@ def train(
             " take more passes, or repeat a source at least once"
         )
     _claim(out, settings, pairs, dev, teacher)
-    if not (out / WEIGHTS).exists():
+    if not _finished(out):
         labels = targets(pairs, teacher, settings.teacher_weight)
         _fit(out, settings, pairs, labels, dev, on_progress=on_progress, on_point=on_evaluation)
     return curve(out)
+
+
+def _finished(out: Path) -> bool:
+    return any(out.glob("*model.safetensors"))
 
 
 def _sha256(lines: Iterable[str]) -> str:
@@ -118,10 +124,12 @@ def _claim(
         "dev_sha256": _sha256(pair.model_dump_json() for pair in dev),
         "teacher_sha256": None if rows is None else _sha256(rows),
     }
+    if settings.adapter is not None:
+        described["base_sha256"] = base_sha256(settings.base)
     path = out / SETTINGS
     if out.resolve() == settings.base.resolve():
         raise TaggerError(f"{out} is the encoder to start from; choose another folder to train in")
-    if (out / WEIGHTS).exists() and not path.exists():
+    if _finished(out) and not path.exists():
         raise TaggerError(f"{out} holds a model that was not trained here; choose another folder")
     if not path.exists():
         check_files(settings.base)  # nothing is begun that could not go on
@@ -159,6 +167,7 @@ def _fit(
 ) -> None:
     # Heavy, and needed only where a model is trained.
     from datasets import Dataset, disable_progress_bars
+    from safetensors.torch import load_file, save_file
     from sentence_transformers import cross_encoder
     from sentence_transformers.base.evaluation import BaseEvaluator
     from sentence_transformers.base.sampler import DefaultBatchSampler
@@ -170,6 +179,7 @@ def _fit(
     logging.disable_progress_bar()
     how = settings.model_dump(include={"max_tokens", "dropout", "seed"})
     model = new_cross_encoder(settings.base, **how)
+    adapter = None if settings.adapter is None else add_adapter(model.model, settings.adapter)
     plan = batches(settings, [pair.source for pair in pairs], token_lengths(model, pairs))
     sizes = list(accumulate((len(batch) for batch in plan), initial=0))
 
@@ -186,6 +196,19 @@ def _fit(
         # Not as an argument of the trainer: it keeps its arguments in every checkpoint.
         def get_batch_sampler(self, dataset: Any, **options: Any) -> PlannedBatches:
             return PlannedBatches(dataset, **options)
+
+        # Of an adapter, a checkpoint is as small as what is trained.
+        def _save(self, output_dir: str, *_: Any, **__: Any) -> None:
+            Path(output_dir).mkdir(parents=True, exist_ok=True)
+            save_file(self._trained(), Path(output_dir) / WEIGHTS)
+
+        def _load_from_checkpoint(self, checkpoint: str, *_: Any) -> None:
+            kept = load_file(Path(checkpoint) / WEIGHTS)
+            for name, part in self._trained().items():
+                part.copy_(kept[name])
+
+        def _trained(self) -> dict[str, "torch.Tensor"]:
+            return {name: p.data for name, p in model.named_parameters() if p.requires_grad}
 
     class DevelopmentScore(BaseEvaluator):  # type: ignore[misc]  # no type hints
         """Scores the development pairs and keeps the curve."""
@@ -263,7 +286,7 @@ def _fit(
         ) from error
     if not any(point.step == len(plan) for point in curve(out)):
         trainer.evaluate()
-    _save(model, out)
+    _save(model, adapter, settings.base, out)
 
 
 def _last_checkpoint(folder: Path) -> Path | None:
@@ -281,14 +304,17 @@ def _last_checkpoint(folder: Path) -> Path | None:
     return whole[max(whole)] if whole else None
 
 
-def _save(model: "CrossEncoder", out: Path) -> None:
+def _save(model: "CrossEncoder", adapter: Any, base: Path, out: Path) -> None:
     """The finished tagger: weights of half precision, which its config has loaded as fp32.
 
     Read as fp16, they would be computed with as fp16 by default, which is slow on CPUs.
     """
     staged = out / "finished"
-    halved = {name: weight.half() for name, weight in model.model.state_dict().items()}
-    model.model.save_pretrained(staged, state_dict=halved)
+    if adapter is None:
+        halved = {name: weight.half() for name, weight in model.model.state_dict().items()}
+        model.model.save_pretrained(staged, state_dict=halved)
+    else:
+        save_adapter(adapter, base, staged)
     model.tokenizer.save_pretrained(staged)
     # The weights come last: a folder that has them is a finished tagger.
     for file in sorted(staged.iterdir(), key=lambda file: file.suffix == ".safetensors"):

@@ -151,6 +151,7 @@ class Profile(BaseModel):
         description: One line for people.
         device: "cpu", or "cuda" for NVIDIA GPUs.
         gpus: GPUs that the machine must have.
+        taggers: Where `roles` names no tagger: of these the first that is registered plays it.
         engines: Model name -> how its engine runs.
         local_gib: What the models of the other roles need on GPUs, in GiB: weights and working
             memory. They are loaded by this program and not by a server.
@@ -162,6 +163,7 @@ class Profile(BaseModel):
     description: str = ""
     device: Literal["cpu", "cuda"]
     gpus: Annotated[int, Field(ge=0)] = 0
+    taggers: tuple[str, ...] = ()
     roles: Roles
     engines: dict[str, EngineOptions]
     local_gib: dict[LocalRole, Gib] = {}

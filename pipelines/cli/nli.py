@@ -214,6 +214,26 @@ app.command()(nli_train.train)
 
 
 @app.command()
+def merge(
+    base: Annotated[Path, typer.Option(help="Folder of the model that the adapter belongs to.")],
+    out: Annotated[Path, typer.Option(help="Folder of the tagger; made.")],
+    adapter: Annotated[
+        Path | None,
+        typer.Option(help="Folder of `train --adapter`.", show_default="the one of contested"),
+    ] = None,
+) -> None:
+    """Make a tagger of an adapter and its base.
+
+    Example:
+        contested nli merge --base all-mpnet-base-v2 --adapter adapter --out tagger
+    """
+    from nli import adapter as adapters
+
+    adapters.merge(base, adapter or adapters.shipped_adapter(), out)
+    STDERR.print(f"tagger: {plain(str(out))}", soft_wrap=True)
+
+
+@app.command()
 @flat
 def tag(
     claim: Annotated[str, typer.Option(help="The statement to judge.")],

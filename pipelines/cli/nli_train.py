@@ -31,8 +31,15 @@ class TrainOptions(Options):
         Path, Option("Folder of the encoder to start from, or of a tagger to train further.")
     ]
     out: Annotated[Path, Option("Folder of the tagger; made, or continued.")]
+    adapter: Annotated[
+        int | None,
+        Field(ge=1),
+        Option("Train low-rank adapters of this rank alone; `merge` joins them with the base."),
+    ] = None
     epochs: Annotated[float, Field(ge=0.001), Option("Passes over the pairs.")] = 2.0
-    learning_rate: Annotated[float, Field(ge=1e-9), Option("Its peak.")] = 1e-4
+    learning_rate: Annotated[
+        float | None, Field(ge=1e-9), Option("Its peak.", shown="1e-4; of adapters 4e-4")
+    ] = None
     batch_tokens: Annotated[
         int, Field(ge=64), Option("Most tokens of a batch, padding included.")
     ] = 2048
@@ -108,7 +115,7 @@ def train(options: TrainOptions) -> None:
     rows = drawn(rows, options.limit, options.seed)
     settings = TrainingSettings(
         repeats=_repeats(options.repeat or [], sources),
-        **options.model_dump(include=set(TrainingSettings.model_fields)),
+        **options.model_dump(include=set(TrainingSettings.model_fields), exclude_none=True),
     )
     if not (options.base / "config.json").is_file():
         raise InputError(

@@ -1,7 +1,9 @@
 """Options that every experiment takes: where results go, which models are asked, and how."""
 
+import logging
 import re
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal, Self, TypeVar
 
@@ -18,11 +20,14 @@ from serving import models
 from serving import profile as profiles
 from serving.connect import Role, Source, devices
 from serving.home import default_models_dir
+from serving.manifests import read_manifest
 from serving.profile import LocalRole
 from serving.weights import needing
 
 MODEL_PANEL = "Model and server"
 CLUSTER_PANEL = "Cluster"
+
+_LOG = logging.getLogger(__name__)
 
 JudgeSettingsT = TypeVar("JudgeSettingsT", bound=JudgeSettings)
 
@@ -249,7 +254,7 @@ def device_of(role: LocalRole, where: Source) -> str | None:
 
 
 def tagger_named(name: str | None, where: Source) -> TaggerFolder:
-    """The tagger of that folder or registered name, or else the profile's, or else the shipped one.
+    """The tagger of that folder or registered name, or else the profile's.
 
     Raises:
         InputError: The folder is no tagger.
@@ -257,13 +262,42 @@ def tagger_named(name: str | None, where: Source) -> TaggerFolder:
     """
     name = name or where.profile.roles.tagger
     if name is None:
-        found = shipped_tagger()
+        found = profile_tagger(where)
     elif Path(name).expanduser().is_dir() or "/" in name:
         found = tagger_folder(Path(name).expanduser())
     else:
         found = tagger_folder(models.find(name, where.models_dir).path, name=name)
     device = device_of("tagger", where)
     return found if device is None else replace(found, device=device)
+
+
+def profile_tagger(where: Source) -> TaggerFolder:
+    """The first of a profile's taggers that is registered, else the one that comes with contested.
+
+    Raises:
+        ServingError: It has changed since it was registered.
+    """
+    from nli.adapter import shipped_adapter  # imports numpy
+
+    names = where.profile.taggers
+    for name in names:
+        if read_manifest(name, where.models_dir) is not None:
+            return tagger_folder(models.find(name, where.models_dir).path, name=name)
+    if names and shipped_adapter().is_dir():
+        _say_small(where.profile.name, names)
+    return shipped_tagger()
+
+
+@cache
+def _say_small(profile: str, names: tuple[str, ...]) -> None:
+    """Say, once, that the small tagger judges in place of those of the profile."""
+    _LOG.warning(
+        "contested: the small tagger judges: profile %s names %s, not registered here;"
+        " scripts/fetch_models.sh --tagger %s fetches it",
+        profile,
+        ", ".join(names),
+        names[-1],
+    )
 
 
 def judging(settings: JudgeSettingsT, overflow: Literal["error", "cut"]) -> JudgeSettingsT:

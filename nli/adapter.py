@@ -1,0 +1,118 @@
+"""Low-rank adapters (Hu et al., 2021): a large tagger as a few megabytes beside its base.
+
+An adapter's folder has its weights and the classifier's, tokenizer, config and calibration of the
+tagger that `merge` makes of it; the config names the base by its digest.
+"""
+
+import hashlib
+import shutil
+from pathlib import Path
+from typing import Any
+
+from nli.calibration import Calibration, write
+from nli.errors import TaggerError
+from nli.folder import CALIBRATION, DECIDING, check_files, read_object
+from nli.model import reason
+
+WEIGHTS = "adapter_model.safetensors"
+
+
+def shipped_adapter() -> Path:
+    """The folder of the adapter that comes with this package, in versions that have one."""
+    return Path(__file__).parent / "shipped-large"
+
+
+def add_adapter(model: Any, rank: int) -> Any:
+    """Put adapters into every linear layer of a classifier, in place; gives peft's view of it.
+
+    They and the classifier's head are trained, all else is frozen. An adapter is added as it is
+    (alpha = rank), so that its learning rate does not depend on its rank.
+    """
+    from peft import LoraConfig, get_peft_model
+
+    every = {"task_type": "SEQ_CLS", "target_modules": "all-linear"}
+    return get_peft_model(model, LoraConfig(r=rank, lora_alpha=rank, **every))
+
+
+def save_adapter(adapter: Any, base: Path, folder: Path) -> None:
+    """Write adapter and head, of half precision, with both configs; the base only by its digest."""
+    from peft import get_peft_model_state_dict
+    from safetensors.torch import save_file
+
+    known = adapter.peft_config["default"]
+    known.base_model_name_or_path, known.inference_mode = base.resolve().name, True
+    known.save_pretrained(folder)
+    model = adapter.get_base_model()
+    model.config.architectures = [type(model).__name__]
+    model.config.base_sha256 = base_sha256(base)
+    model.config.save_pretrained(folder)
+    trained = get_peft_model_state_dict(adapter, save_embedding_layers=False)
+    halved = {name: part.half() for name, part in trained.items()}
+    save_file(halved, folder / WEIGHTS, metadata={"format": "pt"})
+
+
+def base_sha256(base: Path) -> str:
+    """SHA-256 (hex) of a base's weights. TaggerError if they are not one readable file."""
+    try:
+        with (base / "model.safetensors").open("rb") as weights:
+            return hashlib.file_digest(weights, "sha256").hexdigest()
+    except OSError as error:
+        raise TaggerError(
+            f"{base / 'model.safetensors'} cannot be read ({error.strerror}); an adapter needs a"
+            " base whose weights are one file"
+        ) from error
+
+
+def merge(base: Path, adapter: Path, out: Path) -> None:
+    """Make an ordinary tagger of an adapter and its base: fp16 safetensors, with the calibration.
+
+    Raises:
+        TaggerError: There is no base or no adapter, the adapter was trained on another base, the
+            new folder `out` exists or cannot be written.
+    """
+    if not (adapter / WEIGHTS).is_file():
+        raise TaggerError(f"{adapter} has no {WEIGHTS}; name a folder of nli train --adapter")
+    known = read_object(adapter / "config.json")
+    check_files(base)
+    if base_sha256(base) != known.get("base_sha256"):
+        raise TaggerError(
+            f"{base} is not the model that the adapter in {adapter} was trained on; name that one"
+        )
+    if out.exists():
+        raise TaggerError(f"{out} exists; name a new folder")
+    staged = out.with_name(f".{out.name}.partial")
+    shutil.rmtree(staged, ignore_errors=True)
+    try:
+        staged.mkdir(parents=True)
+        _write_merged(base, adapter, staged)
+        for file in [file for pattern in DECIDING for file in adapter.glob(pattern)]:
+            if file.name != WEIGHTS:
+                shutil.copyfile(file, staged / file.name)
+        if (staged / CALIBRATION).exists():
+            fitted = Calibration.model_validate_json((staged / CALIBRATION).read_bytes())
+            write(staged, fitted)
+        staged.rename(out)
+    except Exception as error:  # whatever a library makes of a broken folder
+        shutil.rmtree(staged, ignore_errors=True)
+        raise TaggerError(f"{adapter} cannot be merged into {out}: {reason(error)}") from error
+
+
+def _write_merged(base: Path, adapter: Path, out: Path) -> None:
+    from peft import PeftModel
+    from transformers import AutoConfig, AutoModelForSequenceClassification
+    from transformers.utils import logging
+
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    safe = {"local_files_only": True, "trust_remote_code": False}
+    model = AutoModelForSequenceClassification.from_pretrained(
+        base,
+        **safe,
+        config=AutoConfig.from_pretrained(adapter, **safe),
+        use_safetensors=True,
+        ignore_mismatched_sizes=True,  # a head of another number of labels, which is replaced
+    )
+    # In doubles: rounded to halves, the weights and so their digest are the same on every machine.
+    whole = PeftModel.from_pretrained(model, str(adapter)).double().merge_and_unload()
+    halved = {name: part.half() for name, part in whole.state_dict().items()}
+    whole.save_pretrained(out, state_dict=halved)
