@@ -29,6 +29,9 @@ CLUSTER_PANEL = "Cluster"
 
 _LOG = logging.getLogger(__name__)
 
+LARGE = "contested-nli-large"
+"""Made of an adapter that not every version brings."""
+
 JudgeSettingsT = TypeVar("JudgeSettingsT", bound=JudgeSettings)
 
 Overflow = Annotated[
@@ -279,11 +282,11 @@ def profile_tagger(where: Source) -> TaggerFolder:
     """
     from nli.adapter import shipped_adapter  # imports numpy
 
-    names = where.profile.taggers
-    for name in names:
+    for name in where.profile.taggers:
         if read_manifest(name, where.models_dir) is not None:
             return tagger_folder(models.find(name, where.models_dir).path, name=name)
-    if names and shipped_adapter().is_dir():
+    lacking = () if shipped_adapter().is_dir() else (LARGE,)
+    if names := tuple(name for name in where.profile.taggers if name not in lacking):
         _say_small(where.profile.name, names)
     return shipped_tagger()
 
@@ -296,7 +299,7 @@ def _say_small(profile: str, names: tuple[str, ...]) -> None:
         " scripts/fetch_models.sh --tagger %s fetches it",
         profile,
         ", ".join(names),
-        names[-1],
+        names[0],
     )
 
 

@@ -9,10 +9,12 @@ from types import SimpleNamespace
 import psutil
 import pytest
 from commands import Contested
+from tiny_encoders import cross_encoder
 from tiny_project import write_model
 
 from pipelines.cli import doctor
 from pipelines.cli.doctor import Finding, findings
+from pipelines.experiment import options
 from serving import connect, folders, models, processor
 from serving.weights import GIB
 
@@ -57,6 +59,25 @@ def test_the_model_of_every_role_is_looked_at_once(registered: Path, tmp_path: P
     small = by_name(findings("cpu-small", registered))
     assert small[f"model {SMALL}"].says.startswith("generator, judge, salience: ")
     assert (small["tagger"].state, small["embedder"].state) == ("good", "good")
+
+
+def test_a_gpu_profile_takes_the_first_of_its_taggers_that_is_registered(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Else the shipped one judges, which is said."""
+
+    def tagger() -> str:
+        return by_name(findings("one-gpu-7b", tmp_path / "models"))["tagger"].says
+
+    options._say_small.cache_clear()
+    assert tagger().startswith("contested-nli, ")
+    (line,) = caplog.messages
+    assert "profile one-gpu-7b names deberta-v3-large, modernbert-large, deberta-v3-base" in line
+    assert "scripts/fetch_models.sh --tagger deberta-v3-large" in line
+    for name in ("deberta-v3-base", "deberta-v3-large"):
+        folder = cross_encoder(tmp_path / name, architecture="DebertaV2")
+        models.add(folder, name, tmp_path / "models")
+        assert tagger().startswith(f"{name}, ")
 
 
 def test_a_changed_byte_is_found_by_hashing(registered: Path, contested: Contested) -> None:
