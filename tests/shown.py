@@ -153,7 +153,7 @@ def write_files(folder: Path) -> None:
         ),
     }
     if folder.name == "labellers":
-        texts["own-pairs.jsonl"] = labelled_pairs(120)
+        texts["own-pairs.jsonl"] = labelled_pairs(36)
     texts["ambigdocs.json"] = ambigdocs_text()
     texts["climate-fever.jsonl"] = json.dumps(CLIMATE_FEVER) + "\n"
     texts["example.json"], topic, _ = examples("npov.md", "json")
