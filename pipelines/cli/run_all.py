@@ -113,8 +113,7 @@ def stages(
     judged = ("--judge", "nli", "--answer-tokens", "160") if small else ()
     # Types of conflicts by such models are worse than the rule's.
     typed = ("--types", "yes-no") if on_cpu else ()
-    bundled = ("--per-topic", "1")
-    sets = bundled if options.data is None else ("--split", "all", "--set", "unparaphrased")
+    sets = ("--split all --set unparaphrased" if options.data else "--per-topic 1").split()
     found: list[Stage] = []
 
     def add(
@@ -139,7 +138,8 @@ def stages(
     again = "The same by the language model, to compare the two judges"
     add(again, detection, detection, by_model, 8, first=8)
     add("ConRAG: answers that cite both sides", "conrag", detection, tagged, 8)
-    add("MADAM-RAG: documents debate", "madam-rag", "ramdocs", asked, 70, first=2)
+    debated = (*asked, "--rounds", "2") if small else asked
+    add("MADAM-RAG: documents debate", "madam-rag", "ramdocs", debated, 60, first=2)
     add(
         "CONFLICTS: answers that suit the kind of conflict",
         *("conflicts", "conflicts"),

@@ -1,7 +1,6 @@
 """Every command and every example that README.md and docs/ show is run, against one real server.
 
 A page's commands run in the page's order, in a folder of their own that holds the files they name.
-Pages are shared out to the workers of a session (see conftest.py).
 They run within this process, as `contested` would run them: starting Python and importing torch
 anew for each of them takes longer than most of them do.
 """
@@ -14,23 +13,27 @@ import signal
 import subprocess
 import sys
 import threading
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 from commands import Outcome
-from filelock import FileLock
 from shown import ASSIGNMENTS, PAGES, ROOT, Case, cases, write_files, write_model
 from tiny_wheels import write_parts_wheel
 
 from pipelines.cli.app import main
 from serving import models, processor
+from serving.calls import Sampling
+from serving.client import Client
 from serving.detached import State
 from serving.gpus import any_gpu
 from serving.manifests import read_manifest, write_manifest
 from serving.models import Model
+from serving.tokens import Message
 
 COVERED_BY = {
     "scripts/carry.sh": "tests/scripts/test_carry.py",
@@ -49,14 +52,11 @@ NEEDS_GPU = {
 }
 """Commands that cannot succeed here, and what they say, with code 2, on a machine without a GPU."""
 
-BRIEF = {"--agent-tokens": "48", "--conclusion-tokens": "48"}
-SHORTER = {
-    "run": {"--limit": "1"},
-    "run madam-rag": BRIEF,
-    "debate": {"--rounds": "1"} | BRIEF,
-    "resolve": {"--answer-tokens": "64"},
-}
+SHORTER = {"run": {"--limit": "1"}, "debate": {"--rounds": "1"}}
 """What is added to a command that says nothing of it, so that it takes no longer than it must."""
+
+REPLY_TOKENS = 32
+"""Longer replies are cut: what the small model goes on to say is of no use to anybody."""
 
 UNTIL_INTERRUPTED = {
     "contested serve": ("URL ", "model ", "export CONTESTED_API_KEY="),
@@ -142,6 +142,13 @@ class Shell:
         self.patch.chdir(self.place.folder(case.page))
         self.patch.delenv("CONTESTED_API_KEY", raising=False)
         self.patch.setattr(processor, "CPUINFO", Path("nowhere"))  # float32, as the server has it
+        request = Client._request
+
+        def brief(client: Client, messages: Sequence[Message], sampling: Sampling) -> Any:
+            most = min(sampling.max_tokens, REPLY_TOKENS)
+            return request(client, messages, replace(sampling, max_tokens=most))
+
+        self.patch.setattr(Client, "_request", brief)
         exports = {name: self.place.concrete(value) for name, value in case.exports}
         for name, value in (self.place.environment | exports).items():
             self.patch.setenv(name, value)
@@ -159,7 +166,6 @@ def build(
     """A home with SmolLM2 and others registered; with a server, it is the server's."""
     place = Place(root, server)
     if home is not None:
-        root.mkdir()
         place.home.symlink_to(home)
     registry = place.home / "models"
     for name in (smollm2.name, "smollm2-135m"):
@@ -200,14 +206,11 @@ def with_server(
     models_dir: Path,
     running_server: State,
     server_home: Path,
-    session_folder: Path,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Place:
-    """For all but the commands about servers; shared by all workers, and so is its cache."""
-    root = session_folder / "docs"
-    with FileLock(session_folder / "docs.lock"):
-        if root.exists():
-            return Place(root, running_server)
-        return build(root, smollm2, models_dir, running_server, server_home)
+    """For all but the commands about servers."""
+    root = tmp_path_factory.mktemp("docs")
+    return build(root, smollm2, models_dir, running_server, server_home)
 
 
 @pytest.fixture(scope="session")

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tiny_encoders import MAX_TOKENS, WORDS
+from tiny_encoders import MAX_TOKENS, WORDS, Architecture, cross_encoder
 
 from nli.errors import TaggerError
 from nli.labels import LABELS
 from nli.memory import CPU_BUDGET, GPU_BUDGET, TokenBudget, token_budget
 from nli.model import Encoder, Precision, native_precision
 from nli.pairs import Pair
+from nli.tagger import Tagger
 
 
 def some_pairs(count: int, seed: int = 0) -> list[Pair]:
@@ -38,6 +39,43 @@ def test_logits_are_in_one_order_whatever_the_models_order(folders: tuple[Path, 
     # The models differ enough for a wrong order to be seen.
     assert np.abs(first - first[:, [1, 2, 0]]).mean() > 0.1
     assert len(set(first.argmax(axis=1))) == len(LABELS)
+
+
+@pytest.mark.parametrize("architecture", ["DebertaV2", "ModernBert"])
+def test_published_taggers_are_read_in_their_order_and_to_the_last_bit(
+    architecture: Architecture, tmp_path: Path
+) -> None:
+    """DeBERTa-v3 and ModernBERT: label names as published, no token types, windows."""
+    names = ("entailment", "neutral", "contradiction")
+    folder = cross_encoder(tmp_path / "tagger", names, architecture=architecture)
+    tagger = Tagger.load(folder, precision="fp32", device="cpu")
+    assert tagger.encoder.max_tokens == MAX_TOKENS
+    pairs = some_pairs(20)
+    logits = tagger.encoder.logits(pairs)
+    for pair, row in zip(pairs, logits, strict=True):
+        assert np.array_equal(tagger.encoder.logits([pair])[0], row)
+    np.testing.assert_allclose(logits[:, [0, 2, 1]], by_transformers(folder, pairs), atol=1e-4)
+    long = Pair("The lake is deep. " * 40, "The lake is red.")
+    (tag,) = tagger.tag([long])
+    assert tag.windows > 1
+    assert sum(tag.probabilities) == pytest.approx(1)
+
+
+def by_transformers(folder: Path, pairs: list[Pair]) -> Any:
+    """What the model itself makes of each pair alone, in its own order of labels."""
+    import torch
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    model = AutoModelForSequenceClassification.from_pretrained(folder).eval()
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    with torch.no_grad():
+        rows = [
+            model(
+                **tokenizer(*pair, return_tensors="pt", truncation=True, max_length=MAX_TOKENS)
+            ).logits[0]
+            for pair in pairs
+        ]
+    return torch.stack(rows).numpy()
 
 
 def test_logits_are_those_of_sentence_transformers(

