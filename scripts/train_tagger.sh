@@ -51,11 +51,11 @@ done
 [ -n "$data" ] && [ -n "$out" ] || fail "--data and --out are needed (see --help)"
 [ -z "$base" ] || [ -z "$further" ] || fail "--base begins anew where --further goes on; give one"
 [ -z "$large" ] || [ -z "$further$teacher" ] || fail "--large takes neither --further nor --teacher"
-for file in nli/train.jsonl.gz nli/dev.jsonl.gz nli/more_train.jsonl.gz nli/more_dev.jsonl.gz; do
-  [ -f "$data/$file" ] || fail "$data/$file is missing; see --help for what DIR holds"
-done
 for folder in "$base" "$further" "$teacher"; do
   [ -z "$folder" ] || [ -f "$folder/config.json" ] || fail "$folder is no model folder"
+done
+for file in nli/train.jsonl.gz nli/dev.jsonl.gz nli/more_train.jsonl.gz nli/more_dev.jsonl.gz; do
+  [ -f "$data/$file" ] || fail "$data/$file is missing; see --help for what DIR holds"
 done
 
 # The one file of a folder whose name has the ending.
