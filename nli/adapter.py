@@ -4,17 +4,18 @@ An adapter's folder has its weights and the classifier's, tokenizer, config and 
 tagger that `merge` makes of it; the config names the base by its digest.
 """
 
-import hashlib
 import shutil
 from pathlib import Path
 from typing import Any
 
 from nli.calibration import Calibration, write
 from nli.errors import TaggerError
-from nli.folder import CALIBRATION, DECIDING, check_files, read_object
+from nli.folder import CALIBRATION, DECIDING, check_files, read_object, sha256_of
 from nli.model import reason
 
 WEIGHTS = "adapter_model.safetensors"
+BASE = "model.safetensors"
+"""The base's weights, in one file: an adapter names it by its SHA-256."""
 
 
 def shipped_adapter() -> Path:
@@ -44,23 +45,11 @@ def save_adapter(adapter: Any, base: Path, folder: Path) -> None:
     known.save_pretrained(folder)
     model = adapter.get_base_model()
     model.config.architectures = [type(model).__name__]
-    model.config.base_sha256 = base_sha256(base)
+    model.config.base_sha256 = sha256_of(base / BASE)
     model.config.save_pretrained(folder)
     trained = get_peft_model_state_dict(adapter, save_embedding_layers=False)
     halved = {name: part.half() for name, part in trained.items()}
     save_file(halved, folder / WEIGHTS, metadata={"format": "pt"})
-
-
-def base_sha256(base: Path) -> str:
-    """SHA-256 (hex) of a base's weights. TaggerError if they are not one readable file."""
-    try:
-        with (base / "model.safetensors").open("rb") as weights:
-            return hashlib.file_digest(weights, "sha256").hexdigest()
-    except OSError as error:
-        raise TaggerError(
-            f"{base / 'model.safetensors'} cannot be read ({error.strerror}); an adapter needs a"
-            " base whose weights are one file"
-        ) from error
 
 
 def merge(base: Path, adapter: Path, out: Path) -> None:
@@ -74,7 +63,7 @@ def merge(base: Path, adapter: Path, out: Path) -> None:
         raise TaggerError(f"{adapter} has no {WEIGHTS}; name a folder of nli train --adapter")
     known = read_object(adapter / "config.json")
     check_files(base)
-    if base_sha256(base) != known.get("base_sha256"):
+    if sha256_of(base / BASE) != known.get("base_sha256"):
         raise TaggerError(
             f"{base} is not the model that the adapter in {adapter} was trained on; name that one"
         )

@@ -147,15 +147,18 @@ def weights_digest(folder: Path) -> str:
     return _digest(folder, [pattern for pattern in DECIDING if pattern != CALIBRATION])
 
 
+def sha256_of(file: Path) -> str:
+    """SHA-256 (hex) of a file; TaggerError if it cannot be read."""
+    try:
+        with file.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise _unreadable(file, error) from error
+
+
 def _digest(folder: Path, patterns: Iterable[str]) -> str:
     files = {file.name: file for pattern in patterns for file in folder.glob(pattern)}
-    lines = ""
-    try:
-        for name in sorted(files):
-            with files[name].open("rb") as stream:
-                lines += f"{hashlib.file_digest(stream, 'sha256').hexdigest()}  {name}\n"
-    except OSError as error:
-        raise _unreadable(folder, error) from error
+    lines = "".join(f"{sha256_of(files[name])}  {name}\n" for name in sorted(files))
     return hashlib.sha256(lines.encode()).hexdigest()
 
 

@@ -14,11 +14,11 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nli.adapter import add_adapter, base_sha256, save_adapter
+from nli.adapter import add_adapter, save_adapter
 from nli.curve import CurvePoint, curve, evaluation, keep_point
 from nli.encoder import new_cross_encoder, token_lengths
 from nli.errors import TaggerError
-from nli.folder import check_files, write_whole
+from nli.folder import check_files, sha256_of, write_whole
 from nli.labels import LABELS, Label
 from nli.model import device_of, native_precision, reason
 from nli.pairs import LabelledPair, SourcedPair
@@ -125,7 +125,7 @@ def _claim(
         "teacher_sha256": None if rows is None else _sha256(rows),
     }
     if settings.adapter is not None:
-        described["base_sha256"] = base_sha256(settings.base)
+        described["base_sha256"] = sha256_of(settings.base / WEIGHTS)
     path = out / SETTINGS
     if out.resolve() == settings.base.resolve():
         raise TaggerError(f"{out} is the encoder to start from; choose another folder to train in")

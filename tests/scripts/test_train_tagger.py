@@ -50,40 +50,49 @@ def taken(line: bytes, *, nli: bool) -> bool:
     return zlib.crc32(str(row.get("group", row["premise"])).encode()) % 32 == 0
 
 
-def test_from_released_data_to_a_calibrated_tagger(released_data: Path, tmp_path: Path) -> None:
-    """With a teacher made on the way, of a tiny encoder of the kind that is fetched for it."""
-    out, base = tmp_path / "out", mpnet(tmp_path / "mpnet", tokens=400)
-    asked = ["--data", some_of(released_data, tmp_path / "data"), "--out", out, "--limit", 100]
-    done = script(*map(str, [*asked, "--teacher", "train", "--teacher-base", base]))
-    assert done.returncode == 0, done.stdout + done.stderr
-    tagger = Tagger.load(out / "tagger")
-    assert tagger.calibration.method != "none"
-    assert tagger.calibration.risk is not None
-    for name, sources in (("dev", {"all", "snli", "lingnli"}), ("more_dev", {"all", "fever"})):
-        table = json.loads((out / "evaluation" / name / "tables" / "tagger.json").read_text())
-        assert {row["source"] for row in table["rows"]} >= sources
-    table = json.loads((out / "evaluation/more_dev/tables/tagger-contrast.json").read_text())
-    assert "all" in {row["source"] for row in table["rows"]}
-    pairs = read_pairs(out / "pairs" / "sentences.jsonl.gz")
+def test_from_released_data_to_calibrated_taggers(released_data: Path, tmp_path: Path) -> None:
+    """A larger one, of a tiny encoder of the kind that is fetched for it, teaches a small one."""
+    data, large, out = (
+        some_of(released_data, tmp_path / "data"),
+        tmp_path / "large",
+        tmp_path / "out",
+    )
+
+    def trained(folder: Path, *options: object) -> Tagger:
+        if large.exists():
+            shutil.copytree(large / "pairs", folder / "pairs")
+        asked = ("--data", data, "--out", folder, "--limit", 100, *options)
+        done = script(*map(str, asked))
+        assert done.returncode == 0, done.stdout + done.stderr
+        return Tagger.load(folder / "tagger")
+
+    teacher = trained(large, "--large", "--base", mpnet(tmp_path / "mpnet", tokens=400))
+    assert teacher.calibration.method == "temperature"
+    kept = [(large / folder / "calibration.json").read_bytes() for folder in ("adapter", "tagger")]
+    assert kept[0] == kept[1]
+    pairs = read_pairs(large / "pairs" / "sentences.jsonl.gz")
     assert len(pairs) > 5_000
     sources = {pair.source for pair in pairs}
     assert not sources & {"sick", "scifact-rationales"}
     assert sources >= {"vitaminc-real", "vitaminc-real-context"}
-    teacher = Tagger.load(out / "teacher")
-    assert teacher.calibration.method == "temperature"
+
+    tagger = trained(out, "--teacher", large / "tagger")
+    assert tagger.calibration.method != "none"
+    assert tagger.calibration.risk is not None
+    for name, shown in (("dev", {"all", "snli", "lingnli"}), ("more_dev", {"all", "fever"})):
+        table = json.loads((out / "evaluation" / name / "tables" / "tagger.json").read_text())
+        assert {row["source"] for row in table["rows"]} >= shown
+    table = json.loads((out / "evaluation/more_dev/tables/tagger-contrast.json").read_text())
+    assert "all" in {row["source"] for row in table["rows"]}
     assert json.loads((out / "tagger/training.json").read_text())["teacher_sha256"]
     lines = (out / "teachings.jsonl").read_text().splitlines()
     assert {json.loads(line)["teacher"] for line in lines} == {teacher.digest[:32]}
 
-    # Trained further, without the first step; the pairs are there already.
     again = tmp_path / "again"
-    shutil.copytree(out / "pairs", again / "pairs")
-    done = script(*map(str, [*asked[:3], again, *asked[4:], "--further", out / "tagger"]))
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert not (again / "sentences").exists()
+    assert trained(again, "--further", out / "tagger").digest != tagger.digest
+    assert not (again / "sentences").exists(), "the first step is left out"
     settings = json.loads((again / "tagger/training.json").read_text())
     assert settings["base"] == str(out / "tagger")
-    assert Tagger.load(again / "tagger").digest != tagger.digest
 
 
 def test_each_release_is_one_file(tmp_path: Path) -> None:
@@ -100,35 +109,14 @@ def test_each_release_is_one_file(tmp_path: Path) -> None:
         (tmp_path / "ramdocs" / "a.jsonl").unlink(missing_ok=True)
 
 
-def test_a_teacher_whose_name_begins_with_train_is_a_folder(tmp_path: Path) -> None:
-    """Its name was cut to "ed/teacher", which is no folder."""
-    for name in ("train", "dev", "more_train", "more_dev"):
-        (tmp_path / "nli" / f"{name}.jsonl.gz").parent.mkdir(exist_ok=True)
-        (tmp_path / "nli" / f"{name}.jsonl.gz").touch()
-    teacher = tmp_path / "trained" / "teacher"
-    teacher.mkdir(parents=True)
-    asked = (ROOT / "scripts" / "train_tagger.sh", "--data", tmp_path, "--out", tmp_path / "out")
-    for made, says in ((False, "trained/teacher is no model folder"), (True, "ramdocs must hold")):
-        if made:
-            (teacher / "config.json").touch()
-        done = subprocess.run(
-            [*asked, "--teacher", "trained/teacher"],
-            cwd=tmp_path,
-            env=os.environ | {"CONTESTED_VENV": sys.prefix},
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == 2
-        assert says in done.stderr
-
-
 def test_what_is_missing_is_told_in_one_line(tmp_path: Path) -> None:
     for arguments, says in (
         ([], "--data and --out are needed"),
         (["--data"], "--data needs a value"),
         (["--date", "x"], "unknown option --date"),
         (["--data", str(tmp_path), "--out", str(tmp_path)], "nli/train.jsonl.gz is missing"),
-        (["--data", "x", "--out", "y", "--teacher-base", "z"], "is for --teacher train"),
+        (["--data", "x", "--out", "y", "--large", "--further", "f"], "--large takes neither"),
+        (["--data", "x", "--out", "y", "--teacher", "train"], "train is no model folder"),
         (["--data", "x", "--out", "y", "--base", "b", "--further", "f"], "give one"),
     ):
         done = script(*arguments)
