@@ -58,6 +58,9 @@ SHORTER = {"run": {"--limit": "1"}, "debate": {"--rounds": "1"}}
 REPLY_TOKENS = 32
 """Longer replies are cut: what the small model goes on to say is of no use to anybody."""
 
+READ_WHOLE = "contested score "
+"""A single response is refused where no reply can be read."""
+
 UNTIL_INTERRUPTED = {
     "contested serve": ("URL ", "model ", "export CONTESTED_API_KEY="),
     "contested web": ("http://127.0.0.1:", "For scripts: "),
@@ -148,7 +151,8 @@ class Shell:
             most = min(sampling.max_tokens, REPLY_TOKENS)
             return request(client, messages, replace(sampling, max_tokens=most))
 
-        self.patch.setattr(Client, "_request", brief)
+        if not case.text.startswith(READ_WHOLE):
+            self.patch.setattr(Client, "_request", brief)
         exports = {name: self.place.concrete(value) for name, value in case.exports}
         for name, value in (self.place.environment | exports).items():
             self.patch.setenv(name, value)
