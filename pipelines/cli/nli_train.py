@@ -144,7 +144,8 @@ def train(options: TrainOptions) -> None:
     out = options.out
     described = {"command": "nli train", "settings": settings.model_dump(mode="json")}
     write_page(out, f"Training of {out.name}", training_view(points), described, None)
-    STDERR.print(f"tagger: {plain(str(out))}   curve: {plain(str(out / 'report.html'))}")
+    made = "tagger" if options.adapter is None else "adapter"
+    STDERR.print(f"{made}: {plain(str(out))}   curve: {plain(str(out / 'report.html'))}")
 
 
 def _taught(
