@@ -134,7 +134,9 @@ class ScoreTask(OfDocuments, frozen=True):
     """How much of a response is disputed by its documents."""
 
     TITLE = "Score a response"
-    HELP = "Its claims, what each document says of them, and how much is disputed: CS-C and CS-R."
+    HELP = (
+        "Its claims, what each document says of them, how much is disputed, and if both sides show."
+    )
     COMMAND = "contested score"
     SUBJECT = "response"
 

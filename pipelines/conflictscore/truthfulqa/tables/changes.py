@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from pipelines.conflictscore.tables import ABOUT_SCORES, score_columns
 from pipelines.conflictscore.truthfulqa.result import CONDITIONS, Condition, TruthResult
 from pipelines.conflictscore.truthfulqa.tables.parts import (
     ANSWERS,
@@ -146,10 +147,16 @@ def conflicts(every: Sequence[Part]) -> Table:
             Column("scorer", "Scored by", lambda own: judge_named(own.part.config)),
             Column("setting", "Setting", lambda own: own.part.setting),
             CONDITION,
-            Measure("cs_c", "CS-C", lambda own: scores(own, "cs_c")),
-            Measure("cs_r", "CS-R", lambda own: scores(own, "cs_r")),
+            *score_columns(scores),
             Measure("less_rag", "CS-C less RAG's", less_rag),
             ANSWERS,
+            Column(
+                "unevidenced",
+                "Without evidence",
+                lambda own: sum(
+                    o.score is not None and o.score.evidence == 0 for _, o in own.outcomes
+                ),
+            ),
             Column(
                 "asked",
                 "Asked again",
@@ -157,8 +164,9 @@ def conflicts(every: Sequence[Part]) -> Table:
             ),
         ],
         notes=(
-            "Means over answers with a score, lower is better; in brackets 95 % t intervals. Less "
-            "RAG's: the paired difference over the questions of which both have a score.",
+            "Means over answers with a score; in brackets 95 % t intervals. Less RAG's: the paired "
+            "difference over the questions of which both have a score.",
+            *ABOUT_SCORES,
         ),
     )
 
