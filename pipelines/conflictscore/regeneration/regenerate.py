@@ -242,5 +242,5 @@ def _chosen(attempts: Sequence[Attempt], keep: Literal["best", "last"]) -> int:
     if keep == "best":
         return min(range(len(attempts)), key=lambda place: _scores(attempts[place]))
     return max(
-        (place for place, each in enumerate(attempts) if each.score.status == "scored"), default=0
+        (place for place, each in enumerate(attempts) if each.score.cs_c is not None), default=0
     )

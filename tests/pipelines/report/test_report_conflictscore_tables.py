@@ -17,6 +17,7 @@ def test_scores_of_a_variant(results: list[Result]) -> None:
     # Coffee: + - + o / o - o o / o o o -; bridge: + - + o / o o ? + / o o + o; ferry failed.
     assert found["model"] == "judge-7b"
     assert found["data"] == "samples"
+    assert found["evidence"] == pytest.approx(5 / 6)
     assert found["responses"] == 3
     assert found["claims"] == 6
     assert found["cs_c"] == pytest.approx((1 / 3 + 1 / 2) / 2)
