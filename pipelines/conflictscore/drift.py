@@ -6,7 +6,7 @@ from the cache, so even greedy runs differ. This measures by how much.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 from pipelines.conflictscore.result import MEASURES, Result
 from pipelines.evidence.judgement import Judgement
@@ -86,14 +86,13 @@ def drift_table(runs: Sequence[Sequence[Result]]) -> Table:
                 ),
             ),
             Column("probability", "largest change of a probability", Repeat.largest_change),
-            *(_change(*each) for each in MEASURES.items()),
+            *(
+                Column(name, f"mean change of {title}", partial(Repeat.mean_change, measure=name))
+                for name, title in MEASURES.items()
+            ),
         ],
         notes=(
             "Judgements in common have the same response, claim and document in both runs.",
             *([TAGGER_IS_STEADY] if tagged else []),
         ),
     )
-
-
-def _change(measure: str, title: str) -> Column[Repeat]:
-    return Column(measure, f"mean change of {title}", lambda own: own.mean_change(measure))

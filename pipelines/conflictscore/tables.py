@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from typing import Any, Final, NamedTuple
 
@@ -54,13 +55,11 @@ class Group(NamedTuple):
 VARIANT: Final = Column[Group]("variant", "Variant", lambda group: group.name)
 
 
-def score_columns(estimate: Callable[[Any, str], Estimate | None]) -> list[Measure[Any]]:
-    """A column for each of `MEASURES`, by the estimate of a row's measure."""
-
-    def column(measure: str, title: str) -> Measure[Any]:
-        return Measure(measure, title, lambda row: estimate(row, measure))
-
-    return [column(*each) for each in MEASURES.items()]
+def score_columns(estimate: Callable[..., Estimate | None]) -> list[Measure[Any]]:
+    """A column for each of `MEASURES`, by the estimate of a row and a `measure`."""
+    return [
+        Measure(name, title, partial(estimate, measure=name)) for name, title in MEASURES.items()
+    ]
 
 
 def scores(results: Sequence[Result], model: str, data: str) -> Table:
@@ -90,7 +89,7 @@ def scores(results: Sequence[Result], model: str, data: str) -> Table:
                 lambda own: conflicting_share(own.results),
             ),
             total("responses", "Responses", lambda _: 1),
-            total("unevidenced", "Without evidence", lambda each: each.evidence == 0),
+            Column("unevidenced", "Without evidence", lambda own: unevidenced(own.results)),
             total("claims", "Claims", lambda each: len(each.claims)),
             total("copied_claims", "Copied claims", lambda each: len(each.copied_claims)),
             total("invalid_judgements", "Invalid judgements", lambda each: len(_unread(each))),
@@ -106,9 +105,8 @@ def scores(results: Sequence[Result], model: str, data: str) -> Table:
             "clustered by record.",
             *ABOUT_SCORES,
             "Conflicting claims: the share among all determined claims of responses that have a "
-            "CS-C, with the 95 % Wilson "
-            "interval, which takes claims as independent and is too narrow where claims of one "
-            "response go together.",
+            "CS-C, with the 95 % Wilson interval, which takes claims as independent and is too "
+            "narrow where claims of one response go together.",
             "Invalid responses and failed ones have no score and are in no mean. A claim with an "
             "unreadable judgement is not in CS-R; where that could make it a conflict it is "
             "undetermined and not in CS-C.",
@@ -266,6 +264,11 @@ def mean_score(results: Sequence[Result], measure: str) -> Estimate | None:
         [result.group for result in scored],
         bounds=(0, 1),
     )
+
+
+def unevidenced(results: Iterable[Result]) -> int:
+    """Responses on which no document takes a side."""
+    return sum(result.evidence == 0 for result in results)
 
 
 def conflicting_share(results: Sequence[Result]) -> Estimate | None:

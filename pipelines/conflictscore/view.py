@@ -12,6 +12,7 @@ from pipelines.conflictscore.scores import contradicting, supporting
 from pipelines.data.jsonl import Skipped
 from pipelines.evidence.judgement import Relation, in_conflict
 from pipelines.evidence.risk import ChosenThreshold
+from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.label_mass import low_label_mass
 from pipelines.report import glance
 from pipelines.report.blocks import Matrix, Row, Sources
@@ -89,13 +90,12 @@ def finding(
 ) -> glance.Finding:
     """What the page's first screen says: mean scores by variant; the configuration is the run's."""
     groups = _by_variant(results)
-    means = [(name, tables.mean_score(own, "cs_c")) for name, own in groups]
+
+    def means(measure: str) -> list[tuple[str, Estimate | None]]:
+        return [(name, tables.mean_score(own, measure)) for name, own in groups]
 
     def figures(measure: str) -> str:
-        shown = [
-            (f"'{name}'" if len(groups) > 1 else "", tables.mean_score(own, measure))
-            for name, own in groups
-        ]
+        shown = [(f"'{name}'" * (len(groups) > 1), mean) for name, mean in means(measure)]
         return glance.with_figures(shown) or MISSING
 
     unscored = sum(result.status != "scored" for result in results)
@@ -112,7 +112,7 @@ def finding(
         failed=glance.failed(
             (len(skipped), "bad records skipped: {}"),
             (unscored, f"{{}} of {of} could not be scored"),
-            (sum(each.evidence == 0 for each in results), "responses without evidence: {}"),
+            (tables.unevidenced(results), "responses without evidence: {}"),
             (
                 tables.label_counts(results)[Relation.INVALID],
                 "judgements that could not be read: {}",
@@ -123,8 +123,8 @@ def finding(
             ),
             (sum(len(each.truncations) for each in results), "texts read only in part: {}"),
         ),
-        examples=glance.fewest(mean for _, mean in means),
-        figures=tuple((f"CS-C, {name}", mean) for name, mean in means),
+        examples=glance.fewest(mean for _, mean in means("cs_c")),
+        figures=tuple((f"CS-C, {name}", mean) for name, mean in means("cs_c")),
     )
 
 
@@ -183,10 +183,8 @@ def _parts(
             tuple(each for each in made if each.name != "failures"),
             (
                 *(
-                    dots(
-                        [(n, tables.mean_score(g, each)) for n, g in groups], f"{title} by variant"
-                    )
-                    for each, title in MEASURES.items()
+                    dots([(n, tables.mean_score(g, m)) for n, g in groups], f"{title} by variant")
+                    for m, title in MEASURES.items()
                 ),
                 shares(counts, NAMES, "Judgements by label"),
                 *([tradeoff(chosen, results)] if chosen else []),

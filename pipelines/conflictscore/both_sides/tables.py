@@ -4,13 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from pipelines.conflictscore.both_sides.result import JudgedResult
-from pipelines.conflictscore.both_sides.signs import (
-    BASELINES,
-    DECISIONS,
-    PLAIN_DECISIONS,
-    SIGNS,
-    hedges,
-)
+from pipelines.conflictscore.both_sides.signs import BASELINES, DECISIONS, PLAIN_DECISIONS, SIGNS
 from pipelines.conflictscore.tables import mean_score, score_columns
 from pipelines.metrics.clustered_auc import AreaDifference, clustered_auc, clustered_difference
 from pipelines.metrics.cohen_kappa import clustered_kappa
@@ -67,8 +61,8 @@ def signed(run: str, sign: str, results: Sequence[JudgedResult]) -> Signed:
 def joined(run: str, results: Sequence[JudgedResult]) -> Signed:
     """Both sides and hedging words, weighed by a regression that has not seen the question."""
     own = signed(run, "both sides", results)
-    pairs = [(value, hedges(each)) for each, value in zip(own.results, own.values, strict=True)]
-    values = cross_validated(pairs, own.people, own.questions)
+    pairs = zip(own.values, _hedging_words(own.results), strict=True)
+    values = cross_validated([*pairs], own.people, own.questions)
     kept = own.results if values else ()
     return Signed(run, "both sides and hedging words", kept, values, len(results) - len(kept))
 
@@ -122,8 +116,12 @@ def _beyond_hedges(own: Signed) -> AreaDifference | None:
     """The area less that of counting hedging words on the same answers, with p."""
     if own.sign == BASELINES[0]:
         return None
-    beside = [SIGNS[BASELINES[0]](each) or 0.0 for each in own.results]
+    beside = _hedging_words(own.results)
     return clustered_difference(own.values, beside, own.people, own.questions)
+
+
+def _hedging_words(results: Sequence[JudgedResult]) -> list[float]:
+    return [SIGNS[BASELINES[0]](each) or 0.0 for each in results]
 
 
 class Decided(NamedTuple):

@@ -12,6 +12,7 @@ from pipelines.conflictscore.tables import (
     conflicting_share,
     mean_score,
     score_columns,
+    unevidenced,
 )
 from pipelines.evidence.judge import judge_named
 from pipelines.evidence.judgement import Relation
@@ -113,11 +114,7 @@ def scores(parts: Sequence[Slice]) -> Table:
             ),
             Column("reports", "Reports", lambda own: len(own.results)),
             Column("scored", "Scored", lambda own: len(own.scored)),
-            Column(
-                "unevidenced",
-                "Without evidence",
-                lambda own: sum(each.evidence == 0 for each in own.results),
-            ),
+            Column("unevidenced", "Without evidence", lambda own: unevidenced(own.results)),
             Measure("claims", "Claims a report", lambda own: own.mean(lambda one: len(one.claims))),
             Measure(
                 "words",
