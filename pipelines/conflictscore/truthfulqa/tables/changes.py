@@ -12,6 +12,7 @@ from pipelines.conflictscore.truthfulqa.tables.parts import (
     WRITER,
     Part,
     Slice,
+    counted,
     slices,
 )
 from pipelines.evidence.judge import judge_named
@@ -150,18 +151,12 @@ def conflicts(every: Sequence[Part]) -> Table:
             *score_columns(scores),
             Measure("less_rag", "CS-C less RAG's", less_rag),
             ANSWERS,
-            Column(
+            counted(
                 "unevidenced",
                 "Without evidence",
-                lambda own: sum(
-                    o.score is not None and o.score.evidence == 0 for _, o in own.outcomes
-                ),
+                lambda one: one.score is not None and one.score.evidence == 0,
             ),
-            Column(
-                "asked",
-                "Asked again",
-                lambda own: sum(outcome.asked for _, outcome in own.outcomes),
-            ),
+            counted("asked", "Asked again", lambda one: one.asked),
         ],
         notes=(
             "Means over answers with a score; in brackets 95 % t intervals. Less RAG's: the paired "
