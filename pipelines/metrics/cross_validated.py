@@ -1,10 +1,10 @@
 """Several numbers of an example as one score, by weights that others taught."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 
 
 def cross_validated(
-    features: Sequence[Sequence[float]], positive: Sequence[bool], clusters: Sequence[Hashable]
+    features: Sequence[Sequence[float]], positive: Sequence[bool], clusters: Sequence[str]
 ) -> list[float]:
     """Each example's features, weighed by a logistic regression on other clusters; (n,).
 
@@ -12,8 +12,8 @@ def cross_validated(
     are without the intercept: it follows how many positives a fold leaves over, which would put
     the folds' scores out of order. Empty where some fold's teachers are of one kind alone.
     """
-    names = list(dict.fromkeys(clusters))
-    if len(names) < 2:
+    folds = min(5, len(set(clusters)))
+    if folds < 2:
         return []
     import numpy as np
     from sklearn.linear_model import LogisticRegression
@@ -23,8 +23,7 @@ def cross_validated(
     scaled = StandardScaler().fit_transform(np.asarray(features, dtype=float))
     labels = np.asarray(positive, dtype=bool)
     scores = np.empty(len(labels))
-    groups = [names.index(name) for name in clusters]
-    for taught, asked in GroupKFold(min(5, len(names))).split(scaled, groups=groups):
+    for taught, asked in GroupKFold(folds).split(scaled, groups=clusters):
         if labels[taught].all() or not labels[taught].any():
             return []
         weights = LogisticRegression().fit(scaled[taught], labels[taught]).coef_[0]

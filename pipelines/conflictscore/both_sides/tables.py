@@ -69,16 +69,11 @@ def joined(run: str, results: Sequence[JudgedResult]) -> Signed:
 
 def every_sign(results: RunResults) -> list[Signed]:
     """Each run's signs, then once those that need no model, which are the same in every run."""
-    by_model = [
-        each
-        for run, own in results.items()
-        for each in (
-            *(signed(run, sign, own) for sign in SIGNS if sign not in BASELINES),
-            joined(run, own),
-        )
-    ]
+    by_model = [sign for sign in SIGNS if sign not in BASELINES]
+    rows = [signed(run, sign, own) for run, own in results.items() for sign in by_model]
+    rows += [joined(run, own) for run, own in results.items()]
     first = next(iter(results.values()), ())
-    return [*by_model, *(signed(WITHOUT, sign, first) for sign in BASELINES)]
+    return [*rows, *(signed(WITHOUT, sign, first) for sign in BASELINES)]
 
 
 def areas(results: RunResults) -> Table:
