@@ -9,7 +9,7 @@ from pipelines.conflictscore.both_sides.signs import (
     all_backed,
     hedges,
     least_support,
-    overstates,
+    not_overstated,
 )
 from pipelines.conflictscore.both_sides.tables import WITHOUT, agreement, areas, models, ranks
 from pipelines.conflictscore.pipeline import relations_by_claim
@@ -60,7 +60,7 @@ def test_parts_of_conflictscore() -> None:
     flat, both = answer((S, C)), answer((S, S), (I, I))
     assert [SIGNS[name](flat) for name in ("1 − CS-C", "1 − CS-R")] == [0, 0.5]
     assert [SIGNS[name](both) for name in ("1 − CS-C", "1 − CS-R")] == [1, 1]
-    assert (overstates(flat), overstates(both)) == (True, False)
+    assert (not_overstated(flat), not_overstated(both)) == (False, True)
     assert (all_backed(flat), all_backed(both)) == (False, True)
     assert all_backed(answer((S, C), (C, S))) is True
 
@@ -69,7 +69,6 @@ def test_unreadable_labels_leave_it_open_or_not() -> None:
     assert all_backed(answer((S, X))) is None
     assert all_backed(answer((C, X))) is False
     assert all_backed(answer((S, X), (I, S))) is True
-    assert overstates(answer((S, X))) is None
     assert DECISIONS["no claim in conflict"](answer((S, X))) is None
 
 

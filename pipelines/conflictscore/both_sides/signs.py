@@ -30,9 +30,9 @@ def uncontradicted(result: Result) -> float | None:
     return None if result.cs_r is None else 1 - result.cs_r
 
 
-def overstates(result: Result) -> bool | None:
-    """Whether some claim is supported by one passage and contradicted by another."""
-    return None if result.cs_c is None else result.cs_c > 0
+def not_overstated(result: Result) -> bool | None:
+    """Whether no claim is supported by one passage and contradicted by another."""
+    return None if result.cs_c is None else result.cs_c == 0
 
 
 def all_backed(result: Result) -> bool | None:
@@ -71,12 +71,6 @@ def as_number(sign: Callable[[Result], bool | None]) -> Sign:
         return None if said is None else float(said)
 
     return number
-
-
-def not_overstated(result: Result) -> bool | None:
-    """Whether no claim is disputed."""
-    said = overstates(result)
-    return None if said is None else not said
 
 
 SIGNS: Final[Mapping[str, Sign]] = {
