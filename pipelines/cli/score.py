@@ -153,9 +153,8 @@ def show(result: Result, console: Console) -> None:
     undetermined = result.undetermined_claims
     left_out = f", {undetermined} of them undetermined" if undetermined else ""
     console.print(
-        f"{'   '.join(result.figures())}   "
-        f"({len(result.claims)} claims{left_out}, {width} documents; "
-        "CS-C and CS-R: lower is better)"
+        f"{'   '.join(result.figures())}\n"
+        f"{len(result.claims)} claims{left_out}, {width} documents; CS-C and CS-R: lower is better"
     )
     if result.evidence == 0:
         console.print(
