@@ -47,7 +47,8 @@ def test_scores_of_all_are_clustered_by_record(results: list[Result]) -> None:
 def test_a_response_without_evidence_is_counted_and_in_no_mean(results: list[Result]) -> None:
     """None speaks to the ferry. CS-C: coffee 1/3 and 0, bridge 1/2; evidence 1, 3/4, 1, 0."""
     found = row(scores(results, "m", "d"), "all")
-    assert (found["cs_c"], found["unevidenced"]) == (pytest.approx(5 / 18), 1)
+    assert found["unevidenced"] == 1
+    assert found["cs_c"] == pytest.approx(5 / 18)
     assert found["evidence"] == pytest.approx(11 / 16)
     assert found["both_sides"] == pytest.approx((0.2 + 0.5 + 0.2) / 3)
 
