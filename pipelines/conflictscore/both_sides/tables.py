@@ -68,18 +68,19 @@ def joined(run: str, results: Sequence[JudgedResult]) -> Signed:
 
 
 def every_sign(results: RunResults) -> list[Signed]:
-    """Each run's signs, then once those that need no model, which are the same in every run."""
+    """The signs that answers have: each run's, then once those that need no model."""
     by_model = [sign for sign in SIGNS if sign not in BASELINES]
     rows = [signed(run, sign, own) for run, own in results.items() for sign in by_model]
     rows += [joined(run, own) for run, own in results.items()]
     first = next(iter(results.values()), ())
-    return [*rows, *(signed(WITHOUT, sign, first) for sign in BASELINES)]
+    rows += [signed(WITHOUT, sign, first) for sign in BASELINES]
+    return [row for row in rows if row.results]
 
 
 def areas(results: RunResults) -> Table:
     """How well each sign tells answers that show both sides, beside what needs no model."""
     return Table.of(
-        [(each, _beyond_hedges(each)) for each in every_sign(results) if each.results],
+        [(each, _beyond_hedges(each)) for each in every_sign(results)],
         name="both_sides_areas",
         title="Which answers show both sides?",
         caption="Area under the ROC curve against people's verdicts; guessing has 0.5.",
