@@ -35,6 +35,7 @@ MARKS = {
 
 ENDS: dict[Ended, str] = {
     "no conflict": "no claim is in conflict",
+    "no evidence": "no document takes a side on any claim",
     "no longer falls": "the score did not fall",
     "rounds": "all rounds were used",
     "unchanged": "the writer gave its answer again",
@@ -61,7 +62,7 @@ def score(
     options: ScoreOptions,
     more: Annotated[list[Path] | None, typer.Argument(hidden=True)] = None,
 ) -> None:
-    """Score one answer: its claims, what each document says of them, CS-C and CS-R.
+    """Score one answer: its claims, what each document says of them, and four scores.
 
     Examples:
         contested score --response answer.txt --documents guide.txt study.txt leaflet.txt
@@ -72,7 +73,9 @@ def score(
 
     CS-C is the share of claims that some documents support and others contradict. CS-R is how much
     of the evidence contradicts, on average over claims. Lower is better: an answer that says that
-    its sources disagree is supported by all of them.
+    its sources disagree is supported by all of them. Evidence is the share of claims that some
+    document supports or contradicts. Both sides is how well the answer backs the side that it backs
+    least; higher is better.
 
     With --regenerate a model is shown the claim whose evidence is most at odds, with the passages
     for and against it, and writes again. Before and after stand side by side, with every word that
@@ -150,9 +153,13 @@ def show(result: Result, console: Console) -> None:
     undetermined = result.undetermined_claims
     left_out = f", {undetermined} of them undetermined" if undetermined else ""
     console.print(
-        f"{'   '.join(result.figures())}   "
-        f"({len(result.claims)} claims{left_out}, {width} documents; lower is better)"
+        f"{'   '.join(result.figures())}\n"
+        f"{len(result.claims)} claims{left_out}, {width} documents; CS-C and CS-R: lower is better"
     )
+    if result.evidence == 0:
+        console.print(
+            "[yellow]no document supports or contradicts any claim of the answer[/yellow]"
+        )
     if copied := result.copied_claims:
         console.print(
             f"[yellow]{len(copied)} claims are left out, for the model copied them from its "
@@ -196,7 +203,7 @@ def show_regeneration(found: Regeneration, console: Console) -> None:
     console.print(table)
     rounds = len(found.attempts) - 1
     asked = f"{rounds} round{'' if rounds == 1 else 's'}"
-    console.print(f"[dim]{asked}; it ended because {ENDS[found.ended]}. Lower is better.[/dim]")
+    console.print(f"[dim]{asked}; it ended because {ENDS[found.ended]}.[/dim]")
 
 
 def _show_round(number: int, attempt: Attempt, console: Console) -> None:
@@ -217,7 +224,7 @@ def _show_round(number: int, attempt: Attempt, console: Console) -> None:
 
 def _scores(attempt: Attempt) -> str:
     score = attempt.score
-    if score.cs_c is None:
+    if score.status != "scored":
         return f"no score ({plain(score.error or '')})"
     return ", ".join(score.figures())
 

@@ -6,9 +6,9 @@ from the cache, so even greedy runs differ. This measures by how much.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
-from pipelines.conflictscore.result import Result
+from pipelines.conflictscore.result import MEASURES, Result
 from pipelines.evidence.judgement import Judgement
 from pipelines.metrics.proportion import proportion
 from pipelines.report.table import Column, Measure, Table
@@ -48,7 +48,7 @@ class Repeat:
         return max(changes, default=None)
 
     def mean_change(self, measure: str) -> float | None:
-        """Of `cs_c` or `cs_r`."""
+        """Of one of `MEASURES`."""
         scores = ((getattr(one, measure), getattr(two, measure)) for one, two in self.results)
         changes = [abs(one - two) for one, two in scores if one is not None and two is not None]
         return sum(changes) / len(changes) if changes else None
@@ -86,8 +86,10 @@ def drift_table(runs: Sequence[Sequence[Result]]) -> Table:
                 ),
             ),
             Column("probability", "largest change of a probability", Repeat.largest_change),
-            Column("cs_c", "mean change of CS-C", lambda own: own.mean_change("cs_c")),
-            Column("cs_r", "mean change of CS-R", lambda own: own.mean_change("cs_r")),
+            *(
+                Column(name, f"mean change of {title}", partial(Repeat.mean_change, measure=name))
+                for name, title in MEASURES.items()
+            ),
         ],
         notes=(
             "Judgements in common have the same response, claim and document in both runs.",

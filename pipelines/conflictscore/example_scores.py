@@ -13,23 +13,25 @@ from pipelines.experiment.scores import Score, of_each
 def decided_claims(result: Result) -> list[bool]:
     """Of each claim for which that can be decided, whether its documents are in conflict over it.
 
-    None of a response that has no score.
+    Empty of a response without CS-C.
     """
     rows = relations_by_claim(result.judgements, len(result.documents))
-    scored = rows if result.status == "scored" else []
+    scored = [] if result.cs_c is None else rows
     return [found for relations in scored if (found := in_conflict(relations)) is not None]
 
 
 def verdict(result: Result) -> str:
     """Whether the documents are in conflict over some claim of a response."""
     if result.cs_c is None:
-        return "undetermined"
+        return "no evidence" if result.evidence == 0 else "undetermined"
     return "conflict" if result.cs_c > 0 else "no conflict"
 
 
 SCORES: Final[Mapping[str, Score[Result]]] = {
     "cs_c": Score("CS-C", of_each(lambda one: one.cs_c), better="lower"),
     "cs_r": Score("CS-R", of_each(lambda one: one.cs_r), better="lower"),
+    "evidence": Score("Evidence", of_each(lambda one: one.evidence)),
+    "both_sides": Score("Both sides", of_each(lambda one: one.both_sides)),
     "conflicting_claims": Score(
         "Conflicting claims a response",
         of_each(lambda one: sum(own) if (own := decided_claims(one)) else None),

@@ -16,7 +16,13 @@ from pipelines.conflictscore.decomposition import (
     sentence_claims,
 )
 from pipelines.conflictscore.result import Result
-from pipelines.conflictscore.scores import conflict_score_count, conflict_score_ratio, determined
+from pipelines.conflictscore.scores import (
+    both_sides,
+    conflict_score_count,
+    conflict_score_ratio,
+    determined,
+    evidence_share,
+)
 from pipelines.conflictscore.settings import Settings
 from pipelines.data.records import Example
 from pipelines.evidence.judge import Judge, judge_of
@@ -91,23 +97,31 @@ async def conflict_score(example: Example, scorer: Scorer) -> Result:
     labelled = await scorer.judge.labeller(parts.claims, documents)
 
     rows = relations_by_claim(labelled.judgements, len(example.documents))
-    count = conflict_score_count(rows)
+    unevidenced = scorer.settings.unevidenced
+    count = conflict_score_count(rows, unevidenced=unevidenced)
+    evidence = evidence_share(rows)
+    invalid = count is None and evidence != 0
+    scores = {
+        "cs_c": count,
+        "cs_r": conflict_score_ratio(rows, unevidenced=unevidenced),
+        "evidence": evidence,
+        "both_sides": both_sides(labelled.judgements),
+    }
     why = next((f" ({each.reasoning})" for each in labelled.judgements if each.raw is not None), "")
     refusals = (each.refusal for each in labelled.judgements if each.refusal)
     unread = next(refusals, f"every one has an unreadable reply{why}")
     return result(
         example,
-        status="invalid" if count is None else "scored",
-        error=f"no claim could be judged: {unread}" if count is None else None,
+        status="invalid" if invalid else "scored",
+        error=f"no claim could be judged: {unread}" if invalid else None,
         claims=parts.claims,
         claims_capped=parts.capped,
         copied_claims=parts.copied,
         judgements=labelled.judgements,
-        cs_c=count,
-        cs_r=conflict_score_ratio(rows, unevidenced=scorer.settings.unevidenced),
         undetermined_claims=sum(in_conflict(row) is None for row in rows),
         unread_claims=sum(not determined(row) for row in rows),
         truncations=(*parts.truncations, *labelled.truncations),
+        **({} if invalid else scores),
     )
 
 

@@ -10,6 +10,12 @@ AS_IN_PAPER: Final = (
     Choice("metric.claims", "atomic", "appendix B, Table 6"),
     Choice("metric.labeller", "llm", "section 3"),
     Choice("metric.evidence", "json", "appendix B, Table 7", _WHY_CHOICE),
+    Choice(
+        "metric.unevidenced",
+        "zero",
+        "section 3",
+        "a response that no document speaks to would have the score of a perfect one",
+    ),
 )
 
 DETECTION_AS_IN_PAPER: Final = (

@@ -1,11 +1,20 @@
 """What ConflictScore leaves behind for one response: one line of `conflictscore.jsonl`."""
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Judgement, Truncation
+
+MEASURES: Final[Mapping[str, str]] = {
+    "cs_c": "CS-C",
+    "cs_r": "CS-R",
+    "evidence": "Evidence",
+    "both_sides": "Both sides",
+}
+"""What responses are scored by: fields of a result, and how people call them."""
 
 
 class Result(BaseModel):
@@ -18,7 +27,9 @@ class Result(BaseModel):
         claims_capped: Whether the list of claims ended at its bound, so that some may be missing.
         copied_claims: What the model gave back of its prompt's examples in place of claims.
         judgements: One per (claim, document), ordered by claim, then document.
-        cs_c, cs_r: CS-Count and CS-Ratio in [0, 1], or None where no claim could enter it.
+        cs_c, cs_r: CS-Count and CS-Ratio in [0, 1]; None where no claim could enter it, or where no
+            document takes a side.
+        evidence, both_sides: As `scores.evidence_share` and `scores.both_sides`.
         undetermined_claims: Claims left out of CS-C, for unreadable judgements may make them a
             conflict.
         unread_claims: Claims left out of CS-R, for having an unreadable judgement.
@@ -41,14 +52,15 @@ class Result(BaseModel):
     judgements: tuple[Judgement, ...] = ()
     cs_c: float | None = None
     cs_r: float | None = None
+    evidence: float | None = None
+    both_sides: float | None = None
     undetermined_claims: int = 0
     unread_claims: int = 0
     truncations: tuple[Truncation, ...] = ()
     error: str | None = None
     raw: str | None = None
 
-    def figures(self) -> tuple[str, str]:
-        """Both scores in words: "CS-C 0.50" and "CS-R –", where there is none."""
-        shown = ("–" if score is None else f"{score:.2f}" for score in (self.cs_c, self.cs_r))
-        count, ratio = shown
-        return f"CS-C {count}", f"CS-R {ratio}"
+    def figures(self) -> list[str]:
+        """The scores in words: "CS-C 0.50", and "CS-R –" where it is None."""
+        scores = {title: getattr(self, name) for name, title in MEASURES.items()}
+        return [f"{title} {'–' if n is None else f'{n:.2f}'}" for title, n in scores.items()]

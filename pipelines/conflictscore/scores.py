@@ -1,4 +1,4 @@
-"""CS-C and CS-R: the two measures of ConflictScore (section 3), and nothing else.
+"""CS-C and CS-R, the two measures of ConflictScore (section 3), and two of ours beside them.
 
 A claim enters as its relations, one per document. D+ are the documents that support it, D- those
 that contradict it; irrelevant documents count for nothing.
@@ -7,11 +7,12 @@ that contradict it; irrelevant documents count for nothing.
 from collections.abc import Sequence
 from typing import Literal
 
-from pipelines.evidence.judgement import Relation, in_conflict
+from pipelines.evidence.judgement import Judgement, Relation, in_conflict
 
-Unevidenced = Literal["zero", "exclude"]
-"""What a claim without any supporting or contradicting document adds to CS-R; see
-`conflict_score_ratio`."""
+Unevidenced = Literal["beside", "zero", "exclude"]
+"""How claims count that no document supports or contradicts: as 0 beside claims with evidence,
+while a response of such claims alone has no score; as 0 always; or not at all in CS-R, and
+otherwise as `beside`."""
 
 
 def supporting(relations: Sequence[Relation]) -> int:
@@ -33,6 +34,11 @@ def determined(relations: Sequence[Relation]) -> bool:
     return Relation.INVALID not in relations
 
 
+def evidenced(relations: Sequence[Relation]) -> bool:
+    """Whether some document takes a side on the claim: supports or contradicts it."""
+    return Relation.SUPPORTS in relations or Relation.CONTRADICTS in relations
+
+
 def contradiction_ratio(relations: Sequence[Relation]) -> float | None:
     """|D-| / (|D+| + |D-|) of one claim, in [0, 1] (section 3).
 
@@ -42,18 +48,22 @@ def contradiction_ratio(relations: Sequence[Relation]) -> float | None:
     return contradicting(relations) / evidence if evidence else None
 
 
-def conflict_score_count(claims: Sequence[Sequence[Relation]]) -> float | None:
+def conflict_score_count(
+    claims: Sequence[Sequence[Relation]], *, unevidenced: Unevidenced = "beside"
+) -> float | None:
     """CS-C: the share of claims with conflicting evidence, in [0, 1]; lower is better (section 3).
 
-    A claim counts where what could be read of its judgements decides the matter (`in_conflict`);
-    None where no claim does.
+    A claim counts where what could be read of its judgements decides the matter (`in_conflict`).
+    None where no claim does, or, unless `zero`, where no document takes a side on any claim.
     """
+    if unevidenced != "zero" and not any(map(evidenced, claims)):
+        return None
     decided = [found for relations in claims if (found := in_conflict(relations)) is not None]
     return sum(decided) / len(decided) if decided else None
 
 
 def conflict_score_ratio(
-    claims: Sequence[Sequence[Relation]], *, unevidenced: Unevidenced = "zero"
+    claims: Sequence[Sequence[Relation]], *, unevidenced: Unevidenced = "beside"
 ) -> float | None:
     """CS-R: the mean contradiction ratio over claims, in [0, 1]; lower is better (section 3).
 
@@ -61,11 +71,49 @@ def conflict_score_ratio(
     supports or contradicts as 0/0. By default such a claim counts as 0: nothing contradicts it, and
     CS-R keeps the denominator of CS-C. With `exclude` the mean runs over evidenced claims only, so
     that CS-R says how one-sided the evidence is where there is any. It is None where no determined
-    claim is left to average.
+    claim is left to average, or, unless `zero`, where no document takes a side on any claim.
     """
+    if unevidenced != "zero" and not any(map(evidenced, claims)):
+        return None
     ratios = [contradiction_ratio(relations) for relations in claims if determined(relations)]
     if unevidenced == "exclude":
         values = [ratio for ratio in ratios if ratio is not None]
     else:
         values = [0.0 if ratio is None else ratio for ratio in ratios]
     return sum(values) / len(values) if values else None
+
+
+def evidence_share(claims: Sequence[Sequence[Relation]]) -> float | None:
+    """Evidence: the share of claims on which some document takes a side, in [0, 1]; ours.
+
+    A side that was seen stays seen. A claim with none, and with an unreadable judgement, is left
+    out; None where no claim remains.
+    """
+    known = [evidenced(each) for each in claims if determined(each) or evidenced(each)]
+    return sum(known) / len(known) if known else None
+
+
+def both_sides(judgements: Sequence[Judgement]) -> float | None:
+    """Both sides: how well the response shows the side that it shows least, in [0, 1]; ours.
+
+    Of the documents that take a side on some claim, it is the least `backing`. None where fewer
+    than two documents do.
+    """
+    backed = backing(judgements)
+    sided = {judgement.document for judgement in judgements if evidenced([judgement.relation])}
+    return min(backed[document] for document in sided) if len(sided) > 1 else None
+
+
+def backing(judgements: Sequence[Judgement]) -> dict[str, float]:
+    """Document -> how well it backs the response: its greatest P(support) over the claims.
+
+    A judge that gives labels alone gives 1 for SUPPORTS, else 0. An unreadable judgement has no
+    value, so that its document is measured by the other claims, or missing.
+    """
+    best: dict[str, float] = {}
+    for judgement in judgements:
+        if judgement.relation is not Relation.INVALID:
+            shares = judgement.probabilities or {judgement.relation: 1.0}
+            known = best.get(judgement.document, 0.0)
+            best[judgement.document] = max(known, shares.get(Relation.SUPPORTS, 0.0))
+    return best

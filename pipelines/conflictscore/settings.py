@@ -36,10 +36,11 @@ class Settings(JudgeSettings):
     unevidenced: Annotated[
         Unevidenced,
         Option(
-            "What a claim without any evidence adds to CS-R: `zero`, or nothing (`exclude`).",
+            "How claims without any evidence count: as 0 `beside` others, while a response of such "
+            "claims alone has no CS-C and CS-R; always as `zero`; or not in CS-R (`exclude`).",
             panel=PANEL,
         ),
-    ] = "zero"
+    ] = "beside"
 
     @property
     def splits(self) -> bool:

@@ -3,14 +3,15 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from pipelines.conflictscore import paper
 from pipelines.conflictscore.example_scores import decided_claims
 from pipelines.conflictscore.labelling import cascade, label_columns, labellers
 from pipelines.conflictscore.pipeline import relations_by_claim
-from pipelines.conflictscore.result import Result
+from pipelines.conflictscore.result import MEASURES, Result
 from pipelines.data.jsonl import Skipped
 from pipelines.evidence.judgement import Judgement, Relation
 from pipelines.evidence.risk import ChosenThreshold
@@ -33,6 +34,14 @@ TABLE_3: Final = quote(
 )
 """Figures of the paper."""
 
+ABOUT_SCORES: Final = (
+    "CS-C and CS-R: lower is better. Evidence: the share of claims that some document supports or "
+    "contradicts; the other scores rest on these. Both sides: how well the response backs the side "
+    "that it backs least; higher is better.",
+    "Without evidence: responses on which no document takes a side. Unless counted as 0 "
+    "(--unevidenced zero), they have no CS-C and CS-R and are in no mean of them.",
+)
+
 _EXCERPT = 300
 
 
@@ -46,10 +55,17 @@ class Group(NamedTuple):
 VARIANT: Final = Column[Group]("variant", "Variant", lambda group: group.name)
 
 
-def scores(results: Sequence[Result], model: str, data: str) -> Table:
-    """CS-C and CS-R per variant and over all responses, with the paper's figures below.
+def score_columns(estimate: Callable[..., Estimate | None]) -> list[Measure[Any]]:
+    """A column for each of `MEASURES`, by the estimate of a row and a `measure`."""
+    return [
+        Measure(name, title, partial(estimate, measure=name)) for name, title in MEASURES.items()
+    ]
 
-    Both are means over scored responses with t intervals clustered by record. The share of
+
+def scores(results: Sequence[Result], model: str, data: str) -> Table:
+    """`MEASURES` per variant and over all responses, with the paper's figures below.
+
+    They are means over scored responses with t intervals clustered by record. The share of
     conflicting claims pools all determined claims, with a Wilson interval.
     """
 
@@ -66,14 +82,14 @@ def scores(results: Sequence[Result], model: str, data: str) -> Table:
             Column("model", "Model", lambda _: model),
             Column("data", "Data", lambda _: data),
             Column("source", "Source", lambda _: "this run"),
-            Measure("cs_c", "CS-C", lambda own: mean_score(own.results, "cs_c")),
-            Measure("cs_r", "CS-R", lambda own: mean_score(own.results, "cs_r")),
+            *score_columns(lambda own, measure: mean_score(own.results, measure)),
             Measure(
                 "conflicting_claims",
                 "Conflicting claims",
                 lambda own: conflicting_share(own.results),
             ),
             total("responses", "Responses", lambda _: 1),
+            Column("unevidenced", "Without evidence", lambda own: unevidenced(own.results)),
             total("claims", "Claims", lambda each: len(each.claims)),
             total("copied_claims", "Copied claims", lambda each: len(each.copied_claims)),
             total("invalid_judgements", "Invalid judgements", lambda each: len(_unread(each))),
@@ -85,11 +101,12 @@ def scores(results: Sequence[Result], model: str, data: str) -> Table:
         ],
         quoted=TABLE_3,
         notes=(
-            "CS-C and CS-R are means over scored responses, lower is better; in brackets the 95 % "
-            "t interval, clustered by record.",
-            "Conflicting claims: the share among all determined claims, with the 95 % Wilson "
-            "interval, which takes claims as independent and is too narrow where claims of one "
-            "response go together.",
+            "Scores are means over responses that have them; in brackets the 95 % t interval, "
+            "clustered by record.",
+            *ABOUT_SCORES,
+            "Conflicting claims: the share among all determined claims of responses that have a "
+            "CS-C, with the 95 % Wilson interval, which takes claims as independent and is too "
+            "narrow where claims of one response go together.",
             "Invalid responses and failed ones have no score and are in no mean. A claim with an "
             "unreadable judgement is not in CS-R; where that could make it a conflict it is "
             "undetermined and not in CS-C.",
@@ -134,14 +151,14 @@ def labels(results: Sequence[Result]) -> Table:
 
 
 def differences(results: Sequence[Result]) -> Table:
-    """Paired differences of CS-C and CS-R between every two variants, over their common records."""
+    """Paired differences of `MEASURES` between every two variants, over their common records."""
 
     def difference(pair: tuple[str, str], measure: str) -> Estimate | None:
         first, second = (_by_group(results, name, measure) for name in pair)
         return paired_difference(first, second, bounds=(-1, 1))
 
     def records(pair: tuple[str, str]) -> int:
-        found = (difference(pair, measure) for measure in ("cs_c", "cs_r"))
+        found = (difference(pair, measure) for measure in MEASURES)
         return max((each.n for each in found if each is not None), default=0)
 
     pairs = list(combinations(variants(results), 2))
@@ -155,13 +172,12 @@ def differences(results: Sequence[Result]) -> Table:
             Column("first", "First", lambda pair: pair[0]),
             Column("second", "Second", lambda pair: pair[1]),
             Column("records", "Records", records),
-            Measure("cs_c", "CS-C", lambda pair: difference(pair, "cs_c")),
-            Measure("cs_r", "CS-R", lambda pair: difference(pair, "cs_r")),
+            *score_columns(difference),
         ],
         notes=(
             "Each record with a score for both variants gives one difference; in brackets the 95 % "
             "t interval of their mean. A positive difference says that the first variant scores "
-            "higher, that is worse.",
+            "higher, which is worse of CS-C and CS-R, better of both sides.",
             *(["The intervals are not adjusted for the number of comparisons."] * (len(pairs) > 1)),
         ),
     )
@@ -241,7 +257,7 @@ def label_masses(results: Iterable[Result]) -> list[float | None]:
 
 
 def mean_score(results: Sequence[Result], measure: str) -> Estimate | None:
-    """Mean of `cs_c` or `cs_r` over the responses that have it, clustered by record."""
+    """Mean of one of `MEASURES` over the responses that have it, clustered by record."""
     scored = [result for result in results if getattr(result, measure) is not None]
     return mean(
         [getattr(result, measure) for result in scored],
@@ -250,8 +266,13 @@ def mean_score(results: Sequence[Result], measure: str) -> Estimate | None:
     )
 
 
+def unevidenced(results: Iterable[Result]) -> int:
+    """Responses on which no document takes a side."""
+    return sum(result.evidence == 0 for result in results)
+
+
 def conflicting_share(results: Sequence[Result]) -> Estimate | None:
-    """Share of conflicting claims among the determined claims of all scored responses."""
+    """Share of conflicting claims among the determined claims of responses with a CS-C."""
     return share([found for result in results for found in decided_claims(result)])
 
 

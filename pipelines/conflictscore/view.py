@@ -7,11 +7,12 @@ from typing import Any, Final
 from pipelines.conflictscore import tables
 from pipelines.conflictscore.labelling import tradeoff
 from pipelines.conflictscore.matrix import NAMES, cell, first, sources
-from pipelines.conflictscore.result import Result
+from pipelines.conflictscore.result import MEASURES, Result
 from pipelines.conflictscore.scores import contradicting, supporting
 from pipelines.data.jsonl import Skipped
 from pipelines.evidence.judgement import Relation, in_conflict
 from pipelines.evidence.risk import ChosenThreshold
+from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.label_mass import low_label_mass
 from pipelines.report import glance
 from pipelines.report.blocks import Matrix, Row, Sources
@@ -87,10 +88,16 @@ def view(
 def finding(
     results: Sequence[Result], config: Mapping[str, Any], skipped: Sequence[Skipped] = ()
 ) -> glance.Finding:
-    """What the page's first screen says: mean CS-C by variant; the configuration is the run's."""
-    means = [(name, tables.mean_score(own, "cs_c")) for name, own in _by_variant(results)]
-    several = len(means) > 1
-    figures = glance.with_figures([(f"'{name}'" if several else "", mean) for name, mean in means])
+    """What the page's first screen says: mean scores by variant; the configuration is the run's."""
+    groups = _by_variant(results)
+
+    def means(measure: str) -> list[tuple[str, Estimate | None]]:
+        return [(name, tables.mean_score(own, measure)) for name, own in groups]
+
+    def figures(measure: str) -> str:
+        shown = [(f"'{name}'" * (len(groups) > 1), mean) for name, mean in means(measure)]
+        return glance.with_figures(shown) or MISSING
+
     unscored = sum(result.status != "scored" for result in results)
     of = glance.count(len(results), "response")
     return glance.Finding(
@@ -99,10 +106,13 @@ def finding(
         f"{config['data']['name']}",
         models=_made_by(config),
         found="Claims of a response that some documents support and others contradict, on average: "
-        f"{figures or MISSING}. Lower is better.",
+        f"{figures('cs_c')}. Lower is better. Claims on which some document takes a side: "
+        f"{figures('evidence')}. How well the side that is shown least is backed: "
+        f"{figures('both_sides')}. Higher is better.",
         failed=glance.failed(
             (len(skipped), "bad records skipped: {}"),
             (unscored, f"{{}} of {of} could not be scored"),
+            (tables.unevidenced(results), "responses without evidence: {}"),
             (
                 tables.label_counts(results)[Relation.INVALID],
                 "judgements that could not be read: {}",
@@ -113,8 +123,8 @@ def finding(
             ),
             (sum(len(each.truncations) for each in results), "texts read only in part: {}"),
         ),
-        examples=glance.fewest(mean for _, mean in means),
-        figures=tuple((f"CS-C, {name}", mean) for name, mean in means),
+        examples=glance.fewest(mean for _, mean in means("cs_c")),
+        figures=tuple((f"CS-C, {name}", mean) for name, mean in means("cs_c")),
     )
 
 
@@ -172,8 +182,10 @@ def _parts(
             "Overview",
             tuple(each for each in made if each.name != "failures"),
             (
-                dots([(n, tables.mean_score(g, "cs_c")) for n, g in groups], "CS-C by variant"),
-                dots([(n, tables.mean_score(g, "cs_r")) for n, g in groups], "CS-R by variant"),
+                *(
+                    dots([(n, tables.mean_score(g, m)) for n, g in groups], f"{title} by variant")
+                    for m, title in MEASURES.items()
+                ),
                 shares(counts, NAMES, "Judgements by label"),
                 *([tradeoff(chosen, results)] if chosen else []),
             ),
@@ -187,10 +199,13 @@ def _parts(
 
 def _tiles(results: Sequence[Result]) -> tuple[Tile, ...]:
     tiles = []
-    for label, estimate in (
-        ("CS-C, share of claims in conflict", tables.mean_score(results, "cs_c")),
-        ("CS-R, share of contradiction", tables.mean_score(results, "cs_r")),
+    for measure, label, better in (
+        ("cs_c", "CS-C, share of claims in conflict", "; lower is better"),
+        ("cs_r", "CS-R, share of contradiction", "; lower is better"),
+        ("evidence", "Evidence, share of claims with a side", ""),
+        ("both_sides", "Both sides, support of the least", "; higher is better"),
     ):
+        estimate = tables.mean_score(results, measure)
         figure, _, interval = shown(estimate).partition(" ")
         if estimate is None or estimate.low is None:
             aside = "no interval"
@@ -198,7 +213,7 @@ def _tiles(results: Sequence[Result]) -> tuple[Tile, ...]:
             aside = "the same for every response"
         else:
             aside = f"95 % interval {interval}"
-        tiles.append(Tile(label, figure, f"{aside}; lower is better"))
+        tiles.append(Tile(label, figure, f"{aside}{better}"))
     share = tables.conflicting_share(results)
     claims = sum(len(result.claims) for result in results)
     conflicts = round(share.value * share.n) if share else 0
@@ -263,7 +278,7 @@ def example(run: str, result: Result) -> Example:
             "Variant": [tables.variant(result)],
             "With": [name for name, some in kinds if some],
         },
-        figures={"CS-C": result.cs_c, "CS-R": result.cs_r},
+        figures={title: getattr(result, each) for each, title in MEASURES.items()},
         words=f"{result.response}\n{result.error or ''}",
     )
 

@@ -86,7 +86,7 @@ async def score(
             judges=judge.llm.client.model if judge.llm else None,
             tags=judge.tagger,
         )
-        scores = line(*map(Strong, result.figures()), Aside("lower is better"))
+        scores = line(*map(Strong, result.figures()), Aside("CS-C and CS-R: lower is better"))
         return single(NAME, TITLE, [scores, *content(result)], used)
 
     return Inspection(result, spent(models.client, judge), title="ConflictScore", view=view)

@@ -134,7 +134,7 @@ class ScoreTask(OfDocuments, frozen=True):
     """How much of a response is disputed by its documents."""
 
     TITLE = "Score a response"
-    HELP = "Its claims, what each document says of them, and how much is disputed: CS-C and CS-R."
+    HELP = "Its claims, what each document says of them, and what that makes of the response."
     COMMAND = "contested score"
     SUBJECT = "response"
 

@@ -9,11 +9,11 @@ from pipelines.conflictscore.both_sides.signs import (
     all_backed,
     hedges,
     least_support,
-    overstates,
+    not_overstated,
 )
 from pipelines.conflictscore.both_sides.tables import WITHOUT, agreement, areas, models, ranks
 from pipelines.conflictscore.pipeline import relations_by_claim
-from pipelines.conflictscore.scores import conflict_score_count, conflict_score_ratio
+from pipelines.conflictscore.scores import both_sides, conflict_score_count, conflict_score_ratio
 from pipelines.data.records import Document
 from pipelines.data.wikicontradict import Verdict
 from pipelines.evidence.judgement import Judgement, Relation
@@ -51,6 +51,7 @@ def answer(
         id=text, group=question, response=text, documents=DOCUMENTS, status="scored",
         claims=tuple(f"c{place}" for place in range(len(rows))), judgements=judgements,
         cs_c=conflict_score_count(by_claim), cs_r=conflict_score_ratio(by_claim),
+        both_sides=both_sides(judgements),
         model=model, prompt="both passages", people=people,
     )  # fmt: skip
 
@@ -59,7 +60,7 @@ def test_parts_of_conflictscore() -> None:
     flat, both = answer((S, C)), answer((S, S), (I, I))
     assert [SIGNS[name](flat) for name in ("1 − CS-C", "1 − CS-R")] == [0, 0.5]
     assert [SIGNS[name](both) for name in ("1 − CS-C", "1 − CS-R")] == [1, 1]
-    assert (overstates(flat), overstates(both)) == (True, False)
+    assert (not_overstated(flat), not_overstated(both)) == (False, True)
     assert (all_backed(flat), all_backed(both)) == (False, True)
     assert all_backed(answer((S, C), (C, S))) is True
 
@@ -68,15 +69,16 @@ def test_unreadable_labels_leave_it_open_or_not() -> None:
     assert all_backed(answer((S, X))) is None
     assert all_backed(answer((C, X))) is False
     assert all_backed(answer((S, X), (I, S))) is True
-    assert overstates(answer((S, X))) is None
     assert DECISIONS["no claim in conflict"](answer((S, X))) is None
 
 
 def test_the_least_support_of_a_passage() -> None:
     """The first passage backs the second claim with 0.7, the second the first one with 0.4."""
     scored = answer((I, I), (S, C), shares=(0.2, 0.4, 0.7, 0.1))
-    assert least_support(scored) == pytest.approx(0.4)
-    assert least_support(answer((S, C))) is None
+    assert least_support(scored) == SIGNS["both sides"](scored) == pytest.approx(0.4)
+    one_sided = answer((S, I), shares=(0.7, 0.1))
+    assert (least_support(one_sided), SIGNS["both sides"](one_sided)) == (0.1, None)
+    assert [least_support(answer(row)) for row in ((S, C), (S, S), (X, X))] == [0, 1, None]
 
 
 def test_hedging_words_are_counted() -> None:
@@ -102,12 +104,31 @@ def test_areas_and_agreement() -> None:
     found = {str(row["sign"]): row for row in own_rows(areas({"run": ANSWERS}))}
     assert values(found["1 − CS-C"]["area"], found["hedging words"]["area"]) == [0.5, 1.0]
     assert values(found["1 − CS-C"]["beyond"]) == [-0.5]
-    assert "least support of a passage" not in found
     assert (found["words"]["both"], found["words"]["questions"]) == (2, 2)
     decided = {str(row["decision"]): row for row in own_rows(agreement({"run": ANSWERS}))}
     names = ("no claim in conflict", "a hedging word", "always yes", "always no")
     assert values(*(decided[name]["accuracy"] for name in names)) == [0.5, 1.0, 0.5, 0.5]
     assert values(*(decided[name]["kappa"] for name in names)) == [0, 1, 0, 0]
+
+
+def test_both_sides_and_hedging_words_joined_by_other_questions() -> None:
+    """Of six questions, both signs point the right way, so every fold weighs them rightly."""
+    answers = [
+        answer(
+            *([(S, S)] if both else [(S, C)]),
+            text=f"{'However, ' * both}{question}",
+            people="Correct" if both else "Incorrect",
+            question=question,
+        )
+        for question in "abcdef"
+        for both in (True, False)
+    ]
+    found = {str(row["sign"]): row for row in own_rows(areas({"run": answers}))}
+    both, joined = found["both sides"], found["both sides and hedging words"]
+    assert values(both["area"], joined["area"], joined["beyond"]) == [1, 1, 0]
+    assert (joined["answers"], joined["without"]) == (12, 0)
+    alone = own_rows(areas({"run": answers[:2]}))
+    assert "both sides and hedging words" not in {row["sign"] for row in alone}
 
 
 def values(*cells: object) -> list[float]:

@@ -9,12 +9,14 @@ from hypothesis import strategies as st
 
 from pipelines.conflictscore.scores import (
     Unevidenced,
+    both_sides,
     conflict_score_count,
     conflict_score_ratio,
     contradiction_ratio,
     determined,
+    evidence_share,
 )
-from pipelines.evidence.judgement import RELATIONS, Relation, conflicting, in_conflict
+from pipelines.evidence.judgement import RELATIONS, Judgement, Relation, conflicting, in_conflict
 
 S, C, N, X = Relation.SUPPORTS, Relation.CONTRADICTS, Relation.IRRELEVANT, Relation.INVALID
 
@@ -45,6 +47,50 @@ def test_claims_without_evidence_count_as_zero_or_are_left_out() -> None:
     assert conflict_score_count(claims) == 0.5
     assert conflict_score_ratio(claims) == 0.25
     assert conflict_score_ratio(claims, unevidenced="exclude") == 0.5
+
+
+@pytest.mark.parametrize(
+    ("unevidenced", "scores"), [("beside", (None,) * 2), ("zero", (0, 0)), ("exclude", (None,) * 2)]
+)
+def test_a_response_without_evidence_has_no_score(
+    unevidenced: Unevidenced, scores: tuple[float | None, ...]
+) -> None:
+    claims = [[N, N], [N, N]]
+    count = conflict_score_count(claims, unevidenced=unevidenced)
+    assert (count, conflict_score_ratio(claims, unevidenced=unevidenced)) == scores
+
+
+def test_evidence_is_the_share_of_claims_on_which_a_document_takes_a_side() -> None:
+    """Of a claim that may have evidence, but whose judgement cannot be read, nothing is known."""
+    assert evidence_share([[S, N], [N, C], [N, N], [S, X], [N, X]]) == 3 / 4
+    assert evidence_share([[N, X]]) is None
+
+
+def test_both_sides_is_the_least_backing_of_a_document_that_takes_a_side() -> None:
+    """The guide backs at most 0.9, the study 0.3; the leaflet takes no side and does not count.
+
+    Without probabilities a label is 1 or 0. An unreadable judgement leaves the others.
+    """
+
+    def judged(document: str, *given: tuple[Relation, float | None]) -> list[Judgement]:
+        return [
+            Judgement(
+                claim=f"c{place}",
+                document=document,
+                relation=relation,
+                probabilities=None if share is None else {S: share, C: 1 - share, N: 0},
+                source="nli",
+            )
+            for place, (relation, share) in enumerate(given)
+        ]
+
+    guide = judged("guide", (S, 0.9), (N, 0.2))
+    study, leaflet = judged("study", (C, 0.1), (C, 0.3)), judged("leaflet", (N, 0.0), (N, 0.1))
+    assert both_sides([*guide, *study, *leaflet]) == 0.3
+    assert both_sides([*guide, *leaflet]) is None
+    assert both_sides([*guide, *judged("study", (C, None), (S, None))]) == 0.9
+    assert both_sides([*guide, *judged("study", (C, 0.1), (X, None))]) == 0.1
+    assert both_sides([]) is None
 
 
 def test_a_claim_that_an_unreadable_judgement_leaves_open_is_left_out_of_both() -> None:
@@ -82,7 +128,7 @@ Claims = list[list[Relation]]
 readable = st.lists(st.sampled_from(RELATIONS), min_size=1, max_size=8)
 any_relations = st.lists(st.sampled_from(list(Relation)), min_size=1, max_size=8)
 reports = st.lists(any_relations, max_size=8)
-policies = st.sampled_from(["zero", "exclude"])
+policies = st.sampled_from(["beside", "zero", "exclude"])
 
 
 @given(reports, policies)

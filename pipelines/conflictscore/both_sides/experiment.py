@@ -149,7 +149,7 @@ def _right(decision: str) -> Score[JudgedResult]:
 
     def right(result: JudgedResult) -> bool | None:
         said = says(result)
-        return None if said is None else said == result.both_sides
+        return None if said is None else said == result.correct
 
     return Score(f"Agrees with people, by: {decision}", of_each(right), test="McNemar")
 

@@ -15,6 +15,6 @@ class JudgedResult(Result):
     people: Verdict
 
     @property
-    def both_sides(self) -> bool:
+    def correct(self) -> bool:
         """Whether people say that it gives the answers of both passages."""
         return self.people == "Correct"

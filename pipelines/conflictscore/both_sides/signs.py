@@ -6,6 +6,7 @@ from typing import Final
 
 from pipelines.conflictscore.pipeline import relations_by_claim
 from pipelines.conflictscore.result import Result
+from pipelines.conflictscore.scores import backing
 from pipelines.evidence.judgement import Relation
 
 Sign = Callable[[Result], float | None]
@@ -29,9 +30,9 @@ def uncontradicted(result: Result) -> float | None:
     return None if result.cs_r is None else 1 - result.cs_r
 
 
-def overstates(result: Result) -> bool | None:
-    """Whether some claim is supported by one passage and contradicted by another."""
-    return None if result.cs_c is None else result.cs_c > 0
+def not_overstated(result: Result) -> bool | None:
+    """Whether no claim is supported by one passage and contradicted by another."""
+    return None if result.cs_c is None else result.cs_c == 0
 
 
 def all_backed(result: Result) -> bool | None:
@@ -48,17 +49,8 @@ def all_backed(result: Result) -> bool | None:
 
 
 def least_support(result: Result) -> float | None:
-    """Of the passage that backs the answer least, its largest probability of support, in [0, 1].
-
-    None where the labeller gives no probabilities, or a judgement has none.
-    """
-    best: dict[str, float] = {}
-    for each in result.judgements:
-        if each.probabilities is None:
-            return None
-        own = each.probabilities[Relation.SUPPORTS]
-        best[each.document] = max(best.get(each.document, 0.0), own)
-    return min(best.values(), default=None)
+    """The least `backing` of a passage, whether or not it takes a side; None if none was read."""
+    return min(backing(result.judgements).values(), default=None)
 
 
 def hedges(result: Result) -> float:
@@ -81,18 +73,13 @@ def as_number(sign: Callable[[Result], bool | None]) -> Sign:
     return number
 
 
-def not_overstated(result: Result) -> bool | None:
-    """Whether no claim is disputed."""
-    said = overstates(result)
-    return None if said is None else not said
-
-
 SIGNS: Final[Mapping[str, Sign]] = {
     "1 − CS-C": agreed,
     "1 − CS-R": uncontradicted,
     "no claim in conflict": as_number(not_overstated),
     "both passages support a claim": as_number(all_backed),
     "least support of a passage": least_support,
+    "both sides": lambda result: result.both_sides,
     "hedging words": hedges,
     "words": length,
 }

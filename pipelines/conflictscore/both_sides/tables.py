@@ -5,9 +5,10 @@ from typing import NamedTuple
 
 from pipelines.conflictscore.both_sides.result import JudgedResult
 from pipelines.conflictscore.both_sides.signs import BASELINES, DECISIONS, PLAIN_DECISIONS, SIGNS
-from pipelines.conflictscore.tables import mean_score
+from pipelines.conflictscore.tables import mean_score, score_columns
 from pipelines.metrics.clustered_auc import AreaDifference, clustered_auc, clustered_difference
 from pipelines.metrics.cohen_kappa import clustered_kappa
+from pipelines.metrics.cross_validated import cross_validated
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.mean import mean
 from pipelines.metrics.proportion import share
@@ -32,7 +33,7 @@ class Signed(NamedTuple):
     @property
     def people(self) -> list[bool]:
         """Whether people say that the answers show both sides."""
-        return [each.both_sides for each in self.results]
+        return [each.correct for each in self.results]
 
     @property
     def questions(self) -> list[str]:
@@ -57,22 +58,29 @@ def signed(run: str, sign: str, results: Sequence[JudgedResult]) -> Signed:
     return Signed(run, sign, own, values, len(results) - len(known))
 
 
+def joined(run: str, results: Sequence[JudgedResult]) -> Signed:
+    """Both sides and hedging words, weighed by a regression that has not seen the question."""
+    own = signed(run, "both sides", results)
+    pairs = zip(own.values, _hedging_words(own.results), strict=True)
+    values = cross_validated([*pairs], own.people, own.questions)
+    kept = own.results if values else ()
+    return Signed(run, "both sides and hedging words", kept, values, len(results) - len(kept))
+
+
 def every_sign(results: RunResults) -> list[Signed]:
-    """Each run's signs, then once those that need no model, which are the same in every run."""
-    by_model = [
-        signed(run, sign, own)
-        for run, own in results.items()
-        for sign in SIGNS
-        if sign not in BASELINES
-    ]
+    """The signs that answers have: each run's, then once those that need no model."""
+    by_model = [sign for sign in SIGNS if sign not in BASELINES]
+    rows = [signed(run, sign, own) for run, own in results.items() for sign in by_model]
+    rows += [joined(run, own) for run, own in results.items()]
     first = next(iter(results.values()), ())
-    return [*by_model, *(signed(WITHOUT, sign, first) for sign in BASELINES)]
+    rows += [signed(WITHOUT, sign, first) for sign in BASELINES]
+    return [row for row in rows if row.results]
 
 
 def areas(results: RunResults) -> Table:
     """How well each sign tells answers that show both sides, beside what needs no model."""
     return Table.of(
-        [(each, _beyond_hedges(each)) for each in every_sign(results) if each.results],
+        [(each, _beyond_hedges(each)) for each in every_sign(results)],
         name="both_sides_areas",
         title="Which answers show both sides?",
         caption="Area under the ROC curve against people's verdicts; guessing has 0.5.",
@@ -85,13 +93,15 @@ def areas(results: RunResults) -> Table:
             ),
             Column("p", "p", lambda row: row[1].p if row[1] else None),
             Column("answers", "Answers", lambda row: len(row[0].results)),
-            Column("both", "Both sides", lambda row: sum(row[0].people)),
+            Column("both", "Both, by people", lambda row: sum(row[0].people)),
             Column("questions", "Questions", lambda row: len(set(row[0].questions))),
             Column("without", "Not scored", lambda row: row[0].without),
         ],
         notes=(
             "In brackets 95 % intervals of a bootstrap over questions; p of exchanging the two "
             "signs question by question, uncorrected.",
+            "Both sides and hedging words: two weights of a logistic regression, learned from the "
+            "other questions (five folds).",
             "An answer shows both sides where people called it correct, which wants the answers of "
             "both passages. Questions whose two passages are the same text are left out.",
         ),
@@ -102,8 +112,12 @@ def _beyond_hedges(own: Signed) -> AreaDifference | None:
     """The area less that of counting hedging words on the same answers, with p."""
     if own.sign == BASELINES[0]:
         return None
-    beside = [SIGNS[BASELINES[0]](each) or 0.0 for each in own.results]
+    beside = _hedging_words(own.results)
     return clustered_difference(own.values, beside, own.people, own.questions)
+
+
+def _hedging_words(results: Sequence[JudgedResult]) -> list[float]:
+    return [SIGNS[BASELINES[0]](each) or 0.0 for each in results]
 
 
 class Decided(NamedTuple):
@@ -124,7 +138,7 @@ def decided(run: str, decision: str, results: Sequence[JudgedResult]) -> Decided
         for each in results
         if each.status == "scored" or decision in PLAIN_DECISIONS
     ]
-    known = [(each.group, each.both_sides, said) for each, said in found if said is not None]
+    known = [(each.group, each.correct, said) for each, said in found if said is not None]
     return (
         Decided(run, decision, *map(list, zip(*known, strict=True)))
         if known
@@ -182,7 +196,7 @@ def ranked(own: Signed, *, prompts: bool) -> Ranked:
     groups: dict[tuple[str, str], list[tuple[float, bool]]] = {}
     for each, value in zip(own.results, own.values, strict=True):
         key = (each.model, each.prompt if prompts else "")
-        groups.setdefault(key, []).append((value, each.both_sides))
+        groups.setdefault(key, []).append((value, each.correct))
     means = [
         [sum(column) / len(rows) for column in zip(*rows, strict=True)] for rows in groups.values()
     ]
@@ -229,11 +243,8 @@ def models(results: RunResults) -> Table:
             Column("run", "Run", lambda own: own[0][0]),
             Column("model", "Model", lambda own: own[0][1]),
             Column("prompt", "Prompt", lambda own: own[0][2]),
-            Measure(
-                "both", "Both sides by people", lambda own: share([e.both_sides for e in own[1]])
-            ),
-            Measure("cs_c", "CS-C", lambda own: mean_score(own[1], "cs_c")),
-            Measure("cs_r", "CS-R", lambda own: mean_score(own[1], "cs_r")),
+            Measure("both", "Both sides by people", lambda own: share([e.correct for e in own[1]])),
+            *score_columns(lambda own, measure: mean_score(own[1], measure)),
             Column("answers", "Answers", lambda own: len(own[1])),
             Column("scored", "Scored", lambda own: sum(e.status == "scored" for e in own[1])),
         ],

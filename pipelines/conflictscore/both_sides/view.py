@@ -6,7 +6,7 @@ from functools import partial
 from pipelines.conflictscore import view as scored
 from pipelines.conflictscore.both_sides import tables
 from pipelines.conflictscore.both_sides.result import JudgedResult
-from pipelines.conflictscore.both_sides.signs import BASELINES, SIGNS
+from pipelines.conflictscore.both_sides.signs import BASELINES
 from pipelines.data.wikicontradict import FROM_BOTH
 from pipelines.evidence.judge import judge_named
 from pipelines.experiment.publish import Publication, Runs
@@ -25,9 +25,10 @@ def publication(runs: Runs[JudgedResult]) -> Publication:
     results = runs.results
     made = tables.all_tables(results)
     configs = list(runs.configs.values())
-    first = next(iter(SIGNS))
     figures = [
-        (f"{first}, {run}", tables.signed(run, first, own).area) for run, own in results.items()
+        (f"{sign}, {run}", tables.signed(run, sign, own).area)
+        for run, own in results.items()
+        for sign in ("1 − CS-C", "both sides")
     ]
     one = next(iter(results.items()))
     beside = [(sign, tables.signed(one[0], sign, one[1]).area) for sign in BASELINES]
@@ -69,13 +70,13 @@ _SAID = {True: "both sides", False: "not both sides"}
 def example(run: str, result: JudgedResult) -> Example:
     """An answer in the list: what people say before what ConflictScore says."""
     shown = scored.example(run, result)
-    people = Chip(_SAID[result.both_sides], "support" if result.both_sides else "outline")
+    people = Chip(_SAID[result.correct], "support" if result.correct else "outline")
     return replace(
         shown,
         blocks=partial(_content, result),
         chips=(people, *shown.chips),
         facets={
-            "People": [_SAID[result.both_sides]],
+            "People": [_SAID[result.correct]],
             "Model": [result.model],
             "Prompt": [result.prompt],
         },

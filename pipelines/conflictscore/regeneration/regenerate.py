@@ -19,9 +19,12 @@ from pipelines.prompts import Prompt
 from serving.calls import Sampling
 from serving.client import Client
 
-Ended = Literal["no conflict", "no longer falls", "rounds", "unchanged", "unreadable"]
-"""Why nothing more was asked for: no claim is in conflict any more; the score did not fall; all
-rounds were used; the writer gave its response again; its new one could not be scored."""
+Ended = Literal[
+    "no conflict", "no evidence", "no longer falls", "rounds", "unchanged", "unreadable"
+]
+"""Why nothing more was asked for: no claim is in conflict any more; no document takes a side on any
+claim; the score did not fall; all rounds were used; the writer gave its response again; its new one
+could not be scored."""
 
 
 @dataclass(frozen=True)
@@ -162,7 +165,7 @@ def _ended(attempts: Sequence[Attempt], rounds: int) -> Ended | None:
     if latest.score.status != "scored":
         return "unreadable"
     if feedback_on(latest.score) is None:
-        return "no conflict"
+        return "no conflict" if latest.score.evidence else "no evidence"
     if len(attempts) > 1 and latest.response.split() == attempts[-2].response.split():
         return "unchanged"
     if len(attempts) > 1 and _scores(latest) >= _scores(attempts[-2]):
@@ -229,7 +232,7 @@ async def rewrite(example: Example, latest: Attempt, writer: Writer, scorer: Sco
 
 
 def _scores(attempt: Attempt) -> tuple[float, float]:
-    """CS-C, then CS-R; what lacks one is worse than all that have it."""
+    """CS-C, then CS-R; what lacks one, as without evidence, is worse than all that have it."""
     scores = attempt.score.cs_c, attempt.score.cs_r
     first, second = (float("inf") if score is None else score for score in scores)
     return first, second
@@ -239,5 +242,5 @@ def _chosen(attempts: Sequence[Attempt], keep: Literal["best", "last"]) -> int:
     if keep == "best":
         return min(range(len(attempts)), key=lambda place: _scores(attempts[place]))
     return max(
-        (place for place, each in enumerate(attempts) if each.score.status == "scored"), default=0
+        (place for place, each in enumerate(attempts) if each.score.cs_c is not None), default=0
     )

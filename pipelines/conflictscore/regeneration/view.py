@@ -81,7 +81,7 @@ def new_words(before: str, after: str) -> tuple[Span, ...]:
 
 def _attempt(attempt: Attempt, before: str, *, chosen: bool = False) -> list[Block]:
     score = attempt.score
-    if score.cs_c is None:
+    if score.status != "scored":
         made: list[Block] = [Line((Chip("no score", "invalid", "?"), score.error or ""))]
     else:
         figures = Chip(", ".join(score.figures()), "outline")

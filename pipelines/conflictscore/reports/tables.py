@@ -6,7 +6,14 @@ from typing import Any, Final, NamedTuple
 from pipelines.conflictscore import paper
 from pipelines.conflictscore.reports.result import ReportResult
 from pipelines.conflictscore.reports.writing import PROMPTINGS
-from pipelines.conflictscore.tables import conflicting_share, mean_score
+from pipelines.conflictscore.result import MEASURES
+from pipelines.conflictscore.tables import (
+    ABOUT_SCORES,
+    conflicting_share,
+    mean_score,
+    score_columns,
+    unevidenced,
+)
 from pipelines.evidence.judge import judge_named
 from pipelines.evidence.judgement import Relation
 from pipelines.metrics.estimate import Estimate
@@ -24,8 +31,6 @@ TABLE_3: Final = quote(
     reports=100,
 )
 """Figures of the paper. It does not name the judge of section 5; in section 4.4 it is GPT-4.1."""
-
-MEASURES: Final = {"cs_c": "CS-C", "cs_r": "CS-R"}
 
 
 class Slice(NamedTuple):
@@ -101,8 +106,7 @@ def scores(parts: Sequence[Slice]) -> Table:
             Column("data", "Data", lambda own: own.config["data"]["name"]),
             HERE,
             PROMPTING,
-            Measure("cs_c", "CS-C", lambda own: mean_score(own.results, "cs_c")),
-            Measure("cs_r", "CS-R", lambda own: mean_score(own.results, "cs_r")),
+            *score_columns(lambda own, measure: mean_score(own.results, measure)),
             Measure(
                 "conflicting_claims",
                 "Conflicting claims",
@@ -110,6 +114,7 @@ def scores(parts: Sequence[Slice]) -> Table:
             ),
             Column("reports", "Reports", lambda own: len(own.results)),
             Column("scored", "Scored", lambda own: len(own.scored)),
+            Column("unevidenced", "Without evidence", lambda own: unevidenced(own.results)),
             Measure("claims", "Claims a report", lambda own: own.mean(lambda one: len(one.claims))),
             Measure(
                 "words",
@@ -125,9 +130,10 @@ def scores(parts: Sequence[Slice]) -> Table:
         ],
         quoted=TABLE_3,
         notes=(
-            "CS-C and CS-R are means over scored reports, one per question; in brackets 95 % t "
-            "intervals over questions. Lower is better. Conflicting claims: the share among all "
-            "determined claims, with the 95 % Wilson interval.",
+            "Scores are means over reports that have them, one per question; in brackets 95 % t "
+            "intervals over questions. Conflicting claims: the share among all determined claims "
+            "of reports with a CS-C, with the 95 % Wilson interval.",
+            *ABOUT_SCORES,
             "First document is no report: it is the first document copied as it is, which any "
             "writer has at hand. A report that is no lower has gained nothing by being written.",
             "Reports of other lengths make other numbers of claims; a short one risks less.",
@@ -157,7 +163,7 @@ def differences(parts: Sequence[Slice]) -> Table:
         pairs,
         name="reports_differences",
         title="Differences between prompts",
-        caption="Mean difference on the questions of which both reports have a score.",
+        caption="Mean difference on the questions of which both reports have the score.",
         columns=[
             *map(of_place, (RUN, WRITER, JUDGE)),
             Column("first", "Prompt"),
@@ -170,8 +176,9 @@ def differences(parts: Sequence[Slice]) -> Table:
         ],
         notes=(
             *correction(pairs),
-            "A positive difference says that the first prompt's reports score higher, that is "
-            "worse. In brackets the paired 95 % t interval; signs are flipped at random.",
+            "A positive difference says that the first prompt's reports score higher, which "
+            "is worse of CS-C and CS-R, better of both sides. In brackets the paired 95 % t "
+            "interval; signs are flipped at random.",
         ),
     )
 
@@ -223,4 +230,4 @@ def _faults(run: str, result: ReportResult) -> Iterator[Failure[tuple[str, str]]
 def _values(own: Slice, measure: str) -> dict[str, float]:
     """Question -> score, in order of their names: random flips depend on it."""
     found = {each.group: getattr(each, measure) for each in own.scored}
-    return {name: found[name] for name in sorted(found)}
+    return {name: found[name] for name in sorted(found) if found[name] is not None}

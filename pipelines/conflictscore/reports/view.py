@@ -8,6 +8,8 @@ from typing import Any
 from pipelines.conflictscore import view as of_responses
 from pipelines.conflictscore.reports.result import ReportResult
 from pipelines.conflictscore.reports.writing import PROMPTINGS
+from pipelines.conflictscore.result import MEASURES
+from pipelines.metrics.estimate import Estimate
 from pipelines.report import glance
 from pipelines.report.explorer import Example, ExperimentView, Facet, Part
 from pipelines.report.table import MISSING, Table, estimate_of, own_rows
@@ -30,7 +32,7 @@ def view(
     configs = {run: entry["config"] for run, entry in entries.items()}
     tables = named(made, "reports_")
     every = "every report was written and scored, and everything could be read"
-    scores = {"cs_c": "CS-C by prompt, {}", "cs_r": "CS-R by prompt, {}"}
+    scores = {measure: f"{title} by prompt, {{}}" for measure, title in MEASURES.items()}
     return ExperimentView(
         name=NAME,
         title=TITLE,
@@ -41,7 +43,7 @@ def view(
                 picked(tables, "scores differences entities"),
                 dot_plots(tables.get("scores"), "run", "prompting", scores),
                 "Do reports admit that their documents disagree, and do prompts that ask for "
-                "balance help? Lower is better.",
+                "balance help?",
             ),
             failures_part(tables.get("failures"), every, links(NAME, results), ("run", "report")),
         ),
@@ -64,15 +66,18 @@ def finding(
 ) -> glance.Finding:
     """What the page's first screen says: mean CS-C by prompt, beside a document that is copied."""
     several = len(results) > 1
-    means = [
-        (
-            f"{row['prompting']} ({row['run']})" if several else str(row["prompting"]),
-            estimate_of(row["cs_c"]),
-        )
-        for row in (own_rows(scores) if scores else ())
-    ]
-    copied = [each for each in means if each[0].startswith(PROMPTINGS["copied"])]
-    written = [each for each in means if each not in copied]
+
+    def means(measure: str, *, copies: bool = False) -> list[tuple[str, Estimate | None]]:
+        return [
+            (
+                f"{row['prompting']} ({row['run']})" if several else str(row["prompting"]),
+                estimate_of(row[measure]),
+            )
+            for row in (own_rows(scores) if scores else ())
+            if (row["prompting"] == PROMPTINGS["copied"]) is copies
+        ]
+
+    written, copied = means("cs_c"), means("cs_c", copies=True)
     every = [result for own in results.values() for result in own]
     unscored = sum(result.status != "scored" for result in every)
     return glance.Finding(
@@ -85,10 +90,13 @@ def finding(
             )
         ),
         found="Claims of a report that some documents support and others contradict, on average: "
-        f"{glance.with_figures(written) or MISSING}. Lower is better.",
+        f"{glance.with_figures(written) or MISSING}. Lower is better. How well the side that is "
+        f"shown least is backed: {glance.with_figures(means('both_sides')) or MISSING}. Higher is "
+        "better.",
         beside=f"A document copied as it is: {glance.with_figures(copied)}." if copied else "",
         failed=glance.failed(
-            (unscored, f"{{}} of {glance.count(len(every), 'report')} could not be scored")
+            (unscored, f"{{}} of {glance.count(len(every), 'report')} could not be scored"),
+            (sum(each.evidence == 0 for each in every), "reports without evidence: {}"),
         ),
         examples=glance.fewest(mean for _, mean in written),
         figures=tuple((f"CS-C, {name}", mean) for name, mean in written),

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
+from pipelines.conflictscore import example_scores as of_responses
+from pipelines.conflictscore.result import MEASURES
 from pipelines.conflictscore.truthfulqa.result import CONDITIONS, Condition, Setting, TruthResult
 from pipelines.experiment.scores import Score, of_each
 
@@ -17,12 +19,13 @@ def _right(setting: Setting, condition: Condition) -> Score[TruthResult]:
     return Score(title, of_each(right), test="McNemar")
 
 
-def _conflict(condition: Condition) -> Score[TruthResult]:
-    def cs_c(result: TruthResult) -> float | None:
+def _conflict(measure: str, condition: Condition) -> Score[TruthResult]:
+    def value(result: TruthResult) -> float | None:
         outcome = result.outcomes.get(condition)
-        return None if outcome is None or outcome.score is None else outcome.score.cs_c
+        return getattr(outcome and outcome.score, measure, None)
 
-    return Score(f"CS-C, {CONDITIONS[condition]}", of_each(cs_c), better="lower")
+    title = f"{MEASURES[measure]}, {CONDITIONS[condition]}"
+    return Score(title, of_each(value), better=of_responses.SCORES[measure].better)
 
 
 SCORES: Final[Mapping[str, Score[TruthResult]]] = {
@@ -31,7 +34,11 @@ SCORES: Final[Mapping[str, Score[TruthResult]]] = {
         for setting, short in SHORT.items()
         for condition in CONDITIONS
     },
-    **{f"cs_c.{condition}": _conflict(condition) for condition in CONDITIONS},
+    **{
+        f"{measure}.{condition}": _conflict(measure, condition)
+        for measure in MEASURES
+        for condition in CONDITIONS
+    },
 }
 
 

@@ -30,7 +30,8 @@ class Score(BaseModel):
     """ConflictScore of an answer.
 
     Attributes:
-        claims, judgements, cs_c, cs_r, error: As in `conflictscore.result.Result`.
+        claims, judgements, cs_c, cs_r, evidence, both_sides, error: As in
+            `conflictscore.result.Result`.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -39,6 +40,8 @@ class Score(BaseModel):
     judgements: tuple[Judgement, ...] = ()
     cs_c: float | None = None
     cs_r: float | None = None
+    evidence: float | None = None
+    both_sides: float | None = None
     error: str | None = None
 
     @classmethod

@@ -272,8 +272,8 @@ def _answer(result: TruthResult, condition: Condition) -> list[Block]:
     first: list[Inline] = [_mark(result, condition).chip]
     if outcome.informative is not None and outcome.informative.verdict is not None:
         first.append(Aside("informative" if outcome.informative.verdict else "not informative"))
-    if outcome.score is not None and outcome.score.cs_c is not None:
-        first.append(Aside(f"CS-C {outcome.score.cs_c:.2f}"))
+    if outcome.score is not None and outcome.score.error is None:
+        first.append(Aside(", ".join(_as_result(result, outcome).figures())))
     made: list[Block] = [Line(tuple(first))]
     text = outcome.response or outcome.reply
     if text:
@@ -301,6 +301,5 @@ def _as_result(result: TruthResult, outcome: Outcome) -> Result:
         response=outcome.response,
         documents=result.documents,
         status="scored",
-        claims=score.claims if score else (),
-        judgements=score.judgements if score else (),
+        **(dict(score) if score else {}),
     )

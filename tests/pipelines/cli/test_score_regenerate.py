@@ -36,7 +36,7 @@ def test_before_and_after_stand_side_by_side(contested: Contested, mill: Scripte
     assert "- contradicts document 2" in done.out
     assert "before: CS-C 1.00" in done.out
     assert "while another" in done.out
-    assert "Lower is better" in done.out
+    assert "CS-C and CS-R: lower is better" in done.out
     assert "judged by" in done.err
     assert "the same model judges" not in done.err
     (request,) = mill.requests

@@ -80,7 +80,8 @@ async def test_one_conflict_in_two_claims(client: Client, scripted: Scripted) ->
         *("SUPPORTS", "CONTRADICTS", "IRRELEVANT"),
         *("IRRELEVANT", "IRRELEVANT", "SUPPORTS"),
     ]
-    assert (result.cs_c, result.cs_r) == (0.5, 0.25)
+    assert (result.cs_c, result.cs_r, result.evidence) == (0.5, 0.25, 1.0)
+    assert result.both_sides == pytest.approx(0.05 / 0.9)  # of the archive, which backs neither
     first = result.judgements[0]
     assert first.confidence == pytest.approx(0.8 / 0.9)
     assert first.label_mass == pytest.approx(0.9)
@@ -303,7 +304,17 @@ async def test_a_conflict_that_was_seen_counts_beside_an_unreadable_judgement(
     result = await score(client, given("A."), evidence="json")
     assert (result.status, result.cs_c, result.cs_r) == ("scored", 1.0, None)
     assert (result.undetermined_claims, result.unread_claims) == (0, 1)
-    assert result.figures() == ("CS-C 1.00", "CS-R –")
+    assert result.figures() == ["CS-C 1.00", "CS-R –", "Evidence 1.00", "Both sides 0.00"]
+
+
+@pytest.mark.parametrize(("unevidenced", "score_of_it"), [("beside", None), ("zero", 0.0)])
+async def test_a_response_without_evidence_is_scored_and_has_no_score(
+    client: Client, scripted: Scripted, unevidenced: str, score_of_it: float | None
+) -> None:
+    scripted.reply = lambda _: '{"snippet": "", "reasoning": "", "answer": "IRRELEVANT"}'
+    result = await score(client, given("A."), evidence="json", unevidenced=unevidenced)
+    assert (result.status, result.cs_c, result.cs_r) == ("scored", score_of_it, score_of_it)
+    assert (result.evidence, result.both_sides) == (0.0, None)
 
 
 async def test_a_long_claim_fails_no_reply_and_a_cut_list_keeps_what_was_whole(

@@ -101,6 +101,7 @@ async def test_the_writer_is_told_both_sides(
         ([f"{FIRM} {FREE}", OTHER], 3, [1.0, 0.5, 1.0], 1, "no longer falls", [True, False]),
         ([f"{FIRM} {FREE}"], 1, [1.0, 0.5], 1, "rounds", [True]),
         (["  "], 2, [1.0, None], 0, "unreadable", [False]),
+        (["Who knows?"], 3, [1.0, None], 0, "no evidence", [False]),
     ],
 )
 async def test_when_it_ends(

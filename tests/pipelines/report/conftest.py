@@ -4,9 +4,11 @@ import pytest
 
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.scores import (
+    both_sides,
     conflict_score_count,
     conflict_score_ratio,
     determined,
+    evidence_share,
 )
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import RELATIONS, Judgement, Relation, Truncation
@@ -117,6 +119,8 @@ def _result(
         judgements=tuple(judgements),
         cs_c=conflict_score_count(relations),
         cs_r=conflict_score_ratio(relations),
+        evidence=evidence_share(relations),
+        both_sides=both_sides(judgements),
         undetermined_claims=sum(not determined(claim) for claim in relations),
         truncations=truncations,
     )

@@ -30,15 +30,27 @@ def test_scores_of_a_variant(results: list[Result]) -> None:
 
 
 def test_scores_of_all_are_clustered_by_record(results: list[Result]) -> None:
-    # CS-C: coffee 1/3 and 0, bridge 1/2, ferry 0; mean 5/24. Residual sums per record:
+    # CS-C: coffee 1/3 and 0, bridge 1/2, ferry 0 as the paper counts; mean 5/24. Residual sums:
     # coffee -1/12, bridge 7/24, ferry -5/24. CR1 = sum of squares / 16 * 3/2; t(2) = 4.302653.
-    found = row(scores(results, "m", "d"), "all")
+    as_in_paper = [
+        each.model_copy(update={"cs_c": 0.0}) if each.evidence == 0 else each for each in results
+    ]
+    found = row(scores(as_in_paper, "m", "d"), "all")
     squares = (1 / 12) ** 2 + (7 / 24) ** 2 + (5 / 24) ** 2
     half = 4.302653 * (squares / 16 * 1.5) ** 0.5
     assert found["cs_c"] == pytest.approx(5 / 24)
     assert found["cs_c_low"] == 0
     assert found["cs_c_high"] == pytest.approx(5 / 24 + half, abs=1e-6)
     assert (found["responses"], found["invalid_responses"], found["failed_responses"]) == (6, 1, 1)
+
+
+def test_a_response_without_evidence_is_counted_and_in_no_mean(results: list[Result]) -> None:
+    """None speaks to the ferry. CS-C: coffee 1/3 and 0, bridge 1/2; evidence 1, 3/4, 1, 0."""
+    found = row(scores(results, "m", "d"), "all")
+    assert found["unevidenced"] == 1
+    assert found["cs_c"] == pytest.approx(5 / 18)
+    assert found["evidence"] == pytest.approx(11 / 16)
+    assert found["both_sides"] == pytest.approx((0.2 + 0.5 + 0.2) / 3)
 
 
 def test_a_run_in_which_nothing_was_scored_has_dashes_and_no_zeros(results: list[Result]) -> None:
@@ -51,7 +63,7 @@ def test_a_run_in_which_nothing_was_scored_has_dashes_and_no_zeros(results: list
 
 
 def test_differences_are_paired_by_record(results: list[Result]) -> None:
-    # Only coffee has a score for both: 1/3 - 0 and 7/9 - 0.
+    # Only coffee has a score for both: 1/3 - 0, 7/9 - 0, 1 - 3/4; 0.2 of trial - 0.5 of cohort.
     table = differences(results)
     assert len(table.rows) == 1
     assert records(table)[0] == {
@@ -65,6 +77,12 @@ def test_differences_are_paired_by_record(results: list[Result]) -> None:
         "cs_r": pytest.approx(7 / 9),
         "cs_r_low": None,
         "cs_r_high": None,
+        "evidence": pytest.approx(1 / 4),
+        "evidence_low": None,
+        "evidence_high": None,
+        "both_sides": pytest.approx(-0.3),
+        "both_sides_low": None,
+        "both_sides_high": None,
     }
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from pipelines.conflictscore.tables import ABOUT_SCORES, score_columns
 from pipelines.conflictscore.truthfulqa.result import CONDITIONS, Condition, TruthResult
 from pipelines.conflictscore.truthfulqa.tables.parts import (
     ANSWERS,
@@ -11,6 +12,7 @@ from pipelines.conflictscore.truthfulqa.tables.parts import (
     WRITER,
     Part,
     Slice,
+    counted,
     slices,
 )
 from pipelines.evidence.judge import judge_named
@@ -146,19 +148,20 @@ def conflicts(every: Sequence[Part]) -> Table:
             Column("scorer", "Scored by", lambda own: judge_named(own.part.config)),
             Column("setting", "Setting", lambda own: own.part.setting),
             CONDITION,
-            Measure("cs_c", "CS-C", lambda own: scores(own, "cs_c")),
-            Measure("cs_r", "CS-R", lambda own: scores(own, "cs_r")),
+            *score_columns(scores),
             Measure("less_rag", "CS-C less RAG's", less_rag),
             ANSWERS,
-            Column(
-                "asked",
-                "Asked again",
-                lambda own: sum(outcome.asked for _, outcome in own.outcomes),
+            counted(
+                "unevidenced",
+                "Without evidence",
+                lambda one: one.score is not None and one.score.evidence == 0,
             ),
+            counted("asked", "Asked again", lambda one: one.asked),
         ],
         notes=(
-            "Means over answers with a score, lower is better; in brackets 95 % t intervals. Less "
-            "RAG's: the paired difference over the questions of which both have a score.",
+            "Means over answers with a score; in brackets 95 % t intervals. Less RAG's: the paired "
+            "difference over the questions of which both have a score.",
+            *ABOUT_SCORES,
         ),
     )
 
