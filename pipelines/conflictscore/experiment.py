@@ -27,11 +27,11 @@ from pipelines.evidence.risk import ChosenThreshold, choose_threshold
 from pipelines.experiment.bounds import Cost, Tokens
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs, judge_needs
-from pipelines.experiment.options import Overflow, RunOptions, ServerOptions, judging
+from pipelines.experiment.options import JudgedOptions, Overflow, RunOptions, judging
 from pipelines.experiment.publish import Publication, Runs
 from pipelines.files import read_bytes, replace_text
 from pipelines.option import Option
-from pipelines.report.table import write
+from pipelines.report.table import brief, write
 from pipelines.runs.folder import RunFolder
 
 HELP = """Score every response of a file with ConflictScore.
@@ -48,7 +48,7 @@ Examples:
 """
 
 
-class ScoreOptions(RunOptions, ServerOptions):
+class ScoreOptions(RunOptions, JudgedOptions):
     """What a user may choose about a run of ConflictScore."""
 
     PRESETS: ClassVar = {"as_in_paper": AS_IN_PAPER}
@@ -198,7 +198,8 @@ def _publication(runs: Runs[Result]) -> Publication:
     bad = skipped(runs.folder)
     name, data = judge_named(config), config["data"]["name"]
     made = all_tables(results, name, data, bad, chosen)
-    return Publication(view(results, made, entry, bad, chosen), made)
+    shown = brief(made[0], "variant", "responses")
+    return Publication(view(results, made, entry, bad, chosen), made, glance=shown)
 
 
 EXPERIMENT = Experiment(

@@ -1,6 +1,6 @@
 """What a user may choose about who judges claims by documents."""
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -32,6 +32,7 @@ Labeller = Annotated[
     Option(
         "Who judges claims by documents: a language model (`llm`), the NLI tagger (`nli`), or the "
         "tagger where it is sure and the language model for the rest (`cascade`).",
+        shown="the profile's; llm with --endpoint or --model",
         panel=PANEL,
     ),
 ]
@@ -45,6 +46,9 @@ class JudgeSettings(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    BY_PROFILE: ClassVar[tuple[str, ...]] = ("labeller",)
+    """Fields that a command takes from the profile where a user says nothing of them."""
 
     labeller: Labeller = "llm"
     risk: Annotated[

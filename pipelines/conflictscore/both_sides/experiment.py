@@ -24,7 +24,7 @@ from pipelines.errors import InputError
 from pipelines.experiment.bounds import Cost, Tokens
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import judge_needs
-from pipelines.experiment.options import Overflow, RunOptions, ServerOptions, judging
+from pipelines.experiment.options import JudgedOptions, Overflow, RunOptions, judging
 from pipelines.experiment.publish import Publication, Runs
 from pipelines.experiment.scores import Score, of_each
 from pipelines.files import read_bytes
@@ -47,7 +47,7 @@ Examples:
 """
 
 
-class BothSidesOptions(RunOptions, ServerOptions):
+class BothSidesOptions(RunOptions, JudgedOptions):
     """What a user may choose about ConflictScore beside people."""
 
     PRESETS: ClassVar = {"as_in_paper": AS_IN_PAPER}
