@@ -56,6 +56,7 @@ def run(experiment: Experiment[Any, Any], options: RunOptions) -> Forecast | Non
     if options.dry_run:
         if options.ray is not None:
             print(announced(options))
+        say(judged_by(options))
         return _dry(experiment, plan, options)
     folder = RunFolder(options.out)
     with folder.locked():

@@ -74,6 +74,11 @@ class JudgeSettings(BaseModel):
         return self
 
     @property
+    def unsaid(self) -> tuple[str, ...]:
+        """The fields of `BY_PROFILE` that nobody gave."""
+        return tuple(each for each in self.BY_PROFILE if each not in self.model_fields_set)
+
+    @property
     def kind(self) -> str:
         """What its labeller is called unless a user says so: "nli", "llm-choice"."""
         return f"llm-{self.evidence}" if self.labeller == "llm" else self.labeller

@@ -7,10 +7,10 @@ from pipelines.errors import InputError
 from pipelines.evidence.nli import TaggerFolder, calibrated
 from pipelines.evidence.settings import JudgeSettings
 from pipelines.experiment.options import (
-    JudgedOptions,
     ModelOptions,
     ServedOptions,
     ServerOptions,
+    anyway,
     source_of,
     tagger_named,
 )
@@ -132,8 +132,7 @@ def _tagger_of(settings: JudgeSettings) -> str:
 def refuse_no_judge(options: ModelOptions, source: Source, instead: str) -> None:
     """Refuse a model that is known to be no judge, with an InputError, unless it is wanted."""
     name = source.model or source.profiled
-    wanted = not isinstance(options, JudgedOptions) or options.anyway
-    if wanted or source.endpoints or models.judges(name, source.models_dir):
+    if anyway(options) or source.endpoints or models.judges(name, source.models_dir):
         return
     raise InputError(
         f"{name} is too weak to judge, or to split texts into claims (see docs/results.md); take "

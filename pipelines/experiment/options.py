@@ -188,31 +188,32 @@ class JudgedOptions(ServerOptions):
 
     @model_validator(mode="before")
     @classmethod
-    def _by_profile(cls, given: dict[str, Any]) -> dict[str, Any]:
+    def _as_usual(cls, given: dict[str, Any]) -> dict[str, Any]:
         made: dict[str, JudgeSettings] = {}
         for name, kind in _by_profile(cls):
             settings = kind.model_validate(given.get(name, cls.model_fields[name].default))
-            unsaid = {*kind.BY_PROFILE} - settings.model_fields_set
             usual = cls.usual(given)._asdict()
-            made[name] = settings.model_copy(update={each: usual[each] for each in unsaid})
-            made[name].model_fields_set.difference_update(unsaid)
+            made[name] = settings.model_copy(update={each: usual[each] for each in settings.unsaid})
+            made[name].model_fields_set.intersection_update(settings.model_fields_set)
         return given | made
+
+
+def anyway(options: BaseModel) -> bool:
+    """Whether verdicts are wanted of any judge."""
+    return not isinstance(options, JudgedOptions) or options.anyway
 
 
 def judged_by(options: BaseModel) -> str:
     """Who judges, how claims are made, and why, in a line; empty if the profile has no say."""
-    told = ""
     if not isinstance(options, JudgedOptions):
-        return told
+        return ""
     for name, kind in _by_profile(type(options)):
         settings = getattr(options, name)
         taken = " ".join(f"--{each} {getattr(settings, each)}" for each in kind.BY_PROFILE)
-        unsaid = [each for each in kind.BY_PROFILE if each not in settings.model_fields_set]
-        flags = " and ".join(f"--{each}" for each in unsaid)
-        told = f"judge: {taken}" + (
-            f" ({flags}: {options.usual(dict(options)).why})" if flags else ""
-        )
-    return told
+        unsaid = " and ".join(f"--{each}" for each in settings.unsaid)
+        why = f" ({unsaid}: {options.usual(dict(options)).why})" if unsaid else ""
+        return f"judge: {taken}{why}"
+    return ""
 
 
 def _by_profile(options: type[JudgedOptions]) -> Iterator[tuple[str, type[JudgeSettings]]]:
