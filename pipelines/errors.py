@@ -7,3 +7,7 @@ class InputError(Exception):
     The message is one line that says what is wrong, where (file and line), and how to mend it.
     Commands print it and exit with code 2.
     """
+
+
+class LowLabelMassError(InputError):
+    """A run is done, and its judge would mostly have written something else than labels."""

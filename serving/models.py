@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
 from serving import folders, gguf, packages
 from serving.errors import ServingError
@@ -21,6 +22,14 @@ from serving.folders import FileRecord, OnBytes, check_folder, digest_of, finger
 from serving.manifests import SUFFIX, Manifest, Source, only_one, read_manifest, write_manifest
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+NO_JUDGES: Final = {
+    "smollm2-135m-instruct": "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+}
+"""Models that neither judge nor split texts into claims: name in profiles -> SHA-256 of the GGUF.
+
+The packaged one is near chance as a judge, and gives the prompt's examples back in place of claims.
+"""
 
 
 @dataclass(frozen=True)
@@ -141,6 +150,18 @@ def registered(models_dir: Path) -> list[Model]:
         for name in names
         if (known := read_manifest(name, models_dir)) is not None
     ]
+
+
+def judges(name: str, models_dir: Path) -> bool:
+    """Whether a model may judge, by the file that it was made from, else by its name.
+
+    Raises:
+        ServingError: Its manifest is damaged.
+    """
+    known = read_manifest(name, models_dir) if _NAME.fullmatch(name) else None
+    if known is None:
+        return name not in NO_JUDGES
+    return known.source.sha256 not in NO_JUDGES.values()
 
 
 def manifest(name: str, models_dir: Path) -> Manifest:

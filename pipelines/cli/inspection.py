@@ -7,12 +7,12 @@ from typing import Annotated
 
 from rich.console import Console
 
-from pipelines.cli.progress import STDERR, waiting
+from pipelines.cli.progress import STDERR, say, waiting
 from pipelines.cli.terminal import plain, plain_json
 from pipelines.experiment.execute import models_for
 from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import Needs, refuse_unneeded
-from pipelines.experiment.options import ModelOptions
+from pipelines.experiment.options import ModelOptions, judged_by
 from pipelines.files import check_writable, replace_bytes
 from pipelines.inspection.found import Inspection, ResultT, Tell
 from pipelines.option import Option, Options
@@ -50,6 +50,7 @@ def inspect(
     async def opened() -> Inspection[ResultT]:
         with waiting() as tell:
             async with models_for(options, needs, tell) as models:
+                say(judged_by(options))
                 return await work(models, tell)
 
     found = asyncio.run(opened())

@@ -27,6 +27,12 @@ LINE_EVERY_S = 15.0
 """How often a line is written where there is no terminal."""
 
 
+def say(line: str) -> None:
+    """Print a line, if there is anything to say."""
+    if line:
+        STDERR.print(plain(line), soft_wrap=True)
+
+
 class Display:
     """Progress that is being shown.
 

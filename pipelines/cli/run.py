@@ -6,22 +6,27 @@ The options of `contested run NAME` are made from the fields of the experiment's
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import typer
+from rich.console import Console
 
 from pipelines import papers
 from pipelines.cli.flat import flat
-from pipelines.cli.progress import STDERR, progress
+from pipelines.cli.progress import STDERR, progress, say
 from pipelines.cli.run_all import run_all
+from pipelines.cli.tagging import show
 from pipelines.cli.terminal import plain
 from pipelines.cluster.workers import announced, workers
+from pipelines.errors import LowLabelMassError
 from pipelines.experiment.execute import execute
 from pipelines.experiment.experiment import Experiment, Plan
 from pipelines.experiment.forecast import Forecast, forecast, probe
 from pipelines.experiment.needs import refuse_missing, refuse_unneeded
-from pipelines.experiment.options import RunOptions
-from pipelines.experiment.publish import write
+from pipelines.experiment.options import RunOptions, anyway, judged_by
+from pipelines.experiment.publish import Publication, write
+from pipelines.metrics.label_mass import is_low
 from pipelines.preset import told
 from pipelines.runs.folder import RunFolder, telling_damage
 
@@ -47,27 +52,42 @@ def run(experiment: Experiment[Any, Any], options: RunOptions) -> Forecast | Non
     plan = experiment.plan(options)
     refuse_unneeded(options, plan.needs)
     refuse_missing(options, plan.needs)
-    if decided := told(options):
-        STDERR.print(plain(decided), soft_wrap=True)
+    say(told(options))
     if options.dry_run:
         if options.ray is not None:
             print(announced(options))
+        say(judged_by(options))
         return _dry(experiment, plan, options)
     folder = RunFolder(options.out)
     with folder.locked():
         with workers(experiment, options) as placing:
-            costs = asyncio.run(execute(experiment, plan, options, progress, placing))
-        for cost in costs:
+            begun = partial(say, judged_by(options))
+            done = asyncio.run(
+                execute(experiment, plan, options, progress, placing, on_begun=begun)
+            )
+        for cost in done.costs:
             STDERR.print(f"[dim]{plain(cost)}[/dim]", soft_wrap=True)
-        publish(folder)
+        made = publish(folder)[experiment.name]
     for remark in plan.remarks:
-        STDERR.print(plain(remark), soft_wrap=True)
+        say(remark)
+    if made.glance is not None:
+        show(made.glance, Console(emoji=False))
     STDERR.print(f"report: {plain(str(folder.report))}   tables: {plain(str(folder.tables))}")
+    if is_low(done.label_mass) and not anyway(options):
+        raise LowLabelMassError(
+            f"on average {done.label_mass:.0%} of the judge's probability fell on the labels: it "
+            f"would rather have written something else. Results are kept in {folder.path}; take "
+            "--labeller nli or a larger model and another --out, or say --anyway"
+        )
     return None
 
 
-def publish(folder: RunFolder) -> None:
-    """Write `tables/` and `report.html` from what a locked run folder holds."""
+def publish(folder: RunFolder) -> dict[str, Publication]:
+    """Write `tables/` and `report.html` from what a locked run folder holds.
+
+    Returns:
+        Name of an experiment -> what it comes to.
+    """
     from pipelines.annotation.view import parts
 
     with telling_damage(folder.path):
@@ -77,6 +97,7 @@ def publish(folder: RunFolder) -> None:
             view = replace(own.view, parts=(*own.view.parts, *parts(folder, each, runs)))
             made.append((replace(own, view=view), runs))
         write(folder, made)
+    return {runs.experiment: own for own, runs in made}
 
 
 def _dry(experiment: Experiment[Any, Any], plan: Plan[Any, Any], options: RunOptions) -> Forecast:

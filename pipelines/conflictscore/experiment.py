@@ -27,11 +27,11 @@ from pipelines.evidence.risk import ChosenThreshold, choose_threshold
 from pipelines.experiment.bounds import Cost, Tokens
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs, judge_needs
-from pipelines.experiment.options import Overflow, RunOptions, ServerOptions, judging
+from pipelines.experiment.options import JudgedOptions, Overflow, RunOptions, judging
 from pipelines.experiment.publish import Publication, Runs
 from pipelines.files import read_bytes, replace_text
 from pipelines.option import Option
-from pipelines.report.table import write
+from pipelines.report.table import brief, write
 from pipelines.runs.folder import RunFolder
 
 HELP = """Score every response of a file with ConflictScore.
@@ -48,7 +48,7 @@ Examples:
 """
 
 
-class ScoreOptions(RunOptions, ServerOptions):
+class ScoreOptions(RunOptions, JudgedOptions):
     """What a user may choose about a run of ConflictScore."""
 
     PRESETS: ClassVar = {"as_in_paper": AS_IN_PAPER}
@@ -73,16 +73,12 @@ def plan(options: ScoreOptions) -> Plan[Example, Result]:
     # Of the whole file, whatever the limit: a run of its beginning is to be resumed without one.
     whole = read(options.data, on_error="skip") if options.limit else dataset
     brought = all(example.claims is not None for example in whole.examples)
-    claims = (
-        "on responses that bring their claims along"
-        if settings.splits
-        else f"--claims {settings.claims}"
-    )
+    given = f"--labeller {settings.labeller} on responses that bring their claims along"
     needs = judge_needs(
         options,
         settings,
         asks=settings.needs_model(claims_given=brought),
-        unasked=f"--labeller {settings.labeller} {claims}, which asks no language model",
+        unasked=f"{given}, which asks no language model" if settings.splits else "",
     )
 
     def scorer_of(models: RunModels) -> Scorer:
@@ -198,7 +194,8 @@ def _publication(runs: Runs[Result]) -> Publication:
     bad = skipped(runs.folder)
     name, data = judge_named(config), config["data"]["name"]
     made = all_tables(results, name, data, bad, chosen)
-    return Publication(view(results, made, entry, bad, chosen), made)
+    shown = brief(made[0], "variant", "responses")
+    return Publication(view(results, made, entry, bad, chosen), made, glance=shown)
 
 
 EXPERIMENT = Experiment(

@@ -1,6 +1,6 @@
 """What a user may choose about ConflictScore."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -15,6 +15,7 @@ Claims = Annotated[
     Option(
         "Judge all claims of a response (`atomic`), the k most `salient`, each of its "
         "`sentences`, or it as a `whole`. The last two ask no model.",
+        shown="the profile's; atomic with --endpoint or --model",
         panel=PANEL,
     ),
 ]
@@ -22,6 +23,8 @@ Claims = Annotated[
 
 class Settings(JudgeSettings):
     """The metric's variants (section 3 and Limitations)."""
+
+    BY_PROFILE: ClassVar = ("labeller", "claims")
 
     claims: Claims = "atomic"
     k: Annotated[
@@ -41,6 +44,11 @@ class Settings(JudgeSettings):
             panel=PANEL,
         ),
     ] = "beside"
+
+    @property
+    def named(self) -> str:
+        """Who judges and how claims are made, as options."""
+        return f"{super().named} --claims {self.claims}"
 
     @property
     def splits(self) -> bool:

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from pipelines.evidence.judge import Judge, judge_of
 from pipelines.evidence.settings import PANEL, JudgeSettings
 from pipelines.experiment.experiment import Models
-from pipelines.experiment.needs import Needs, judge_source
+from pipelines.experiment.needs import Needs, judge_source, refuse_no_judge
 from pipelines.experiment.options import (
     ServerOptions,
     judge_model_option,
@@ -63,6 +63,7 @@ def needs_with(settings: CitationJudgeSettings, options: ServerOptions, needs: N
     """
     if settings.judged_by == "llm":
         judge = judge_source(options, settings.judge_model)
+        refuse_no_judge(options, judge or source_of(options, "generator"), "--judge nli")
         return replace(needs, role="generator", judge=judge)
     where = source_of(options, needs.role or "generator")
     return replace(needs, judge_tagger=tagger_named(settings.judge_tagger, where))

@@ -346,4 +346,5 @@ EXPERIMENT = Experiment(
     publish=_publication,
     scores=SCORES,
     verdict=verdict,
+    label_masses=lambda result: (passage.label_mass for passage in result.passages),
 )

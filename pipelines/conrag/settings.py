@@ -1,7 +1,7 @@
 """The parameters of ConRAG, and what a user may choose over a data set and for one query alike."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, Field
 
@@ -14,7 +14,7 @@ from pipelines.errors import InputError
 from pipelines.evidence.settings import PANEL as METRIC_PANEL
 from pipelines.evidence.settings import Evidence, JudgeSettings, LabellerName
 from pipelines.experiment.needs import Needs, judge_needs
-from pipelines.experiment.options import ServerOptions
+from pipelines.experiment.options import JudgedOptions
 from pipelines.option import Only, Option
 from pipelines.retrieval.dense import default_embedder
 from pipelines.retrieval.index import DEPTH, Method
@@ -68,6 +68,8 @@ class ConragSettings(BaseModel, frozen=True, extra="forbid"):
 class TaggingSettings(JudgeSettings):
     """Who tags passages as supporting or refuting; by default the tagger, which needs no server."""
 
+    BY_PROFILE: ClassVar = ()
+
     labeller: Annotated[
         LabellerName,
         Option(
@@ -79,7 +81,7 @@ class TaggingSettings(JudgeSettings):
     evidence: Evidence = "json"
 
 
-class AnswerOptions(ServerOptions):
+class AnswerOptions(JudgedOptions):
     """How passages are found and tagged, and who writes the answer from them."""
 
     on_overflow: Annotated[

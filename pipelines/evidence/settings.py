@@ -1,6 +1,6 @@
 """What a user may choose about who judges claims by documents."""
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -32,6 +32,7 @@ Labeller = Annotated[
     Option(
         "Who judges claims by documents: a language model (`llm`), the NLI tagger (`nli`), or the "
         "tagger where it is sure and the language model for the rest (`cascade`).",
+        shown="the profile's; llm with --endpoint or --model",
         panel=PANEL,
     ),
 ]
@@ -45,6 +46,9 @@ class JudgeSettings(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    BY_PROFILE: ClassVar[tuple[str, ...]] = ("labeller",)
+    """Fields that a command takes from the profile where a user says nothing of them."""
 
     labeller: Labeller = "llm"
     risk: Annotated[
@@ -68,6 +72,16 @@ class JudgeSettings(BaseModel):
                 "choose 'choice' or 'json'"
             )
         return self
+
+    @property
+    def named(self) -> str:
+        """Who judges, as options: "--labeller nli"."""
+        return f"--labeller {self.labeller}"
+
+    @property
+    def unsaid(self) -> tuple[str, ...]:
+        """The fields of `BY_PROFILE` that nobody gave."""
+        return tuple(each for each in self.BY_PROFILE if each not in self.model_fields_set)
 
     @property
     def kind(self) -> str:

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pipelines.data.jsonl import OnError
 from pipelines.errors import InputError
@@ -30,6 +30,7 @@ from pipelines.experiment.options import (
     ServedOptions,
     source_of,
 )
+from pipelines.metrics.label_mass import mean_label_mass
 from pipelines.preset import switched
 from pipelines.runs.folder import ResultLog, RunFolder
 from pipelines.runs.provenance import finished, provenance
@@ -45,14 +46,23 @@ UNDONE = frozenset({"failed", "incomplete"})
 """What a result's status says where it is to be tried again."""
 
 
+class Executed(NamedTuple):
+    """What a run cost, in lines, and its mean label mass in [0, 1]; None if no label has one."""
+
+    costs: Sequence[str]
+    label_mass: float | None
+
+
 async def execute(
     experiment: Experiment[ItemT, ResultT],
     plan: Plan[ItemT, ResultT],
     options: RunOptions,
     counting: Counting,
     placing: Placing = lambda work, _: work,
-) -> list[str]:
-    """Make the results that the run folder lacks; what that cost, in lines.
+    *,
+    on_begun: Callable[[], None] = lambda: None,
+) -> Executed:
+    """Make the results that the run folder lacks.
 
     A run that is killed is resumed by the same call.
 
@@ -63,6 +73,7 @@ async def execute(
             done stops the run.
         counting: Shows how far it is.
         placing: Says who does each work; this process unless given.
+        on_begun: Called once the models are known and the folder has taken the configuration.
 
     Raises:
         InputError: The folder holds results of another configuration, or one of `Plan.work`.
@@ -72,11 +83,17 @@ async def execute(
     folder = RunFolder(options.out)
     async with opened(options, plan.needs, folder, counting) as models:
         works = [placing(work, models) for work in plan.work(models)]
-        costs = []
+        costs: list[str] = []
+        masses: list[float | None] = []
         with models.counting(experiment.counted, len(plan.items) * len(works)) as counter:
-            for work in works:
+
+            def begun(done: int) -> None:
+                on_begun()
+                counter.begin(done)
+
+            for number, work in enumerate(works):
                 usage = client.usage if (client := work.client or models.client) else None
-                await resume(
+                results = await resume(
                     experiment,
                     plan.items if work.items is None else work.items,
                     work,
@@ -88,13 +105,14 @@ async def execute(
                     # client has no room for the next, whose prompts would only fill memory.
                     in_flight=max(client.concurrency, IN_FLIGHT) if client else IN_FLIGHT,
                     room=client.room if client else unlimited,
-                    on_start=counter.begin,
+                    on_start=counter.begin if number else begun,
                     on_result=lambda _, usage=usage: counter.advance(usage),  # type: ignore[misc]
                 )
                 costs += _note_costs(work, models)
+                masses += [mass for each in results for mass in experiment.label_masses(each)]
             counter.status("")
         plan.afterwards(models)
-        return costs
+        return Executed(costs, mean_label_mass(masses))
 
 
 async def resume(

@@ -8,7 +8,7 @@
 the plan needs, resumes, and keeps each result as it comes.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -195,6 +195,8 @@ class Experiment(Generic[ItemT, ResultT]):
         cluster: What an example shares with those that it is not independent of; None where
             examples are independent.
         labellings: What judges label in it, by short names, for people to label it too.
+        label_masses: Of judgements of claims that a result rests on; see `Judgement`. Those of its
+            `judgements` unless given.
     """
 
     name: str
@@ -213,6 +215,9 @@ class Experiment(Generic[ItemT, ResultT]):
     verdict: Callable[[ResultT], str] | None = None
     cluster: Callable[[ResultT], str] | None = None
     labellings: Mapping[str, Labelling[ResultT]] = field(default_factory=dict)
+    label_masses: Callable[[ResultT], Iterable[float | None]] = lambda result: (
+        judgement.label_mass for judgement in getattr(result, "judgements", ())
+    )
 
     def verdict_on(self, result: Any) -> str:
         """The verdict on a result; its status where it failed, or where there are no verdicts."""

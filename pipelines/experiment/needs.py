@@ -3,12 +3,14 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pipelines.errors import InputError
 from pipelines.evidence.nli import TaggerFolder, calibrated
 from pipelines.evidence.settings import JudgeSettings
 from pipelines.experiment.options import (
     ModelOptions,
     ServedOptions,
     ServerOptions,
+    anyway,
     source_of,
     tagger_named,
 )
@@ -65,17 +67,26 @@ def judge_needs(
         unasked: Why it is not, if not because of the labeller.
 
     Raises:
-        InputError: The tagger cannot be used, or has no calibration points for a cascade.
+        InputError: The tagger cannot be used, or has no calibration points for a cascade; or the
+            model is no judge.
         ServingError: There is no such model.
     """
-    named = f"--labeller {settings.labeller}"
+    needs = _needs(options, settings, role, settings.by_model if asks is None else asks, unasked)
+    if settings.by_model or needs.role == "judge":
+        refuse_no_judge(options, source_of(options, role), _tagger_of(settings))
+    return needs
+
+
+def _needs(
+    options: ServerOptions, settings: JudgeSettings, role: Role, asks: bool, unasked: str = ""
+) -> Needs:
     needs = Needs(
-        role=role if (settings.by_model if asks is None else asks) else None,
+        role=role if asks else None,
         tagger=tagger_named(options.tagger, source_of(options, role))
         if settings.by_tagger
         else None,
-        unasked=unasked or f"{named}, which asks no language model",
-        untagged=named,
+        unasked=unasked or f"{settings.named}, which asks no language model",
+        untagged=settings.named,
     )
     if settings.labeller == "cascade" and needs.tagger is not None:
         calibrated(needs.tagger)  # said before a server is looked for
@@ -97,16 +108,35 @@ def writer_needs(
         splits: Whether a language model splits texts into claims.
 
     Raises:
-        InputError: The tagger cannot be used, or has no calibration points for a cascade.
+        InputError: As `judge_needs`.
         ServingError: There is no such model.
     """
-    needs = judge_needs(options, settings, role="generator", asks=True)
+    needs = _needs(options, settings, "generator", asks=True)
     if not (settings.by_model or splits):
         refuse_given(
             options, ("judge_model",), f"--labeller {settings.labeller}, which judges alone"
         )
         return needs
-    return replace(needs, judge=judge_source(options, judge_model))
+    judge = judge_source(options, judge_model)
+    refuse_no_judge(options, judge or source_of(options, "generator"), _tagger_of(settings))
+    return replace(needs, judge=judge)
+
+
+def _tagger_of(settings: JudgeSettings) -> str:
+    """The options with which no language model judges or splits."""
+    claims = " --claims sentences" if "claims" in type(settings).model_fields else ""
+    return f"--labeller nli{claims}"
+
+
+def refuse_no_judge(options: ModelOptions, source: Source, instead: str) -> None:
+    """Refuse a model that is known to be no judge, with an InputError, unless it is wanted."""
+    name = source.model or source.profiled
+    if anyway(options) or source.endpoints or models.judges(name, source.models_dir):
+        return
+    raise InputError(
+        f"{name} is too weak to judge, or to split texts into claims (see docs/results.md); take "
+        f"{instead}, or a larger model, or say --anyway"
+    )
 
 
 def judge_source(options: ServerOptions, judge_model: str | None) -> Source | None:

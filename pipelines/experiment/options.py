@@ -2,19 +2,20 @@
 
 import logging
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, NamedTuple, Self, TypeVar
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, BaseModel, Field, model_validator
 
 from pipelines.data.jsonl import OnError
 from pipelines.errors import InputError
 from pipelines.evidence.nli import TaggerFolder, shipped_tagger, tagger_folder
 from pipelines.evidence.settings import PANEL as METRIC_PANEL
-from pipelines.evidence.settings import JudgeSettings
-from pipelines.option import Only, Option, Options
+from pipelines.evidence.settings import JudgeSettings, LabellerName
+from pipelines.option import Only, Option, Options, nested
 from pipelines.preset import WithPresets
 from serving import models
 from serving import profile as profiles
@@ -156,6 +157,77 @@ class LlmOptions(ServedOptions):
 
 class ServerOptions(TaggerOptions, LlmOptions):
     """The models of what may ask a language model and the NLI tagger."""
+
+
+class Usual(NamedTuple):
+    """Who judges and how claims are made unless a user says otherwise, and why."""
+
+    labeller: LabellerName
+    claims: str
+    why: str
+
+
+class JudgedOptions(ServerOptions):
+    """Who judges claims: by the profile where a user says nothing of it.
+
+    A model that --endpoint or --model names judges in place of who the profile says.
+    """
+
+    anyway: Annotated[
+        bool,
+        Option(
+            "Take a model that is too weak to judge, or to split texts into claims, and verdicts "
+            "of a model that would rather have written something else.",
+            name="--anyway",
+            panel=METRIC_PANEL,
+        ),
+    ] = False
+
+    @classmethod
+    def usual(cls, given: Mapping[str, Any]) -> Usual:
+        """What is usual beside what was given; ServingError if the profile cannot be read."""
+        if given.get("as_in_paper"):
+            return Usual("llm", "atomic", "as in the paper")
+        for name in ("endpoint", "model"):
+            if given.get(name):
+                return Usual("llm", "atomic", f"--{name} names a model")
+        profile = profiles.load(given.get("profile") or profiles.default_name())
+        return Usual(profile.labeller, profile.claims, f"profile {profile.name}")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_usual(cls, given: dict[str, Any]) -> dict[str, Any]:
+        made: dict[str, JudgeSettings] = {}
+        for name, kind in _by_profile(cls):
+            settings = kind.model_validate(given.get(name, cls.model_fields[name].default))
+            usual = cls.usual(given)._asdict()
+            made[name] = settings.model_copy(update={each: usual[each] for each in settings.unsaid})
+            made[name].model_fields_set.intersection_update(settings.model_fields_set)
+        return given | made
+
+
+def anyway(options: BaseModel) -> bool:
+    """Whether verdicts are wanted of any judge."""
+    return not isinstance(options, JudgedOptions) or options.anyway
+
+
+def judged_by(options: BaseModel) -> str:
+    """Who judges, how claims are made, and why, in a line; empty if the profile has no say."""
+    if not isinstance(options, JudgedOptions):
+        return ""
+    for name, _ in _by_profile(type(options)):
+        settings = getattr(options, name)
+        unsaid = " and ".join(f"--{each}" for each in settings.unsaid)
+        why = f" ({unsaid}: {options.usual(dict(options)).why})" if unsaid else ""
+        return f"judge: {settings.named}{why}"
+    return ""
+
+
+def _by_profile(options: type[JudgedOptions]) -> Iterator[tuple[str, type[JudgeSettings]]]:
+    """The fields of options that say who judges, where that is by the profile."""
+    for name, kind in nested(options):
+        if issubclass(kind, JudgeSettings) and kind.BY_PROFILE:
+            yield name, kind
 
 
 def _of_ray(address: str | None) -> str | None:

@@ -52,12 +52,13 @@ class Publication:
     """What an experiment comes to: its place on the page, and its tables.
 
     A sentence on what they were made with is added to each table. `files` are further files of the
-    run folder: name -> text.
+    run folder: name -> text. The terminal shows the table `glance`.
     """
 
     view: ExperimentView
     tables: Sequence[Table]
     files: Mapping[str, str] = field(default_factory=dict)
+    glance: Table | None = None
 
 
 def made_with(entry: Mapping[str, Any]) -> str:

@@ -1,9 +1,10 @@
 """One answer, written again from the conflict that was found in it."""
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field
 
 from pipelines.conflictscore.pipeline import Scorer, prepare
 from pipelines.conflictscore.regeneration.regenerate import Regeneration, Writer, writer
@@ -12,9 +13,9 @@ from pipelines.data.records import Example
 from pipelines.experiment.cost import cost_line
 from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import Needs, writer_needs
-from pipelines.experiment.options import judge_model_option, judging
+from pipelines.experiment.options import Usual, judge_model_option, judging
 from pipelines.inspection.found import Inspection, Tell, models_used, one_line_of
-from pipelines.inspection.score import FAST, AnswerScoreOptions
+from pipelines.inspection.score import AnswerScoreOptions
 from pipelines.option import Only, Option
 from pipelines.report.explorer import ExperimentView
 from pipelines.report.glance import ModelUsed
@@ -31,12 +32,15 @@ class RegenerateOptions(AnswerScoreOptions):
         bool,
         Option(
             "Let a model that is told of the conflict write the answer again, and score that. "
-            "Unless you choose, the tagger judges, sentence by sentence.",
+            "Unless you choose, the tagger judges, sentence by sentence: no model judges its own "
+            "work.",
             panel=PANEL,
         ),
     ] = False
     question: Annotated[
-        str | None, Option("What was asked; shown to the writer.", panel=PANEL, only=REGENERATED)
+        str | None,
+        AfterValidator(lambda text: None if text is None else one_line_of(text)),
+        Option("What was asked; shown to the writer.", panel=PANEL, only=REGENERATED),
     ] = None
     rounds: Annotated[
         int,
@@ -69,15 +73,12 @@ class RegenerateOptions(AnswerScoreOptions):
     ] = 256
     judge_model: Annotated[str | None, judge_model_option(PANEL, REGENERATED)] = None
 
-    @model_validator(mode="before")
     @classmethod
-    def _sides(cls, given: dict[str, Any]) -> dict[str, Any]:
-        # So another model judges than writes, and a sentence that names both sides stays one claim.
-        if not given.get("regenerate") or "metric" not in given:
-            return given
-        metric = given["metric"]
-        usual = {name: value for name, value in FAST.items() if name not in metric.model_fields_set}
-        return given | {"metric": metric.model_copy(update=usual)}
+    def usual(cls, given: Mapping[str, Any]) -> Usual:
+        """As it is elsewhere, but that no model judges what it wrote itself."""
+        if given.get("regenerate"):
+            return Usual("nli", "sentences", "so that no model judges its own work")
+        return super().usual(given)
 
 
 def regenerate_needs(options: RegenerateOptions) -> Needs:
@@ -91,7 +92,7 @@ async def regenerate(
 ) -> Inspection[Regeneration]:
     """Score an answer and write it again; it raises what `conflict_score` does."""
     if options.question is not None:
-        example = example.model_copy(update={"question": one_line_of(options.question)})
+        example = example.model_copy(update={"question": options.question})
     settings = judging(options.metric, options.on_overflow)
     author = writer(
         models.asked,

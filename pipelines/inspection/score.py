@@ -1,9 +1,5 @@
 """ConflictScore of one answer."""
 
-from typing import Annotated, Any
-
-from pydantic import model_validator
-
 from pipelines.conflictscore.pipeline import conflict_score, prepare
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.settings import Settings
@@ -12,41 +8,20 @@ from pipelines.evidence.settings import Evidence
 from pipelines.experiment.cost import spent
 from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import Needs, judge_needs
-from pipelines.experiment.options import Overflow, ServerOptions, judging
+from pipelines.experiment.options import JudgedOptions, Overflow, judging
 from pipelines.inspection.found import Inspection, Tell, models_used
 from pipelines.inspection.telling import telling
-from pipelines.option import Option
 from pipelines.report.explorer import ExperimentView, single
 from pipelines.report.texts import Aside, Strong, line
-
-FAST = {"labeller": "nli", "claims": "sentences"}
 
 
 class ExplainedSettings(Settings):
     """The metric of one answer, with judgements that explain themselves."""
 
-    fast: Annotated[
-        bool,
-        Option(
-            "An answer within seconds, without any server: `--labeller nli --claims sentences`."
-        ),
-    ] = False
     evidence: Evidence = "json"
 
-    @model_validator(mode="before")
-    @classmethod
-    def _fast(cls, given: dict[str, Any]) -> dict[str, Any]:
-        if not given.get("fast"):
-            return given
-        for name, value in FAST.items():
-            if given.get(name, value) != value:
-                raise ValueError(
-                    f"--fast is --labeller nli --claims sentences; leave --{name} out, or --fast"
-                )
-        return given | FAST
 
-
-class AnswerScoreOptions(ServerOptions):
+class AnswerScoreOptions(JudgedOptions):
     """How one answer is scored."""
 
     metric: ExplainedSettings = ExplainedSettings()
@@ -55,14 +30,8 @@ class AnswerScoreOptions(ServerOptions):
 
 def score_needs(options: AnswerScoreOptions, *, claims_given: bool = False) -> Needs:
     """The models that judge and split; it raises what `judge_needs` does."""
-    settings = options.metric
-    variant = f"--labeller {settings.labeller} --claims {settings.claims}"
-    return judge_needs(
-        options,
-        settings,
-        asks=settings.needs_model(claims_given=claims_given),
-        unasked=f"{'--fast' if settings.fast else variant}, which asks no language model",
-    )
+    asks = options.metric.needs_model(claims_given=claims_given)
+    return judge_needs(options, options.metric, asks=asks)
 
 
 async def score(

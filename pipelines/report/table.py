@@ -134,6 +134,20 @@ class Table:
                     raise ValueError(f"{self.name}: '{column.key}' has no room for an interval")
 
 
+def brief(table: Table, *keys: str) -> Table:
+    """A table's own rows in the columns of these keys and in those of estimates; no notes."""
+    places = [
+        place for place, column in enumerate(table.columns) if column.interval or column.key in keys
+    ]
+    return replace(
+        table,
+        columns=tuple(table.columns[place] for place in places),
+        rows=tuple(tuple(row[place] for place in places) for row in table.rows),
+        quoted=(),
+        notes=(),
+    )
+
+
 def quote(keys: str, *rows: Sequence[Cell], **same: Cell) -> tuple[Quoted, ...]:
     """Rows of a paper's figures, for the columns that they belong to.
 

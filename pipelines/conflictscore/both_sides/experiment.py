@@ -24,7 +24,7 @@ from pipelines.errors import InputError
 from pipelines.experiment.bounds import Cost, Tokens
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import judge_needs
-from pipelines.experiment.options import Overflow, RunOptions, ServerOptions, judging
+from pipelines.experiment.options import JudgedOptions, Overflow, RunOptions, judging
 from pipelines.experiment.publish import Publication, Runs
 from pipelines.experiment.scores import Score, of_each
 from pipelines.files import read_bytes
@@ -47,7 +47,7 @@ Examples:
 """
 
 
-class BothSidesOptions(RunOptions, ServerOptions):
+class BothSidesOptions(RunOptions, JudgedOptions):
     """What a user may choose about ConflictScore beside people."""
 
     PRESETS: ClassVar = {"as_in_paper": AS_IN_PAPER}
@@ -98,13 +98,7 @@ def plan(options: BothSidesOptions) -> Plan[JudgedAnswer, JudgedResult]:
         raise InputError(f"{options.data} has no answer in the half '{options.half}'; take all")
     settings = judging(options.metric, options.on_overflow)
     name = file_name(options.name or f"{settings.labeller}-{settings.claims}")
-    needs = judge_needs(
-        options,
-        settings,
-        asks=settings.needs_model(claims_given=False),
-        unasked=f"--labeller {settings.labeller} --claims {settings.claims}, which asks no "
-        "language model",
-    )
+    needs = judge_needs(options, settings, asks=settings.needs_model(claims_given=False))
     digest, entry = hashlib.sha256(read_bytes(options.data)).hexdigest(), f"{NAME}.{name}"
 
     def work(models: RunModels) -> Sequence[Work[JudgedAnswer, JudgedResult]]:

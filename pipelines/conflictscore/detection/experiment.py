@@ -18,7 +18,7 @@ from pipelines.experiment.bounds import Cost, Tokens
 from pipelines.experiment.bounds import judging as judging_cost
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs, judge_needs
-from pipelines.experiment.options import Overflow, RunOptions, ServerOptions, judging
+from pipelines.experiment.options import JudgedOptions, Overflow, RunOptions, judging
 from pipelines.experiment.publish import Publication, Runs
 from pipelines.option import Option
 from pipelines.runs.folder import file_name
@@ -36,7 +36,7 @@ Examples:
 """
 
 
-class DetectionOptions(RunOptions, ServerOptions):
+class DetectionOptions(RunOptions, JudgedOptions):
     """What a user may choose about Conflict Detection."""
 
     PRESETS: ClassVar = {"as_in_paper": DETECTION_AS_IN_PAPER}

@@ -35,7 +35,7 @@ from pipelines.evidence.judge import model_of
 from pipelines.experiment.bounds import Cost, Tokens, call
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import writer_needs
-from pipelines.experiment.options import JudgeModel, Overflow, RunOptions, ServerOptions, judging
+from pipelines.experiment.options import JudgedOptions, JudgeModel, Overflow, RunOptions, judging
 from pipelines.experiment.publish import Publication, Runs
 from pipelines.option import Option, one_of
 from pipelines.runs.folder import file_name, named_after
@@ -59,7 +59,7 @@ Examples:
 """
 
 
-class ReportOptions(RunOptions, ServerOptions):
+class ReportOptions(RunOptions, JudgedOptions):
     """What a user may choose about report writing."""
 
     PRESETS: ClassVar = {"as_in_paper": REPORTS_AS_IN_PAPER}

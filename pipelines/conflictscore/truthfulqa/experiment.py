@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from pipelines.conflictscore.pipeline import prepare as prepare_scorer
 from pipelines.conflictscore.presets import TRUTHFULQA_AS_IN_PAPER
@@ -30,10 +30,10 @@ from pipelines.evidence.store import stored
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import writer_needs
 from pipelines.experiment.options import (
+    JudgedOptions,
     JudgeModel,
     Overflow,
     RunOptions,
-    ServerOptions,
     judging,
     source_of,
     tagger_named,
@@ -68,7 +68,7 @@ FREE_FORM = Only(
 )
 
 
-class TruthOptions(RunOptions, ServerOptions):
+class TruthOptions(RunOptions, JudgedOptions):
     """What a user may choose about TruthfulQA."""
 
     PRESETS: ClassVar = {"as_in_paper": TRUTHFULQA_AS_IN_PAPER}
@@ -123,6 +123,7 @@ class TruthOptions(RunOptions, ServerOptions):
         Option(
             "Who judges free-form answers: the language model, or the tagger, which judges truth "
             "alone (`nli`).",
+            shown="the profile's; llm with --endpoint or --model",
             panel=PANEL,
             only=FREE_FORM,
         ),
@@ -142,6 +143,11 @@ class TruthOptions(RunOptions, ServerOptions):
     judge_model: JudgeModel = None
     on_overflow: Overflow = "error"
     metric: Settings = Settings()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _truth_by_profile(cls, given: dict[str, Any]) -> dict[str, Any]:
+        return {"truth": cls.usual(given).labeller} | given
 
 
 def plan(options: TruthOptions) -> Plan[Item, TruthResult]:

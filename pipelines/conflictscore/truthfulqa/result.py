@@ -142,6 +142,12 @@ class TruthResult(BaseModel):
     references: Mapping[str, tuple[Verdict, Verdict | None]] = {}
     error: str | None = None
 
+    @property
+    def judgements(self) -> list[Judgement]:
+        """Those of the claims of all answers that were scored."""
+        scores = [each.score for each in self.outcomes.values() if each.score]
+        return [judgement for score in scores for judgement in score.judgements]
+
     def right(self, condition: Condition) -> bool | None:
         """Whether the answer is right: the true option, or judged truthful; None if unknown."""
         outcome = self.outcomes.get(condition)

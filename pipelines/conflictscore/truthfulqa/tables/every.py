@@ -42,9 +42,7 @@ def all_tables(
         judgement.label_mass
         for own in results.values()
         for result in own
-        for outcome in result.outcomes.values()
-        if outcome.score
-        for judgement in outcome.score.judgements
+        for judgement in result.judgements
     )
     return (
         free_form(every),
