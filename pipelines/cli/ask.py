@@ -72,12 +72,13 @@ def show(answer: Answer, console: Console) -> None:
     """Print stance, answer and evidence table; nothing of it steers the terminal."""
     badge = " [reverse] disputed [/reverse]" if answer.disputed else ""
     status = "" if answer.status == "disputed" else f" [bold]{plain(answer.status)}[/bold]"
+    unsure = f"; {answer.unsure} of {len(answer.tags)} tags unsure" if answer.unsure else ""
     console.print(f"[italic]{plain(answer.query)}[/italic]")
     if answer.first_answer:
         console.print(f"[dim]for and against: {plain(' '.join(answer.first_answer))}[/dim]")
     console.print(
         f"{status}{badge}  conflict score {answer.kappa:.2f}, for it {answer.support:.2f}, "
-        f"against it {answer.refute:.2f}\n".lstrip()
+        f"against it {answer.refute:.2f}{unsure}\n".lstrip()
     )
     for sentence in answer.sentences:
         cites = "".join(f" \\[{number}]" for number in sentence.cites)
@@ -102,7 +103,7 @@ def show(answer: Answer, console: Console) -> None:
         said = f"\n{plain(row.rationale)}" if row.rationale else ""
         if row.reason:
             said += f"\n[dim]the model: {plain(row.reason)}[/dim]"
-        tag = f"{MARKS[row.tag or row.relation]} {row.confidence:.0%}"
+        tag = f"{MARKS[row.tag or row.relation]} {row.confidence:.0%}{', unsure' * row.unsure}"
         table.add_row(
             str(row.number),
             tag if row.tag is None else f"{MARKS[row.relation]} [dim](tagged {tag})[/dim]",
