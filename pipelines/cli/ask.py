@@ -13,6 +13,7 @@ from pipelines.cli.score import MARKS
 from pipelines.cli.terminal import plain
 from pipelines.conrag.answer import Answer
 from pipelines.conrag.settings import AnswerOptions
+from pipelines.conrag.tagged import SIDES
 from pipelines.inspection.ask import ask as ask_one
 from pipelines.inspection.ask import claim_of, search
 from pipelines.inspection.found import one_line_of
@@ -112,6 +113,11 @@ def show(answer: Answer, console: Console) -> None:
         )
     console.print()
     console.print(table)
+    sided = sum(relation in SIDES for relation in answer.relations.values())
+    if left := sided - sum(row.relation in SIDES for row in answer.evidence):
+        console.print(
+            f"[dim]{left} more take a side, not in the evidence (--packet, --per-cluster)[/dim]"
+        )
     if answer.unreadable:
         console.print(f"[yellow]{len(answer.unreadable)} labels could not be read[/yellow]")
     for cut in answer.truncations:
