@@ -104,7 +104,8 @@ def show(answer: Answer, console: Console) -> None:
         said = f"\n{plain(row.rationale)}" if row.rationale else ""
         if row.reason:
             said += f"\n[dim]the model: {plain(row.reason)}[/dim]"
-        tag = f"{MARKS[row.tag or row.relation]} {row.confidence:.0%}{', unsure' * row.unsure}"
+        sure = f"{row.confidence:.0%}{', unsure' if row.unsure else ''}"
+        tag = f"{MARKS[row.tag or row.relation]} {sure}"
         table.add_row(
             str(row.number),
             tag if row.tag is None else f"{MARKS[row.relation]} [dim](tagged {tag})[/dim]",

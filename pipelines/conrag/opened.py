@@ -198,7 +198,7 @@ def _quoted(row: Evidence) -> Sentence:
 
 def _tag(relation: Relation, confidence: float, *, unsure: bool) -> Chip:
     sign, word = _SIGNS[relation]
-    return Chip(f"{word} {confidence:.2f}{', unsure' * unsure}", TONES[relation], sign)
+    return Chip(f"{word} {confidence:.2f}{', unsure' if unsure else ''}", TONES[relation], sign)
 
 
 def _reason(row: Evidence) -> tuple[Inline, ...]:
