@@ -95,8 +95,21 @@ def show(answer: Answer, console: Console) -> None:
         console.print(f"[yellow]no answer was written ({plain(answer.problem)})[/yellow]")
     if answer.model_stance is not None and answer.model_stance is not answer.stance:
         console.print(f"[dim]the model that wrote this says {answer.model_stance.value}[/dim]")
-    if not answer.evidence:
-        return
+    if answer.evidence:
+        console.print()
+        console.print(_evidence(answer))
+    sided = sum(relation in SIDES for relation in answer.relations.values())
+    if left := sided - sum(row.relation in SIDES for row in answer.evidence):
+        console.print(
+            f"[dim]{left} more take a side, not in the evidence (--packet, --per-cluster)[/dim]"
+        )
+    if answer.unreadable:
+        console.print(f"[yellow]{len(answer.unreadable)} labels could not be read[/yellow]")
+    for cut in answer.truncations:
+        console.print(f"[yellow]{plain(cut.text)}: read {cut.kept} of {cut.tokens} tokens[/yellow]")
+
+
+def _evidence(answer: Answer) -> Table:
     numbers, passages = Column("", justify="right"), Column("passage", ratio=1)
     table = Table(numbers, "tag", "cluster", passages, show_lines=True)
     for row in answer.evidence:
@@ -112,14 +125,4 @@ def show(answer: Answer, console: Console) -> None:
             row.cluster,
             f"{title}{said}",
         )
-    console.print()
-    console.print(table)
-    sided = sum(relation in SIDES for relation in answer.relations.values())
-    if left := sided - sum(row.relation in SIDES for row in answer.evidence):
-        console.print(
-            f"[dim]{left} more take a side, not in the evidence (--packet, --per-cluster)[/dim]"
-        )
-    if answer.unreadable:
-        console.print(f"[yellow]{len(answer.unreadable)} labels could not be read[/yellow]")
-    for cut in answer.truncations:
-        console.print(f"[yellow]{plain(cut.text)}: read {cut.kept} of {cut.tokens} tokens[/yellow]")
+    return table
