@@ -45,7 +45,8 @@ class TaggedPassage:
     @property
     def unsure(self) -> bool:
         """Whether the tag is nearly a tie; False without probabilities."""
-        return bool(self.probabilities) and lead(self.probabilities.values()) < NEAR_TIE
+        shares = self.probabilities
+        return shares is not None and lead(shares.values()) < NEAR_TIE
 
 
 def lead(probabilities: Collection[float]) -> float:
