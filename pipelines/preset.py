@@ -156,13 +156,16 @@ def _choose(
         return
     standing, found = _default(kind, name), values.get(name)
     if isinstance(found, BaseModel):
-        standing, given = (
-            dict(found),
-            {each: getattr(found, each) for each in found.model_fields_set},
-        )
+        standing, known = dict(found), set(found.model_fields_set)
+        # A model within it may hold what the preset decided before.
+        given = {
+            field: kept
+            for field, kept in standing.items()
+            if field in known or isinstance(kept, BaseModel)
+        }
     else:
         given = dict(found or {})
-    known = set(given)
+        known = set(given)
     _choose(inner := dict(nested(kind))[name], given, rest, value, preset)
     made = inner.model_validate(standing | given)
     # What a preset decides does not count as given: see `refuse_idle`.

@@ -13,6 +13,7 @@ from pipelines.cli.score import MARKS
 from pipelines.cli.terminal import plain
 from pipelines.conrag.answer import Answer
 from pipelines.conrag.settings import AnswerOptions
+from pipelines.conrag.tagged import SIDES
 from pipelines.inspection.ask import ask as ask_one
 from pipelines.inspection.ask import claim_of, search
 from pipelines.inspection.found import one_line_of
@@ -72,12 +73,13 @@ def show(answer: Answer, console: Console) -> None:
     """Print stance, answer and evidence table; nothing of it steers the terminal."""
     badge = " [reverse] disputed [/reverse]" if answer.disputed else ""
     status = "" if answer.status == "disputed" else f" [bold]{plain(answer.status)}[/bold]"
+    unsure = f"; {answer.unsure} of {len(answer.tags)} tags unsure" if answer.unsure else ""
     console.print(f"[italic]{plain(answer.query)}[/italic]")
     if answer.first_answer:
         console.print(f"[dim]for and against: {plain(' '.join(answer.first_answer))}[/dim]")
     console.print(
         f"{status}{badge}  conflict score {answer.kappa:.2f}, for it {answer.support:.2f}, "
-        f"against it {answer.refute:.2f}\n".lstrip()
+        f"against it {answer.refute:.2f}{unsure}\n".lstrip()
     )
     for sentence in answer.sentences:
         cites = "".join(f" \\[{number}]" for number in sentence.cites)
@@ -93,8 +95,21 @@ def show(answer: Answer, console: Console) -> None:
         console.print(f"[yellow]no answer was written ({plain(answer.problem)})[/yellow]")
     if answer.model_stance is not None and answer.model_stance is not answer.stance:
         console.print(f"[dim]the model that wrote this says {answer.model_stance.value}[/dim]")
-    if not answer.evidence:
-        return
+    if answer.evidence:
+        console.print()
+        console.print(_evidence(answer))
+    sided = sum(relation in SIDES for relation in answer.relations.values())
+    if left := sided - sum(row.relation in SIDES for row in answer.evidence):
+        console.print(
+            f"[dim]{left} more take a side, not in the evidence (--packet, --per-cluster)[/dim]"
+        )
+    if answer.unreadable:
+        console.print(f"[yellow]{len(answer.unreadable)} labels could not be read[/yellow]")
+    for cut in answer.truncations:
+        console.print(f"[yellow]{plain(cut.text)}: read {cut.kept} of {cut.tokens} tokens[/yellow]")
+
+
+def _evidence(answer: Answer) -> Table:
     numbers, passages = Column("", justify="right"), Column("passage", ratio=1)
     table = Table(numbers, "tag", "cluster", passages, show_lines=True)
     for row in answer.evidence:
@@ -102,16 +117,12 @@ def show(answer: Answer, console: Console) -> None:
         said = f"\n{plain(row.rationale)}" if row.rationale else ""
         if row.reason:
             said += f"\n[dim]the model: {plain(row.reason)}[/dim]"
-        tag = f"{MARKS[row.tag or row.relation]} {row.confidence:.0%}"
+        sure = f"{row.confidence:.0%}{', unsure' if row.unsure else ''}"
+        tag = f"{MARKS[row.tag or row.relation]} {sure}"
         table.add_row(
             str(row.number),
             tag if row.tag is None else f"{MARKS[row.relation]} [dim](tagged {tag})[/dim]",
             row.cluster,
             f"{title}{said}",
         )
-    console.print()
-    console.print(table)
-    if answer.unreadable:
-        console.print(f"[yellow]{len(answer.unreadable)} labels could not be read[/yellow]")
-    for cut in answer.truncations:
-        console.print(f"[yellow]{plain(cut.text)}: read {cut.kept} of {cut.tokens} tokens[/yellow]")
+    return table

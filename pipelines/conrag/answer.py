@@ -29,21 +29,25 @@ class Evidence(BaseModel, frozen=True):
         number: What sentences cite it by, from 1.
         relation: What it says of the query: its tag, unless a language model sorted it.
         confidence: Of the tag, in [0, 1].
+        relevance: To the query, in [0, 1].
         cluster: Name of its cluster: "S1".
         rationale: The sentence of the passage that decided; None of irrelevant passages, and where
             the labeller names none that the passage has.
         tag: The tag of a passage that a language model was to sort; None where none was.
         reason: Why it is sorted so, in the model's words; None where it did not sort it.
+        unsure: Whether its tag is nearly a tie.
     """
 
     number: int
     passage: Document
     relation: Relation
     confidence: float
+    relevance: float
     cluster: str
     rationale: str | None
     tag: Relation | None = None
     reason: str | None = None
+    unsure: bool = False
 
 
 class AnswerSentence(BaseModel, frozen=True):
@@ -79,7 +83,8 @@ class Answer(BaseModel, frozen=True):
         cut: Whether a reply breaks off, for tokens, sentences or first answers ran out.
         problem: Why there are no sentences, in one line.
         raw: The reply that could not be read.
-        unreadable: Ids of passages whose label could not be read; they are in nothing else.
+        tags: Passage id -> its tag, of all that was retrieved, in that order.
+        unsure: How many of these tags are nearly ties.
         truncations: Passages of which the labeller read a part.
     """
 
@@ -100,8 +105,19 @@ class Answer(BaseModel, frozen=True):
     cut: bool = False
     problem: str | None = None
     raw: str | None = None
-    unreadable: tuple[str, ...] = ()
+    tags: dict[str, Relation]
+    unsure: int = 0
     truncations: tuple[Truncation, ...] = ()
+
+    @property
+    def unreadable(self) -> tuple[str, ...]:
+        """Ids of passages whose label could not be read; they are in nothing else."""
+        return tuple(name for name, tag in self.tags.items() if tag is Relation.INVALID)
+
+    @property
+    def relations(self) -> dict[str, Relation]:
+        """Passage id -> what it says of the query: as the evidence has it, else by its tag."""
+        return self.tags | {row.passage.id: row.relation for row in self.evidence}
 
     @property
     def unsaid(self) -> str | None:
@@ -119,18 +135,20 @@ def evidence_table(packet: Packet, clusters: Iterable[Cluster]) -> tuple[Evidenc
             passage=each.passage,
             relation=each.relation,
             confidence=each.confidence,
+            relevance=each.relevance,
             cluster=cluster_of[each.id],
             rationale=each.rationale,
+            unsure=each.unsure,
         )
         for each in packet.passages
     )
 
 
 def numbered(rows: Iterable[Evidence]) -> tuple[Evidence, ...]:
-    """The rows in order, numbered: supporting passages, refuting ones, then the others."""
+    """The rows numbered: supporting passages, refuting ones, the others, each as retrieved."""
 
-    def place(each: Evidence) -> tuple[int, float, str]:
-        return RELATIONS.index(each.relation), -each.confidence, each.passage.id
+    def place(row: Evidence) -> tuple[int, float, str]:
+        return RELATIONS.index(row.relation), -row.relevance, row.passage.id
 
     ordered = enumerate(sorted(rows, key=place), 1)
     return tuple(each.model_copy(update={"number": number}) for number, each in ordered)

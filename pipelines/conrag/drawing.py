@@ -27,20 +27,21 @@ def drawing(answer: Answer) -> Graph:
     places = layout(answer)
     number = {row.passage.id: row.number for row in answer.evidence}
     title = {row.passage.id: row.passage.title or row.passage.id for row in answer.evidence}
-    tags = {name: each for each in answer.clusters for name in each.members}
-    position = {name: place for place, name in enumerate(tags)}
+    relations = answer.relations
+    clusters = {name: cluster.name for cluster in answer.clusters for name in cluster.members}
+    position = {name: place for place, name in enumerate(clusters)}
     return Graph(
         "Evidence graph",
         WIDTH,
         HEIGHT,
         tuple(
             Node(
-                f"{cluster.name}: {title.get(name, name)}",
+                f"{cluster}: {title.get(name, name)}",
                 *places[name],
-                TONES[cluster.tag],
+                TONES[relations[name]],
                 number.get(name, 0),
             )
-            for name, cluster in tags.items()
+            for name, cluster in clusters.items()
         ),
         tuple(
             Edge(position[one], position[other], 0.5 + 3 * min(weight, 1.0))

@@ -93,6 +93,7 @@ async def evaluate(
                 truth=truth.get(each.id),
                 label_mass=each.label_mass,
                 rationale=each.rationale,
+                unsure=each.unsure,
             )
             for each in everything
         ),

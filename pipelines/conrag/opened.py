@@ -58,10 +58,10 @@ def answer_blocks(answer: Answer) -> list[Block]:
     made: list[Block] = [line(*_status(answer))]
     if answer.first_answer:
         made.append(Note(" ".join(answer.first_answer), "For and against"))
-    kappa, support = f"{answer.kappa:.2f}", f"{answer.support:.2f}"
-    against = fact("Against it", f"{answer.refute:.2f}")
-    facts = [fact("Conflict score κ", kappa), fact("For it", support), against]
-    made.append(Facts(tuple(facts)))
+    kappa = (f"{answer.kappa:.2f}", *unsure_tags(answer.unsure, len(answer.tags)))
+    support, against = f"{answer.support:.2f}", f"{answer.refute:.2f}"
+    facts = (fact("Conflict score κ", *kappa), fact("For it", support), fact("Against it", against))
+    made.append(Facts(facts))
     if answer.sentences:
         made.append(Sentences(tuple(map(_sentence, answer.sentences))))
     if answer.unsaid:
@@ -94,25 +94,19 @@ def answer_blocks(answer: Answer) -> list[Block]:
     return made + _truncations(answer.truncations)
 
 
-def members(answer: Answer, relation: Relation) -> list[tuple[Cluster, list[Evidence]]]:
-    """The clusters of one side, the most confident first, with their passages in the evidence.
+def unsure_tags(unsure: int, every: int) -> tuple[str, ...]:
+    """The note beside kappa, which counts unsure tags like others; empty without any."""
+    return (f"{unsure} of {every} tags unsure",) if unsure else ()
 
-    Where a language model sorted the evidence, those with passages that it put on that side, and
-    these passages alone.
-    """
-    by_id = {row.passage.id: row for row in answer.evidence}
-    if any(row.tag is not None for row in answer.evidence):
-        by_id = {name: row for name, row in by_id.items() if row.relation is relation}
-        found = [
-            (cluster, [by_id[name] for name in cluster.members if name in by_id])
-            for cluster in answer.clusters
-        ]
-        return [(cluster, rows) for cluster, rows in found if rows]
-    return [
-        (cluster, [by_id[name] for name in cluster.members if name in by_id])
-        for cluster in answer.clusters
-        if cluster.tag is relation
+
+def members(answer: Answer, relation: Relation) -> list[tuple[Cluster, list[str]]]:
+    """Clusters with passages on one side, and these passages' ids; clusters of that side first."""
+    relations = answer.relations
+    found = [
+        (cluster, [name for name in cluster.members if relations[name] is relation])
+        for cluster in sorted(answer.clusters, key=lambda cluster: cluster.tag is not relation)
     ]
+    return [(cluster, names) for cluster, names in found if names]
 
 
 def decided(row: Evidence) -> tuple[Span, ...]:
@@ -180,16 +174,17 @@ def _sentence(sentence: AnswerSentence) -> Sentence:
 def _side(answer: Answer, relation: Relation) -> tuple[Block, ...]:
     """Its clusters, each with what its passages say."""
     made: list[Block] = []
-    shown = {row.passage.id for row in answer.evidence}
-    for cluster, rows in members(answer, relation):
+    evidence = {row.passage.id: row for row in answer.evidence}
+    for cluster, names in members(answer, relation):
         size = len(cluster.members)
-        tone: Inline = Chip(cluster.name, TONES[relation], _SIGNS[relation][0])
-        said = f"{count(size, 'passage')}, confidence {cluster.confidence:.2f}"
-        made.append(line(tone, Aside(said)))
-        made.append(Sentences(tuple(map(_quoted, rows))))
-        left = [name for name in cluster.members if name not in shown]
-        if left:
-            made.append(line(Aside(f"{len(left)} more found, not in the evidence.")))
+        chip: Inline = Chip(cluster.name, TONES[relation], _SIGNS[relation][0])
+        mixed = f"{len(names)} of " if len(names) < size else ""
+        sure = f", confidence {cluster.confidence:.2f}" if cluster.tag is relation else ""
+        made.append(line(chip, Aside(f"{mixed}{count(size, 'passage')}{sure}")))
+        shown = [evidence[name] for name in names if name in evidence]
+        made.append(Sentences(tuple(map(_quoted, shown))))
+        if left := len(names) - len(shown):
+            made.append(line(Aside(f"{left} more found, not in the evidence.")))
     return tuple(made) or (line(Aside("No passage.")),)
 
 
@@ -201,9 +196,9 @@ def _quoted(row: Evidence) -> Sentence:
     return Sentence(row.rationale, (Cite(row.number), Aside(title)))
 
 
-def _tag(relation: Relation, confidence: float) -> Chip:
+def _tag(relation: Relation, confidence: float, *, unsure: bool) -> Chip:
     sign, word = _SIGNS[relation]
-    return Chip(f"{word} {confidence:.2f}", TONES[relation], sign)
+    return Chip(f"{word} {confidence:.2f}{', unsure' if unsure else ''}", TONES[relation], sign)
 
 
 def _reason(row: Evidence) -> tuple[Inline, ...]:
@@ -214,7 +209,7 @@ def _reason(row: Evidence) -> tuple[Inline, ...]:
 def _sorted(row: Evidence) -> tuple[Inline, ...]:
     """What a passage says of the query, and by whom."""
     if row.tag is None:
-        return (_tag(row.relation, row.confidence),)
+        return (_tag(row.relation, row.confidence, unsure=row.unsure),)
     sign, word = _SIGNS[row.relation]
     by = "the tag; the model did not sort it" if row.reason is None else "the model"
     tagged = f"tagged {_SIGNS[row.tag][1]} {row.confidence:.2f}"
@@ -246,6 +241,7 @@ def _known(result: ClaimResult) -> Facts:
             "Conflict score κ",
             f"{result.kappa:.2f} over passages",
             f"{result.kappa_clusters:.2f} over clusters",
+            *unsure_tags(sum(p.unsure for p in result.passages), len(result.passages)),
         )
     )
     if result.both_sides is not None:
@@ -312,7 +308,7 @@ def _cited(statement: Statement, numbers: Mapping[str, int]) -> tuple[Inline, ..
 
 
 def _passage(number: int, passage: Passage, gold: frozenset[str]) -> Source:
-    about: list[Inline] = [_tag(passage.tag, passage.confidence)]
+    about: list[Inline] = [_tag(passage.tag, passage.confidence, unsure=passage.unsure)]
     if passage.truth is not None:
         sign, word = _SIGNS[passage.truth]
         about.append(Chip(f"really {word}", "outline", sign))

@@ -45,6 +45,15 @@ class PacketSettings(BaseModel, frozen=True, extra="forbid"):
     per_cluster: Annotated[
         int, Field(ge=1), Option("m, most passages of a cluster.", panel=PANEL)
     ] = 2
+    irrelevant_above: Annotated[
+        float,
+        Field(ge=0, le=1),
+        Option(
+            "Passages that are irrelevant with a higher probability are not evidence; 1 leaves "
+            "all in, as in the paper.",
+            panel=PANEL,
+        ),
+    ] = 0.8
     irrelevant: int = Field(2, ge=0)
     near_duplicate: float = Field(0.9, gt=0, le=1)
 
@@ -77,6 +86,7 @@ def select(
 ) -> Packet:
     """Choose the packet P' (ConRAG, section 2, conflict-aware re-ranking).
 
+    Passages that are surely irrelevant are left out first, which the paper does not do.
     From tau on each side first gets its budget, the two in turn, ordered by relevance times
     confidence; below tau each side that there is gets one passage, unless relevance alone decides.
     The most relevant of what is left fill the rest. No cluster gives more than m passages and of
@@ -89,6 +99,11 @@ def select(
     The order of passages decides nothing. Clusters are a partition of them, kappa their conflict
     score, in [0, 1].
     """
+    tagged = [
+        passage
+        for passage in tagged
+        if passage.relation in SIDES or passage.confidence <= settings.irrelevant_above
+    ]
     cluster_of = {name: cluster.name for cluster in clusters for name in cluster.members}
     words = {each.id: content_words(each.passage.text) for each in tagged}
     chosen: list[TaggedPassage] = []

@@ -79,7 +79,8 @@ async def conrag(
         cut=written.cut or (first is not None and first.cut),
         problem=written.problem,
         raw=written.raw,
-        unreadable=tuple(each.id for each in everything if each.relation is Relation.INVALID),
+        tags={each.id: each.relation for each in everything},
+        unsure=sum(each.unsure for each in tagged),
         truncations=truncations,
     )
 

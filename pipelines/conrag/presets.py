@@ -29,6 +29,12 @@ AS_IN_PAPER: Final = (
         "without it cannot cite it",
     ),
     Choice(
+        "settings.packet.irrelevant_above",
+        1.0,
+        "section 2",
+        "passages on other subjects tell a reader nothing, and hide those that do",
+    ),
+    Choice(
         "settings.policy.numbers",
         "free",
         "section 2",

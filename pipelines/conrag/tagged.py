@@ -1,6 +1,6 @@
 """What the analysis works on: retrieved passages, each with its relation to the query."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum, prod
 
@@ -9,6 +9,9 @@ from pipelines.evidence.judgement import Relation
 from pipelines.metrics.kappa import kappa
 
 SIDES = (Relation.SUPPORTS, Relation.CONTRADICTS)
+
+NEAR_TIE = 0.15
+"""A tag whose label leads the next by less is shown as unsure; ours."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,18 @@ class TaggedPassage:
     def id(self) -> str:
         """The passage's."""
         return self.passage.id
+
+    @property
+    def unsure(self) -> bool:
+        """Whether the tag is nearly a tie; False without probabilities."""
+        shares = self.probabilities
+        return shares is not None and lead(shares.values()) < NEAR_TIE
+
+
+def lead(probabilities: Collection[float]) -> float:
+    """The largest of two or more probabilities less the next, in [0, 1]; ours."""
+    second, first = sorted(probabilities)[-2:]
+    return first - second
 
 
 def evidence_mass(tagged: Sequence[TaggedPassage], relation: Relation) -> float:

@@ -65,8 +65,8 @@ def conflict_statement(table: Sequence[Evidence]) -> str | None:
 def _leading(side: Iterable[Evidence]) -> list[Evidence]:
     """The surest passage of each of a side's clusters, the first few."""
     first: dict[str, Evidence] = {}
-    for each in side:
-        first.setdefault(each.cluster, each)
+    for row in sorted(side, key=lambda row: -row.confidence):
+        first.setdefault(row.cluster, row)
     return list(first.values())[:QUOTED]
 
 

@@ -33,6 +33,7 @@ from pipelines.conrag.tagged import (
     TaggedPassage,
     conflict_score,
     evidence_mass,
+    lead,
     probability_of_both_sides,
 )
 from pipelines.data.records import Document
@@ -112,7 +113,10 @@ def test_quality_weights_count_in_the_masses() -> None:
 def sure(*shares: tuple[float, float]) -> list[TaggedPassage]:
     """Passages that support and contradict with these probabilities."""
     return [
-        replace(passage(f"p{number}", I), probabilities={S: for_it, R: against})
+        replace(
+            passage(f"p{number}", I),
+            probabilities={S: for_it, R: against, I: 1 - for_it - against},
+        )
         for number, (for_it, against) in enumerate(shares)
     ]
 
@@ -125,6 +129,13 @@ def test_probability_of_both_sides_by_hand() -> None:
     labelled = [passage("a", S, 0.9), passage("b", R, 0.5), passage("c", I)]
     assert probability_of_both_sides(labelled) == pytest.approx(0.45)
     assert probability_of_both_sides([]) == 0
+
+
+def test_a_tag_is_unsure_where_two_labels_are_nearly_as_likely() -> None:
+    # 0.45 leads 0.35 by 0.10, 0.55 leads 0.30 by 0.25; without probabilities nothing is known.
+    assert lead((0.45, 0.2, 0.35)) == pytest.approx(0.10)
+    unsure, certain = sure((0.45, 0.35), (0.55, 0.30))
+    assert (unsure.unsure, certain.unsure, passage("a", S, 0.4).unsure) == (True, False, False)
 
 
 @given(st.lists(st.tuples(st.floats(0, 0.5), st.floats(0, 0.5)), max_size=5))
@@ -303,7 +314,7 @@ def test_without_conflict_the_most_relevant_are_taken() -> None:
 
 
 def test_below_tau_a_side_is_shown_though_others_are_more_relevant_or_not_at_all() -> None:
-    tagged = [passage(f"i{n}", I, 0.9, relevance=0.9 - n / 10, text=f"word{n}") for n in range(4)]
+    tagged = [passage(f"i{n}", I, 0.7, relevance=0.9 - n / 10, text=f"word{n}") for n in range(4)]
     tagged.append(passage("s", S, 0.9, relevance=0.1, text="other"))
     for below, shown in (("sides", ["s", "i0", "i1"]), ("relevance", ["i0", "i1", "i2"])):
         settings = PacketSettings.model_validate({"size": 3, "below_tau": below})
@@ -312,12 +323,22 @@ def test_below_tau_a_side_is_shown_though_others_are_more_relevant_or_not_at_all
         assert not packet.balanced
 
 
+def test_what_is_surely_irrelevant_is_no_evidence_unless_asked_for_as_in_the_paper() -> None:
+    tagged = [
+        passage(name, tag, sure, text=name)
+        for name, tag, sure in (("at", I, 0.8), ("side", R, 0.95), ("surely", I, 0.81))
+    ]
+    for above, shown in ((0.8, ["at", "side"]), (1.0, ["at", "side", "surely"])):
+        packet = select(tagged, apart(tagged), 0.0, PacketSettings(irrelevant_above=above))
+        assert sorted(passage.id for passage in packet.passages) == shown
+
+
 def test_with_m_of_one_every_cluster_gives_one_passage() -> None:
     tagged = [
         passage("a", S, 0.9, 0.9, text="one"),
         passage("b", S, 0.8, 0.8, text="two"),
         passage("c", R, 0.9, 0.7, text="three"),
-        passage("d", I, 0.9, 0.6, text="four"),
+        passage("d", I, 0.7, 0.6, text="four"),
     ]
     found = clusters(tagged, [frozenset("ab"), frozenset("c"), frozenset("d")])
     packet = select(tagged, found, 0.6, PacketSettings(per_cluster=1))
@@ -329,7 +350,7 @@ def test_with_conflict_both_sides_get_their_budget() -> None:
     tagged = [
         *(passage(f"s{n}", S, 0.9, 0.9 - n / 100, text=f"for{n}") for n in range(8)),
         *(passage(f"r{n}", R, 0.5 + n / 10, 0.2, text=f"against{n}") for n in range(5)),
-        passage("i", I, 0.9, 0.85, text="other"),
+        passage("i", I, 0.7, 0.85, text="other"),
     ]
     packet = select(tagged, apart(tagged), 0.6, PacketSettings())
     assert side_budget(PacketSettings()) == 3
@@ -373,7 +394,7 @@ def test_what_holds_of_every_packet(
 def test_a_packet_is_full_where_clusters_and_duplicates_allow(
     count: int, size: int, score: float
 ) -> None:
-    tagged = [passage(f"p{n:02}", RELATIONS[n % 3], text=f"word{n}") for n in range(count)]
+    tagged = [passage(f"p{n:02}", RELATIONS[n % 3], 0.7, text=f"word{n}") for n in range(count)]
     packet = select(tagged, apart(tagged), score, PacketSettings(size=size))
     assert len(packet.passages) == min(size, count)
 

@@ -27,7 +27,7 @@ def test_as_in_the_paper() -> None:
     assert (made.judge.labeller, made.writes, settings.sort) == ("nli", True, "model")
     assert (settings.margin, settings.weights) == ("sum", "equal")
     assert (settings.packet.below_tau, settings.policy.numbers) == ("relevance", "free")
-    assert settings.policy.sources == 1
+    assert (settings.policy.sources, settings.packet.irrelevant_above) == (1, 1)
     for dataset, among in (("fever", "wiki"), ("scifact", "all"), ("ragtruth", "own")):
         searched = ConragOptions.model_validate({"dataset": dataset, "as_in_paper": True})
         assert searched.among == among

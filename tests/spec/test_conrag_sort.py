@@ -11,12 +11,13 @@ from pipelines.evidence.judgement import RELATIONS, Relation
 S, C, I, _ = Relation  # noqa: E741
 
 
-def row(number: int, relation: Relation, confidence: float = 0.9) -> Evidence:
+def row(number: int, relation: Relation, relevance: float = 0.5) -> Evidence:
     return Evidence(
         number=number,
         passage=Document(id=f"p{number}", text=f"Passage {number}."),
         relation=relation,
-        confidence=confidence,
+        confidence=0.9,
+        relevance=relevance,
         cluster=f"{relation.value[0]}1",
         rationale=None if relation is I else f"Passage {number}.",
     )
@@ -31,7 +32,7 @@ def reply(**lists: list[int]) -> SortReply:
     )
 
 
-TABLE = (row(1, S), row(2, S, 0.7), row(3, C), row(4, I))
+TABLE = (row(1, S, 0.9), row(2, S, 0.4), row(3, C), row(4, I, 0.8))
 
 
 def test_passages_go_where_the_model_puts_them_and_are_numbered_anew() -> None:

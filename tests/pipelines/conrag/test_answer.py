@@ -21,12 +21,16 @@ LENIENT = CitationPolicy(numbers="free")
 
 
 def tagged(
-    name: str, relation: Relation, confidence: float, says: str | None = None
+    name: str,
+    relation: Relation,
+    confidence: float,
+    says: str | None = None,
+    relevance: float = 1.0,
 ) -> TaggedPassage:
     text = says or f"Passage {name} on the dam."
     document = Document(id=name, text=text, title=name.upper())
     rationale = None if relation is I else text
-    return TaggedPassage(document, 1.0, relation, confidence, rationale)
+    return TaggedPassage(document, relevance, relation, confidence, rationale)
 
 
 def table_of(passages: Sequence[TaggedPassage]) -> tuple[Evidence, ...]:
@@ -36,16 +40,16 @@ def table_of(passages: Sequence[TaggedPassage]) -> tuple[Evidence, ...]:
 
 PASSAGES = (
     tagged("a", R, 0.7, "The dam was finished in 1911."),
-    tagged("b", S, 0.8, "The dam was finished in 1902."),
+    tagged("b", S, 0.9, "The dam was finished in 1902.", relevance=0.5),
     tagged("c", I, 0.9),
-    tagged("d", S, 0.9, "The board opened the dam in 1902."),
+    tagged("d", S, 0.8, "The board opened the dam in 1902."),
 )
 TABLE = table_of(PASSAGES)
 
 
-def test_the_table_has_its_three_lists_in_order() -> None:
+def test_the_table_has_its_three_lists_each_in_the_order_of_retrieval() -> None:
     assert [(each.number, each.passage.id, each.cluster) for each in TABLE] == [
-        (1, "d", "S1"), (2, "b", "S2"), (3, "a", "R1"), (4, "c", "I1"),
+        (1, "d", "S2"), (2, "b", "S1"), (3, "a", "R1"), (4, "c", "I1"),
     ]  # fmt: skip
     assert TABLE[3].rationale is None
 
@@ -111,7 +115,7 @@ def test_several_sources_can_be_asked_for() -> None:
 def test_a_disputed_claim_in_sentences() -> None:
     sentences = write(adjudicate(PASSAGES, 0.6).stance, TABLE)
     assert [(each.about, each.cites) for each in sentences] == [
-        ("support", (1, 2)), ("support", (1,)), ("support", (2,)), ("refute", (3,)),
+        ("support", (1, 2)), ("support", (2,)), ("support", (1,)), ("refute", (3,)),
         ("conflict", (1, 2, 3)), ("none", ()),
     ]  # fmt: skip
     assert sentences[3].text == "A contradicts it: “The dam was finished in 1911.”"

@@ -29,6 +29,7 @@ TABLE = tuple(
         passage=Document(id=f"p{number}", text=text),
         relation=relation,
         confidence=0.9,
+        relevance=1,
         cluster=f"{relation.value[0]}1",
         rationale=None,
     )

@@ -9,6 +9,7 @@ from pages import Reading, every
 from playwright.sync_api import expect
 
 from pipelines.conrag.answer import Answer
+from pipelines.conrag.clusters import Cluster
 from pipelines.conrag.drawing import HEIGHT, WIDTH, drawing, layout
 from pipelines.conrag.opened import answer_blocks, decided, members
 from pipelines.conrag.pipeline import conrag
@@ -16,9 +17,10 @@ from pipelines.conrag.settings import ConragSettings
 from pipelines.conrag.view import answer_view
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Relation
+from pipelines.report.blocks import Cards
 from pipelines.report.explorer import render, write
 from pipelines.report.glance import ModelUsed
-from pipelines.report.texts import Note
+from pipelines.report.texts import Note, Sentences
 from pipelines.retrieval.index import Retrieved
 
 S, C, I = Relation.SUPPORTS, Relation.CONTRADICTS, Relation.IRRELEVANT  # noqa: E741
@@ -50,11 +52,22 @@ def file(answer: Answer, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_both_sides_have_their_clusters(answer: Answer) -> None:
-    for relation, names in ((S, {"guide", "report"}), (C, {"study"})):
-        found = members(answer, relation)
-        assert {cluster.tag for cluster, _ in found} == {relation}
-        assert names <= {row.passage.id for _, rows in found for row in rows}
+def test_a_cluster_of_both_sides_shows_every_passage_on_its_side(answer: Answer) -> None:
+    mixed = Cluster("S1", ("guide", "report", "study"), S, 2.0)
+    other = Cluster("R1", ("note",), C, 1.0)
+    cheese = Cluster("I1", ("cheese",), I, 1.0)
+    answer = answer.model_copy(
+        update={"clusters": (mixed, other, cheese), "tags": answer.tags | {"note": C}, "edges": ()}
+    )
+    assert members(answer, S) == [(mixed, ["guide", "report"])]
+    assert members(answer, C) == [(other, ["note"]), (mixed, ["study"])]
+    tones = {node.number: node.tone for node in drawing(answer).nodes}
+    assert tones == {1: "support", 2: "support", 3: "contradict", 0: "irrelevant"}
+    _, against = (card for cards in every(answer_blocks(answer), Cards) for card in cards.cards)
+    (quoted,) = (
+        sentence.text for part in every(against.content, Sentences) for sentence in part.sentences
+    )
+    assert quoted == "The dam was built in 1911."
 
 
 def test_the_sentence_that_decided_is_marked(answer: Answer) -> None:
@@ -78,11 +91,11 @@ def test_the_drawing_is_the_same_each_time_and_stays_in_its_frame(answer: Answer
 
 def test_points_have_the_numbers_of_the_evidence(answer: Answer) -> None:
     graph = drawing(answer)
-    assert sorted(node.number for node in graph.nodes) == [row.number for row in answer.evidence]
+    assert sorted(node.number for node in graph.nodes) == [0, 1, 2, 3], "cheese is no evidence"
     by_number = {node.number: node for node in graph.nodes}
     for row in answer.evidence:
         assert by_number[row.number].said == f"{row.cluster}: {row.passage.title}"
-    ids = {row.number: row.passage.id for row in answer.evidence}
+    ids = {0: "cheese"} | {row.number: row.passage.id for row in answer.evidence}
     drawn = [
         tuple(ids[graph.nodes[place].number] for place in (edge.one, edge.other))
         for edge in graph.edges

@@ -1,19 +1,25 @@
 """ConRAG over one query, with a labeller whose labels are known."""
 
 import json
+from io import StringIO
 
 import pytest
 from known_labels import KnownLabels
+from pages import every
+from rich.console import Console
 from scripted_generator import ScriptedGenerator
 
+from pipelines.cli.ask import show
 from pipelines.conrag.answer import Answer
 from pipelines.conrag.generator import Generator
+from pipelines.conrag.opened import answer_blocks
 from pipelines.conrag.packet import PacketSettings
 from pipelines.conrag.pipeline import conrag
 from pipelines.conrag.settings import ConragSettings
 from pipelines.conrag.stance import Stance
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Relation
+from pipelines.report.blocks import Facts
 from pipelines.retrieval.index import Retrieved
 
 S, C, I, X = Relation  # noqa: E741
@@ -21,15 +27,19 @@ SETTINGS = ConragSettings()
 
 
 async def of(
-    *ids: str, settings: ConragSettings = SETTINGS, generator: Generator | None = None
+    *ids: str,
+    settings: ConragSettings = SETTINGS,
+    generator: Generator | None = None,
+    probability: float = 0.8,
 ) -> Answer:
     """What comes of passages with such labels."""
     found = [
         Retrieved(Document(id=name, text=f"{word * 4} tells {word * 5}."), 1 - n / 100, 1.0)
         for n, (name, word) in enumerate(zip(ids, "abcdefgh", strict=False))
     ]
+    labeller = KnownLabels(probability=probability)
     return await conrag(
-        "It is so.", found, labeller=KnownLabels(), settings=settings, generator=generator
+        "It is so.", found, labeller=labeller, settings=settings, generator=generator
     )
 
 
@@ -48,6 +58,18 @@ async def test_a_balance_is_disputed_and_shows_both_sides() -> None:
     about = [sentence.about for sentence in answer.sentences]
     assert about.count("conflict") == 1
     assert all(not sentence.problems for sentence in answer.sentences)
+
+
+async def test_near_ties_are_shown_as_unsure_and_count_as_their_tags() -> None:
+    answer = await of("s1", "c1", "x1", probability=0.4)  # 0.4 leads 0.3 by less than 0.15
+    assert (answer.kappa, answer.unsure) == (1, 2)
+    told = StringIO()
+    show(answer, Console(file=told, width=100))
+    assert "against it 0.40; 2 of 3 tags unsure" in told.getvalue()
+    assert "- contradicts 40%, unsure" in told.getvalue()
+    (facts,) = every(answer_blocks(answer), Facts)
+    assert "2 of 3 tags unsure" in str(facts)
+    assert (await of("s1")).unsure == 0
 
 
 async def test_an_unreadable_label_counts_on_neither_side() -> None:
