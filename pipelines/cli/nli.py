@@ -131,6 +131,14 @@ class PairOptions(Options):
             "its own documents and of near ones, for `train --unlabelled`."
         ),
     ] = None
+    views: Annotated[
+        int | None,
+        Field(ge=1),
+        Option(
+            "Write, instead of the pairs, N claims that report several views, made of statements "
+            "about one text, and claims and documents that deny."
+        ),
+    ] = None
     seed: Seed = 42
 
 
@@ -146,6 +154,7 @@ def pairs(options: PairOptions) -> None:
     """
     # The loaders of eight releases, which no other command needs.
     from pipelines.supervision import recipes
+    from pipelines.supervision.views import views
 
     releases = options.releases.named()
     if not releases and not options.nli:
@@ -168,6 +177,8 @@ def pairs(options: PairOptions) -> None:
         )
         status.update("writing")
         made = list(built.pairs)
+        if options.views is not None:
+            made = views(made, options.views, options.seed)
         if options.most is not None:
             made = recipes.at_most(made, options.most, options.seed)
         write_pairs(options.out, made)
@@ -187,7 +198,7 @@ def _pairs_without_labels(options: PairOptions, per_claim: int) -> None:
     from pipelines.supervision import recipes
 
     given = options.model_dump(
-        include={"nli", "leave_out", "in_context", "most"}, exclude_none=True
+        include={"nli", "leave_out", "in_context", "most", "views"}, exclude_none=True
     )
     given |= {name: True for name in ("only_given", "own_sentences") if getattr(options, name)}
     for name in given:
