@@ -22,6 +22,7 @@ from pipelines.errors import InputError
 from pipelines.evidence.judgement import Judgement, Judgements, Relation
 from pipelines.evidence.labeller import identity_of
 from pipelines.precision import format_of
+from pipelines.text.views import views
 
 if TYPE_CHECKING:  # numpy
     from nli.model import Precision
@@ -36,9 +37,10 @@ RELATION_OF = {
 PAIRS_AT_ONCE = 1024
 """Most pairs that are taken into one batch, unless a single call brings more."""
 
-READING_RULES = 2
-"""Version of what `nli` does apart from the model: how texts are split into tokens and windows, how
-these are batched, how windows' probabilities are joined, how the deciding sentence is found. Raised
+READING_RULES = 3
+"""Version of what is done apart from the model: how claims are divided into views, how texts are
+split into tokens and windows, how these are batched, how windows' probabilities are joined, how the
+deciding sentence is found. Raised
 when one of them changes, so that no judgement of the old rules is taken for one of the new."""
 
 
@@ -183,22 +185,30 @@ class NliLabeller:
     async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
         """Judge every claim by every document.
 
+        A claim that reports several views is judged view by view: a document that supports one of
+        them supports it, one that supports none and denies one contradicts it (ConflictScore,
+        section 3; Table 7).
+
         Documents are read whole, in windows, so there is never a truncation. A pair that the tagger
         cannot judge, for a claim that is too long, is `INVALID`, with the reason as its reasoning.
         """
         wanted = [(claim, document) for claim in claims for document in documents]
         if not wanted:
             return Judgements(())
-        pairs = [Pair(document.as_read(), claim) for claim, document in wanted]
+        parts = {claim: views(claim) for claim in claims}
+        pairs = [
+            Pair(document.as_read(), view) for claim, document in wanted for view in parts[claim]
+        ]
         call = _Call(pairs, asyncio.get_running_loop().create_future())
         self._waiting.append(call)
         if self._at_work is None or self._at_work.done():
             self._at_work = asyncio.create_task(self._work())
-        tags = await call.answer
+        tags = iter(await call.answer)
+        self.pairs_tagged += len(wanted)
         return Judgements(
             tuple(
-                _judgement(claim, document, tag)
-                for (claim, document), tag in zip(wanted, tags, strict=True)
+                _judgement(claim, document, _of_views([next(tags) for _ in parts[claim]]))
+                for claim, document in wanted
             )
         )
 
@@ -259,7 +269,6 @@ class NliLabeller:
         except asyncio.CancelledError:
             given_up.set()  # a thread cannot be cancelled; it stops after its present batch
             raise
-        self.pairs_tagged += len(pairs)
         return tags
 
 
@@ -284,6 +293,17 @@ def _tags(
         reasons = error.reasons
     tags = iter(_tags(tagger, [pair for pair in pairs if pair not in reasons], on_progress))
     return [reasons[pair] if pair in reasons else next(tags) for pair in pairs]
+
+
+def _of_views(tags: "Sequence[Tag | str]") -> "Tag | str":
+    """The tag that decides on a claim, of those of its views; a view that cannot be read spoils it.
+
+    Support goes before denial, denial before silence; of several it is the surest.
+    """
+    read = [tag for tag in tags if not isinstance(tag, str)]
+    if len(read) < len(tags):
+        return next(tag for tag in tags if isinstance(tag, str))
+    return max(read, key=lambda tag: (-LABELS.index(tag.label), tag.confidence))
 
 
 def _judgement(claim: str, document: Document, tag: "Tag | str") -> Judgement:

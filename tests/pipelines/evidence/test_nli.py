@@ -52,6 +52,24 @@ async def test_judgements_by_claim_then_document_with_probability_and_rationale(
     assert labelled.truncations == ()
 
 
+async def test_a_claim_of_several_views_is_judged_view_by_view() -> None:
+    """ConflictScore, section 3: who supports one of the views supports the claim."""
+    table = {
+        ("Opened 1932. By the mayor.", "it opened in 1932"): SUPPORT,
+        ("Opened 1932. By the mayor.", "it opened in 1936"): REFUTE,
+        ("Opened 1932. By the mayor.", "it opened in 1940"): REFUTE,
+    }
+    tagger = ScriptedTagger(by_table(table))
+    labeller = nli_labeller(folder_of(tagger))
+    said = "The guide says that it opened in {}, but the study says that it opened in {}."
+    claims = [said.format(1936, 1932), said.format(1936, 1940), said.format(1950, 1960)]
+    labelled = await labeller(claims, [PLAQUE])
+    relations = [judgement.relation.value for judgement in labelled.judgements]
+    assert relations == ["SUPPORTS", "CONTRADICTS", "IRRELEVANT"]
+    assert [judgement.claim for judgement in labelled.judgements] == claims
+    assert labeller.pairs_tagged == len(claims)
+
+
 async def test_calls_at_the_same_time_share_a_batch_in_another_thread() -> None:
     tagger = ScriptedTagger(by_table(TABLE), delay_s=0.05)
     labeller = nli_labeller(folder_of(tagger))

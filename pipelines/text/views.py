@@ -1,0 +1,120 @@
+"""The views that a claim reports: "the guide says A, while the study says B" has A and B.
+
+By ConflictScore (section 3; Table 7) a document supports a hedged or multi-part claim if it
+supports any part of it. A judge that reads one statement at a time can follow that rule part by
+part.
+"""
+
+import re
+from itertools import pairwise
+
+from nli.sentences import sentences
+from pipelines.text.verbs import is_verb, past, third_person
+
+MOST_SENTENCES, MOST_CHARACTERS = 3, 1_000
+"""A longer text is no claim of several views, but a text."""
+
+LEAST_WORDS = 3
+"""Words of a view: what is shorter is a part of one."""
+
+_SAYS = (
+    r"(?:says?|said|states?|stated|reports?|reported|claims?|claimed|notes?|noted|writes?|wrote|"
+    r"argues?|argued|suggests?|suggested|indicates?|indicated|mentions?|mentioned|asserts?|"
+    r"asserted|finds?|found|concludes?|concluded|holds?|held|maintains?|maintained|believes?|"
+    r"believed|thinks?|thought|shows?|showed|insists?|insisted|contends?|contended|estimates?|"
+    r"estimated|puts? it|has it)"
+)
+_LINKS = r"but|yet|while|whereas|although|though|however|by contrast|in contrast|instead"
+_SEPARATOR = re.compile(
+    rf"\s*[;:]\s+|\s+[-–—]\s+|,?\s+(?P<joins>and|or),?\s+|,?\s+(?:{_LINKS}),?\s+"
+    r"|,\s+(?=(?:others?|another|some|the other|possibly|perhaps)\b)|\s*\((?=[a-z])|\)\s*|\s*\n\W*",
+    re.IGNORECASE,
+)
+_LEADS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        # "Although", "on the other hand,", "[1]", "1."
+        rf"(?:and|or|else|then again|{_LINKS}|on the (?:one|other)(?: hand)?|either|both|"
+        r"possibly|perhaps|\W+|\d+[.)]),?\s+",
+        # "according to the study,"
+        r"(?:according to|in the (?:view|opinion|words) of|for|as per) [^,;]{1,60}?,\s+",
+        # "it is disputed whether", "there are reports that"
+        r"(?:it|there)(?:'s| is| are| was| were| remains| has been| have been| may be)"
+        r" [^,;]{0,40}?\b(?:whether|if|that)\s+",
+        # "the guide says that", "others hold", "some sources that"
+        rf"(?:\S+\s+){{1,6}}?(?:{_SAYS}(?:\s+that)?|that)\s+",
+        r"(?:whether|if|that)\s+",
+    )
+)
+_TAIL = re.compile(
+    r",?\s+(?:according to|depending on|(?:as )?(?:the|some|other|an?) \S+ "
+    rf"{_SAYS})[^,;]*$|\s*[\[(][^\])]*[\])]\s*$",
+    re.IGNORECASE,
+)
+# What rejects a view, or says of nobody that they hold it: then it is not reported as one.
+_REJECTED = re.compile(
+    r"\b(?:false|wrong\w*|myths?|debunk\w*|mistak\w*|contrary to|misconception|not true|untrue|"
+    r"in (?:fact|reality)|disprov\w*|refut\w*|den(?:y|ies|ied)|reject\w*|nobody|no one|hoax|"
+    r"rumou?r|no longer|not the case|incorrect\w*)\b",
+    re.IGNORECASE,
+)
+_AUXILIARY = re.compile(
+    r"is|are|was|were|has|have|had|can|could|will|would|may|might|must|should|did|does|do"
+)
+
+
+def views(claim: str) -> list[str]:
+    """The statements that a claim reports or joins, in its order; the claim alone if it is one.
+
+    At "and" and "or" a claim is divided only where a subject and a verb are on both sides. A claim
+    that rejects a view is not divided, for it does not report what it rejects.
+    """
+    spans = sentences(claim) if len(claim) <= MOST_CHARACTERS else []
+    if not 0 < len(spans) <= MOST_SENTENCES or _REJECTED.search(claim):
+        return [claim]
+    parts = [part for span in spans for part in _divided(claim[slice(*span)])]
+    told = [_bare(part) for part in parts]
+    kept = [view for view in told if _is_long(view)]
+    return kept if len(kept) > 1 else [claim]
+
+
+def _divided(sentence: str) -> list[str]:
+    """A sentence at its separators, where both sides can be statements."""
+    parts: list[str] = []
+    start = 0
+    for mark in _SEPARATOR.finditer(sentence):
+        sides = (_bare(sentence[start : mark.start()]), _bare(sentence[mark.end() :]))
+        if all(_is_statement(side) if mark["joins"] else _is_long(side) for side in sides):
+            parts.append(sentence[start : mark.start()])
+            start = mark.end()
+    return [*parts, sentence[start:]]
+
+
+def _is_long(text: str) -> bool:
+    return len(text.split()) >= LEAST_WORDS
+
+
+def _bare(part: str) -> str:
+    """A part without who says it and how sure that is."""
+    bare = part.strip(" \t\n.,;:\"'“”")
+    for lead in _LEADS:
+        if (found := lead.match(bare)) and _is_long(bare[found.end() :]):
+            bare = bare[found.end() :]
+    shorter = _TAIL.sub("", bare)
+    return shorter if _is_long(shorter) else bare
+
+
+def _is_statement(text: str) -> bool:
+    """Whether a text has a verb behind a subject, as far as the rules know."""
+    words = text.split()
+    return _is_long(text) and any(_finite(word, before) for before, word in pairwise(words[:-1]))
+
+
+def _finite(word: str, before: str) -> bool:
+    """Whether a word is an auxiliary, or looks like a verb of the third person or the past."""
+    if _AUXILIARY.fullmatch(word) or (word.endswith("ed") and before[:1].isupper()):
+        return True
+    if not word.isalpha() or not word.islower() or before.lower() in {"the", "a", "an", "of", "to"}:
+        return False
+    stems = (word[:-1], word[:-2], f"{word[:-3]}y", word[:-2] + "e", word[:-3], word)
+    return any(is_verb(stem) and word in (past(stem), third_person(stem)) for stem in stems)
