@@ -1,4 +1,4 @@
-"""`contested ask` by the shipped tagger, on what its first users try, asked both ways."""
+"""`contested ask` by the shipped tagger, on what its first users try."""
 
 import json
 import re
@@ -14,14 +14,6 @@ from pipelines.evidence.judgement import Relation
 S, C = Relation.SUPPORTS, Relation.CONTRADICTS
 WEB = Path(__file__).parents[2] / "pipelines" / "web" / "assets" / "web.js"
 
-GENUINE = {"vinland-map-1965.md": S, "vinland-map-mccrone.md": C, "vinland-map-yale-2021.md": C}
-"""What passages hold that say in so many words whether the map is genuine."""
-
-
-@pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("bundled") / "index"
-
 
 def asked(contested: Contested, claim: str, index: Path, *documents: str) -> Answer:
     """The answer from an index, built from the documents (the bundled ones) if it is missing."""
@@ -29,25 +21,6 @@ def asked(contested: Contested, claim: str, index: Path, *documents: str) -> Ans
         contested.done("index", "build", *documents, "--words-only", "--out", str(index))
     answer = contested.done("ask", claim, "--index", str(index), "--json").out
     return Answer.model_validate(json.loads(answer))
-
-
-@pytest.mark.parametrize(
-    ("claim", "genuine"),
-    [
-        ("The Vinland Map is a genuine fifteenth-century map.", True),  # README.md
-        ("The Vinland Map is genuine.", True),  # contested --help
-        ("The Vinland Map is a forgery.", False),
-    ],
-)
-def test_the_vinland_map_is_disputed_both_ways(
-    claim: str, genuine: bool, index: Path, contested: Contested
-) -> None:
-    answer = asked(contested, claim, index)
-    held = {name: side if genuine else {S: C, C: S}[side] for name, side in GENUINE.items()}
-    assert {name: answer.tags[name] for name in held} == held
-    assert answer.disputed
-    evidence = [row.passage.id for row in answer.evidence]
-    assert all(name.startswith("vinland-map") for name in evidence), "other subjects are shown"
 
 
 def test_the_example_of_the_web_page_has_a_document_on_each_side(
