@@ -97,6 +97,9 @@ pairs sentences --nli "$data/nli/train.jsonl.gz" --nli "$data/nli/more_train.jso
   --in-context vitaminc-real --in-context vitaminc-synthetic \
   --leave-out sick --leave-out scifact-rationales
 pairs documents --own-sentences
+# Claims that report several views, and that deny, of the statements of all these.
+pairs views --nli "$out/pairs/sentences.jsonl.gz" --nli "$out/pairs/documents.jsonl.gz" --only-given \
+  --views 35000
 pairs held-out --half dev
 
 # Sources that are few, or most like what taggers are measured by, come more often.
@@ -104,7 +107,8 @@ often=(--repeat healthver=3 --repeat fm2=4 --repeat mnli=2 --repeat mnli-kaggle=
   --repeat factcheck-gpt=2 --repeat citation-integrity=0.5
   --repeat vitaminc-real-context=0.3 --repeat vitaminc-synthetic-context=0.2)
 # Where documents are read as well, of the largest sources of sentences a part is enough.
-both=(--pairs "$out/pairs/sentences.jsonl.gz" --pairs "$out/pairs/documents.jsonl.gz" "${often[@]}"
+both=(--pairs "$out/pairs/sentences.jsonl.gz" --pairs "$out/pairs/documents.jsonl.gz"
+  --pairs "$out/pairs/views.jsonl.gz" "${often[@]}"
   --repeat lingnli=0.35 --repeat breaking-nli=0.1 --repeat cad-nli=0.5 --repeat snli=0.5
   --repeat mnli-taxinli=0.7 --repeat vitaminc-synthetic=0.7 --repeat ramdocs=2 --repeat wice=2
   --repeat conflictqa=0.8 --repeat own-sentences=0.4 --repeat fm2-passages=3 --repeat fm2-context=3

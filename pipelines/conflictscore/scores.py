@@ -96,24 +96,26 @@ def evidence_share(claims: Sequence[Sequence[Relation]]) -> float | None:
 def both_sides(judgements: Sequence[Judgement]) -> float | None:
     """Both sides: how well the response shows the side that it shows least, in [0, 1]; ours.
 
-    Of the documents that take a side on some claim, it is the least `backing`. None where fewer
-    than two documents do.
+    It is the least `backing` of a document. None where fewer than two documents take a side.
     """
     backed = backing(judgements)
-    sided = {judgement.document for judgement in judgements if evidenced([judgement.relation])}
-    return min(backed[document] for document in sided) if len(sided) > 1 else None
+    return min(backed.values()) if len(backed) > 1 else None
 
 
 def backing(judgements: Sequence[Judgement]) -> dict[str, float]:
-    """Document -> how well it backs the response: its greatest P(support) over the claims.
+    """Document -> how far it backs, rather than denies, the claim that it backs most, in [0, 1].
 
-    A judge that gives labels alone gives 1 for SUPPORTS, else 0. An unreadable judgement has no
-    value, so that its document is measured by the other claims, or missing.
+    The greatest P(support) / (P(support) + P(contradiction)) over the claims on which it takes a
+    side; a document that takes none, or whose judgements are unreadable, is not there. A judge that
+    gives labels alone gives 1 for SUPPORTS and 0 for CONTRADICTS.
     """
     best: dict[str, float] = {}
     for judgement in judgements:
-        if judgement.relation is not Relation.INVALID:
+        if evidenced([judgement.relation]):
             shares = judgement.probabilities or {judgement.relation: 1.0}
-            known = best.get(judgement.document, 0.0)
-            best[judgement.document] = max(known, shares.get(Relation.SUPPORTS, 0.0))
+            support, contradiction = (
+                shares.get(side, 0.0) for side in (Relation.SUPPORTS, Relation.CONTRADICTS)
+            )
+            share = support / (support + contradiction)
+            best[judgement.document] = max(best.get(judgement.document, 0.0), share)
     return best

@@ -4,7 +4,6 @@ import json
 import re
 from pathlib import Path
 
-import pytest
 from commands import Contested
 
 from pipelines.conrag.answer import Answer

@@ -69,6 +69,7 @@ def test_evidence_is_the_share_of_claims_on_which_a_document_takes_a_side() -> N
 def test_both_sides_is_the_least_backing_of_a_document_that_takes_a_side() -> None:
     """The guide backs at most 0.9, the study 0.3; the leaflet takes no side and does not count.
 
+    Of 0.6 for and 0.2 against, with the rest on neither, the backing is 0.6 / 0.8 = 0.75.
     Without probabilities a label is 1 or 0. An unreadable judgement leaves the others.
     """
 
@@ -91,6 +92,9 @@ def test_both_sides_is_the_least_backing_of_a_document_that_takes_a_side() -> No
     assert both_sides([*guide, *judged("study", (C, None), (S, None))]) == 0.9
     assert both_sides([*guide, *judged("study", (C, 0.1), (X, None))]) == 0.1
     assert both_sides([]) is None
+    shares = {S: 0.6, C: 0.2, N: 0.2}
+    unsure = Judgement(claim="c", document="study", relation=S, probabilities=shares, source="nli")
+    assert both_sides([*guide, unsure]) == pytest.approx(0.75)
 
 
 def test_a_claim_that_an_unreadable_judgement_leaves_open_is_left_out_of_both() -> None:

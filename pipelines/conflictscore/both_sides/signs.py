@@ -6,7 +6,6 @@ from typing import Final
 
 from pipelines.conflictscore.pipeline import relations_by_claim
 from pipelines.conflictscore.result import Result
-from pipelines.conflictscore.scores import backing
 from pipelines.evidence.judgement import Relation
 
 Sign = Callable[[Result], float | None]
@@ -49,8 +48,17 @@ def all_backed(result: Result) -> bool | None:
 
 
 def least_support(result: Result) -> float | None:
-    """The least `backing` of a passage, whether or not it takes a side; None if none was read."""
-    return min(backing(result.judgements).values(), default=None)
+    """Of the passage that supports the answer least, its greatest P(support), in [0, 1].
+
+    A label without probabilities has 1 or 0; None if no passage was read.
+    """
+    best: dict[str, float] = {}
+    for judgement in result.judgements:
+        if judgement.relation is not Relation.INVALID:
+            shares = judgement.probabilities or {judgement.relation: 1.0}
+            known = best.get(judgement.document, 0.0)
+            best[judgement.document] = max(known, shares.get(Relation.SUPPORTS, 0.0))
+    return min(best.values(), default=None)
 
 
 def hedges(result: Result) -> float:
