@@ -37,6 +37,7 @@ BY_MODEL = ["--labeller", "llm"]
 
 PROFILE = """
 device = "cpu"
+labeller = "nli"
 [roles]
 generator = "writer"
 judge = "critic"

@@ -1,4 +1,4 @@
-"""`--fast`, `--labeller` and `--risk`, as a person meets them; the tagger is scripted."""
+"""`--labeller` and `--risk`, as a person meets them; the tagger is scripted."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,6 @@ from scripted import Scripted
 from tagging import REFUTE, SUPPORT, ScriptedTagger, by_table, offer
 
 from nli.calibration import risk_curve
-from pipelines.conflictscore.result import Result
 
 CURVE = risk_curve(
     [0.95] * 40 + [0.85] * 40 + [0.5] * 20,
@@ -59,9 +58,9 @@ def config(folder: Path, name: str = "conflictscore") -> dict[str, Any]:
     return found
 
 
-def test_fast_needs_neither_server_nor_model(contested: Contested) -> None:
+def test_a_score_needs_neither_server_nor_model(contested: Contested) -> None:
     """No model is registered in this home: with a language model it would be refused."""
-    done = contested.done(*SCORE, "--fast")
+    done = contested.done(*SCORE)
     shown = " ".join(done.out.split())
     for part in ("supports 90%", "contradicts 85%", "irrelevant 50%", "[two]"):
         assert part in shown
@@ -71,25 +70,15 @@ def test_fast_needs_neither_server_nor_model(contested: Contested) -> None:
     assert "no language model was needed; 4 pairs tagged by scripted-nli on cpu" in done.err
 
 
-def test_fast_is_a_short_name(contested: Contested, tagger: ScriptedTagger) -> None:
-    fast = Result.model_validate_json(contested.done(*SCORE, "--fast", "--json").out)
-    long = Result.model_validate_json(contested.done(*SCORE, *NLI, "--json").out)
-    assert fast == long
-    assert fast.claims == ("The bridge was opened in 1932.", "Crossing costs [two] pounds.")
-    assert {judgement.source for judgement in fast.judgements} == {"nli"}
-    assert tagger.loads == 1, "the second call was answered by the store"
-
-
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--fast", "--endpoint", "http://x/v1"], "--endpoint has no effect with --fast"),
-        (["--fast", "--evidence", "json"], "--evidence has no effect with --labeller nli"),
-        (["--fast", "--risk", "0.1"], "--risk has no effect with --labeller nli"),
-        (["--fast", "--k", "7"], "--k has no effect with --claims sentences"),
-        (["--fast", "--claims", "whole"], "leave --claims out, or --fast"),
+        (["--concurrency", "2"], "--concurrency has no effect with --labeller nli --claims sen"),
+        (["--evidence", "json"], "--evidence has no effect with --labeller nli"),
+        (["--risk", "0.1"], "--risk has no effect with --labeller nli"),
+        (["--k", "7"], "--k has no effect with --claims sentences"),
         ([*NLI, "--model", "m"], "--labeller nli --claims sentences, which asks no language"),
-        (["--risk", "0.1"], "--risk has no effect with --labeller llm"),
+        (["--risk", "0.1", "--model", "m"], "--risk has no effect with --labeller llm"),
         (["--labeller", "cascade", "--evidence", "together"], "a cascade asks for single ones"),
         (["--labeller", "cascade", "--risk", "1.5"], "--risk: Input should be less than 1"),
         ([*NLI, "--tagger", "nobody"], "there is no model 'nobody'"),
@@ -115,7 +104,7 @@ def test_the_tagger_may_be_named_by_the_profile(contested: Contested) -> None:
     Path("mine.toml").write_text(
         'device = "cpu"\n[roles]\ngenerator = "m"\njudge = "m"\ntagger = "my-tagger"\n[engines.m]\n'
     )
-    line = contested.refused(*SCORE, "--fast", "--profile", "mine.toml")
+    line = contested.refused(*SCORE, *NLI, "--profile", "mine.toml")
     assert "there is no model 'my-tagger'" in line
 
 

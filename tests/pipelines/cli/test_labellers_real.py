@@ -84,11 +84,9 @@ def test_a_registered_tagger_has_a_name(contested: Contested, tiny: Path, tmp_pa
     contested.done("models", "add", tiny, "--name", "my-tagger")
     (tmp_path / "answer.txt").write_text("The bridge was opened in 1932.")
     (tmp_path / "a.txt").write_text("It is red. The bridge was opened in 1936.")
-    score = ["score", "--fast", "--response", tmp_path / "answer.txt"]
+    score = ["score", "--response", tmp_path / "answer.txt"]
     done = contested.done(*score, "--documents", tmp_path / "a.txt", "--tagger", "my-tagger")
     assert "1 pairs tagged by my-tagger" in done.err
-    line = contested.refused(*score[:1], *score[2:], "--documents", tmp_path / "a.txt")
-    assert "smollm2" in line  # without --fast a language model is asked for
 
 
 def test_every_label_is_a_relation() -> None:

@@ -64,16 +64,17 @@ def test_by_default_every_experiment_runs_and_the_tagger_judges(
     cached = shared_options | {"--cache": "c"}
     assert found["add"][-2:] == ["--models-dir", "m"]
     tagged = cached | {"--labeller": "nli"}
-    assert pairs(found["conflictscore"]) == tagged | {"--claims": "sentences"}
+    assert pairs(found["conflictscore"]) == cached, "who judges is the profile's"
     assert pairs(found["conflict-detection"]) == pairs(found["conrag"]) == tagged
     # Few of the bundled samples, and the language model judges some claims too.
-    assert pairs(found["conflict-detection 2"]) == cached | {"--labeller": "llm", "--limit": "8"}
+    *judging, anyway, _, limit = found["conflict-detection 2"]
+    assert pairs(judging) == cached | {"--labeller": "llm"}
+    assert (anyway, limit) == ("--anyway", "8")
     assert pairs(found["madam-rag"]) == cached | {"--limit": "2"}
     assert found["conflicts"][-2:] == ["--limit", "4"]
     assert "--judge" in found["conflicts"]
     for name in ("report-writing", "truthfulqa"):
-        words = pairs(found[name])
-        assert (words["--labeller"], words["--limit"]) == ("nli", "1")
+        assert pairs(found[name])["--limit"] == "1"
     few = {"--per-topic": "1", "--limit": "4"}
     assert pairs(found["npov"]) == cached | few | {"--detector": "ablation"}
     assert pairs(found["npov 2"]) == shared_options | few | {"--detector": "salience"}
@@ -89,30 +90,19 @@ def test_whoever_says_how_many_gets_as_many_of_all(
     assert all(words[words.index("--limit") + 1] == "7" for words in found.values())
 
 
-def test_another_profile_is_judged_by_its_language_model(
-    contested: Contested, planned: list[Stage]
+@pytest.mark.parametrize(("profile", "typed"), [("one-gpu-7b", False), ("cpu-1.5b", True)])
+def test_a_larger_model_gets_everything(
+    profile: str, typed: bool, contested: Contested, planned: list[Stage]
 ) -> None:
-    contested.done("run", "all", "--profile", "one-gpu-7b")
+    contested.done("run", "all", "--profile", profile, "--anyway")
     found = lines(planned)
     assert "add" not in found
-    assert pairs(found["conflictscore"])["--labeller"] == "llm"
     assert not any("--limit" in words for words in found.values())
     assert "--judge" not in found["conflicts"]
-    assert "--labeller" not in found["truthfulqa"]
-
-
-def test_on_a_cpu_the_tagger_judges_for_a_larger_model_too(
-    contested: Contested, planned: list[Stage]
-) -> None:
-    contested.done("run", "all", "--profile", "cpu-1.5b")
-    found = lines(planned)
+    assert ("--types yes-no" in " ".join(found["conflicts"])) is typed
     for name in ("conflictscore", "report-writing", "truthfulqa"):
-        assert found[name][found[name].index("--labeller") + 1] == "nli"
-    assert pairs(found["conflictscore"])["--claims"] == "atomic"
-    assert "--truth nli" in " ".join(found["truthfulqa"])
-    assert "--types yes-no" in " ".join(found["conflicts"])
-    assert "--claims" not in found["report-writing"], "the model splits reports into claims"
-    assert not any("--limit" in words for words in found.values())
+        assert "--anyway" in found[name]
+        assert "--labeller" not in found[name]
 
 
 def test_a_model_that_is_missing_is_said_before_the_job_begins(
@@ -128,7 +118,8 @@ def test_where_the_language_model_is_goes_to_all_that_ask_it(
     contested: Contested, planned: list[Stage]
 ) -> None:
     where = ["--model", "m", "--concurrency", "4", "--endpoint", "u", "--endpoint", "v"]
-    contested.done("run", "all", *where, "--claims", "whole", "--k=3", "--profile", "cpu-small")
+    more = ("--claims", "salient", "--k=3", "--repeat=2")
+    contested.done("run", "all", *where, *more, "--profile", "cpu-small")
     found = lines(planned)
     assert "add" in found, "gradients are of the profile's model"
     assert "--limit" not in found["madam-rag"]
@@ -136,7 +127,7 @@ def test_where_the_language_model_is_goes_to_all_that_ask_it(
         assert " ".join(where) in " ".join(found[name])
     for name in ("conflict-detection", "conrag", "npov"):
         assert not {"--endpoint", "--model"} & set(found[name])
-    assert found["conflictscore"][-5:] == ["--labeller", "llm", "--claims", "whole", "--k=3"]
+    assert found["conflictscore"][-5:] == ["--claims", "salient", "--k", "3", "--repeat=2"]
 
 
 def test_a_folder_has_what_is_to_be_run(

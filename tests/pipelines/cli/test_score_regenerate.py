@@ -97,5 +97,5 @@ def test_what_cannot_be_done_is_said_in_a_line(
 def test_options_of_regeneration_have_no_effect_without_it(
     contested: Contested, mill: Scripted, option: list[str]
 ) -> None:
-    message = contested.refused("score", "--fast", *FILES, *option)
+    message = contested.refused("score", *FILES, *option)
     assert "has no effect with a score without --regenerate; leave it out" in message

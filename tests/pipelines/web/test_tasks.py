@@ -59,7 +59,7 @@ def test_tasks_by_the_tagger_that_comes_with_the_program(
     for each in (GUIDE, STUDY):
         Path(f"{each['name']}.txt").write_text(each["text"])
     files = ["--documents", "guide.txt", "study.txt"]
-    told = contested.done("score", "--fast", "--response", "answer.txt", *files, "--json")
+    told = contested.done("score", "--response", "answer.txt", *files, "--json")
     printed = json.loads(told.out)
     assert scored["result"]["judgements"] == printed["judgements"]
     assert scored["result"]["cs_c"] == printed["cs_c"] == 1.0

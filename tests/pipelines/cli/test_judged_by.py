@@ -1,0 +1,137 @@
+"""Who judges and how claims are made, by command; who may not judge; what is seen of the scores."""
+
+import json
+from pathlib import Path
+
+import pytest
+from commands import Contested, at, results, table
+from scripted import Scripted, sentences
+
+from pipelines.cli import run_all
+from pipelines.cli.run_all import Stage
+
+RECORD = {
+    "id": "bridge",
+    "documents": [
+        {"id": "guide", "text": "The bridge was opened in 1932."},
+        {"id": "study", "text": "The bridge was not opened in 1932 but in 1936."},
+    ],
+    "responses": {"sure": "The bridge was opened in 1932.", "other": "It is old. It is red."},
+}
+PROFILE = 'device = "cpu"\nclaims = "whole"\n[roles]\ngenerator = "m"\njudge = "m"\n[engines.m]\n'
+SCORE = "score --response answer.txt --documents guide.txt study.txt"
+RUN = "run conflictscore --data answers.jsonl"
+SMALL = "nli sentences (--labeller and --claims: profile cpu-small)"
+NAMED = "llm atomic (--labeller and --claims: --endpoint names a model)"
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("answers.jsonl").write_text(json.dumps(RECORD) + "\n")
+    Path("answer.txt").write_text("The bridge was opened in 1932.")
+    for name, number in (("guide", 0), ("study", 1)):
+        Path(f"{name}.txt").write_text(RECORD["documents"][number]["text"])  # type: ignore[index]
+    Path("mine.toml").write_text(PROFILE)
+
+
+@pytest.mark.parametrize(
+    ("command", "taken"),
+    [
+        (SCORE, SMALL),
+        (f"{SCORE} --labeller nli --claims whole", "nli whole"),
+        (f"{SCORE} {{llm}}", NAMED),
+        (f"{SCORE} --regenerate {{llm}}", "nli sentences (--labeller and --claims: so that no"),
+        (f"{RUN} --dry-run", SMALL),
+        (f"{RUN} --claims whole --dry-run", "nli whole (--labeller: profile cpu-small)"),
+        (f"{RUN} --profile cpu-1.5b --dry-run", "nli atomic (--labeller and --claims: profile"),
+        (f"{RUN} --profile one-gpu-7b --dry-run", "llm atomic (--labeller and --claims: profile"),
+        (f"{RUN} --profile mine.toml --dry-run", "llm whole (--labeller and --claims: profile m"),
+        (f"{RUN} {{llm}} --dry-run", NAMED),
+        (f"{RUN} --as-in-paper {{llm}} --dry-run", "llm atomic (--labeller and --claims: as in"),
+        ("run report-writing --dry-run", SMALL),
+        ("run truthfulqa --limit 1 --dry-run", SMALL),
+        ("run truthfulqa --limit 1 {llm} --dry-run", NAMED),
+        ("run both-sides --dry-run", SMALL),
+    ],
+)
+def test_the_judge_is_said_first(
+    command: str, taken: str, contested: Contested, endpoint: Scripted
+) -> None:
+    endpoint.reply = lambda request: sentences(request) if "response_format" in request else "Old."
+    judge, _, rest = taken.partition(" ")
+    words = [
+        part for word in command.split() for part in (at(endpoint) if word == "{llm}" else [word])
+    ]
+    lines = contested.done(*words).err.splitlines()
+    first = lines[1] if lines[0].startswith("--as-in-paper") else lines[0]
+    assert first.startswith(f"judge: --labeller {judge} --claims {rest}")
+
+
+def test_truth_is_judged_by_the_same(contested: Contested) -> None:
+    done = contested.done(
+        "run", "truthfulqa", "--limit", "1", "--setting", "free-form", "--dry-run"
+    )
+    assert "calls to smollm2-135m-instruct: from 2 to 4\n" in done.out, "the writer's alone"
+
+
+@pytest.mark.parametrize(
+    ("command", "remedy"),
+    [
+        (f"{SCORE} --labeller llm", "take --labeller nli --claims sentences, or a larger model"),
+        (f"{SCORE} --model smollm2-135m-instruct", "say --anyway"),
+        (f"{RUN} --claims atomic", "take --labeller nli --claims sentences"),
+        (f"{RUN} --as-in-paper", "take --labeller nli --claims sentences"),
+        ("run report-writing --labeller cascade", "take --labeller nli --claims sentences"),
+        ("run truthfulqa --truth llm", "smollm2-135m-instruct is too weak to judge"),
+        ("run conflict-detection --labeller llm", "take --labeller nli, or a larger model"),
+        ("run conrag --labeller llm", "take --labeller nli, or a larger model"),
+    ],
+)
+def test_the_packaged_model_is_no_judge(command: str, remedy: str, contested: Contested) -> None:
+    assert remedy in contested.refused(*command.split())
+    if command.startswith("run"):
+        contested.done(*command.split(), "--anyway", "--dry-run")
+
+
+def test_verdicts_that_the_model_did_not_want_end_a_run_with_an_error(
+    contested: Contested, endpoint: Scripted
+) -> None:
+    endpoint.weigh = lambda _: [0.02, 0.01, 0.01]
+    command = [*RUN.split(), "--claims", "sentences", "--out", "out", *at(endpoint)]
+    outcome = contested(*command)
+    assert outcome.code == 2
+    last = outcome.err.splitlines()[-1]
+    assert "on average 4% of the judge's probability fell on the labels" in last
+    assert "kept in out" in last
+    asked, kept = len(endpoint.requests), results(Path("out"))
+    assert table(Path("out"), "scores")[0]["responses"] == 1
+    assert contested(*command).code == 2
+    contested.done(*command, "--anyway")
+    assert (len(endpoint.requests), results(Path("out"))) == (asked, kept)
+
+
+def test_the_main_job_goes_on_and_ends_with_that_error(
+    contested: Contested, endpoint: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    endpoint.weigh = lambda _: [0.02, 0.01, 0.01]
+    doubted = (*RUN.split(), "--claims", "whole", *at(endpoint), "--out")
+    stages = [Stage(name, (*doubted, name), 1) for name in ("one", "two")]
+    monkeypatch.setattr(run_all, "stages", lambda *_, **__: stages)
+    assert contested("run", "all", *at(endpoint)).code == 2
+    assert Path("one/report.html").exists()
+    assert Path("two/report.html").exists()
+
+
+def test_scores_are_shown_after_a_run(contested: Contested) -> None:
+    done = contested.done(*RUN.split(), "--out", "out")
+    heading, *rows = (
+        [cell.strip() for cell in line[1:-1].replace("┃", "│").split("│")]
+        for line in done.out.splitlines()
+        if line[0] in "┃│"
+    )
+    assert [heading[0], heading[-1]] == ["Variant", "Responses"]
+    assert {"CS-C", "CS-R"} <= {*heading}
+    assert [row[0] for row in rows] == ["sure", "other", "all"]
+    assert rows[0][heading.index("CS-C")] == "1.00"
+    assert done.err.splitlines()[-1].startswith("report: out/report.html")
