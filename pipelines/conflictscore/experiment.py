@@ -73,16 +73,12 @@ def plan(options: ScoreOptions) -> Plan[Example, Result]:
     # Of the whole file, whatever the limit: a run of its beginning is to be resumed without one.
     whole = read(options.data, on_error="skip") if options.limit else dataset
     brought = all(example.claims is not None for example in whole.examples)
-    claims = (
-        "on responses that bring their claims along"
-        if settings.splits
-        else f"--claims {settings.claims}"
-    )
+    given = f"--labeller {settings.labeller} on responses that bring their claims along"
     needs = judge_needs(
         options,
         settings,
         asks=settings.needs_model(claims_given=brought),
-        unasked=f"--labeller {settings.labeller} {claims}, which asks no language model",
+        unasked=f"{given}, which asks no language model" if settings.splits else "",
     )
 
     def scorer_of(models: RunModels) -> Scorer:

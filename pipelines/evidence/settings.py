@@ -74,6 +74,11 @@ class JudgeSettings(BaseModel):
         return self
 
     @property
+    def named(self) -> str:
+        """Who judges, as options: "--labeller nli"."""
+        return f"--labeller {self.labeller}"
+
+    @property
     def unsaid(self) -> tuple[str, ...]:
         """The fields of `BY_PROFILE` that nobody gave."""
         return tuple(each for each in self.BY_PROFILE if each not in self.model_fields_set)

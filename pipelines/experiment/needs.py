@@ -80,14 +80,13 @@ def judge_needs(
 def _needs(
     options: ServerOptions, settings: JudgeSettings, role: Role, asks: bool, unasked: str = ""
 ) -> Needs:
-    named = f"--labeller {settings.labeller}"
     needs = Needs(
         role=role if asks else None,
         tagger=tagger_named(options.tagger, source_of(options, role))
         if settings.by_tagger
         else None,
-        unasked=unasked or f"{named}, which asks no language model",
-        untagged=named,
+        unasked=unasked or f"{settings.named}, which asks no language model",
+        untagged=settings.named,
     )
     if settings.labeller == "cascade" and needs.tagger is not None:
         calibrated(needs.tagger)  # said before a server is looked for

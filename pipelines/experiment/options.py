@@ -207,12 +207,11 @@ def judged_by(options: BaseModel) -> str:
     """Who judges, how claims are made, and why, in a line; empty if the profile has no say."""
     if not isinstance(options, JudgedOptions):
         return ""
-    for name, kind in _by_profile(type(options)):
+    for name, _ in _by_profile(type(options)):
         settings = getattr(options, name)
-        taken = " ".join(f"--{each} {getattr(settings, each)}" for each in kind.BY_PROFILE)
         unsaid = " and ".join(f"--{each}" for each in settings.unsaid)
         why = f" ({unsaid}: {options.usual(dict(options)).why})" if unsaid else ""
-        return f"judge: {taken}{why}"
+        return f"judge: {settings.named}{why}"
     return ""
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from pipelines.conflictscore.pipeline import Scorer, prepare
 from pipelines.conflictscore.regeneration.regenerate import Regeneration, Writer, writer
@@ -38,7 +38,9 @@ class RegenerateOptions(AnswerScoreOptions):
         ),
     ] = False
     question: Annotated[
-        str | None, Option("What was asked; shown to the writer.", panel=PANEL, only=REGENERATED)
+        str | None,
+        AfterValidator(lambda text: None if text is None else one_line_of(text)),
+        Option("What was asked; shown to the writer.", panel=PANEL, only=REGENERATED),
     ] = None
     rounds: Annotated[
         int,
@@ -90,7 +92,7 @@ async def regenerate(
 ) -> Inspection[Regeneration]:
     """Score an answer and write it again; it raises what `conflict_score` does."""
     if options.question is not None:
-        example = example.model_copy(update={"question": one_line_of(options.question)})
+        example = example.model_copy(update={"question": options.question})
     settings = judging(options.metric, options.on_overflow)
     author = writer(
         models.asked,

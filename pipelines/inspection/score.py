@@ -30,14 +30,8 @@ class AnswerScoreOptions(JudgedOptions):
 
 def score_needs(options: AnswerScoreOptions, *, claims_given: bool = False) -> Needs:
     """The models that judge and split; it raises what `judge_needs` does."""
-    settings = options.metric
-    return judge_needs(
-        options,
-        settings,
-        asks=settings.needs_model(claims_given=claims_given),
-        unasked=f"--labeller {settings.labeller} --claims {settings.claims}, which asks no "
-        "language model",
-    )
+    asks = options.metric.needs_model(claims_given=claims_given)
+    return judge_needs(options, options.metric, asks=asks)
 
 
 async def score(

