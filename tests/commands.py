@@ -56,10 +56,15 @@ class Contested:
 
 
 def the_line(outcome: Outcome) -> str:
-    """The one line of a refusal, without the program's name before it."""
+    """The one line of a refusal, without the program's name before it.
+
+    A command that got to work said before who judges.
+    """
     assert outcome.code == 2, outcome.err
-    assert outcome.err.count("\n") == 1, outcome.err
-    name, _, message = outcome.err.rstrip("\n").partition(": ")
+    first, _, rest = outcome.err.partition("\n")
+    line = rest if first.startswith("judge: ") else outcome.err
+    assert line.count("\n") == 1, outcome.err
+    name, _, message = line.rstrip("\n").partition(": ")
     assert name == "contested"
     assert outcome.out == ""
     return message
