@@ -51,11 +51,6 @@ class Settings(JudgeSettings):
         return f"{super().named} --claims {self.claims}"
 
     @property
-    def named(self) -> str:
-        """Who judges and how claims are made, as options."""
-        return f"{super().named} --claims {self.claims}"
-
-    @property
     def splits(self) -> bool:
         """Whether a language model is asked to split responses into claims."""
         return self.claims in {"atomic", "salient"}
