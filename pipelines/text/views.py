@@ -107,7 +107,11 @@ def _bare(part: str) -> str:
 def _is_statement(text: str) -> bool:
     """Whether a text has a verb behind a subject, as far as the rules know."""
     words = text.split()
-    return _is_long(text) and any(_finite(word, before) for before, word in pairwise(words[:-1]))
+    return (
+        _is_long(text)
+        and not _finite(words[0], "")
+        and any(_finite(word, before) for before, word in pairwise(words[:-1]))
+    )
 
 
 def _finite(word: str, before: str) -> bool:
