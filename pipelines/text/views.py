@@ -66,16 +66,16 @@ _AUXILIARY = re.compile(
 def views(claim: str) -> list[str]:
     """The statements that a claim reports or joins, in its order; the claim alone if it is one.
 
-    At "and" and "or" a claim is divided only where a subject and a verb are on both sides. A claim
-    that rejects a view is not divided, for it does not report what it rejects.
+    At "and" and "or" a claim is divided only where a subject and a verb are on both sides. It is
+    left whole where it rejects a view, which it then does not report, and where one is not a whole
+    statement: "the guide says that it opened in 1932, another says 1936".
     """
     spans = sentences(claim) if len(claim) <= MOST_CHARACTERS else []
     if not 0 < len(spans) <= MOST_SENTENCES or _REJECTED.search(claim):
         return [claim]
     parts = [part for span in spans for part in _divided(claim[slice(*span)])]
-    told = [_bare(part) for part in parts]
-    kept = [view for view in told if _is_long(view)]
-    return kept if len(kept) > 1 else [claim]
+    told = [view for part in parts if (view := _bare(part))]
+    return told if len(told) > 1 and all(map(_is_long, told)) else [claim]
 
 
 def _divided(sentence: str) -> list[str]:
@@ -98,10 +98,9 @@ def _bare(part: str) -> str:
     """A part without who says it and how sure that is."""
     bare = part.strip(" \t\n.,;:\"'“”")
     for lead in _LEADS:
-        if (found := lead.match(bare)) and _is_long(bare[found.end() :]):
+        if found := lead.match(bare):
             bare = bare[found.end() :]
-    shorter = _TAIL.sub("", bare)
-    return shorter if _is_long(shorter) else bare
+    return _TAIL.sub("", bare)
 
 
 def _is_statement(text: str) -> bool:

@@ -123,7 +123,10 @@ def test_the_main_job_goes_on_and_ends_with_that_error(
     assert Path("two/report.html").exists()
 
 
-def test_scores_are_shown_after_a_run(contested: Contested) -> None:
+def test_scores_are_shown_after_a_run(
+    contested: Contested, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "160")  # a heading in one line
     done = contested.done(*RUN.split(), "--out", "out")
     heading, *rows = (
         [cell.strip() for cell in line[1:-1].replace("┃", "│").split("│")]

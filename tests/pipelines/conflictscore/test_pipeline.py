@@ -81,7 +81,7 @@ async def test_one_conflict_in_two_claims(client: Client, scripted: Scripted) ->
         *("IRRELEVANT", "IRRELEVANT", "SUPPORTS"),
     ]
     assert (result.cs_c, result.cs_r, result.evidence) == (0.5, 0.25, 1.0)
-    assert result.both_sides == pytest.approx(0.05 / 0.9)  # of the archive, which backs neither
+    assert result.both_sides == pytest.approx(0.05 / 0.85)  # of the archive, which denies
     first = result.judgements[0]
     assert first.confidence == pytest.approx(0.8 / 0.9)
     assert first.label_mass == pytest.approx(0.9)

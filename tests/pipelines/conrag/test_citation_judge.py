@@ -30,7 +30,7 @@ def test_the_shipped_tagger_judges_whoever_tags(tmp_path: Path) -> None:
     for needs, tags in (
         (needed({}), ours),
         (needed({}, tagger=other), "another"),
-        (needed({}, "llm"), None),
+        (needed({}, "llm", anyway=True), None),
     ):
         assert needs.judge_tagger is not None
         assert needs.judge_tagger.digest == ours
@@ -44,9 +44,11 @@ def test_the_shipped_tagger_judges_whoever_tags(tmp_path: Path) -> None:
 
 def test_a_language_model_judges_what_another_wrote() -> None:
     # The profile has one model for both.
-    assert needed({"judged_by": "llm"}, profile="cpu-small").judge is None
+    assert needed({"judged_by": "llm"}, profile="cpu-small", anyway=True).judge is None
     for labeller in ("nli", "llm"):
-        needs = needed({"judged_by": "llm", "judge_model": "other"}, labeller, profile="cpu-small")
+        needs = needed(
+            {"judged_by": "llm", "judge_model": "other"}, labeller, profile="cpu-small", anyway=True
+        )
         assert needs.judge is not None
         assert (needs.role, needs.judge.role, needs.judge.model) == ("generator", "judge", "other")
         assert needs.judge_tagger is None

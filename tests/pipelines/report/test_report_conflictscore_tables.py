@@ -50,7 +50,7 @@ def test_a_response_without_evidence_is_counted_and_in_no_mean(results: list[Res
     assert found["unevidenced"] == 1
     assert found["cs_c"] == pytest.approx(5 / 18)
     assert found["evidence"] == pytest.approx(11 / 16)
-    assert found["both_sides"] == pytest.approx((0.2 + 0.5 + 0.2) / 3)
+    assert found["both_sides"] == pytest.approx((1 / 39 + 2 / 3 + 1 / 7) / 3)
 
 
 def test_a_run_in_which_nothing_was_scored_has_dashes_and_no_zeros(results: list[Result]) -> None:
@@ -63,7 +63,8 @@ def test_a_run_in_which_nothing_was_scored_has_dashes_and_no_zeros(results: list
 
 
 def test_differences_are_paired_by_record(results: list[Result]) -> None:
-    # Only coffee has a score for both: 1/3 - 0, 7/9 - 0, 1 - 3/4; 0.2 of trial - 0.5 of cohort.
+    # Only coffee has a score for both: 1/3 - 0, 7/9 - 0, 1 - 3/4. Both sides: the column denies
+    # with 0.95, 0.025 / 0.975; the cohort supports with 0.5, 0.5 / 0.75.
     table = differences(results)
     assert len(table.rows) == 1
     assert records(table)[0] == {
@@ -80,7 +81,7 @@ def test_differences_are_paired_by_record(results: list[Result]) -> None:
         "evidence": pytest.approx(1 / 4),
         "evidence_low": None,
         "evidence_high": None,
-        "both_sides": pytest.approx(-0.3),
+        "both_sides": pytest.approx(1 / 39 - 2 / 3),
         "both_sides_low": None,
         "both_sides_high": None,
     }
