@@ -146,7 +146,7 @@ def test_two_programs_do_not_share_a_folder(tmp_path: Path) -> None:
         ({"labeller": "me"}, 422, "score.labeller: Input should be 'llm', 'nli'"),
         ({"task": "none"}, 422, "does not match any of the expected tags"),
         ({"evil": 1}, 422, "score.evil: Extra inputs are not permitted"),
-        ({"labeller": "llm"}, 422, "there is no model"),
+        ({"labeller": "llm"}, 422, "is too weak to judge, or to split texts into claims"),
     ],
 )
 def test_what_cannot_be_done_is_refused_in_one_line(
