@@ -112,10 +112,13 @@ def backing(judgements: Sequence[Judgement]) -> dict[str, float]:
     best: dict[str, float] = {}
     for judgement in judgements:
         if evidenced([judgement.relation]):
-            shares = judgement.probabilities or {judgement.relation: 1.0}
-            support, contradiction = (
-                shares.get(side, 0.0) for side in (Relation.SUPPORTS, Relation.CONTRADICTS)
-            )
-            share = support / (support + contradiction)
+            support = probability(judgement, Relation.SUPPORTS)
+            share = support / (support + probability(judgement, Relation.CONTRADICTS))
             best[judgement.document] = max(best.get(judgement.document, 0.0), share)
     return best
+
+
+def probability(judgement: Judgement, relation: Relation) -> float:
+    """Of a relation by a judgement, in [0, 1]: a label without probabilities is certain."""
+    shares = judgement.probabilities or {judgement.relation: 1.0}
+    return shares.get(relation, 0.0)

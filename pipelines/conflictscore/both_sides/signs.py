@@ -6,6 +6,7 @@ from typing import Final
 
 from pipelines.conflictscore.pipeline import relations_by_claim
 from pipelines.conflictscore.result import Result
+from pipelines.conflictscore.scores import probability
 from pipelines.evidence.judgement import Relation
 
 Sign = Callable[[Result], float | None]
@@ -55,9 +56,8 @@ def least_support(result: Result) -> float | None:
     best: dict[str, float] = {}
     for judgement in result.judgements:
         if judgement.relation is not Relation.INVALID:
-            shares = judgement.probabilities or {judgement.relation: 1.0}
-            known = best.get(judgement.document, 0.0)
-            best[judgement.document] = max(known, shares.get(Relation.SUPPORTS, 0.0))
+            support = probability(judgement, Relation.SUPPORTS)
+            best[judgement.document] = max(best.get(judgement.document, 0.0), support)
     return min(best.values(), default=None)
 
 
