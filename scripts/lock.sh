@@ -54,7 +54,8 @@ END
 # uv reads one wheel of each package; that of intel-openmp 2024.2.1 for this system requires more.
 # tests/test_lock_files.py says what is missing here, or has another version.
 echo "intel-cmplr-lib-ur==2024.2.1" >"$work/cpu.in"
-: >"$work/gpu.in"
+# The compiler of CUDA is that of torch's runtime headers: it refuses those of another minor version.
+printf '%s==13.0.*\n' nvidia-cuda-{nvcc,crt,cccl} nvidia-nvvm >"$work/gpu.in"
 
 # resolve ENGINE KNOWN EXTRA...: the pins of these extras; versions of the file KNOWN are kept.
 resolve() {

@@ -92,6 +92,12 @@ def test_both_machines_run_the_same_versions_but_for_the_engines_own(python: str
     assert cpu["torch"].base_version == gpu["torch"].base_version
 
 
+def test_the_compiler_of_cuda_has_the_minor_version_of_torchs_headers() -> None:
+    locked = versions(PYTHONS[0], read("gpu"))
+    parts = [locked[f"nvidia-cuda-{part}"] for part in ("runtime", "nvcc", "crt", "cccl")]
+    assert {version.release[:2] for version in [*parts, locked["nvidia-nvvm"]]} == {(13, 0)}
+
+
 def faults(lines: Sequence[Requirement], requires: Requires) -> dict[tuple[str, str], str]:
     """What a lock lacks or violates: (package, what it requires) -> the whole requirement.
 
