@@ -1,10 +1,9 @@
 """Runs a command and lets nothing of it outlive the process that asked for it.
 
-`python -m serving.guard -- COMMAND...` is the thin process between this program and a vLLM
-server. It ends the whole tree of COMMAND (TERM, then KILL)
+`python guard.py SECONDS COMMAND...` is the thin process between this program and a vLLM server. It
+ends the whole tree of COMMAND (TERM, and KILL after SECONDS)
 
-- when its standard input reaches end of file, or its parent is gone: the parent died, however it
-  died;
+- when its standard input ends, or its parent is gone: the parent died, however it died;
 - when it is sent TERM, INT or HUP itself;
 - when COMMAND ends and leaves processes behind (an API server that crashed, its engine still
   running).
@@ -14,12 +13,12 @@ guard itself be killed, the kernel sends COMMAND a TERM. Linux only; standard li
 it imports nothing of this package, so that it starts in a few hundredths of a second.
 """
 
-import argparse
 import contextlib
 import ctypes
 import os
 import select
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -27,32 +26,10 @@ from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
-_ASKED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+_LOOK_EVERY_S = 0.1
 _UNKILLABLE_S = 10.0
 # A socket's path may have 107 characters; vLLM's add 37 and our folder 19.
 _LONGEST_TMPDIR = 50
-
-
-class _Signals:
-    """Remembers whether the guard was asked to end, and wakes a waiting select()."""
-
-    def __init__(self) -> None:
-        self.end = False
-        self.wake, write = os.pipe()
-        os.set_blocking(self.wake, False)
-        os.set_blocking(write, False)
-        signal.set_wakeup_fd(write, warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
-        for number in _ASKED:
-            signal.signal(number, self._note)
-
-    def _note(self, *_: object) -> None:
-        self.end = True
-
-    def drain(self) -> None:
-        with contextlib.suppress(BlockingIOError):
-            while os.read(self.wake, 512):
-                pass
 
 
 def run(command: list[str], grace_s: float) -> int:
@@ -64,7 +41,9 @@ def run(command: list[str], grace_s: float) -> int:
     libc = ctypes.CDLL(None, use_errno=True)
     # Orphans of the command become the guard's children, so the tree stays one tree.
     libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    signals = _Signals()
+    asked: list[int] = []
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda number, _: asked.append(number))
     # Sockets and lock files of the command live here and go with it, even after a KILL.
     base = tempfile.gettempdir()
     if len(base) > _LONGEST_TMPDIR:
@@ -72,14 +51,17 @@ def run(command: list[str], grace_s: float) -> int:
     with tempfile.TemporaryDirectory(
         prefix="contested-", dir=base, ignore_cleanup_errors=True
     ) as scratch:
-        child = _spawn(command, libc, scratch)
+        try:
+            child = _spawn(command, libc, scratch)
+        except OSError as error:
+            print(f"guard: cannot run {command[0]}: {error.strerror}", file=sys.stderr, flush=True)
+            return 127
         code: int | None = None
-        while code is None and not signals.end and os.getppid() == parent:
-            # The timeout is for a parent whose pipe was inherited by a process that lives on.
-            ready, _, _ = select.select([0, signals.wake], [], [], 1.0)
-            signals.drain()
+        # The parent is looked for, too: its pipe may live on in a process that inherited it.
+        while code is None and not asked and os.getppid() == parent:
+            ended, _, _ = select.select([0], [], [], _LOOK_EVERY_S)
             code = _reap(child)
-            if 0 in ready and _at_end_of_input():
+            if ended:
                 break
         code = _end(child, code, grace_s)
     return 128 + signal.SIGKILL if code is None else code
@@ -88,35 +70,20 @@ def run(command: list[str], grace_s: float) -> int:
 def _spawn(command: list[str], libc: ctypes.CDLL, scratch: str) -> int:
     """Starts the command in its own session, with an empty standard input."""
     guard = os.getpid()
-    # Until the command runs, a signal sent to it would be noted here and lost with this program.
-    signal.pthread_sigmask(signal.SIG_BLOCK, _ASKED)
-    child = os.fork()
-    if child:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _ASKED)
-        return child
-    try:
-        for number in _ASKED:
-            signal.signal(number, signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _ASKED)
-        os.setsid()
+
+    def die_with_the_guard() -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
         if os.getppid() != guard:
             os._exit(1)
-        signal.set_wakeup_fd(-1)
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        os.environ["TMPDIR"] = scratch
-        os.execvp(command[0], command)  # noqa: S606 - the caller's own argv, no shell
-    except OSError as error:
-        print(f"guard: cannot run {command[0]}: {error.strerror}", file=sys.stderr, flush=True)
-    os._exit(127)
 
-
-def _at_end_of_input() -> bool:
-    try:
-        return os.read(0, 4096) == b""
-    except OSError:
-        return True
+    return subprocess.Popen(  # noqa: S603 - the caller's own command, no shell
+        command,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, "TMPDIR": scratch},
+        start_new_session=True,
+        preexec_fn=die_with_the_guard,  # noqa: PLW1509 - this process has one thread
+    ).pid
 
 
 def _reap(child: int) -> int | None:
@@ -172,14 +139,5 @@ def _descendants(root: int) -> set[int]:
     return found
 
 
-def main() -> None:
-    """Reads the command line and exits with the command's code."""
-    parser = argparse.ArgumentParser(prog="guard", description="Run COMMAND; leave no orphan.")
-    parser.add_argument("--grace", type=float, default=5.0, help="seconds between TERM and KILL")
-    parser.add_argument("command", nargs="+", metavar="COMMAND")
-    asked = parser.parse_args()
-    sys.exit(run(asked.command, asked.grace))
-
-
 if __name__ == "__main__":
-    main()
+    sys.exit(run(sys.argv[2:], float(sys.argv[1])))

@@ -165,7 +165,7 @@ class LocalServer:
                 # By path, isolated and without site: the guard starts in no time, whatever the
                 # working directory and the environment hold.
                 self._process = await asyncio.create_subprocess_exec(
-                    *(sys.executable, "-ISs", guard.__file__, "--grace", str(_GRACE_S), "--"),
+                    *(sys.executable, "-ISs", guard.__file__, str(_GRACE_S)),
                     *line,
                     stdin=asyncio.subprocess.PIPE,
                     stdout=log,

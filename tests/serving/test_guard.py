@@ -16,7 +16,7 @@ import pytest
 from serving import guard
 from serving.owner import lives
 
-GUARD = [sys.executable, "-ISs", guard.__file__, "--grace", "1"]
+GUARD = [sys.executable, "-ISs", guard.__file__, "1"]
 
 # A process that starts a child that starts a grandchild in a session of its own, all of which
 # ignore TERM if asked to; each writes its id.
@@ -52,7 +52,7 @@ class Tree:
         self.script.write_text(TREE)
 
     def line(self, temper: str = "meek") -> list[str]:
-        return [*GUARD, "--", sys.executable, str(self.script), str(self.folder), "2", temper]
+        return [*GUARD, sys.executable, str(self.script), str(self.folder), "2", temper]
 
     def processes(self) -> list[psutil.Process]:
         """All three processes, once they run."""
@@ -97,13 +97,13 @@ def tree(tmp_path: Path) -> Iterator[Tree]:
     [("raise SystemExit(0)", 0), ("raise SystemExit(7)", 7), ("import os; os.abort()", 134)],
 )
 def test_the_exit_code_is_the_commands(script: str, code: int) -> None:
-    line = [*GUARD, "--", sys.executable, "-c", script]
+    line = [*GUARD, sys.executable, "-c", script]
     with subprocess.Popen(line, stdin=subprocess.PIPE) as process:
         assert process.wait(10) == code
 
 
 def test_a_command_that_does_not_exist_is_named() -> None:
-    line = [*GUARD, "--", "/no/such/program"]
+    line = [*GUARD, "/no/such/program"]
     with subprocess.Popen(
         line, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
@@ -172,7 +172,7 @@ def temporary_file_of_a_command() -> Path:
         "import tempfile, time; file = tempfile.NamedTemporaryFile(delete=False);"
         "print(file.name, flush=True); time.sleep(60)"
     )
-    line = [*GUARD, "--", sys.executable, "-c", script]
+    line = [*GUARD, sys.executable, "-c", script]
     with subprocess.Popen(
         line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
@@ -202,5 +202,5 @@ def test_a_temporary_folder_too_long_for_sockets_is_not_used(
 
 def test_a_command_that_has_hardly_begun_ends_by_term() -> None:
     for _ in range(3):
-        ended = subprocess.run([*GUARD, "--", "sleep", "60"], stdin=subprocess.DEVNULL)
+        ended = subprocess.run([*GUARD, "sleep", "60"], stdin=subprocess.DEVNULL)
         assert ended.returncode == 128 + signal.SIGTERM, "it was killed after the grace"
