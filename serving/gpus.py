@@ -62,6 +62,16 @@ def any_gpu() -> bool:
     return gpus is None or bool(gpus)
 
 
+def driver() -> str | None:
+    """The version of the NVIDIA driver, e.g. "580.95.05"; None where its tool does not tell."""
+    try:
+        said = _ask("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader")
+    except (OSError, subprocess.SubprocessError):
+        return None
+    version = re.search(r"^\d+\.[\d.]+$", said, re.MULTILINE)
+    return version and version[0]
+
+
 def _cards(tool: str) -> list[list[Gpu]]:
     """What can be computed on, card by card: the card itself, or the slices it is divided into."""
     cards: list[list[Gpu]] = []

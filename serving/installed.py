@@ -1,8 +1,11 @@
-"""Which vLLM is installed, and whether torch computes on GPUs, without importing them."""
+"""What is installed to compute with: vLLM, torch, a compiler; found without importing them."""
 
-import ast
 import contextlib
+import os
+import re
+import shutil
 import sys
+import sysconfig
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,8 +14,18 @@ from typing import Literal
 from serving.errors import ServingError
 from serving.gpus import any_gpu
 
-AMD = Path("/dev/kfd")
-"""What the driver of AMD GPUs leaves."""
+DRIVER = 580
+"""The oldest NVIDIA driver for CUDA 13, which the locked torch is built with."""
+
+UPDATE_DRIVER = (
+    f"update it to {DRIVER} or later, or give a datacenter card the package cuda-compat-13-0 "
+    "(docs/serving.md)"
+)
+_PYTHON = f"python{sys.version_info.major}.{sys.version_info.minor}"
+INSTALL_COMPILER = (
+    "a C compiler or Python's headers are missing, with which triton compiles at first use; "
+    f"install gcc and {_PYTHON}-dev (Debian, Ubuntu) or {_PYTHON}-devel (Red Hat)"
+)
 
 
 def engine_version() -> str:
@@ -26,31 +39,25 @@ def engine_version() -> str:
     )
 
 
-def built_for() -> Literal["cuda", "hip"] | None:
-    """The GPUs that torch was built for, NVIDIA's or AMD's; None for CPUs alone, or no torch."""
+def built_for_gpus() -> bool:
+    """Whether torch is there and was built for NVIDIA GPUs."""
     spec = find_spec("torch")
-    if spec is None or spec.origin is None:
-        return None
     try:
-        tree = ast.parse(Path(spec.origin).with_name("version.py").read_text("utf-8"))
-    except (OSError, SyntaxError):
-        return None
-    named = {
-        target.id: line.value
-        for line in tree.body
-        if isinstance(line, ast.Assign | ast.AnnAssign)
-        for target in (line.targets if isinstance(line, ast.Assign) else [line.target])
-        if isinstance(target, ast.Name)
-    }
-    for kind in ("hip", "cuda"):
-        value = named.get(kind)
-        if isinstance(value, ast.Constant) and value.value:
-            return "hip" if kind == "hip" else "cuda"
-    return None
+        text = Path(spec.origin or "").with_name("version.py").read_text("utf-8") if spec else ""
+    except OSError:
+        return False
+    return re.search(r"^cuda\b.*= *['\"]", text, re.MULTILINE) is not None
 
 
 def torch_device() -> Literal["cuda", "cpu"]:
-    """Where torch computes unless told otherwise, by its own names; an AMD GPU is "cuda" too."""
-    build = built_for()
-    usable = any_gpu() if build == "cuda" else build == "hip" and AMD.exists()
-    return "cuda" if usable else "cpu"
+    """Where torch computes unless told otherwise, by its own names."""
+    return "cuda" if built_for_gpus() and any_gpu() else "cpu"
+
+
+def c_compiler() -> str:
+    """The C compiler that triton calls. Raises ServingError if it or Python.h is missing."""
+    compiler = os.environ.get("CC") or shutil.which("gcc") or shutil.which("clang")
+    header = Path(sysconfig.get_path("include", "posix_prefix"), "Python.h")
+    if compiler is None or not header.exists():
+        raise ServingError(INSTALL_COMPILER)
+    return f"{compiler}, with {header}"

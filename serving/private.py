@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from serving.errors import ServingError
+
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
@@ -19,10 +21,19 @@ def alone(folder: Path) -> Iterator[None]:
 
 
 def opened_to_append(file: Path) -> BinaryIO:
-    """Open a file, made with its folder, to write behind what it holds; no link, no pipe."""
-    file.parent.mkdir(parents=True, exist_ok=True)
+    """Open a file, made with its folder, to write behind what it holds; no link, no pipe.
+
+    Raises:
+        ServingError: It cannot be opened.
+    """
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK
-    return os.fdopen(os.open(file, flags, 0o600), "ab")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        return os.fdopen(os.open(file, flags, 0o600), "ab")
+    except OSError as error:
+        raise ServingError(
+            f"{file} cannot be written to: {error.strerror}; check the path and its permissions"
+        ) from error
 
 
 def write(file: Path, text: str) -> None:

@@ -2,18 +2,17 @@
 
 import asyncio
 import contextlib
+import fcntl
 import secrets
 import socket
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
-from typing import Self
 
 from serving import guard
 from serving.command import HOST, command
-from serving.cores import threads
 from serving.endpoint import Endpoint, answers
 from serving.errors import ServingError
 from serving.gpus import ORDER
@@ -22,9 +21,9 @@ from serving.models import Model
 from serving.offline import server_environment
 from serving.placement import Seat
 from serving.private import opened_to_append
+from serving.processor import threads
 from serving.profile import EngineOptions
 from serving.startup import Progress, explain
-from serving.turns import turn
 
 _GRACE_S = 8.0
 """Seconds between TERM and KILL: vLLM takes up to 5 to stop its engine."""
@@ -54,10 +53,6 @@ class LocalServer:
     Once started it is watched: if it crashes it is started again on the same port with the same
     key. It ends with `stop()`, and also when this process dies in whatever way.
 
-    Example:
-        async with LocalServer(model, options, Path("logs/judge.log")) as server:
-            print(server.endpoint.url)
-
     Attributes:
         log_path: File that the server's output is added to; its folder is made.
         port: Port to use; a free one if None.
@@ -83,22 +78,12 @@ class LocalServer:
         self._reserved: socket.socket | None = None
         self._process: asyncio.subprocess.Process | None = None
         self._watch: asyncio.Task[None] | None = None
-        self._settled = asyncio.Event()
-        self._over = asyncio.Event()
         self._log_offset = 0
-        self._healthy_since = 0.0
-
-    async def __aenter__(self) -> Self:
-        await self.start()
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.stop()
 
     @property
     def endpoint(self) -> Endpoint:
         """Where the server answers. Raises ServingError if it was not started."""
-        return Endpoint(f"http://{HOST}:{self._bound_port()}/v1", self._key, self.model.name)
+        return Endpoint(f"http://{HOST}:{self._port()}/v1", self._key, self.model.name)
 
     @property
     def pid(self) -> int | None:
@@ -117,126 +102,107 @@ class LocalServer:
 
     async def stop(self) -> None:
         """Stops the server and all its processes; does nothing if it does not run."""
+        self._give_up("was stopped")
         if self._watch is not None:
             self._watch.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._watch
-            self._watch = None
+            await asyncio.wait([self._watch])
         await self._end()
         if self._reserved is not None:
             self._reserved.close()
             self._reserved = None
-        self._give_up("was stopped")
 
     async def wait_ready(self) -> None:
         """Returns as soon as the server answers. ServingError if it was given up or stopped."""
-        while True:
-            await self._settled.wait()
+        while not await answers(self.endpoint):
             if self.failure is not None:
                 raise self.failure
-            # A crash may not have been noticed yet: vLLM outlives its engine by some seconds.
-            if await self._answers():
-                return
             await asyncio.sleep(0.5)
 
     async def until_given_up(self) -> ServingError:
         """Returns why, once the server crashed too often to be started again, or was stopped."""
-        await self._over.wait()
-        return self.failure or ServingError(f"the server of {self.model.name} is over")
+        if self._watch is not None:
+            await asyncio.wait([self._watch])
+        return self.failure or self._error("is not started")
 
-    def _bound_port(self) -> int:
+    def _port(self) -> int:
         if self._reserved is None:
-            raise ServingError(f"the server of {self.model.name} is not started")
+            raise self.failure or self._error("is not started")
         return int(self._reserved.getsockname()[1])
 
+    def _error(self, reason: str) -> ServingError:
+        return ServingError(f"the server of {self.model.name} {reason}")
+
     def _give_up(self, reason: str) -> None:
-        self.failure = self.failure or ServingError(f"the server of {self.model.name} {reason}")
-        self._over.set()
-        self._settled.set()
+        self.failure = self.failure or self._error(reason)
 
     async def _launch(self) -> asyncio.subprocess.Process:
         """Starts the process under its guard and waits for the first answer."""
-        port = self._bound_port()
+        port = self._port()
         line = self.program(port) if self.program else command(self.model, self.options, port)
-        environment = {**variables(self.options, self._key), **self.environment}
-        try:
-            with opened_to_append(self.log_path) as log:
-                self._log_offset = log.tell()
-                # By path, isolated and without site: the guard starts in no time, whatever the
-                # working directory and the environment hold.
-                self._process = await asyncio.create_subprocess_exec(
-                    *(sys.executable, "-ISs", guard.__file__, str(_GRACE_S)),
-                    *line,
-                    stdin=asyncio.subprocess.PIPE,
-                    stdout=log,
-                    stderr=asyncio.subprocess.STDOUT,
-                    env=environment,
-                    start_new_session=True,
-                )
-        except OSError as error:
-            raise ServingError(f"no server with log {self.log_path}: {error.strerror}") from error
+        with opened_to_append(self.log_path) as log:
+            self._log_offset = log.tell()
+            # By path, isolated and without site: the guard starts in no time, whatever the working
+            # directory and the environment hold.
+            self._process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-ISs", guard.__file__, str(_GRACE_S)),
+                *line,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=log,
+                stderr=asyncio.subprocess.STDOUT,
+                env={**variables(self.options, self._key), **self.environment},
+                start_new_session=True,
+            )
         await self._until_healthy(self._process)
         return self._process
 
     async def _until_healthy(self, process: asyncio.subprocess.Process) -> None:
+        """Waits until the server takes our key and names our model."""
         progress = Progress(self.log_path, self._log_offset)
         self.on_status("starting")
-        deadline = time.monotonic() + self.options.start_timeout_s
+        limit = self.options.start_timeout_s
+        deadline = time.monotonic() + limit
         while True:
-            ready = await self._answers()
+            ready = await answers(self.endpoint)
             # After asking: what came before the answer is not left out.
             for stage in progress.news():
                 self.on_status(stage)
             if ready:
-                break
-            if process.returncode is not None:
-                raise ServingError(
-                    f"the server of {self.model.name} did not start: "
-                    f"{explain(self.log_path, self._log_offset, process.returncode)}"
-                )
-            if time.monotonic() > deadline:
-                raise ServingError(
-                    f"the server of {self.model.name} did not answer within "
-                    f"{self.options.start_timeout_s:g} s (start_timeout_s in the profile); "
-                    f"{explain(self.log_path, self._log_offset, None)}"
-                )
+                self.on_status("ready")
+                return
+            code = process.returncode
+            if code is not None or time.monotonic() > deadline:
+                late = f"did not answer within {limit:g} s (start_timeout_s in the profile); "
+                said = explain(self.log_path, self._log_offset, code)
+                raise self._error((late if code is None else "did not start: ") + said)
             await asyncio.sleep(0.2)
-        self._healthy_since = time.monotonic()
-        self._settled.set()
-        self.on_status("ready")
 
-    async def _answers(self) -> bool:
-        """Whether the server is healthy and ours: it takes our key and names our model."""
-        return await answers(self.endpoint)
-
-    async def _keep_running(self, process: asyncio.subprocess.Process) -> None:
+    async def _keep_running(self, process: asyncio.subprocess.Process | None) -> None:
         """Restarts the server after each crash until it fails too often."""
-        rules, failures = self.restarts, 0
+        rules, failures, reason, code = self.restarts, 0, "", 0
         while True:
-            code = await process.wait()
-            self._settled.clear()
-            if time.monotonic() - self._healthy_since > rules.quick_s:
-                failures = 0
-            reason = explain(self.log_path, self._log_offset, code)
-            while True:
-                failures += 1
-                if failures >= rules.most:
-                    self._give_up(f"failed {failures} times in a row and is given up: {reason}")
-                    return
-                pause = min(rules.first_s * 2 ** (failures - 1), rules.longest_s)
-                self.on_status(f"crashed (exit code {code}), restarting in {pause:g} s")
-                await asyncio.sleep(pause)
-                try:
-                    process = await self._launch()
-                    break
-                except ServingError as error:
-                    await self._end()
-                    reason = str(error)
+            if process is not None:
+                healthy_since = time.monotonic()
+                code = await process.wait()
+                if time.monotonic() - healthy_since > rules.quick_s:
+                    failures = 0
+                reason = explain(self.log_path, self._log_offset, code)
+            failures += 1
+            if failures >= rules.most:
+                self._give_up(f"failed {failures} times in a row and is given up: {reason}")
+                return
+            pause = min(rules.first_s * 2 ** (failures - 1), rules.longest_s)
+            self.on_status(f"crashed (exit code {code}), restarting in {pause:g} s")
+            await asyncio.sleep(pause)
+            try:
+                process = await self._launch()
+            except ServingError as error:
+                await self._end()
+                process, reason = None, str(error)
 
     async def _end(self) -> None:
         """Ends the process tree; the guard does the work."""
         process, self._process = self._process, None
-        if process is None or process.returncode is not None:
+        if process is None:
             return
         if process.stdin is not None:
             process.stdin.close()
@@ -248,11 +214,21 @@ class LocalServer:
             await process.wait()
 
 
+ON_GPUS: Mapping[str, str] = {
+    # FlashInfer compiles both with nvcc at first use, and vLLM's warm-up uses the sampler; a
+    # machine with a driver has no nvcc. No request of ours filters by top-p or top-k.
+    "VLLM_USE_FLASHINFER_SAMPLER": "0",
+    "VLLM_ALLREDUCE_USE_FLASHINFER": "0",
+    **ORDER,
+}
+"""Set in servers on GPUs, unless the profile's `environment` says otherwise."""
+
+
 def variables(options: EngineOptions, key: str) -> dict[str, str]:
     """The environment of a model's server: nothing that leads elsewhere, its key and its tuning."""
     return server_environment() | {
         "VLLM_API_KEY": key,
-        **({} if options.on_gpus else threads(options.cpu_threads)),
+        **(ON_GPUS if options.on_gpus else threads(options.cpu_threads)),
         # Even eager vLLM compiles a function of its sampler at the first label request, which
         # takes 15 s on a small CPU and needs a C++ compiler.
         **({"TORCH_COMPILE_DISABLE": "1"} if options.enforce_eager else {}),
@@ -322,6 +298,26 @@ async def _start(server: LocalServer, gpus: Sequence[str]) -> None:
         await server.start()
 
 
+@contextlib.asynccontextmanager
+async def turn(file: Path, on_wait: Callable[[], None]) -> AsyncIterator[None]:
+    """Waits until no other process is within the same file's turn; `on_wait` is told of a wait.
+
+    The kernel ends the turn of a process that dies. The file and its folder are made.
+    """
+    with opened_to_append(file) as lock:
+        told = False
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if not told:
+                    on_wait()
+                told = True
+            await asyncio.sleep(0.2)
+        yield
+
+
 def _places(
     options: EngineOptions, seats: Sequence[Seat]
 ) -> list[tuple[EngineOptions, dict[str, str]]]:
@@ -330,7 +326,7 @@ def _places(
         return [
             (
                 options.model_copy(update={"gpu_memory_share": seat.share}),
-                {**ORDER, "CUDA_VISIBLE_DEVICES": ",".join(seat.gpus)},
+                {"CUDA_VISIBLE_DEVICES": ",".join(seat.gpus)},
             )
             for seat in seats
         ]

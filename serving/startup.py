@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from serving.imports import owner
+from serving.installed import INSTALL_COMPILER, UPDATE_DRIVER
 
 _PREFIX = re.compile(
     r"^(\(\S+ pid=\d+\) )?((INFO|WARNING|ERROR|DEBUG|CRITICAL) \d\d-\d\d [\d:]+ (\[[^\]]+\] ?)?)?"
@@ -34,12 +34,6 @@ STAGES = {
 """Pattern in the log -> what a person reads; a group of the pattern goes into the text."""
 
 HINTS = {
-    r"address already in use|errno 98": (
-        "the port is taken; choose another with --port, or leave --port out"
-    ),
-    r"no module named '?vllm|is not installed in this environment: vllm": (
-        "vLLM is not installed; install contested[cpu] or contested[gpu]"
-    ),
     r"CUDA out of memory|OutOfMemoryError|less than desired (GPU|CPU) memory utilization"
     r"|No available memory for the cache blocks": (
         "not enough GPU memory; stop other programs on the GPU, lower max_model_len or raise "
@@ -49,14 +43,16 @@ HINTS = {
         "the cache of keys and values is too small for max_model_len; lower max_model_len or "
         "raise kv_cache_gib (CPU) or gpu_memory_share (GPU) in the profile"
     ),
-    r"Error while deserializing header|SafetensorError|InvalidHeader|length_of_metadata": (
-        "a weights file is damaged; see contested models list --verify"
+    r"driver on your system is too old|CUDA driver version is insufficient": (
+        f"the NVIDIA driver is too old; {UPDATE_DRIVER}"
+    ),
+    r"Failed to find C compiler|Python\.h": INSTALL_COMPILER,
+    r"find nvcc|nvcc: not found|directory: '?\S*nvcc": (
+        "the CUDA compiler is missing, with which FlashInfer makes its kernels for this GPU; "
+        "install the toolkit of CUDA 13.0 and set CUDA_HOME"
     ),
     r"Available memory on node|Cannot allocate memory|can't allocate memory|MemoryError": (
         "not enough memory; close other programs, or lower kv_cache_gib in the profile"
-    ),
-    r"unrecognized arguments|invalid choice|expected one argument|error: argument": (
-        "vLLM does not know an option; this program wants vLLM 0.32, see contested doctor"
     ),
     r"derived max_model_len": (
         "max_model_len in the profile is longer than the model's own limit; lower it"
@@ -71,36 +67,21 @@ HINTS = {
     r"only supported on GPUs with compute capability": (
         'this GPU cannot compute in bfloat16; set dtype = "float16" in the profile'
     ),
-    r"is not supported for quantization|does not support float16": (
-        "vLLM does not compute with these weights in that number format; change dtype in the "
-        "profile"
-    ),
-    r"invalid reasoning parser": (
-        "vLLM knows no such reasoning_parser; correct it in the profile, or leave it out"
-    ),
-    r"quantization method specified in|Unknown quantization method"
-    r"|Cannot find the config file for": (
-        "quantization in the profile is not that of the weights; leave it out of the profile"
-    ),
-    r"Failed to infer device type|no CUDA-capable device|NVIDIA driver": (
+    r"Failed to infer device type|no CUDA-capable device|no NVIDIA driver": (
         "the installed vLLM finds no device it can use; install contested[cpu] for CPU, or "
         "contested[gpu] and the NVIDIA driver"
     ),
-    r"FileNotFoundError|No such file or directory|does not appear to have a file named"
-    r"|Cannot find any model weights|Invalid repository ID or local directory": (
-        "a file of the model is missing; see contested models list --verify"
-    ),
     r"No space left on device": "the disk is full; make room",
-    r"No module named '?([\w.]+)": (
-        "the installation of vLLM is incomplete; install what is missing, or delete the "
-        "environment and run scripts/run_all.sh, which makes it anew"
+    r"No module named": (
+        "the installation of vLLM is incomplete; delete the environment and run "
+        "scripts/run_all.sh, which makes it anew"
     ),
 }
 """Pattern in the log -> remedy; case does not count, the first that matches does."""
 
 _OUT_OF_MEMORY_CODES = (-9, 137)
 # So many of the hints, the first ones, are sure enough to be looked for in the whole log.
-_CERTAIN = 6
+_CERTAIN = 5
 
 
 class Progress:
@@ -139,13 +120,8 @@ def explain(path: Path, offset: int, code: int | None) -> str:
     hint = _hint("\n".join(lines), HINTS) or _hint(text, list(HINTS)[:_CERTAIN])
     if hint is None and code in _OUT_OF_MEMORY_CODES:
         hint = "it was killed, most likely for want of memory; close other programs"
-    parts = [hint] if hint else []
-    if hint == list(HINTS.values())[-1] and (wanted := _missing_module(text)):
-        parts.append(wanted)
-    if lines:
-        parts.append("the log says: " + " | ".join(lines))
-    parts.append(f"whole log: {path}")
-    return "; ".join(parts)
+    said = f"the log says: {' | '.join(lines)}" if lines else None
+    return "; ".join(filter(None, [hint, said, f"whole log: {path}"]))
 
 
 def _from(path: Path, offset: int) -> bytes:
@@ -159,19 +135,8 @@ def _from(path: Path, offset: int) -> bytes:
 
 
 def _hint(text: str, patterns: Iterable[str]) -> str | None:
-    found = (HINTS[each] for each in patterns if re.search(each, text, re.IGNORECASE))
-    return next(found, None)
-
-
-def _missing_module(text: str) -> str | None:
-    """Which package wants which module, by the traceback of a failed import."""
-    found = list(re.finditer(r"ModuleNotFoundError: No module named '([\w.]+)'", text))
-    if not found:
-        return None
-    missing = found[-1]  # earlier ones may be warnings about what is optional
-    files = re.findall(r'File "([^"]+)", line \d+', text[: missing.start()])
-    owners = [name for path in files if (name := owner(path))]
-    return f"{owners[-1]} needs the module {missing[1]}" if owners else None
+    fitting = (HINTS[one] for one in patterns if re.search(one, text, re.IGNORECASE))
+    return next(fitting, None)
 
 
 def _that_matter(text: str, most: int = 3, width: int = 300) -> list[str]:

@@ -17,6 +17,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from serving.installed import DRIVER
+
 ROOT = Path(__file__).parents[1]
 LOCKS = {"cpu": ("cpu",), "gpu": ("gpu",), "dev": ("cpu", "dev")}
 """Name -> the files that are installed together."""
@@ -96,6 +98,7 @@ def test_the_compiler_of_cuda_has_the_minor_version_of_torchs_headers() -> None:
     locked = versions(PYTHONS[0], read("gpu"))
     parts = [locked[f"nvidia-cuda-{part}"] for part in ("runtime", "nvcc", "crt", "cccl")]
     assert {version.release[:2] for version in [*parts, locked["nvidia-nvvm"]]} == {(13, 0)}
+    assert DRIVER == 580, "what CUDA 13 needs"
 
 
 def faults(lines: Sequence[Requirement], requires: Requires) -> dict[tuple[str, str], str]:

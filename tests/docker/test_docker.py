@@ -25,6 +25,7 @@ ROOT = Path(__file__).parents[2]
 DOCKER = ROOT / "docker"
 IMAGES = sorted(DOCKER.glob("*.Dockerfile"))
 PROGRAMS = Path(sys.executable).parent
+CACHES = "/opt/contested/caches"
 
 
 def instructions(dockerfile: Path) -> list[tuple[str, str]]:
@@ -93,6 +94,7 @@ def test_what_builds_an_image_installs_from_what_is_carried(
             assert done.returncode == 0, done.stderr
             runs += 1
     assert runs == 1
+    assert (tmp_path / "opt/contested/caches").stat().st_mode & 0o7777 == 0o1777
     python = tmp_path / "opt/contested/.venv/bin/python"
     done = subprocess.run(
         [python, "-c", "import tiny, native, built, backend; print(backend.__file__)"],
@@ -146,7 +148,7 @@ def test_services_are_confined(name: str) -> None:
     (models,) = (each for each in service["volumes"] if each["target"] == "/models")
     assert models["read_only"] is True
     writable = {each["target"] for each in service["volumes"] if not each.get("read_only")}
-    assert writable == ({"/work"} if name == "job" else set())
+    assert writable == ({"/work"} if name == "job" else {CACHES})
 
 
 def test_the_key_is_a_secret_and_in_no_environment() -> None:
@@ -163,11 +165,24 @@ def test_the_job_waits_until_the_server_is_healthy() -> None:
     assert f"127.0.0.1:{serve.PORT}/health" in services["server"]["healthcheck"]["test"][-1]
 
 
-def test_the_gpus_go_to_the_server() -> None:
+def test_server_and_job_see_the_gpus() -> None:
+    """The job for its tagger and for salience; placement reads what the server left."""
     services = yaml.safe_load((DOCKER / "compose.gpu.yaml").read_text("utf-8"))["services"]
-    (device,) = services["server"]["deploy"]["resources"]["reservations"]["devices"]
-    assert device == {"driver": "nvidia", "count": "all", "capabilities": ["gpu"]}
     assert services.keys() == composed()["services"].keys()
+    for service in services.values():
+        (device,) = service["deploy"]["resources"]["reservations"]["devices"]
+        assert device == {"driver": "nvidia", "count": "all", "capabilities": ["gpu"]}
+
+
+def test_compiled_kernels_outlive_the_container() -> None:
+    """In a volume that any user may write to, as its folder in the image."""
+    content = composed()
+    (volume,) = (one for one in content["services"]["server"]["volumes"] if one["type"] == "volume")
+    assert (volume["source"], volume["target"]) == ("caches", CACHES)
+    assert "caches" in content["volumes"]
+    environment = content["services"]["server"]["environment"]
+    assert environment["HOME"] == CACHES
+    assert environment["TORCHINDUCTOR_CACHE_DIR"].startswith(f"{CACHES}/")
 
 
 def test_the_entrypoint_reads_the_key_and_becomes_the_command(tmp_path: Path) -> None:
@@ -196,6 +211,33 @@ def test_the_server_is_that_of_the_profile_at_any_address(tmp_path: Path) -> Non
     assert environment["VLLM_API_KEY"] == "k"
     assert environment["HF_HUB_OFFLINE"] == "1"
     assert "k" not in line
+
+
+def test_a_server_on_gpus_takes_the_seats_that_it_is_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a stand-in for the driver's tool: two cards, the second half full; a copy on each."""
+    tool = tmp_path / "nvidia-smi"
+    cards = "GPU-a, L40S, 49152, 48000, [N/A]\nGPU-b, L40S, 49152, 24576, [N/A]\n"
+    tool.write_text(f"#!/bin/sh\nprintf '{cards}'\n")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    profile = tmp_path / "lab.toml"
+    profile.write_text(
+        'device = "cuda"\ngpus = 2\n[roles]\ngenerator = "m"\njudge = "m"\n'
+        "[engines.m]\nreplicas = 2\ngpu_memory_gib = 18\n"
+    )
+    write_model(tmp_path / "m")
+    settings = {"CONTESTED_API_KEY": "k", "CONTESTED_PROFILE": str(profile)}
+    line, environment = serve.served(settings, tmp_path)
+    assert environment["CUDA_VISIBLE_DEVICES"] == "GPU-a,GPU-b"
+    assert environment["VLLM_USE_FLASHINFER_SAMPLER"] == "0"
+    assert line[line.index("--data-parallel-size") + 1] == "2"
+    assert 18 / 48 <= float(line[line.index("--gpu-memory-utilization") + 1]) <= 24 / 48
+    profile.write_text(profile.read_text().replace("= 18", "= 30"))
+    with pytest.raises(ServingError, match="m needs 2 GPUs with 30 GiB free on each, this machine"):
+        serve.served(settings, tmp_path)
 
 
 @pytest.mark.parametrize(

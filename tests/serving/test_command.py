@@ -3,8 +3,10 @@
 import ast
 import importlib.util
 import json
+import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +15,7 @@ from serving.command import arguments, command
 from serving.errors import ServingError
 from serving.models import Model
 from serving.profile import EngineOptions
+from serving.server import variables
 from serving.templates import on_a_fixed_day
 
 
@@ -81,3 +84,25 @@ def test_weights_that_vllm_would_refuse_start_nothing(model: Model) -> None:
     command(model, EngineOptions(dtype="float16"), 8000)
     with pytest.raises(ServingError, match=r"awq weights.* not in float32"):
         command(model, EngineOptions(dtype="float32"), 8000)
+
+
+def test_a_start_on_gpus_compiles_nothing_with_nvcc_unless_the_profile_says_so() -> None:
+    """vLLM's own reading of the variables; its runner's warm-up would use FlashInfer's sampler."""
+    script = (
+        "import vllm.envs as envs;"
+        "print(envs.VLLM_USE_FLASHINFER_SAMPLER, envs.VLLM_ALLREDUCE_USE_FLASHINFER)"
+    )
+
+    def read(**options: Any) -> str:
+        environment = variables(EngineOptions(**options), "key")
+        done = subprocess.run(
+            [sys.executable, "-c", script], env=environment, capture_output=True, text=True
+        )
+        return done.stdout.strip()
+
+    on_gpu = {"gpu_memory_gib": 20}
+    assert variables(EngineOptions(**on_gpu), "key")["CUDA_DEVICE_ORDER"] == "PCI_BUS_ID"
+    assert read() == "True True"
+    assert read(**on_gpu) == "False False"
+    named = {"VLLM_USE_FLASHINFER_SAMPLER": "1"}
+    assert read(**on_gpu, environment=named) == "True False"

