@@ -13,8 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
-from serving.errors import ServingError
-from serving.imports import explain_import
+from serving.errors import ServingError, explain_import
 from serving.offline import go_offline
 
 Dtype = Literal["bfloat16", "float16", "float32"]

@@ -58,7 +58,6 @@ class LocalServer:
         port: Port to use; a free one if None.
         environment: Variables for the server on top of `server_environment()`.
         on_status: Called with a few words whenever the start reaches a new stage, and at a crash.
-        program: Makes the command for a port, in place of vLLM's.
         failure: Why the server was given up; None as long as it was not.
     """
 
@@ -70,7 +69,6 @@ class LocalServer:
     environment: Mapping[str, str] = field(default_factory=dict)
     on_status: Callable[[str], None] = lambda _: None
     restarts: Restarts = Restarts()
-    program: Callable[[int], Sequence[str]] | None = None
 
     def __post_init__(self) -> None:
         self.failure: ServingError | None = None
@@ -84,11 +82,6 @@ class LocalServer:
     def endpoint(self) -> Endpoint:
         """Where the server answers. Raises ServingError if it was not started."""
         return Endpoint(f"http://{HOST}:{self._port()}/v1", self._key, self.model.name)
-
-    @property
-    def pid(self) -> int | None:
-        """Id of the guard process above the server; None while there is none."""
-        return self._process.pid if self._process else None
 
     async def start(self) -> None:
         """Starts the server and returns when it answers; a ServingError says why not."""
@@ -137,8 +130,7 @@ class LocalServer:
 
     async def _launch(self) -> asyncio.subprocess.Process:
         """Starts the process under its guard and waits for the first answer."""
-        port = self._port()
-        line = self.program(port) if self.program else command(self.model, self.options, port)
+        line = command(self.model, self.options, self._port())
         with opened_to_append(self.log_path) as log:
             self._log_offset = log.tell()
             # By path, isolated and without site: the guard starts in no time, whatever the working

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 
-from serving.imports import explain_import, is_ours
+from serving.errors import explain_import, is_ours
 
 _NO_MEMORY = re.compile(
     rf"{os.strerror(errno.ENOMEM)}|can't (?:start new thread|allocate memory)"

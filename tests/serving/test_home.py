@@ -117,7 +117,10 @@ def test_a_cache_that_is_there_keeps_its_mode(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["link", "link to nothing", "pipe", "folder", "device"])
-async def test_a_log_is_a_file_or_nothing(kind: str, tmp_path: Path) -> None:
+async def test_a_log_is_a_file_or_nothing(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("serving.server.command", lambda *_: ["true"])
     target = tmp_path / "letter.txt"
     target.write_text("Dear all")
     log = tmp_path / "m.log"
@@ -128,9 +131,7 @@ async def test_a_log_is_a_file_or_nothing(kind: str, tmp_path: Path) -> None:
     else:
         to = {"link": target, "device": Path("/dev/full")}
         log.symlink_to(to.get(kind, tmp_path / "nothing"))
-    server = LocalServer(
-        Model("m", tmp_path, "d"), EngineOptions(), log, program=lambda _: ["true"]
-    )
+    server = LocalServer(Model("m", tmp_path, "d"), EngineOptions(), log)
     with pytest.raises(ServingError, match=r"m\.log cannot be written to: "):
         await server.start()
     assert target.read_text() == "Dear all"

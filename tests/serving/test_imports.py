@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from serving.imports import explain_import, is_ours
+from serving.errors import explain_import, is_ours
 
 HIDE = """
 import sys

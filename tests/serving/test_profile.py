@@ -307,12 +307,13 @@ def test_strict_changes_what_decides_repeatability_and_nothing_else() -> None:
 def test_cores_are_all_used_where_they_are_few_and_shared_by_replicas(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    def bound(wanted: str, **where: int) -> str:
+        return processor.threads(wanted, **where)["VLLM_CPU_OMP_THREADS_BIND"]
+
     monkeypatch.setattr(processor, "physical_cores", lambda: [0, 2, 4, 6])
-    assert processor.binding("auto") == "0,2,4,6"
-    assert processor.binding("0-1") == "0-1"
-    shares = [processor.binding("auto", replica=number, replicas=2) for number in range(2)]
-    assert shares == ["0,4", "2,6"]
-    assert processor.binding("auto", replica=0, replicas=5) == "nobind"
+    assert bound("0-1") == "0-1"
+    assert [bound("auto", replica=number, replicas=2) for number in range(2)] == ["0,4", "2,6"]
+    assert bound("auto", replica=0, replicas=5) == "nobind"
     own = processor.threads("auto")
     assert own["VLLM_CPU_OMP_THREADS_BIND"] == "0,2,4,6"
     assert (own["OMP_NUM_THREADS"], own["OMP_PLACES"]) == ("4", "{0,2,4,6}")
@@ -320,7 +321,7 @@ def test_cores_are_all_used_where_they_are_few_and_shared_by_replicas(
     assert int(own["GOMP_SPINCOUNT"]) <= 20_000, "other work goes on"
     assert processor.threads("0-1") == {"VLLM_CPU_OMP_THREADS_BIND": "0-1"}
     monkeypatch.setattr(processor, "physical_cores", lambda: list(range(64)))
-    assert processor.binding("auto") == "auto"
+    assert bound("auto") == "auto"
 
 
 def test_physical_cores_are_among_the_allowed_ones() -> None:
