@@ -1,4 +1,5 @@
 # The image for machines with NVIDIA GPUs; built in a folder of scripts/carry.sh, see docs/offline.md.
+# The tag of vLLM's release, which is built with CUDA 13.0.
 FROM vllm/vllm-openai:v0.32.0
 
 COPY --chmod=755 contested /opt/contested

@@ -128,8 +128,6 @@ def findings(
     yield from placement(chosen)
     yield from memory(chosen, models_dir)
     yield from disk()
-    browser = shutil.which("chromium") or shutil.which("google-chrome")
-    yield Finding("browser", "good" if browser else "note", browser or "none; only tests need one")
     if ask:
         yield from answers(chosen, models_dir)
 

@@ -126,6 +126,11 @@ def test_compose_files_follow_the_specification(tmp_path: Path) -> None:
     wrong = tmp_path / "compose.yaml"
     wrong.write_text(files[1].read_text().replace("read_only:", "readonly:"))
     assert validated(wrong).returncode == 1
+    some = tmp_path / "some.yaml"
+    text = files[0].read_text().replace("count: all", 'device_ids: ["0", "2"]')
+    assert "device_ids" in yaml.safe_load(text)["x-gpus"]["resources"]["reservations"]["devices"][0]
+    some.write_text(text)
+    assert validated(some).returncode == 0
 
 
 def composed() -> dict[str, Any]:
