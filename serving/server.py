@@ -8,7 +8,7 @@ import socket
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from serving import guard
@@ -64,7 +64,6 @@ class LocalServer:
     model: Model
     options: EngineOptions
     log_path: Path
-    _: KW_ONLY
     port: int | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     on_status: Callable[[str], None] = lambda _: None
@@ -253,15 +252,21 @@ async def start_all(
     """
     stem = "".join(sign if sign.isalnum() or sign in "-_." else "-" for sign in model.name)
     servers = []
-    places = _places(options, seats)
-    for number, (own, environment) in enumerate(places):
-        suffix = f"-{number + 1}" if len(places) > 1 else ""
+    count = len(seats) or options.least_replicas
+    for n in range(count):
+        if seats:
+            place = options.model_copy(update={"gpu_memory_share": seats[n].share})
+            environment = {"CUDA_VISIBLE_DEVICES": ",".join(seats[n].gpus)}
+        else:
+            place = options
+            environment = threads(options.cpu_threads, replica=n, replicas=count)
+        suffix = f"-{n + 1}" if count > 1 else ""
         servers.append(
             LocalServer(
                 model,
-                own,
+                place,
                 log_dir / f"{stem}{suffix}.log",
-                port=None if port is None else port + number,
+                port=None if port is None else port + n,
                 environment=environment,
                 on_status=lambda text, name=f"{model.name}{suffix}": on_status(f"{name}: {text}"),  # type: ignore[misc]
             )
@@ -308,23 +313,6 @@ async def turn(file: Path, on_wait: Callable[[], None]) -> AsyncIterator[None]:
                 told = True
             await asyncio.sleep(0.2)
         yield
-
-
-def _places(
-    options: EngineOptions, seats: Sequence[Seat]
-) -> list[tuple[EngineOptions, dict[str, str]]]:
-    """The part of the machine that each replica gets, as options and environment."""
-    if options.on_gpus:
-        return [
-            (
-                options.model_copy(update={"gpu_memory_share": seat.share}),
-                {"CUDA_VISIBLE_DEVICES": ",".join(seat.gpus)},
-            )
-            for seat in seats
-        ]
-    count = options.least_replicas
-    shares = [threads(options.cpu_threads, replica=n, replicas=count) for n in range(count)]
-    return [(options, share) for share in shares]
 
 
 def _reserve(port: int | None) -> socket.socket:
