@@ -186,7 +186,7 @@ class LocalServer:
             await asyncio.sleep(pause)
             try:
                 process = await self._launch()
-            except ServingError as error:
+            except (ServingError, OSError) as error:
                 await self._end()
                 process, reason = None, str(error)
 
