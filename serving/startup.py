@@ -73,7 +73,7 @@ HINTS = {
     ),
     r"is not supported for quantization|does not support float16": (
         "vLLM does not compute with these weights in that number format; change dtype in the "
-        "profile"
+        "profile, and for --strict use unquantised weights"
     ),
     r"invalid reasoning parser": (
         "vLLM knows no such reasoning_parser; correct it in the profile, or leave it out"

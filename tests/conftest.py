@@ -18,6 +18,7 @@ from serving.endpoint import Endpoint
 from serving.models import Model, add, find
 from serving.offline import go_offline
 from serving.profile import EngineOptions, load
+from serving.weights import strict
 
 if TYPE_CHECKING:
     from commands import Contested
@@ -132,9 +133,9 @@ def server_home(running_server: State, session_folder: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def strict_server(smollm2: Model, session_folder: Path) -> Endpoint:
+def strict_server(smollm2: Model, session_folder: Path, models_dir: Path) -> Endpoint:
     """A real vLLM server in strict mode, shared by all workers."""
-    options = load("cpu-small").strict().engine(smollm2.name)
+    options = strict(load("cpu-small"), models_dir).engine(smollm2.name)
     return _shared(smollm2, options, session_folder / "strict").endpoints()[0]
 
 
