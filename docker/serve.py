@@ -3,7 +3,7 @@
 As `contested serve` does on loopback, but at any address, with the key of CONTESTED_API_KEY and the
 model in /models/NAME. CONTESTED_PROFILE names the profile; its judge is served, or its generator
 where CONTESTED_ROLE says so. The GPUs of the container are given out as everywhere; all replicas
-are copies in one server (`data_parallel`), so that they have one address.
+are copies in one server (vLLM's data parallelism), so that they have one address.
 """
 
 import os
@@ -41,19 +41,17 @@ def served(
     check_folder(folder)
     options = profile.engine(name)
     environment: dict[str, str] = {}
+    copies: list[str] = []
     if options.on_gpus:
         seats = placement.here(profile).seats(name)
-        options = options.model_copy(
-            update={
-                "data_parallel": options.data_parallel * len(seats),
-                "gpu_memory_share": min(seat.share for seat in seats),
-            }
-        )
+        share = min(seat.share for seat in seats)
+        options = options.model_copy(update={"gpu_memory_share": share})
         gpus = [gpu for seat in seats for gpu in seat.gpus]
         environment["CUDA_VISIBLE_DEVICES"] = ",".join(gpus)
+        copies = ["--data-parallel-size", str(len(seats))]
     line = command(Model(name, folder, digest=""), options, PORT)
     # The network of the containers is internal. Of two hosts vLLM takes the last.
-    line += ["--host", "0.0.0.0"]  # noqa: S104
+    line += ["--host", "0.0.0.0", *copies]  # noqa: S104
     return line, variables(options, key) | environment
 
 

@@ -1,9 +1,8 @@
 """Where completions come from: servers this process starts, or endpoints that are already there."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
-from typing import Protocol
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
 
 from serving import detached
 from serving.endpoint import Endpoint
@@ -11,24 +10,33 @@ from serving.errors import ServingError
 from serving.server import LocalServer
 
 
-class Backend(Protocol):
+class Backend:
     """The endpoints of one model. They are reached for only when the cache has no answer.
 
     Raises:
         ServingError: An endpoint cannot be had, or will not come back.
     """
 
+    def __init__(self, endpoints: Sequence[Endpoint] = ()) -> None:
+        self._endpoints = tuple(endpoints)
+
     async def endpoints(self) -> Sequence[Endpoint]:
         """Endpoints that answer now; starts servers at the first call."""
+        return self._endpoints
 
     async def recover(self, endpoint: Endpoint) -> None:
         """Wait until an endpoint that failed may be asked again."""
+        await asyncio.sleep(1)
 
     async def close(self) -> None:
         """Stop what this backend started."""
 
 
-class OnDemand:
+class RunningEndpoints(Backend):
+    """Servers of one model that somebody else started and will stop."""
+
+
+class OnDemand(Backend):
     """A backend that is started once, when the first completion is needed, or fails for good.
 
     Args:
@@ -38,13 +46,12 @@ class OnDemand:
     """
 
     def __init__(
-        self, start: Callable[[], Awaitable[Backend]], together: "list[OnDemand] | None" = None
+        self,
+        start: Callable[[], Coroutine[Any, Any, Backend]],
+        together: "list[OnDemand] | None" = None,
     ) -> None:
         self._start = start
-        self._starting = asyncio.Lock()
-        self._backend: Backend | None = None
-        self._failure: ServingError | None = None
-        self._ahead: asyncio.Task[None] | None = None
+        self._starting: asyncio.Task[Backend] | None = None
         self._together = [] if together is None else together
         self._together.append(self)
 
@@ -58,41 +65,29 @@ class OnDemand:
 
     async def close(self) -> None:
         """Stop what was started, as far as it is ours."""
-        if self._ahead is not None:
-            self._ahead.cancel()
-            await asyncio.gather(self._ahead, return_exceptions=True)
-        if self._backend is not None:
-            await self._backend.close()
+        if self._starting is not None:
+            self._starting.cancel()  # nothing, if it has started
+            (started,) = await asyncio.gather(self._starting, return_exceptions=True)
+            if isinstance(started, Backend):
+                await started.close()
 
     async def _started(self) -> Backend:
-        others, self._together[:] = [one for one in self._together if one is not self], []
-        for other in others:
-            other._ahead = asyncio.create_task(other._start_ahead())
-        async with self._starting:
-            if self._failure is not None:
-                raise self._failure
-            if self._backend is None:
-                try:
-                    self._backend = await self._start()
-                except ServingError as error:
-                    self._failure = error
-                    raise
-        return self._backend
+        for one in self._together:
+            one._begin()
+        return await asyncio.shield(self._begin())
 
-    async def _start_ahead(self) -> None:
-        with suppress(ServingError):  # said to whoever needs it
-            await self._started()
+    def _begin(self) -> "asyncio.Task[Backend]":
+        if self._starting is None:
+            self._starting = asyncio.create_task(self._start())
+        return self._starting
 
 
-class LocalServers:
+class LocalServers(Backend):
     """vLLM servers that live as long as this process: one per replica."""
 
     def __init__(self, servers: Sequence[LocalServer]) -> None:
+        super().__init__([server.endpoint for server in servers])
         self._servers = tuple(servers)
-
-    async def endpoints(self) -> Sequence[Endpoint]:
-        """The servers' endpoints."""
-        return [server.endpoint for server in self._servers]
 
     async def recover(self, endpoint: Endpoint) -> None:
         """Wait for the restart of a crashed server."""
@@ -105,15 +100,8 @@ class LocalServers:
         await asyncio.gather(*(server.stop() for server in self._servers))
 
 
-class DetachedServers:
+class DetachedServers(Backend):
     """Servers that another process holds, which restarts them: see `serving.detached`."""
-
-    def __init__(self, endpoints: Sequence[Endpoint]) -> None:
-        self._endpoints = tuple(endpoints)
-
-    async def endpoints(self) -> Sequence[Endpoint]:
-        """The servers' endpoints."""
-        return self._endpoints
 
     async def recover(self, endpoint: Endpoint) -> None:
         """Wait a little: the process that holds them restarts a crashed server."""
@@ -123,25 +111,4 @@ class DetachedServers:
                 f"the server of {endpoint.model} was stopped, or given up as "
                 f"{detached.log_path()} says; the same command starts another and resumes"
             )
-        await asyncio.sleep(1)
-
-    async def close(self) -> None:
-        """Leave them to the clients that follow."""
-
-
-class RunningEndpoints:
-    """Servers of one model that somebody else started and will stop."""
-
-    def __init__(self, endpoints: Sequence[Endpoint]) -> None:
-        self._endpoints = tuple(endpoints)
-
-    async def endpoints(self) -> Sequence[Endpoint]:
-        """The endpoints as given."""
-        return self._endpoints
-
-    async def recover(self, endpoint: Endpoint) -> None:
-        """Wait a little: whoever runs the server may be restarting it."""
-        await asyncio.sleep(1)
-
-    async def close(self) -> None:
-        """Nothing to stop."""
+        await super().recover(endpoint)

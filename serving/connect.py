@@ -2,14 +2,14 @@
 
 import hashlib
 import os
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 from urllib.parse import urlsplit
 
-from serving import detached, models, shared
+from serving import detached, models
 from serving.backend import (
     Backend,
     DetachedServers,
@@ -26,12 +26,10 @@ from serving.home import default_home
 from serving.installed import engine_version, torch_device
 from serving.offline import LOOPBACK
 from serving.placement import Placement, Seat, here
-from serving.profile import EngineOptions, LocalRole, Profile
+from serving.profile import EngineOptions, LocalRole, Profile, Role
 from serving.server import start_all
 from serving.tokens import ChatTokenizer
-
-Role = Literal["generator", "judge"]
-"""Roles that a served model can play."""
+from serving.weights import float32_head
 
 DEFAULT_CONCURRENCY = 1024
 """Requests in flight per server where the profile leaves `max_num_seqs` to vLLM: what it batches on
@@ -54,8 +52,6 @@ class Source:
         model: A registered name or folder in place of the profile's.
         endpoints: Base URLs of servers that are already there, all with the same model; empty to
             use a detached server or start one.
-        strict: fp32, one sequence at a time, no prefix cache: equal requests give equal answers,
-            slowly.
         embeddings: Requests carry embeddings, which a server takes only if it was started so.
     """
 
@@ -64,7 +60,6 @@ class Source:
     models_dir: Path
     model: str | None = None
     endpoints: tuple[str, ...] = ()
-    strict: bool = False
     embeddings: bool = False
 
     @property
@@ -74,8 +69,7 @@ class Source:
 
     def options(self, model: str) -> EngineOptions:
         """Engine options for a model: its own in the profile, else those of the role's model."""
-        profile = self.profile.strict() if self.strict else self.profile
-        options = profile.engines.get(model) or profile.engine(self.profiled)
+        options = self.profile.engines.get(model) or self.profile.engine(self.profiled)
         return options.model_copy(update={"prompt_embeds": True}) if self.embeddings else options
 
     def seats(self) -> Sequence[Seat]:
@@ -99,6 +93,7 @@ class Source:
 
 
 _placed: dict[str, Placement] = {}
+_shared: ContextVar[bool] = ContextVar("servers are shared", default=False)
 
 
 def placement(profile: Profile) -> Placement:
@@ -160,7 +155,7 @@ async def resolve(source: Source) -> RoleModel:
     identity = ServedIdentity(
         name=folder.name,
         digest=folder.digest,
-        engine=f"{engine_version()} {numerics(options)}",
+        engine=f"{engine_version()} {numerics(options, folder.path)}",
         context=options.max_model_len,
     )
     return RoleModel(identity, ChatTokenizer.from_folder(folder.path), folder, ())
@@ -225,13 +220,20 @@ def default_cache() -> Path:
     return default_home() / "completions.sqlite"
 
 
-def numerics(options: EngineOptions) -> str:
-    """The engine options that can change an answer, for cache keys and provenance."""
-    cache = "" if options.kv_cache_dtype == "auto" else f"kv {options.kv_cache_dtype}"
-    strict = "strict" if options.max_num_seqs == 1 and not options.prefix_caching else ""
+def numerics(options: EngineOptions, folder: Path) -> str:
+    """What can change an answer in how a model is served, for cache keys and provenance."""
     parser = options.reasoning_parser
-    reasoning = f"reasoning {parser} {options.reasoning_tokens}" if parser else ""
-    return " ".join(filter(None, [options.dtype, options.quantization, cache, strict, reasoning]))
+    strict = options.max_num_seqs == 1 and not options.prefix_caching
+    facts = (
+        options.dtype,
+        "head float32" if float32_head(folder, options) else None,
+        options.quantization,
+        None if options.kv_cache_dtype == "auto" else f"kv {options.kv_cache_dtype}",
+        "strict" if strict else None,
+        "batch-invariant" if options.batch_invariant else None,
+        f"reasoning {parser} {options.reasoning_tokens}" if parser else None,
+    )
+    return " ".join(filter(None, facts))
 
 
 def backend(
@@ -243,12 +245,12 @@ def backend(
 ) -> Backend:
     """Endpoints as given, else a detached server of the same model, else servers of our own.
 
-    Our own are for one client, or for all of this process within `shared.servers()`. They are found
+    Our own are for one client, or for all of this process within `shared_servers()`. They are found
     or started when the first completion is needed, or that of another backend in `together`.
     """
     if resolved.served:
         return RunningEndpoints(resolved.served)
-    model, sharing = resolved.folder, shared.wanted()
+    model, sharing = resolved.folder, _shared.get()
     if model is None:
         raise ServingError(f"no server and no model folder for {resolved.identity.name}")
     options = source.options(model.name)
@@ -271,6 +273,30 @@ def backend(
         )
 
     return OnDemand(start, together)
+
+
+@contextmanager
+def shared_servers() -> Iterator[None]:
+    """Share servers among all clients within the block, and stop them at its end.
+
+    The first who needs one starts it. They end with this process too, however it ends: a killed job
+    leaves no server behind. The block counts for the current context (`contextvars`); within
+    another it changes nothing.
+    """
+    if _shared.get():
+        yield
+        return
+    before = _shared.set(True)
+    try:
+        yield
+    finally:
+        _shared.reset(before)
+        stop_shared()
+
+
+def stop_shared() -> None:
+    """Stop the servers that this process shares; who asks next starts another."""
+    detached.stop(owner=os.getpid())
 
 
 async def _resolve_endpoints(source: Source) -> RoleModel:

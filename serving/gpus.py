@@ -13,7 +13,7 @@ ORDER: Mapping[str, str] = {"CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
 """Has CUDA count GPUs as the driver's tool does. By itself it puts the fastest first, so that the
 same number means two cards on a machine with different ones."""
 
-_QUERY = "uuid,name,memory.total,memory.free,mig.mode.current"
+_QUERY = "uuid,name,memory.total,memory.free,compute_cap,mig.mode.current"
 _SLICE = re.compile(r"^\s+(MIG \S+)\s+Device\s+(\d+):\s+\(UUID: (MIG-[^)\s]+)\)")
 _CARD = re.compile(r"^GPU \d+: .*\(UUID: (GPU-[^)\s]+)\)")
 
@@ -27,6 +27,7 @@ class Gpu:
         name: What its maker calls it.
         memory_gib, free_gib: Memory in GiB, and what of it nobody uses now.
         slice: Whether it is a MIG slice. A process computes on one such slice at most.
+        capability: What CUDA calls compute capability; newer and faster cards have a larger one.
     """
 
     id: str
@@ -34,6 +35,7 @@ class Gpu:
     memory_gib: float
     free_gib: float
     slice: bool = False
+    capability: float = 0.0
 
     def __str__(self) -> str:
         """Its name and size, for people."""
@@ -77,12 +79,12 @@ def _cards(tool: str) -> list[list[Gpu]]:
     cards: list[list[Gpu]] = []
     slices: dict[str, list[Gpu]] | None = None
     for line in _ask(tool, f"--query-gpu={_QUERY}", "--format=csv,noheader,nounits").splitlines():
-        uuid, name, total, free, divided = (cell.strip() for cell in line.split(","))
+        uuid, name, total, free, newness, divided = map(str.strip, line.split(","))
         if divided == "Enabled":
             slices = _slices(tool) if slices is None else slices
             cards.append(slices.get(uuid, []))
         else:
-            cards.append([Gpu(uuid, name, _gib(total), _gib(free))])
+            cards.append([Gpu(uuid, name, _gib(total), _gib(free), capability=float(newness))])
     return cards
 
 

@@ -8,7 +8,7 @@ import copy
 import math
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import get_args
 
@@ -103,43 +103,40 @@ class _Rooms:
             one.id: min(one.free_gib - CONTEXT_GIB, most * one.memory_gib - held[one.id])
             for one in gpus
         }
-        self.servers: Counter[str] = Counter(dict.fromkeys(held, 1))
+        self.servers = {*held}
 
     def group(
-        self, need: float, count: int, *, server: bool, without: Iterable[str] = ()
+        self, need: float, count: int, *, server: bool, without: Collection[str] = ()
     ) -> tuple[Gpu, ...]:
-        """GPUs with so much room on each, now taken; none where there are too few.
+        """GPUs of one kind with so much room on each, now taken; none where there are too few.
 
-        Those without a server come first: cards of one kind, then the smallest that suffice, then
-        for a server the freest, for others the fullest. Where none is without a server, it is
-        those with the most room.
+        Those without a server come first: for a server the largest, and of them the newest; for
+        others the smallest. Where they do not suffice, it is those with the most room.
         """
-        able = [one for one in self.gpus if self.free[one.id] >= need and one.id not in without]
         # A process sees one slice alone, and ours the first.
         able = [
-            one for one in able if not one.slice or (count == 1 and (server or one is self.gpus[0]))
+            gpu
+            for gpu in self.gpus
+            if (self.free[gpu.id] >= need and gpu.id not in without)
+            and (not gpu.slice or (count == 1 and (server or gpu is self.gpus[0])))
         ]
-        unused = [one for one in able if not self.servers[one.id]]
-        alike = Counter(one.name for one in unused)
-        if server and unused and unused[0].slice:
-            unused.reverse()  # so that the first is left to this process
-        unused.sort(
-            key=lambda one: (
-                alike[one.name] < count,
-                one.memory_gib,
-                self.free[one.id] * (-1 if server else 1),
-            ),
-        )
-        by_room = sorted(able, key=lambda one: -self.free[one.id])
-        chosen = tuple((unused if len(unused) >= count else by_room)[:count])
-        taken = _on_each(need, chosen)
-        if len(chosen) < count or any(self.free[gpu] < gib for gpu, gib in taken.items()):
-            return ()
-        for gpu, gib in taken.items():
-            self.free[gpu] -= gib
-            if server:
-                self.servers[gpu] += 1
-        return chosen
+        by_room = sorted(able, key=lambda gpu: -self.free[gpu.id])
+        unused = [gpu for gpu in able if gpu.id not in self.servers]
+        if server:
+            # The first slice is left to this process.
+            unused.sort(key=lambda gpu: gpu.slice and -self.gpus.index(gpu))
+            unused.sort(key=lambda gpu: (-gpu.memory_gib, -gpu.capability, -self.free[gpu.id]))
+        else:
+            unused.sort(key=lambda gpu: (gpu.memory_gib, self.free[gpu.id]))
+        for pool in (unused, by_room):
+            for kind in dict.fromkeys(gpu.name for gpu in pool):
+                chosen = tuple(gpu for gpu in pool if gpu.name == kind)[:count]
+                if len(chosen) == count:
+                    for gpu in chosen:
+                        self.free[gpu.id] -= need
+                    self.servers |= {gpu.id for gpu in chosen if server}
+                    return chosen
+        return ()
 
 
 def place(
@@ -148,7 +145,8 @@ def place(
     """Give each model of a profile its GPUs. Equal arguments give equal placements.
 
     The largest engine chooses first: GPUs without a server, where there are enough with the memory
-    it needs. Models that this program loads choose last. What is then left on a GPU goes to its
+    it needs. When all have the copies that they must have, those that may have any number take
+    turns. Models that this program loads choose last. What is then left on a GPU goes to its
     servers in proportion to what they need.
 
     Args:
@@ -159,16 +157,25 @@ def place(
     """
     kept = {model: tuple(seats) for model, seats in (running or {}).items()}
     held = [seat for seats in kept.values() for seat in seats]
-    shares = [one.gpu_memory_share or MOST for one in profile.engines.values()]
-    rooms = _Rooms(gpus, min(shares), held)
+    most = min(one.gpu_memory_share or MOST for one in profile.engines.values())
+    rooms = _Rooms(gpus, most, held)
     engines: dict[str, list[tuple[Gpu, ...]]] = {}
     refused: dict[str, str] = {}
     wanted = [(name, one) for name, one in profile.engines.items() if name not in kept]
-    for model, options in sorted(wanted, key=lambda each: -_size(each[1])):
-        engines[model] = _groups(rooms, options)
-        if not engines[model]:
+    for model, options in sorted(wanted, key=lambda engine: -_copy_gib(engine[1])):
+        left = copy.deepcopy(rooms)
+        groups = _copies(left, options)
+        if groups:
+            engines[model], rooms = groups, left
+        else:
             refused[model] = _refusal(model, options, gpus, engines)
-            del engines[model]
+    growing = [model for model in engines if profile.engines[model].replicas == "auto"]
+    while growing:  # a copy beside another server would gain nothing
+        for model in growing[:]:
+            if group := _copy(rooms, profile.engines[model], rooms.servers):
+                engines[model].append(group)
+            else:
+                growing.remove(model)
     needs = {role: profile.local_gib.get(role, LOCAL_GIB[role]) for role in get_args(LocalRole)}
     if profile.roles.salience is None:
         del needs["salience"]
@@ -176,12 +183,12 @@ def place(
     alone = {
         role: seat
         for role in needs.keys() - local.keys()
-        for seat in _local_seats(_Rooms(gpus, min(shares), held), {role: needs[role]})[0].values()
+        for seat in _local_seats(_Rooms(gpus, most, held), {role: needs[role]})[0].values()
     }
     for role in needs.keys() - local.keys() - alone.keys():
         refused[role] = (
             f"the model for {role} needs {needs[role]:g} GiB of free GPU memory (local_gib in the "
-            f"profile), {have(gpus)}{_mend(gpus)}"
+            f"profile), {_have(gpus)}"
         )
     return Placement(tuple(gpus), kept | _divided(rooms, profile, engines), local, alone, refused)
 
@@ -209,46 +216,35 @@ def here(profile: Profile, running: Mapping[str, Sequence[Seat]] | None = None) 
     return place(profile, gpus, running)
 
 
-def have(gpus: Sequence[Gpu]) -> str:
-    """What a machine has, in a clause for people."""
+def _have(gpus: Sequence[Gpu]) -> str:
+    """What a machine has, and how to make room, in a clause for people."""
     if not gpus:
         return "none is found (nvidia-smi shows none)"
     kinds = Counter(
-        f"{one.name} with {one.free_gib:.0f} of {one.memory_gib:.0f} GiB free" for one in gpus
+        f"{gpu.name} with {gpu.free_gib:.0f} of {gpu.memory_gib:.0f} GiB free" for gpu in gpus
     )
-    return "this machine has " + ", ".join(f"{count} x {kind}" for kind, count in kinds.items())
+    listed = ", ".join(f"{count} x {kind}" for kind, count in kinds.items())
+    return (
+        f"this machine has {listed}; end other programs on them (contested serve --stop ends "
+        "servers of ours), or name a smaller model"
+    )
 
 
-def _on_each(need: float, group: Sequence[Gpu]) -> dict[str, float]:
-    """What a model takes of each of its GPUs that needs so much of the smallest.
-
-    vLLM takes the same share of all, and so more of a larger one.
-    """
-    sizes = [one.memory_gib for one in group]
-    alike = len({*sizes}) == 1
-    return {one.id: need if alike else need * one.memory_gib / min(sizes) for one in group}
+def _copy_gib(options: EngineOptions) -> float:
+    return options.tensor_parallel * (options.gpu_memory_gib or 0)
 
 
-def _size(options: EngineOptions) -> float:
-    """GiB of one copy, and so the order in which engines choose."""
-    return options.gpus_per_server * (options.gpu_memory_gib or 0)
+def _copy(rooms: _Rooms, options: EngineOptions, without: Collection[str]) -> tuple[Gpu, ...]:
+    need, count = options.gpu_memory_gib or 0, options.tensor_parallel
+    return rooms.group(need, count, server=True, without=without)
 
 
-def _groups(rooms: _Rooms, options: EngineOptions) -> list[tuple[Gpu, ...]]:
-    """The GPUs of each copy of an engine; empty where not all of them have a place."""
-    need, count = options.gpu_memory_gib or 0, options.gpus_per_server
-    every = options.replicas == "auto"
+def _copies(rooms: _Rooms, options: EngineOptions) -> list[tuple[Gpu, ...]]:
+    """The GPUs of the copies that an engine must have, each on cards of its own, or of none."""
     groups: list[tuple[Gpu, ...]] = []
-    taken: set[str] = set()
-    while options.replicas == "auto" or len(groups) < options.replicas:
-        group = rooms.group(need, count, server=True, without=taken)
-        if not group:
-            return groups if every else []
-        groups.append(group)
-        # A second copy on the same card would gain nothing; where any number is right, nor would
-        # one beside another model.
-        taken = {*rooms.servers} if every else taken | {one.id for one in group}
-    return groups
+    for _ in range(options.least_replicas):
+        groups.append(_copy(rooms, options, [gpu.id for group in groups for gpu in group]))
+    return groups if all(groups) else []
 
 
 def _local_seats(
@@ -270,10 +266,10 @@ def _local_seats(
 def _local_seat(rooms: _Rooms, need: float, *, split: bool) -> Seat | None:
     """One GPU, or the fewest over which a decoder can be split; None where they do not suffice."""
     for count in range(1, len(rooms.gpus) + 1 if split else 2):
-        each = need if count == 1 else (need - WORKING_GIB) / count + WORKING_GIB
-        if group := rooms.group(each, count, server=False):
-            smallest = min(one.memory_gib for one in group)
-            return Seat(gpus=tuple(one.id for one in group), gib=each, share=each / smallest)
+        part = need if count == 1 else (need - WORKING_GIB) / count + WORKING_GIB
+        if group := rooms.group(part, count, server=False):
+            share = part / min(one.memory_gib for one in group)
+            return Seat(gpus=tuple(one.id for one in group), gib=part, share=share)
     return None
 
 
@@ -284,25 +280,23 @@ def _divided(
     needs = {model: profile.engines[model].gpu_memory_gib or 0 for model in engines}
     wanted: Counter[str] = Counter()
     for model, groups in engines.items():
-        for group in groups:
-            wanted.update(_on_each(needs[model], group))
+        wanted.update({one.id: needs[model] for group in groups for one in group})
 
-    def seat(model: str, group: tuple[Gpu, ...]) -> Seat:
-        shares = []
-        for one in group:
-            need = _on_each(needs[model], group)[one.id]
-            part = need / wanted[one.id]
-            unknown = math.isinf(one.memory_gib)
-            given = need + rooms.free[one.id] * part
-            shares.append(MOST * part if unknown else given / one.memory_gib)
+    def seat(need: float, group: tuple[Gpu, ...]) -> Seat:
+        size = min(one.memory_gib for one in group)
+        parts = [(need / wanted[one.id], rooms.free[one.id]) for one in group]
+        if math.isinf(size):
+            share = min(MOST * part for part, _ in parts)
+        else:
+            share = min((need + free * part) / size for part, free in parts)
         # Rounded down: vLLM refuses to start where a little less is free than it is promised.
-        share = math.floor(1000 * min(shares)) / 1000
-        smallest = min(one.memory_gib for one in group)
-        gib = needs[model] if math.isinf(smallest) else share * smallest
+        share = math.floor(1000 * share) / 1000
+        gib = need if math.isinf(size) else share * size
         return Seat(gpus=tuple(one.id for one in group), gib=round(gib, 1), share=share)
 
     return {
-        model: tuple(seat(model, group) for group in groups) for model, groups in engines.items()
+        model: tuple(seat(needs[model], group) for group in groups)
+        for model, groups in engines.items()
     }
 
 
@@ -310,20 +304,14 @@ def _refusal(
     model: str, options: EngineOptions, gpus: Sequence[Gpu], before: Mapping[str, object]
 ) -> str:
     """Why an engine has no place."""
-    count = options.gpus_per_server * options.least_replicas
-    others = [name for name in before if name != model]
-    beside = f" beside {' and '.join(others)}" if others else ""
-    return (
-        f"{model} needs {count} GPU{'s' if count > 1 else ''} with {options.gpu_memory_gib:g} GiB "
-        f"free{' on each' if count > 1 else ''}{beside}, {have(gpus)}{_mend(gpus)}"
+    count = options.tensor_parallel * options.least_replicas
+    beside = f" beside {' and '.join(before)}" if before else ""
+    strict = (
+        "; --strict computes in float32, batch_invariant = true in the profile repeats answers in "
+        "the model's own format"
     )
-
-
-def _mend(gpus: Sequence[Gpu]) -> str:
-    """How to make room, where there is any to make."""
     return (
-        "; end other programs on them (contested serve --stop ends servers of ours), or name a "
-        "smaller model"
-        if gpus
-        else ""
+        f"{model} needs {count} GPU{'s of one kind' if count > 1 else ''} with "
+        f"{options.gpu_memory_gib:g} GiB free{' on each' if count > 1 else ''}{beside}, "
+        f"{_have(gpus)}{strict if options.dtype == 'float32' else ''}"
     )

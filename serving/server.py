@@ -223,6 +223,7 @@ def variables(options: EngineOptions, key: str) -> dict[str, str]:
         # Even eager vLLM compiles a function of its sampler at the first label request, which
         # takes 15 s on a small CPU and needs a C++ compiler.
         **({"TORCH_COMPILE_DISABLE": "1"} if options.enforce_eager else {}),
+        **({"VLLM_BATCH_INVARIANT": "1"} if options.batch_invariant else {}),
         "VLLM_ENGINE_READY_TIMEOUT_S": str(int(options.start_timeout_s) + 1),
         **options.environment,
     }

@@ -67,6 +67,10 @@ HINTS = {
     r"only supported on GPUs with compute capability": (
         'this GPU cannot compute in bfloat16; set dtype = "float16" in the profile'
     ),
+    r"is not supported for quantization|does not support float16": (
+        "vLLM does not compute with these weights in that number format; change dtype in the "
+        "profile, and for --strict use unquantised weights"
+    ),
     r"Failed to infer device type|no CUDA-capable device|no NVIDIA driver": (
         "the installed vLLM finds no device it can use; install contested[cpu] for CPU, or "
         "contested[gpu] and the NVIDIA driver"

@@ -1,31 +1,15 @@
-"""The weights in a model's folder: their format, what vLLM refuses, the memory that they need."""
+"""What a model's folder shows of how it is served: the memory it needs, its head, its parts."""
 
-from math import inf
+import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 from serving.errors import ServingError
 from serving.folders import read_header, read_object
-from serving.profile import EngineOptions, Profile
+from serving.profile import EngineOptions, Profile, Role
 
 GIB: Final = 1024**3
-
-_HALF = ("float16", "bfloat16")
-COMPUTED_IN: Final = {
-    "awq": _HALF,
-    "gptq": _HALF,
-    "fp8": _HALF,
-    "fbgemm_fp8": _HALF,
-    "modelopt": _HALF,
-    "quark": _HALF,
-    "mxfp4": ("bfloat16",),
-    "compressed-tensors": (*_HALF, "float32"),
-    "bitsandbytes": (),
-}
-"""Format of quantised weights -> number formats that vLLM 0.32 computes in with them."""
-
-NO_FLOAT16: Final = ("gemma2", "gemma3", "gemma3_text", "glm4")
-"""Model types that vLLM refuses to run in float16, where their activations overflow."""
 
 CONTEXT_GIB: Final = 2.0
 """What CUDA, its graphs and the buffers between GPUs take on each GPU, by rule of thumb."""
@@ -44,63 +28,14 @@ _GEMMA3 = {
 }
 
 
-def quantization(folder: Path) -> str | None:
-    """The format of quantised weights, as their maker names it; None for plain weights."""
-    config = read_object(folder / "config.json")
-    for part in (config, config.get("text_config") or {}):
-        told = part.get("quantization_config") or part.get("compression_config")
-        if isinstance(told, dict):
-            name = str(told.get("quant_method", "unknown")).lower()
-            return name.replace("compressed_tensors", "compressed-tensors")
-    return "modelopt" if (folder / "hf_quant_config.json").exists() else None
-
-
-def check(folder: Path, options: EngineOptions) -> None:
-    """Refuse, before anything starts, number formats that vLLM would refuse after a while.
-
-    Raises:
-        ServingError: It would; says what to set.
-    """
-    found = quantization(folder)
-    computed = COMPUTED_IN.get(found or "")
-    if computed == ():
-        raise ServingError(
-            f"{folder} has {found} weights, which vLLM 0.32 does not read; use the unquantised "
-            "weights, or AWQ, GPTQ, FP8 or compressed-tensors ones"
-        )
-    if computed and options.dtype not in {"auto", *computed}:
-        strict = " (--strict takes it always)" if options.dtype == "float32" else ""
-        raise ServingError(
-            f"{folder} has {found} weights, with which vLLM computes in {' or '.join(computed)} "
-            f"only, not in {options.dtype}{strict}; set dtype in the profile"
-            + (", and for --strict use unquantised weights" if strict else "")
-        )
-    kind = read_object(folder / "config.json").get("model_type")
-    if options.dtype == "float16" and kind in NO_FLOAT16:
-        raise ServingError(
-            f"{folder} is a model of type {kind}, which overflows in float16; "
-            'set dtype = "bfloat16" in the profile'
-        )
-
-
 def weights_gib(folder: Path, dtype: str) -> float:
     """GiB of all weights together, loaded in a number format; quantised ones as on disk."""
-    packed = quantization(folder) is not None
     total = 0
     for file in _files(folder):
-        tensors, start = read_header(file)
-        if packed:
-            total += file.stat().st_size - start
-            continue
-        for tensor in tensors.values():
+        for tensor in read_header(file)[0].values():
             begin, end = tensor["data_offsets"]
-            size = end - begin
-            if tensor["dtype"] in _FLOATS:
-                elements = 1
-                for length in tensor["shape"]:
-                    elements *= length
-                size = elements * _BYTES[dtype]
-            total += size
+            loaded = math.prod(tensor["shape"]) * _BYTES[dtype]
+            total += loaded if tensor["dtype"] in _FLOATS else end - begin
     return total / GIB
 
 
@@ -111,68 +46,158 @@ def memory_gib(folder: Path, options: EngineOptions) -> float:
 
         weights / g
         + working memory: 2 GiB + t (2 h + 3 f / g) b + 8 s v
-        + keys and values of one longest prompt: 2 l ceil(k / g) d n c
+        + keys and values of one longest prompt: 2 ceil(k / g) d (l n + w min(n, t + u)) c
 
     t tokens in a step and s requests at the same time (`max_num_batched_tokens`, `max_num_seqs`;
     where the profile leaves them out, vLLM's defaults for GPUs of `gpu_memory_gib`); h hidden
-    size, f width of the feed-forward layers (of all experts of a token), v vocabulary, l layers,
-    k heads of keys and values, d their size, n `max_model_len`, b bytes of a number (`dtype`) and
-    c of one in the cache (`kv_cache_dtype`). Logits and their sorted copy are in 32 bits: 8 bytes.
-    `kv_cache_gib` takes the place of the last line. Layers with a sliding window are counted like
-    the others, and so is a left-out image part.
+    size, f width of the feed-forward layers (of all experts of a token), v vocabulary; l layers,
+    and w with a sliding window of u tokens (`layer_types`), k heads of keys and values, d their
+    size, n `max_model_len`, b bytes of a number (`dtype`) and c of one in the cache
+    (`kv_cache_dtype`). Logits and their sorted copy are in 32 bits: 8 bytes. `kv_cache_gib` takes
+    the place of the last line. Layers of linear attention are counted as l, and a left-out image
+    part counts. Gemma 4 has other k and d in layers without a window.
 
     Raises:
         ServingError: `config.json` or the weights cannot be read.
     """
-    config = read_object(folder / "config.json")
-    text = config.get("text_config") or config
-    share, size = options.tensor_parallel, _BYTES[options.dtype]
-    tokens, sequences = next(
-        usual for least, usual in _BATCHES.items() if (options.gpu_memory_gib or inf) >= least
+    return _beside_cache_gib(folder, options) + (
+        options.kv_cache_gib or _longest_prompt_gib(folder, options)
     )
-    tokens = options.max_num_batched_tokens or tokens
-    sequences = options.max_num_seqs or sequences
-    hidden, wide = _number(folder, text, "hidden_size"), _number(folder, text, "intermediate_size")
-    wide *= text.get("num_experts_per_tok") or 1
-    step = tokens * (2 * hidden + 3 * wide / share) * size
-    logits = 8 * sequences * _number(folder, text, "vocab_size")
-    weights = weights_gib(folder, options.dtype) / share
-    working = CONTEXT_GIB + (step + logits) / GIB
-    return weights + working + (options.kv_cache_gib or _longest_prompt_gib(folder, text, options))
 
 
-def needing(profile: Profile, model: str, models_dir: Path) -> Profile:
-    """The same profile with the GPU memory that a model's folder shows it needs.
+def cache_tokens(folder: Path, options: EngineOptions, gib: float) -> int:
+    """Tokens of longest prompts that fit in the cache of a server given so many GiB of each GPU.
 
-    For a model that takes another's place, whose `gpu_memory_gib` would be wrong. The profile stays
-    as it is on CPUs and where the folder is not there, which is said when it is looked for.
+    The estimate is as `memory_gib` makes it, and so is rather low.
     """
-    registered = models_dir / model
-    folder = registered if registered.is_dir() else Path(model).expanduser()
-    if profile.device == "cpu" or not (folder / "config.json").is_file():
-        return profile
-    options = profile.engine(model)
-    need = round(memory_gib(folder, options), 1)
-    engines = {**profile.engines, model: options.model_copy(update={"gpu_memory_gib": need})}
+    room = options.kv_cache_gib or gib - _beside_cache_gib(folder, options)
+    return max(0, int(room / _longest_prompt_gib(folder, options) * _length(folder, options)))
+
+
+def float32_head(folder: Path, options: EngineOptions) -> bool:
+    """Whether a server computes logits in float32 from activations of fewer bits.
+
+    In bfloat16 logits between 16 and 32 lie 0.125 apart: labels tie, and probabilities are off by
+    up to 0.06. On GPUs the products are summed in float32 anyway, so that keeping the sums costs
+    nothing; on CPUs the head takes ten times as long. vLLM refuses it for a quantised head, and
+    has no batch-invariant kernel for it.
+    """
+    if not options.on_gpus or options.batch_invariant or options.dtype == "float32":
+        return False
+    names = (name.rpartition("lm_head.") for name in _tensor_names(folder))
+    return all(kind in ("weight", "bias") for _, head, kind in names if head)
+
+
+def images(folder: Path) -> bool:
+    """Whether a model has a part for images or sound, which servers leave out."""
+    config = read_object(folder / "config.json")
+    return any(config.get(part) for part in ("vision_config", "audio_config"))
+
+
+def with_model(profile: Profile, model: str, models_dir: Path, *roles: Role) -> Profile:
+    """A profile with another model in some roles, which runs as that of the first of them.
+
+    What it needs of a GPU is computed, unless the profile knows the model.
+    """
+    options = profile.engines.get(model) or profile.engine(getattr(profile.roles, roles[0]))
+    chosen = profile.roles.model_copy(update=dict.fromkeys(roles, model))
+    engines = {**profile.engines, model: options}
+    kept = {name: engines[name] for name in (chosen.generator, chosen.judge)}
+    new = profile.model_copy(update={"roles": chosen, "engines": kept})
+    return new if model in profile.engines else _needing(new, models_dir, model)
+
+
+def strict(profile: Profile, models_dir: Path) -> Profile:
+    """The same models, run so that an answer depends on its request alone.
+
+    32-bit floats, one sequence at a time, no shared prefixes, no compiling: slow, and for comparing
+    whole runs bit by bit. On GPUs it needs about twice the memory, which is computed.
+    """
+    plain = {"dtype": "float32", "max_num_seqs": 1}
+    plain |= {"prefix_caching": False, "enforce_eager": True}
+    engines = {name: one.model_copy(update=plain) for name, one in profile.engines.items()}
+    return _needing(profile.model_copy(update={"engines": engines}), models_dir, *engines)
+
+
+def _needing(profile: Profile, models_dir: Path, *names: str) -> Profile:
+    """The same with the GPU memory that the folders of models show they need.
+
+    A model's `gpu_memory_gib` stays on CPUs, and where the folder is not there, which is said when
+    it is looked for.
+    """
+    engines = dict(profile.engines)
+    for name in names:
+        registered = models_dir / name
+        folder = registered if registered.is_dir() else Path(name).expanduser()
+        if profile.device == "cuda" and (folder / "config.json").is_file():
+            need = round(memory_gib(folder, engines[name]), 1)
+            engines[name] = engines[name].model_copy(update={"gpu_memory_gib": need})
     return profile.model_copy(update={"engines": engines})
 
 
-def _longest_prompt_gib(folder: Path, text: dict[str, Any], options: EngineOptions) -> float:
-    heads = _number(folder, text, "num_attention_heads")
-    shared = -(-_number(folder, text, "num_key_value_heads", heads) // options.tensor_parallel)
-    head = _number(folder, text, "head_dim", _number(folder, text, "hidden_size") // heads)
+def _beside_cache_gib(folder: Path, options: EngineOptions) -> float:
+    """What a server takes on each GPU for all but keys and values."""
+    share = options.tensor_parallel
+    tokens, sequences = _batch(options)
+    hidden, wide = (_number(folder, key) for key in ("hidden_size", "intermediate_size"))
+    wide *= _text(folder).get("num_experts_per_tok") or 1
+    step = tokens * (2 * hidden + 3 * wide / share) * _BYTES[options.dtype]
+    logits = 8 * sequences * _number(folder, "vocab_size")
+    return weights_gib(folder, options.dtype) / share + CONTEXT_GIB + (step + logits) / GIB
+
+
+def _longest_prompt_gib(folder: Path, options: EngineOptions) -> float:
+    """Keys and values of one longest prompt on each of its GPUs."""
+    text = _text(folder)
+    heads = _number(folder, "num_attention_heads")
+    shared = _number(folder, "num_key_value_heads", heads)
+    head = _number(folder, "head_dim", _number(folder, "hidden_size") // heads)
+    length = _length(folder, options)
+    layers = _number(folder, "num_hidden_layers")
+    sliding = list(text.get("layer_types") or ()).count("sliding_attention")
+    window = min(length, _batch(options)[0] + (text.get("sliding_window") or length))
+
+    def numbers(heads: int, head: int, layers: int, tokens: int) -> int:
+        return 2 * -(-heads // options.tensor_parallel) * head * layers * tokens
+
+    whole = text.get("num_global_key_value_heads") or shared, text.get("global_head_dim") or head
     size = 1 if options.kv_cache_dtype == "fp8" else _BYTES[options.dtype]
-    length = options.max_model_len or _number(folder, text, "max_position_embeddings")
-    layers = _number(folder, text, "num_hidden_layers")
-    return 2 * layers * shared * head * length * size / GIB
+    full = numbers(*whole, layers - sliding, length)
+    return (full + numbers(shared, head, sliding, window)) * size / GIB
 
 
-def _number(folder: Path, text: dict[str, Any], key: str, default: int | None = None) -> int:
+def _length(folder: Path, options: EngineOptions) -> int:
+    return options.max_model_len or _number(folder, "max_position_embeddings")
+
+
+def _batch(options: EngineOptions) -> tuple[int, int]:
+    """Tokens in a step, and requests; what the profile leaves out as vLLM chooses it by the GPU."""
+    size = options.gpu_memory_gib or math.inf
+    tokens, sequences = next(usual for least, usual in _BATCHES.items() if size >= least)
+    return options.max_num_batched_tokens or tokens, options.max_num_seqs or sequences
+
+
+def _text(folder: Path) -> dict[str, Any]:
+    """The part of a configuration that is about the text model."""
+    config = read_object(folder / "config.json")
+    text: dict[str, Any] = config.get("text_config") or config
+    return text
+
+
+def _number(folder: Path, key: str, default: int | None = None) -> int:
+    text = _text(folder)
     usual = _GEMMA3.get(key, default) if text.get("model_type") == "gemma3_text" else default
-    value = text.get(key) or usual
+    # Models of experts alone have no other layers.
+    moe = text.get("moe_intermediate_size") if key == "intermediate_size" else None
+    value = text.get(key) or moe or usual
     if not isinstance(value, int):
         raise ServingError(f"{folder / 'config.json'} has no {key}; fetch the file again")
     return value
+
+
+def _tensor_names(folder: Path) -> Iterator[str]:
+    for file in _files(folder):
+        yield from read_header(file)[0]
 
 
 def _files(folder: Path) -> list[Path]:

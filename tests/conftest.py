@@ -14,7 +14,6 @@ from scripted import KEY, Scripted
 
 from serving import detached
 from serving.detached import State
-from serving.endpoint import Endpoint
 from serving.models import Model, add, find
 from serving.offline import go_offline
 from serving.profile import EngineOptions, load
@@ -129,13 +128,6 @@ def server_home(running_server: State, session_folder: Path) -> Path:
     nobodys = running_server.model_copy(update={"owner": None})
     (home / "servers" / f"{nobodys.pid}.json").write_text(nobodys.model_dump_json())
     return home
-
-
-@pytest.fixture(scope="session")
-def strict_server(smollm2: Model, session_folder: Path) -> Endpoint:
-    """A real vLLM server in strict mode, shared by all workers."""
-    options = load("cpu-small").strict().engine(smollm2.name)
-    return _shared(smollm2, options, session_folder / "strict").endpoints()[0]
 
 
 def _shared(model: Model, options: EngineOptions, home: Path) -> State:

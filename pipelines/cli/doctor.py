@@ -30,7 +30,7 @@ from pipelines.runs.provenance import hardware
 from serving import connect, models
 from serving import profile as profiles
 from serving.calls import Completion, Sampling
-from serving.connect import Role, Source, default_cache
+from serving.connect import Source, default_cache
 from serving.errors import ServingError
 from serving.gpus import any_gpu, driver
 from serving.home import default_home, default_models_dir
@@ -42,8 +42,8 @@ from serving.installed import (
     engine_version,
 )
 from serving.placement import Seat, fitting
-from serving.profile import Profile
-from serving.weights import weights_gib
+from serving.profile import Profile, Role
+from serving.weights import cache_tokens, weights_gib
 
 State = Literal["good", "missing", "note"]
 """What is missing will not work; a note is something to know."""
@@ -125,7 +125,7 @@ def findings(
         yield _looked_for("C compiler", c_compiler)
     yield Finding("profile", "good", f"{chosen.name}: {chosen.description}")
     yield from roles(chosen, models_dir, verify=verify)
-    yield from placement(chosen)
+    yield from placement(chosen, models_dir)
     yield from memory(chosen, models_dir)
     yield from disk()
     if ask:
@@ -216,7 +216,7 @@ def roles(profile: Profile, models_dir: Path, *, verify: bool) -> Iterator[Findi
         yield Finding("embedder", "good" if packaged else "note", says)
 
 
-def placement(profile: Profile) -> Iterator[Finding]:
+def placement(profile: Profile, models_dir: Path) -> Iterator[Finding]:
     """Which GPU each model of a profile is given, and which profiles fit this machine."""
     if profile.device == "cpu":
         return
@@ -232,7 +232,13 @@ def placement(profile: Profile) -> Iterator[Finding]:
         return f"GPU {'; GPU '.join(shown)}"
 
     for model, seats in found.engines.items():
-        yield Finding(f"place of {model}", "good", where(seats))
+        told = where(seats)
+        with suppress(ServingError):  # said of the model itself
+            folder = models.find(model, models_dir).path
+            least = min(seat.gib for seat in seats)
+            tokens = cache_tokens(folder, profile.engine(model), least)
+            told += f"; the cache holds at least {tokens:,} tokens of each copy"
+        yield Finding(f"place of {model}", "good", told)
     for role, seat in found.local.items():
         yield Finding(f"place of {role}", "good", where([seat]))
     for role, seat in found.alone.items():

@@ -18,9 +18,9 @@ from pipelines.errors import InputError, LowLabelMassError
 from pipelines.experiment.forecast import Forecast, table
 from pipelines.experiment.options import JudgedOptions, source_of
 from pipelines.option import Option
-from serving import models, shared
+from serving import models
 from serving import profile as profiles
-from serving.connect import placement
+from serving.connect import placement, shared_servers, stop_shared
 
 SMALL = "cpu-small"
 """The profile whose model comes as a package, so that a first run needs no other weights."""
@@ -209,7 +209,7 @@ def run_all(context: typer.Context, options: AllOptions) -> None:
         planned.insert(0, Stage("Prepare the model SmolLM2-135M-Instruct", prepare, 20))
     elif not options.dry_run:
         _refuse_missing(options, planned)
-    with shared.servers():
+    with shared_servers():
         _run_stages(context, planned, options, estimated=small and not options.dry_run)
 
 
@@ -248,7 +248,7 @@ def _run_stages(
             soft_wrap=True,
         )
         if stage.gradients and not options.dry_run and not _fits_beside_servers(options):
-            shared.stop()
+            stop_shared()
         try:
             run = contested.main(list(stage.command), prog_name="contested", standalone_mode=False)
         except LowLabelMassError as error:  # the other experiments do not depend on it

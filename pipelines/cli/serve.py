@@ -14,12 +14,12 @@ from pipelines.cli.flat import flat
 from pipelines.errors import InputError
 from pipelines.experiment.options import ModelOptions, source_of
 from pipelines.option import Option
-from serving import detached, models
-from serving.connect import KEY_VARIABLE, Role
+from serving import detached, models, weights
+from serving.connect import KEY_VARIABLE
 from serving.home import default_models_dir
 from serving.offline import go_offline
 from serving.placement import Seat
-from serving.profile import EngineOptions
+from serving.profile import EngineOptions, Role
 from serving.server import LocalServer, start_all
 
 
@@ -62,7 +62,10 @@ def serve(options: ServeOptions) -> None:
         _stop(options.model)
         return
     go_offline()
-    source = replace(source_of(options, options.role), strict=options.strict)
+    source = source_of(options, options.role)
+    if options.strict:
+        profile = weights.strict(source.profile, source.models_dir)
+        source = replace(source, profile=profile)
     found = models.find(options.model or source.profiled, source.models_dir)
     engine = source.options(found.name)
     if options.detach:

@@ -18,7 +18,7 @@ from pipelines.experiment.options import JudgedOptions
 from pipelines.option import Only, Option
 from pipelines.retrieval.dense import default_embedder
 from pipelines.retrieval.index import DEPTH, Method
-from serving.connect import Role
+from serving.profile import Role
 
 Weights = Literal["equal", "relevance"]
 WriterName = Literal["template", "llm"]

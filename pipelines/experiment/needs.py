@@ -16,9 +16,10 @@ from pipelines.experiment.options import (
 )
 from pipelines.option import refuse_given
 from serving import models
-from serving.connect import Role, Source
+from serving.connect import Source
 from serving.folders import check_folder
-from serving.weights import needing
+from serving.profile import Role
+from serving.weights import with_model
 
 OF_A_SERVER = ("model", "endpoint", "strict", "prompts", "concurrency", "on_overflow")
 """Options that have an effect only where a language model is asked.
@@ -152,11 +153,9 @@ def judge_source(options: ServerOptions, judge_model: str | None) -> Source | No
     judge = judge_model or source.profile.roles.judge
     if judge == source.profiled and not source.endpoints:
         return None
-    profile = source.profile.with_judge(judge)
-    if judge not in source.profile.engines:
-        profile = needing(profile, judge, source.models_dir)
-    if source.endpoints:  # which write, so that the judge has this machine to itself
-        profile = profile.with_model(judge, "judge")
+    # Endpoints write, so that the judge has this machine to itself.
+    roles: tuple[Role, ...] = ("judge", "generator") if source.endpoints else ("judge",)
+    profile = with_model(source.profile, judge, source.models_dir, *roles)
     return replace(source, role="judge", model=judge_model, endpoints=(), profile=profile)
 
 

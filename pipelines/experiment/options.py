@@ -17,13 +17,12 @@ from pipelines.evidence.settings import PANEL as METRIC_PANEL
 from pipelines.evidence.settings import JudgeSettings, LabellerName
 from pipelines.option import Only, Option, Options, nested
 from pipelines.preset import WithPresets
-from serving import models
+from serving import models, weights
 from serving import profile as profiles
-from serving.connect import Role, Source, devices
+from serving.connect import Source, devices
 from serving.home import default_models_dir
 from serving.manifests import read_manifest
-from serving.profile import LocalRole
-from serving.weights import needing
+from serving.profile import LocalRole, Role
 
 MODEL_PANEL = "Model and server"
 CLUSTER_PANEL = "Cluster"
@@ -306,16 +305,14 @@ def source_of(options: ProfileOptions, role: Role) -> Source:
     model = options.model if isinstance(options, ModelOptions) else None
     models_dir = options.models_dir or default_models_dir()
     if model is not None and not endpoints:
-        known = model in profile.engines
-        profile = profile.with_model(model, role)
-        profile = profile if known else needing(profile, model, models_dir)
+        other: Role = "judge" if role == "generator" else "generator"
+        profile = weights.with_model(profile, model, models_dir, role, other)
     return Source(
-        profile=profile,
+        profile=weights.strict(profile, models_dir) if strict else profile,
         role=role,
         models_dir=models_dir,
         model=model,
         endpoints=tuple(endpoints),
-        strict=strict,
     )
 
 

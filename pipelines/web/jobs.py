@@ -30,7 +30,7 @@ from pipelines.inspection.found import Tell
 from pipelines.loopback import STOP_S
 from pipelines.report.text import one_line, visible
 from salience.errors import SalienceError
-from serving import shared
+from serving.connect import shared_servers
 from serving.errors import ServingError
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
@@ -235,7 +235,7 @@ class Jobs:
             self.close()
 
     def _work(self, perform: Perform) -> None:
-        with shared.servers():
+        with shared_servers():
             while (job := self._next()) is not None:
                 asyncio.run(self._do(job, perform))
 

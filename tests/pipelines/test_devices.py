@@ -4,7 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from serving_machines import A10, H100, cards
+from model_shapes import published
+from serving_machines import A10, A6000, H100, cards
 
 from pipelines.experiment.needs import judge_source
 from pipelines.experiment.options import ServerOptions, device_of, source_of, tagger_named
@@ -26,11 +27,11 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> list[Gpu]:
     return gpus
 
 
-def test_the_tagger_leaves_the_servers_their_gpus(machine: list[Gpu]) -> None:
+def test_tagger_and_embedder_are_beside_the_servers_that_have_room(machine: list[Gpu]) -> None:
     machine += cards(H100, H100)
     where = source_of(ServerOptions(profile="gemma-3-27b"), "judge")
-    assert where.seats()[0].gpus == ("GPU-0",)
-    assert tagger_named(None, where).device == "cuda:1"
+    assert [seat.gpus for seat in where.seats()] == [("GPU-0",), ("GPU-1",)]
+    assert tagger_named(None, where).device == "cuda:0"
     assert device_of("embedder", where) == "cuda:1"
 
 
@@ -50,12 +51,12 @@ def test_the_decoder_is_where_the_placement_has_room(
     machine += cards(A10, A10, A10)
     folder = decoder_folder(DecoderOptions(profile="one-gpu-7b"))
     assert folder.model.name == "qwen2.5-7b-instruct"
-    assert folder.device == ("cuda:1",)
+    assert folder.device == ("cuda:0",), "once the servers, one on each, have ended"
     given = decoder_folder(DecoderOptions(profile="one-gpu-7b", device="cuda:0, cuda:2"))
     assert given.device == ("cuda:0", "cuda:2")
     monkeypatch.setattr("pipelines.npov.decoder.weights_gib", lambda *_: 26.0)
     larger = decoder_folder(DecoderOptions(profile="one-gpu-7b", model="larger"))
-    assert larger.device == ("cuda:1", "cuda:2"), "26 + 4 GiB do not fit on one card"
+    assert larger.device == ("cuda:0", "cuda:1"), "26 + 4 GiB do not fit on one card"
 
 
 def test_a_decoder_without_room_is_said(machine: list[Gpu], smollm2: Model) -> None:
@@ -78,4 +79,21 @@ def test_writer_and_judge_are_placed_together_and_one_model_once(machine: list[G
     alone = judge_source(elsewhere, "other")
     assert alone is not None
     assert {*alone.profile.engines} == {"other"}
-    assert {seat.gpus for seat in alone.seats()} == {("GPU-0",)}
+    assert {seat.gpus for seat in alone.seats()} == {("GPU-0",), ("GPU-1",)}
+
+
+def test_strict_mode_is_refused_where_32_bits_do_not_fit(
+    machine: list[Gpu], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    published(tmp_path / "qwen2.5-7b-instruct", "qwen2.5-7b-instruct")
+    options = ServerOptions(profile="one-gpu-7b", models_dir=tmp_path, strict=True)
+    machine += cards(A10)
+    with pytest.raises(
+        ServingError,
+        match=r"qwen2\.5-7b-instruct needs 1 GPU with 33\.1 GiB free, this machine has 1 x "
+        r"NVIDIA A10 .*; --strict computes in float32, batch_invariant = true in the",
+    ):
+        source_of(options, "judge").seats()
+    monkeypatch.setattr(connect, "_placed", {})
+    machine[:] = cards(A6000)
+    assert source_of(options, "judge").seats()[0].gib >= 33.1

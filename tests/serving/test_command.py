@@ -11,7 +11,6 @@ import pytest
 
 from serving import command as module
 from serving.command import arguments, command
-from serving.errors import ServingError
 from serving.models import Model
 from serving.profile import EngineOptions
 from serving.server import variables
@@ -50,8 +49,10 @@ def test_the_installed_vllm_decides_the_program(
     assert line == [sys.executable, "-m", *program, *named, *given]
     assert value(line, "--api-server-count") == "2"
     assert value(line, "--reasoning-parser") == "qwen3"
+    assert value(line, "--hf-overrides") == '{"head_dtype": "float32"}'
     plain = command(model, EngineOptions(), 8000)
-    assert not {"--api-server-count", "--reasoning-parser", "--chat-template"} & {*plain}
+    added = {"--api-server-count", "--reasoning-parser", "--chat-template", "--hf-overrides"}
+    assert not {*added, "--renderer-num-workers", "--language-model-only"} & {*plain}
 
 
 @pytest.mark.parametrize(
@@ -75,14 +76,6 @@ def test_a_template_that_asks_for_the_date_is_given_one(model: Model) -> None:
     assert value(line, "--chat-template") == on_a_fixed_day(dated) != dated
     config.write_text(json.dumps({"chat_template": "Hello"}))
     assert "--chat-template" not in command(model, EngineOptions(), 8000)
-
-
-def test_weights_that_vllm_would_refuse_start_nothing(model: Model) -> None:
-    quantised = {"model_type": "llama", "quantization_config": {"quant_method": "awq"}}
-    (model.path / "config.json").write_text(json.dumps(quantised))
-    command(model, EngineOptions(dtype="float16"), 8000)
-    with pytest.raises(ServingError, match=r"awq weights.* not in float32"):
-        command(model, EngineOptions(dtype="float32"), 8000)
 
 
 def test_a_start_on_gpus_compiles_nothing_with_nvcc_unless_the_profile_says_so(

@@ -1,6 +1,7 @@
 """Which model a client asks, and what its answers are filed under."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from scripted import MODEL, Scripted
@@ -64,8 +65,6 @@ async def test_a_model_takes_its_own_engine_options_where_the_profile_has_some()
     source = Source(chosen, "judge", Path("unused"))
     assert source.options("big").max_model_len == 1024
     assert source.options("another").max_model_len == 8192
-    strict = Source(chosen, "judge", Path("unused"), strict=True)
-    assert strict.options("big").dtype == "float32"
 
 
 @pytest.mark.parametrize("role", ["judge", "generator"])
@@ -107,11 +106,28 @@ def test_reasoning_without_a_parser_is_refused_where_a_server_is_to_be_started()
         reasons(resolved(R1, served=False), EngineOptions())
 
 
-def test_how_reasoning_is_read_is_part_of_what_answers_are_filed_under() -> None:
-    plain = EngineOptions(dtype="bfloat16")
-    assert numerics(plain) == "bfloat16"
-    reasoning = plain.model_copy(update={"reasoning_parser": "qwen3"})
-    assert numerics(reasoning) == "bfloat16 reasoning qwen3 4096"
+@pytest.mark.parametrize(
+    ("changed", "filed"),
+    [
+        ({}, "bfloat16"),
+        ({"reasoning_parser": "qwen3"}, "bfloat16 reasoning qwen3 4096"),
+        ({"gpu_memory_gib": 20}, "bfloat16 head float32"),
+        ({"gpu_memory_gib": 20, "batch_invariant": True}, "bfloat16 batch-invariant"),
+        (
+            {"gpu_memory_gib": 20, "quantization": "fp8", "kv_cache_dtype": "fp8"},
+            "bfloat16 head float32 fp8 kv fp8",
+        ),
+        (
+            {"gpu_memory_gib": 20, "dtype": "float32", "max_num_seqs": 1, "prefix_caching": False},
+            "float32 strict",
+        ),
+    ],
+)
+def test_what_can_change_an_answer_is_what_answers_are_filed_under(
+    changed: dict[str, Any], filed: str, tmp_path: Path
+) -> None:
+    options = EngineOptions(dtype="bfloat16").model_copy(update=changed)
+    assert numerics(options, tmp_path) == filed
 
 
 def resolved(template: str, *, served: bool) -> RoleModel:

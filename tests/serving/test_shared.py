@@ -20,9 +20,9 @@ import psutil
 import pytest
 from commands import Contested
 
-from serving import detached, shared
+from serving import detached
 from serving.backend import Backend, DetachedServers, OnDemand
-from serving.connect import Source, backend, resolve
+from serving.connect import Source, backend, resolve, shared_servers
 from serving.detached import State
 from serving.endpoint import Endpoint
 from serving.errors import ServingError
@@ -213,14 +213,10 @@ def stops(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 
 
 def test_servers_are_shared_within_the_block_and_stopped_at_its_end(stops: list[object]) -> None:
-    assert not shared.wanted()
-    with shared.servers():
-        assert shared.wanted()
-        with shared.servers():
-            assert shared.wanted()
-        assert shared.wanted()
-        assert stops == [], "the inner block is none"
-    assert not shared.wanted()
+    with shared_servers():
+        with shared_servers():
+            pass
+        assert stops == [], "the inner block changes nothing"
     assert stops == [os.getpid()]
 
 
@@ -237,7 +233,7 @@ async def test_within_the_block_one_start_serves_all_clients(
     monkeypatch.setattr(detached, "start", start)
     source = Source(load("cpu-small"), "judge", models_dir)
     resolved = await resolve(source)
-    with shared.servers():
+    with shared_servers():
         client = backend(resolved, source, tmp_path, lambda _: None)
         assert started == [], "it starts when the first question is asked"
         assert await client.endpoints() == await client.endpoints() == (endpoint,)
@@ -277,6 +273,7 @@ async def test_a_start_that_is_interrupted_leaves_no_process(
     asked.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asked
+    await servers.close()
     assert [process.poll() for process in spawned] == ([] if early else [-signal.SIGTERM])
 
 

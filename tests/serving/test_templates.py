@@ -125,6 +125,98 @@ GEMMA3 = """
 {%- if add_generation_prompt -%}{{ '<turn>model\\n' }}{%- endif -%}
 """
 
+# Qwen 3.5 and 3.6 think unless told not to, and take contents in parts.
+QWEN3_6 = """
+{%- macro told(content) -%}
+    {%- if content is string -%}{{- content -}}
+    {%- else -%}{%- for part in content -%}{{- part.text -}}{%- endfor -%}{%- endif -%}
+{%- endmacro -%}
+{%- if messages[0].role == 'system' %}
+    {{- '<|im|>system\\n' + told(messages[0].content) | trim + '<|/im|>\\n' }}
+{%- endif %}
+{%- for message in messages %}
+    {%- set content = told(message.content) | trim %}
+    {%- if message.role == "system" %}
+        {%- if not loop.first %}{{- raise_exception('System message comes first.') }}{%- endif %}
+    {%- else %}
+        {{- '<|im|>' + message.role + '\\n' + content.split('</think>')[-1] + '<|/im|>\\n' }}
+    {%- endif %}
+{%- endfor %}
+{%- if add_generation_prompt %}
+    {{- '<|im|>assistant\\n' }}
+    {%- if enable_thinking is defined and enable_thinking is false %}
+        {{- '<think>\\n\\n</think>\\n\\n' }}
+    {%- else %}
+        {{- '<think>\\n' }}
+    {%- endif %}
+{%- endif %}
+"""
+
+# It has turns of the system's own, and an empty thought where it is not to think.
+GEMMA4 = """
+{%- macro strip_thinking(text) -%}
+    {%- set ns = namespace(result='') -%}
+    {%- for part in text.split('<channel|>') -%}
+        {%- set ns.result = ns.result + part.split('<|channel>')[0] -%}
+    {%- endfor -%}
+    {{- ns.result | trim -}}
+{%- endmacro -%}
+{{- bos_token -}}
+{%- set turns = messages -%}
+{%- if (enable_thinking is defined and enable_thinking) or messages[0]['role'] == 'system' -%}
+    {{- '<|turn>system\\n' -}}
+    {%- if enable_thinking is defined and enable_thinking -%}{{- '<|think|>\\n' -}}{%- endif -%}
+    {%- if messages[0]['role'] == 'system' -%}
+        {{- messages[0]['content'] | trim -}}
+        {%- set turns = messages[1:] -%}
+    {%- endif -%}
+    {{- '<turn|>\\n' -}}
+{%- endif %}
+{%- for message in turns -%}
+    {%- set role = 'model' if message['role'] == 'assistant' else message['role'] -%}
+    {{- '<|turn>' + role + '\\n' }}
+    {%- set said -%}
+        {%- if role == 'model' -%}{{- strip_thinking(message['content']) -}}
+        {%- else -%}{{- message['content'] | trim -}}{%- endif -%}
+    {%- endset -%}
+    {{- said -}}
+    {%- if message.get('reasoning') -%}{{- '<|channel>thought\\n<channel|>' -}}{%- endif -%}
+    {{- '<turn|>\\n' -}}
+{%- endfor -%}
+{%- if add_generation_prompt -%}
+    {{- '<|turn>model\\n' -}}
+    {%- if not enable_thinking | default(false) -%}
+        {{- '<|channel>thought\\n<channel|>' -}}
+    {%- endif -%}
+{%- endif -%}
+"""
+
+LLAMA4 = """
+{{- bos_token }}
+{%- if not date_string is defined %}
+    {%- set date_string = strftime_now("%d %b %Y") if strftime_now is defined else "26 Jul 2024" %}
+{%- endif %}
+{%- if messages[0]['role'] == 'system' %}
+    {%- if messages[0]['content'] is string %}
+        {%- set told = messages[0]['content']|trim %}
+    {%- else %}
+        {%- set told = messages[0]['content'][0]['text']|trim %}
+    {%- endif %}
+    {%- set messages = messages[1:] %}
+    {{- "<|head|>system<|end|>\\n\\n" + told + "<|eot|>" }}
+{%- endif %}
+{%- for message in messages %}
+    {{- '<|head|>' + message['role'] + '<|end|>\\n\\n' }}
+    {%- if message['content'] is string %}
+        {{- message['content'] }}
+    {%- else %}
+        {%- for content in message['content'] %}{{- content['text'] }}{%- endfor %}
+    {%- endif %}
+    {{- "<|eot|>" }}
+{%- endfor %}
+{%- if add_generation_prompt %}{{- '<|head|>assistant<|end|>\\n\\n' }}{%- endif %}
+"""
+
 GPT_OSS = """
 {%- macro render_builtin(names) -%}
     {%- for name in names -%}{{ "// " + name + "\\n" }}{%- endfor -%}
@@ -193,6 +285,7 @@ MISTRAL = """
 
 FAMILIES = {
     **{"llama": LLAMA, "qwen2": QWEN2, "qwen3": QWEN3, "gemma3": GEMMA3},
+    **{"llama4": LLAMA4, "qwen3_6": QWEN3_6, "gemma4": GEMMA4},
     **{"gpt_oss": GPT_OSS, "r1": R1, "mistral": MISTRAL},
 }
 ASKED = "What is <|x|> & “y”?"
@@ -254,6 +347,7 @@ def test_every_family_is_rendered_as_transformers_renders_it() -> None:
     cases = [(source, chat) for source in FAMILIES.values() for chat in CHATS.values()]
     wanted = by_transformers(cases, {**SPECIAL, **TEMPLATE_ARGUMENTS})
     ours = [chat_tokenizer(source).render(chat) for source, chat in cases]
+    assert all("Be brief." in prompt for prompt in ours[1 :: len(CHATS)])
     names = [(family, chat) for family in FAMILIES for chat in CHATS]
     assert dict(zip(names, ours, strict=True)) == dict(zip(names, wanted, strict=True))
 

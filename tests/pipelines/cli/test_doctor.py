@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import psutil
 import pytest
 from commands import Contested
+from model_shapes import published
 from tiny_encoders import cross_encoder
 from tiny_project import write_model
 
@@ -17,6 +18,7 @@ from pipelines.cli.doctor import Finding, findings
 from pipelines.experiment import options
 from serving import connect, folders, models, processor, server
 from serving import profile as profiles
+from serving.models import Model
 from serving.profile import EngineOptions
 from serving.weights import GIB
 
@@ -216,20 +218,23 @@ def test_where_each_model_goes_and_what_fits_is_shown(
         monkeypatch.setattr(connect, "_placed", {})
         return by_name(findings(profile, tmp_path))
 
-    small = seen("one-gpu-7b", "GPU-1, Small, 8192, 8000, [N/A]")
+    small = seen("one-gpu-7b", "GPU-1, Small, 8192, 8000, 8.6, [N/A]")
     place = small["place of qwen2.5-7b-instruct"]
     assert place.state == "missing"
     assert "needs 1 GPU with 18 GiB free, this machine has 1 x Small with 8 of 8" in place.says
     assert small["profiles that fit"].says == "cpu-0.5b, cpu-1.5b, cpu-small"
-    two = [f"GPU-{n}, Large, 24576, 24200, [N/A]" for n in range(2)]
+    two = [f"GPU-{n}, Large, 24576, 24200, 8.6, [N/A]" for n in range(2)]
     found = seen("one-gpu-7b", *two)
-    assert found["place of qwen2.5-7b-instruct"].says == "GPU 0, 22 GiB"
-    assert found["place of salience"].says == "GPU 1, 19 GiB"
-    assert found["profiles that fit"].says == "cpu-0.5b, cpu-1.5b, cpu-small, one-gpu-7b"
-    one = seen("one-gpu-7b", two[0])
-    assert one["place of salience"].says == "GPU 0, 19 GiB, while no server runs there"
-    four = seen("llama-3.3-70b", *(f"GPU-{n}, A6000, 49140, 48600, [N/A]" for n in range(4)))
+    assert found["place of qwen2.5-7b-instruct"].says == "GPU 0, 20 GiB; GPU 1, 21 GiB"
+    assert found["place of salience"].says == "GPU 0, 19 GiB, while no server runs there"
+    assert found["profiles that fit"].says == "cpu-0.5b, cpu-1.5b, cpu-small, one-gpu-7b, qwen3-8b"
+    four = seen("llama-3.3-70b", *(f"GPU-{n}, A6000, 49140, 48600, 8.6, [N/A]" for n in range(4)))
     assert four["place of llama-3.3-70b-instruct"].says == "GPU 0+1+2+3, 42 GiB each"
+    folder = published(tmp_path / "folder", "qwen2.5-7b-instruct")
+    monkeypatch.setattr(models, "find", lambda name, _: Model(name, folder, "0" * 64))
+    place = seen("one-gpu-7b", *two)["place of qwen2.5-7b-instruct"]
+    # 20.1 - 16.82 GiB, by 57,344 bytes a token.
+    assert place.says.endswith("; the cache holds at least 61,444 tokens of each copy")
 
 
 @pytest.mark.real_server
