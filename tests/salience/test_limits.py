@@ -73,9 +73,9 @@ def test_a_forward_pass_keeps_what_is_counted(dtype: torch.dtype) -> None:
         return values
 
     embeddings = model.get_input_embeddings()(token_ids(tokens)[None]).requires_grad_(True)
-    with gradients.with_attention(model, "eager"):
-        with torch.autograd.graph.saved_tensors_hooks(kept, lambda values: values):
-            result = model(inputs_embeds=embeddings, use_cache=False)
+    saved = torch.autograd.graph.saved_tensors_hooks(kept, lambda values: values)
+    with gradients.with_attention(model, "eager"), saved:
+        result = model(inputs_embeds=embeddings, use_cache=False)
     assert result.logits.requires_grad
     assert sum(sizes.values()) == kept_weights(model, tokens)
 
