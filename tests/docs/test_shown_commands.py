@@ -31,8 +31,7 @@ from serving.calls import Sampling
 from serving.client import Client
 from serving.detached import State
 from serving.gpus import any_gpu
-from serving.manifests import read_manifest, write_manifest
-from serving.models import Model
+from serving.models import Model, read_manifest, write_manifest
 from serving.tokens import Message
 
 COVERED_BY = {
@@ -129,8 +128,8 @@ class Place:
         """A shown text with this machine's paths, address and key in place of the examples'."""
         text = text.replace("/data/", f"{self.root}/data/")
         if self.server is not None:
-            text = text.replace("http://127.0.0.1:8000/v1", self.server.urls[0])
-            text = text.replace("key-of-that-server", self.server.keys[0])
+            text = text.replace("http://127.0.0.1:8000/v1", self.server.endpoints[0].url)
+            text = text.replace("key-of-that-server", self.server.endpoints[0].key)
         return text
 
 

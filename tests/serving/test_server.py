@@ -20,10 +20,10 @@ import psutil
 import pytest
 
 from serving import detached
+from serving.detached import lives
 from serving.errors import ServingError
 from serving.installed import engine_version
 from serving.models import Model
-from serving.owner import lives
 from serving.profile import EngineOptions, load
 from serving.server import LocalServer, Restarts, start_all
 from serving.startup import HINTS, Progress, explain
@@ -491,6 +491,7 @@ def test_a_detached_server_outlives_its_starter_is_found_and_stopped(
         import asyncio, sys
         from pathlib import Path
         from serving import detached
+from serving.detached import lives
         from serving.models import Model
         from serving.profile import EngineOptions
         model = Model(name="m", path=Path(sys.argv[1]), digest="d")
