@@ -1,6 +1,6 @@
 """Each distinct item once, and batches that are full of tokens, not of padding."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -39,7 +39,9 @@ def token_budget_batches(lengths: Sequence[int], budget: int) -> list[list[int]]
     return batches
 
 
-def in_threads(work: Callable[[Sequence[T]], R], items: Sequence[T], size: int) -> Iterator[R]:
+def in_threads(
+    work: Callable[[Sequence[T]], R], items: Sequence[T], size: int
+) -> Generator[R, None, None]:
     """What work makes of so many items at a time, in order; later ones are made meanwhile.
 
     For work that lets other threads run, as a tokenizer does. Threads of its own may be switched

