@@ -188,17 +188,10 @@ def _note(
     """Writes the manifest of a model that is registered now; gives the model's digest."""
     digest = digest_of(files)
     created = datetime.now(UTC).isoformat(timespec="seconds")
-    write_manifest(
-        models_dir,
-        Manifest(
-            name=name,
-            digest=digest,
-            source=source,
-            created=created,
-            files=files,
-            notes=tuple(notes),
-        ),
+    content = Manifest(
+        name=name, digest=digest, source=source, created=created, files=files, notes=tuple(notes)
     )
+    write_manifest(models_dir, content)
     return digest
 
 
