@@ -23,7 +23,6 @@ import httpx
 import pytest
 from commands import Outcome
 from shown import ASSIGNMENTS, PAGES, ROOT, Case, cases, write_files, write_model
-from tiny_wheels import write_parts_wheel
 
 from pipelines.cli.app import main
 from serving import models, processor
@@ -188,11 +187,6 @@ def build(
     assert spec.origin is not None
     (packaged,) = Path(spec.origin).parent.glob("*.gguf")
     (root / "data" / packaged.name).symlink_to(packaged)
-    (root / "data/wheels").mkdir()
-    content = packaged.read_bytes()
-    half = len(content) // 2
-    for number, part in enumerate((content[:half], content[half:]), 1):
-        write_parts_wheel(root / "data/wheels", "my-model-part", number, part)
     return place
 
 
