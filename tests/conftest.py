@@ -150,7 +150,8 @@ def _shared(model: Model, options: EngineOptions, home: Path) -> State:
             os.sched_setaffinity(0, {max(cores)})
             asyncio.run(detached.start(model, options, home=home))
             os.sched_setaffinity(0, cores)
-            subprocess.Popen([sys.executable, "-c", STOP_AFTER, str(session), str(home)])
+            line = [sys.executable, "-c", STOP_AFTER, str(session), str(home)]
+            subprocess.Popen(line, start_new_session=True)  # outlives the group, if that is killed
     (state,) = detached.running(home)
     return state
 
