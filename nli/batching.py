@@ -1,9 +1,11 @@
 """Each distinct item once, and batches that are full of tokens, not of padding."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 T = TypeVar("T", bound=Any)
+R = TypeVar("R")
 
 
 def distinct(items: Sequence[T]) -> tuple[list[T], list[int]]:
@@ -35,3 +37,20 @@ def token_budget_batches(lengths: Sequence[int], budget: int) -> list[list[int]]
             batches.append([place])
             width = lengths[place]
     return batches
+
+
+def in_threads(
+    work: Callable[[Sequence[T]], R], items: Sequence[T], size: int
+) -> Generator[R, None, None]:
+    """What work makes of so many items at a time, in order; later ones are made meanwhile.
+
+    For work that lets other threads run, as a tokenizer does. Threads of its own may be switched
+    off, since they do not survive a fork; these end with the iterator.
+    """
+    import torch
+
+    pool = ThreadPoolExecutor(torch.get_num_threads())
+    try:
+        yield from pool.map(work, [items[at : at + size] for at in range(0, len(items), size)])
+    finally:
+        pool.shutdown(cancel_futures=True)

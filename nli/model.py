@@ -1,16 +1,18 @@
 """The cross-encoder: pairs of texts in, logits out, quickly and the same in every order."""
 
 import warnings
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nli.batching import distinct
+from nli.batching import distinct, in_threads
 from nli.errors import TaggerError, is_fault
 from nli.folder import check_folder, folder_digest
 from nli.labels import LABELS, Label, label_order
@@ -21,9 +23,12 @@ if TYPE_CHECKING:
     import torch
 
 Precision = Literal["auto", "fp32", "bf16", "fp16", "int8"]
+Encoded = tuple[NDArray[np.int32], NDArray[np.uint8]]
+"""Token and segment numbers of a pair, (tokens,) each."""
 
-# So many pairs are tokenised at a time: the tokenizer's own records of them are large.
-_TOKENISED_AT_ONCE = 8192
+TOKENISED_AT_ONCE = 64
+"""Pairs that a thread tokenises at a time: few, so that scoring begins at once."""
+
 WIDTH_STEP = 16
 """Batches are padded to a multiple of so many tokens."""
 # What a model without a limit of its own is given.
@@ -123,30 +128,32 @@ class Encoder:
             return np.zeros((0, len(LABELS)), dtype=np.float32)
         unique, index = distinct(pairs)
         times = Counter(index)
-        encoded = self._encoded(unique)
         scored = np.empty((len(unique), len(LABELS)), dtype=np.float32)
-        for batch, logits in self._scored(encoded):
-            scored[batch] = logits
-            self._refuse_what_is_no_number(logits)
-            if on_batch is not None:
-                on_batch(sum(times[place] for place in batch))
+        # About the longest first: what takes the most memory is tried first.
+        order = sorted(range(len(unique)), key=lambda place: -sum(map(len, unique[place])))
+        ordered = [unique[place] for place in order]
+        with closing(in_threads(self._encoded, ordered, TOKENISED_AT_ONCE)) as encoded:
+            placed = zip(order, chain.from_iterable(encoded), strict=True)
+            for batch, logits in self._scored(placed):
+                scored[batch] = logits
+                self._refuse_what_is_no_number(logits)
+                if on_batch is not None:
+                    on_batch(sum(times[place] for place in batch))
         own = [self.labels.index(label) for label in LABELS]
         reordered: NDArray[np.float32] = scored[index][:, own]
         return reordered
 
-    def _encoded(self, pairs: Sequence[Pair]) -> list[tuple[NDArray[Any], NDArray[Any]]]:
+    def _encoded(self, pairs: Sequence[Pair]) -> list[Encoded]:
         """Token and segment numbers of each pair."""
         found = []
-        for start in range(0, len(pairs), _TOKENISED_AT_ONCE):
-            part = [tuple(pair) for pair in pairs[start : start + _TOKENISED_AT_ONCE]]
-            for each in self._tokenised(part):
-                if len(each.ids) > self.max_tokens:
-                    raise TaggerError(
-                        f"a pair has {len(each.ids):,} tokens where the model reads"
-                        f" {self.max_tokens:,}; split its premise"
-                    )
-                ids = np.asarray(each.ids, dtype=np.int32)
-                found.append((ids, np.asarray(each.type_ids, dtype=np.uint8)))
+        for pair in self._tokenised([tuple(pair) for pair in pairs]):
+            if len(pair.ids) > self.max_tokens:
+                raise TaggerError(
+                    f"a pair has {len(pair.ids):,} tokens where the model reads"
+                    f" {self.max_tokens:,}; split its premise"
+                )
+            ids = np.asarray(pair.ids, dtype=np.int32)
+            found.append((ids, np.asarray(pair.type_ids, dtype=np.uint8)))
         return found
 
     def _tokenised(self, texts: Sequence[Any], **options: bool) -> list[Any]:
@@ -162,23 +169,34 @@ class Encoder:
             ) from error
 
     def _scored(
-        self, pairs: Sequence[tuple[NDArray[Any], NDArray[Any]]]
+        self, pairs: Iterable[tuple[int, Encoded]]
     ) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
-        """Every batch, by the places of its pairs, and its logits, in the model's own order."""
-        lengths = [len(ids) for ids, _ in pairs]
-        # Longest first: what takes the most memory is tried first.
-        order = sorted(range(len(pairs)), key=lambda place: -lengths[place])
-        done = 0
-        while done < len(order):
-            width, rows = self._shape(lengths[order[done]])
-            next_ones = order[done : done + rows]
-            batch = [place for place in next_ones if self._shape(lengths[place])[0] == width]
-            logits = self._attempted([pairs[place] for place in batch])
+        """Every batch, by the places of its pairs, and its logits, in the model's own order.
+
+        A batch is scored as soon as it is full, the others in the end.
+        """
+        waiting: dict[int, list[tuple[int, Encoded]]] = defaultdict(list)
+        for place, encoded in pairs:
+            width, rows = self._shape(len(encoded[0]))
+            waiting[width].append((place, encoded))
+            if len(waiting[width]) >= rows:
+                yield from self._batches(waiting.pop(width))
+        for width in sorted(waiting, reverse=True):
+            yield from self._batches(waiting[width])
+
+    def _batches(
+        self, pairs: Sequence[tuple[int, Encoded]]
+    ) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
+        """The same of pairs of one width: one batch, or several where memory ends."""
+        while pairs:
+            width, rows = self._shape(len(pairs[0][1][0]))
+            batch = pairs[:rows]
+            logits = self._attempted([encoded for _, encoded in batch])
             if logits is None:
                 self._budget.tokens = rows * width // 2
                 continue
-            yield batch, logits
-            done += len(batch)
+            yield [place for place, _ in batch], logits
+            pairs = pairs[rows:]
 
     def _refuse_what_is_no_number(self, logits: NDArray[np.float32]) -> None:
         if np.isfinite(logits).all():
@@ -192,9 +210,7 @@ class Encoder:
             f"{self.folder} gives scores that are no numbers in {self.precision}; {mend}"
         )
 
-    def _attempted(
-        self, batch: Sequence[tuple[NDArray[Any], NDArray[Any]]]
-    ) -> NDArray[np.float32] | None:
+    def _attempted(self, batch: Sequence[Encoded]) -> NDArray[np.float32] | None:
         """Logits of one batch, as `_forward` gives them, or None where memory does not suffice."""
         try:
             return self._forward(batch)
@@ -210,7 +226,7 @@ class Encoder:
         release()
         return None
 
-    def _forward(self, batch: Sequence[tuple[NDArray[Any], NDArray[Any]]]) -> NDArray[np.float32]:
+    def _forward(self, batch: Sequence[Encoded]) -> NDArray[np.float32]:
         """Logits of one batch, (b, 3), in the model's own order."""
         import torch
 

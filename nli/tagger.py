@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Self
 
@@ -11,11 +12,11 @@ from numpy.typing import NDArray
 
 from nli import calibration
 from nli.aggregation import aggregate, softmax
-from nli.batching import distinct
+from nli.batching import distinct, in_threads
 from nli.calibration import Calibration
 from nli.errors import TaggerError
 from nli.labels import LABELS, Label
-from nli.model import Encoder, Precision
+from nli.model import TOKENISED_AT_ONCE, Encoder, Precision
 from nli.pairs import Pair
 from nli.sentences import Span, sentences
 from nli.windows import windows
@@ -165,18 +166,22 @@ class Tagger:
     def _windows(self, pairs: Sequence[Pair]) -> list[list[Span]]:
         """How each premise is cut, given the room that its hypothesis leaves."""
         room, cut = cache(self._room), cache(self._cut)
-        spans: list[list[Span]] = []
         unfit: dict[Pair, str] = {}
-        for pair in pairs:
+
+        def fitted(pair: Pair) -> list[Span]:
             try:
                 if not (pair.premise.strip() and pair.hypothesis.strip()):
                     raise TaggerError(_EMPTY)
-                spans.append(cut(pair.premise, room(pair.hypothesis)))
+                return cut(pair.premise, room(pair.hypothesis))
             except TaggerError as error:
                 unfit[pair] = str(error)
+                return []
+
+        spans = in_threads(lambda some: list(map(fitted, some)), pairs, TOKENISED_AT_ONCE)
+        found = list(chain.from_iterable(spans))
         if unfit:
-            raise UnfitError(unfit)
-        return spans
+            raise UnfitError({pair: unfit[pair] for pair in pairs if pair in unfit})
+        return found
 
     def _room(self, hypothesis: str) -> int:
         """Tokens that a hypothesis leaves for a window of the premise."""

@@ -39,12 +39,15 @@ def _covered(
 ) -> list[Span]:
     """Join units to windows within the budget; units that are too long are cut first."""
     pieces: list[Span] = []
+    lengths: list[int] = []
     for unit, length in zip(units, _lengths(text, units, length_of), strict=True):
         if length > budget and (smaller := _smaller(text, unit)):
-            pieces += _covered(text, smaller, length_of, budget, 0)
+            smaller = _covered(text, smaller, length_of, budget, 0)
+            pieces += smaller
+            lengths += _lengths(text, smaller, length_of)
         else:
             pieces.append(unit)
-    lengths = _lengths(text, pieces, length_of)
+            lengths.append(length)
     # Some tokenizers make more tokens of a text than of its parts: fill a little less, then.
     single = set(pieces)
     fill = budget

@@ -191,8 +191,8 @@ def _batched(
     read before the last of them.
     """
     length, memory = read.shape[1], limits.working_memory(model)
-    size = chunk or chunk_size(model, length, memory)
     attention = quick_attention(model, length, memory)
+    size = chunk or chunk_size(model, length, memory, attention)
     done, before = 0, length - len(ids)
     while done < len(places):
         some = places[done : done + size]
@@ -214,7 +214,7 @@ def _batched(
             done += len(some)
             continue
         release()
-        limits.memory = len(some) * token_cost(model, length) // 2
+        limits.memory = len(some) * token_cost(model, length, attention) // 2
         size, attention = (len(some) // 2, attention) if len(some) > 1 else (1, "sdpa")
 
 

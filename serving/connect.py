@@ -107,9 +107,9 @@ def placement(profile: Profile) -> Placement:
         _placed[key] = here(
             profile,
             {
-                state.model: state.seats
+                state.model: state.job.seats
                 for state in detached.running()
-                if state.seats and wanted.get(state.model) == state.options
+                if state.job.seats and wanted.get(state.model) == state.job.options.digest()
             },
         )
     return _placed[key]

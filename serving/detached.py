@@ -1,16 +1,16 @@
 """Servers that outlive the command that started them: start, find, list, stop.
 
-A detached server is a process of its own (`python -m serving.detached`) that holds the servers of
-one model like any other owner does: it restarts them, and they die with it. What others need to
-find it stands in `HOME/servers/*.json`, readable by its user alone, since the key is in it; there
-it stands from the start on, so that who comes second waits and starts no other.
+A detached server is a process of its own (`python -m serving.detached JOB`) that holds the servers
+of one model like any other owner does: it restarts them, and they die with it. What it holds stands
+on its command line; how far it is, where it answers and with which key, in `HOME/servers/PID.json`,
+which its user alone can read. The file is there from the start on, so that who comes second waits
+and starts no other.
 
 It runs until it is stopped, or, if it was started for a process, until that process ends in
 whatever way; then it serves nobody else.
 """
 
 import asyncio
-import json
 import os
 import signal
 import subprocess
@@ -18,22 +18,20 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any, NoReturn, cast
+from typing import cast
 
 import psutil
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from serving.endpoint import Endpoint, answers
 from serving.errors import ServingError
-from serving.home import default_home
+from serving.home import alone, default_home, opened_to_append, write
 from serving.installed import engine_version
 from serving.models import Model
 from serving.offline import go_offline, module_path
-from serving.owner import end_with, lives
 from serving.placement import Seat
-from serving.private import alone, opened_to_append, write
 from serving.profile import EngineOptions
 from serving.server import LocalServer, start_all
 
@@ -42,55 +40,79 @@ _STOP_S = 40.0
 _LOOK_EVERY_S = 0.5
 
 
-class State(BaseModel):
-    """What a detached server says of itself.
+class Job(BaseModel):
+    """What a process holds, as its command line says it; no secrets.
 
     Attributes:
-        digest, options: Digests of the model it serves and of the engine options.
-        pid: The process that holds the servers.
-        urls, keys: Base address and key of each replica; none while it is starting or ending.
-        logs: Folder of their logs.
-        owner: The process that it runs for; None if it runs until it is stopped.
+        engine: The engine it runs; see `installed.engine_version`.
+        port: Of the first replica; a free one if None.
         seats: What it holds of which GPUs.
+        logs: Folder of the servers' logs.
+        owner: The process that it runs for; None if it runs until it is stopped.
     """
 
     model_config = ConfigDict(frozen=True)
 
-    model: str
-    digest: str
-    options: str
+    model: Model
+    options: EngineOptions
     engine: str
-    pid: int
-    urls: tuple[str, ...]
-    keys: tuple[str, ...]
+    home: Path
     logs: Path
+    port: int | None = None
     owner: int | None = None
     seats: tuple[Seat, ...] = ()
 
-    def endpoints(self) -> list[Endpoint]:
-        """Where it answers."""
-        return [Endpoint(*own, self.model) for own in zip(self.urls, self.keys, strict=True)]
+
+class Note(BaseModel):
+    """What a process says of itself: how far it is, and where it answers once it does."""
+
+    model_config = ConfigDict(frozen=True)
+
+    status: str = ""
+    endpoints: tuple[Endpoint, ...] = ()
+
+
+@dataclass(frozen=True)
+class State:
+    """A detached server: its process, its job, and what it says of itself."""
+
+    pid: int
+    job: Job
+    status: str
+    endpoints: tuple[Endpoint, ...]
+
+    @property
+    def model(self) -> str:
+        """The name of its model."""
+        return self.job.model.name
 
     def serves(self, digest: str, options: EngineOptions) -> bool:
         """Whether this process may use it for a model and options: it is nobody's, or our own."""
-        same = (self.digest, self.options) == (digest, options.digest()) and _same_engine(self)
-        return same and self.owner in (None, os.getpid())
+        job = self.job
+        same = job.model.digest == digest and job.options.digest() == options.digest()
+        return same and job.engine == engine_version() and job.owner in (None, os.getpid())
 
+    @property
     def abandoned(self) -> bool:
         """Whether the process that it runs for has ended, so that it is about to end, too."""
-        return self.owner is not None and not lives(self.owner)
+        return self.job.owner is not None and not lives(self.job.owner)
+
+    @property
+    def condition(self) -> str:
+        """Why it cannot be used at once, although it is there."""
+        if self.abandoned:
+            return f"{self.model}: waiting for a server to end with the job it was started for"
+        if self.endpoints:
+            return f"{self.model}: waiting for a busy server"
+        return self.status or f"{self.model}: waiting for a server that starts"
 
 
-class _Job(BaseModel):
-    """What the process is started with, on its command line; no secrets."""
-
-    model: Model
-    options: EngineOptions
-    port: int | None
-    home: Path
-    logs: Path
-    owner: int | None
-    seats: tuple[Seat, ...] = ()
+def lives(pid: int) -> bool:
+    """Whether there is such a process, and not only its exit code."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def running(home: Path | None = None) -> list[State]:
@@ -98,21 +120,20 @@ def running(home: Path | None = None) -> list[State]:
 
     Among them are those that are starting or ending.
     """
+    home = home or default_home()
     states = []
-    for file in sorted(_folder(home).glob("*.json")):
-        job = _job_of(file.stem, home or default_home())
-        if job is None:
+    for file in (home / "servers").glob("*.json"):
+        if (job := _job_of(file.stem, home)) is None:
             file.unlink(missing_ok=True)
             continue
-        try:
-            states.append(State.model_validate_json(file.read_bytes()))
-        except (OSError, ValidationError):  # damaged, or of another version
-            with suppress(ValidationError):
-                states.append(_state(_Job.model_validate(job), int(file.stem), "unknown"))
-    return sorted(states, key=lambda state: state.model)
+        note = Note()
+        with suppress(OSError, ValidationError):
+            note = Note.model_validate_json(file.read_bytes())
+        states.append(State(int(file.stem), job, note.status, note.endpoints))
+    return sorted(states, key=lambda state: (state.model, state.pid))
 
 
-def _job_of(pid: str, home: Path) -> dict[str, Any] | None:
+def _job_of(pid: str, home: Path) -> Job | None:
     """The job of a process that holds servers for this home; None of any other process.
 
     Its command line tells. When it began does not: the clock that tells that may have been set.
@@ -122,9 +143,9 @@ def _job_of(pid: str, home: Path) -> dict[str, Any] | None:
         *_, module, line = process.cmdline()
         if module != _MODULE or process.uids().real != os.getuid():
             return None
-        job: dict[str, Any] = json.loads(line)
-        return job if home.samefile(job["home"]) else None
-    except (psutil.Error, FileNotFoundError, ValueError, LookupError, TypeError):
+        job = Job.model_validate_json(line)
+        return job if home.samefile(job.home) else None
+    except (psutil.Error, FileNotFoundError, ValueError):
         return None
 
 
@@ -150,33 +171,24 @@ async def find(
         for state in wanted:
             if healthy := await answering(state):
                 return healthy
-        awaited = next((state for state in states if state in wanted or state.abandoned()), None)
+        awaited = next((state for state in states if state in wanted or state.abandoned), None)
         if awaited is None:
             return []
-        reason = _reason(awaited)
-        if reason != told:
-            told, since = reason, time.monotonic()
-            on_status(f"waiting for the server of {awaited.model}, which {reason}")
+        if awaited.condition != told:
+            told, since = awaited.condition, time.monotonic()
+            on_status(told)
         if time.monotonic() - since > options.start_timeout_s:
             raise ServingError(
-                f"waited {options.start_timeout_s:g} s for the server of {awaited.model}, which "
-                f"{reason}; end it with: kill {awaited.pid}"
+                f"waited {options.start_timeout_s:g} s for a server ({told}); end it with: "
+                f"kill {awaited.pid}"
             )
         await asyncio.sleep(_LOOK_EVERY_S)
 
 
 async def answering(state: State) -> list[Endpoint]:
     """Those of its endpoints that answer now."""
-    endpoints = state.endpoints()
-    asked = await asyncio.gather(*map(answers, endpoints))
-    return [one for one, answered in zip(endpoints, asked, strict=True) if answered]
-
-
-def _reason(state: State) -> str:
-    """Why a server that is there cannot be used at once."""
-    if state.abandoned():
-        return "ends with the job that it was started for"
-    return "is busy or being restarted" if state.urls else "is just being started or stopped"
+    asked = await asyncio.gather(*map(answers, state.endpoints))
+    return [one for one, answered in zip(state.endpoints, asked, strict=True) if answered]
 
 
 async def start(
@@ -206,40 +218,36 @@ async def start(
         ServingError: It cannot be started.
     """
     home = home or default_home()
-    job = _Job(
+    job = Job(
         model=replace(model, path=model.path.absolute()),
         options=options,
-        port=port,
+        engine=engine_version(),
         home=home,
         logs=(logs or home / "logs").absolute(),
+        port=port,
         owner=owner,
         seats=tuple(seats),
     )
     process = None
-    while process is None:
-        if already := await find(model.digest, options, home, on_status=on_status):
-            return already
-        process = _spawn_the_only_one(job)
-    lines = cast("IO[str]", process.stdout)
-    said: dict[str, Any] = {}
     try:
-        # Read in a thread: who waits may be cancelled, which ends the process and so the thread.
-        while line := await asyncio.to_thread(lines.readline):
-            said = json.loads(line)
-            if "status" in said:
-                on_status(said["status"])
-            if "ready" in said:
-                return State.model_validate(said["ready"]).endpoints()
+        while True:
+            if endpoints := await find(model.digest, options, home, on_status=on_status):
+                return endpoints
+            if process is None:
+                process = _spawn_the_only_one(job)
+            elif process.poll() is not None:
+                said, _ = process.communicate()
+                raise ServingError(said or f"it was stopped, or ended at once: {log_path(home)}")
+            await asyncio.sleep(0.05)
     except BaseException:
-        process.terminate()
-        await asyncio.to_thread(process.wait)
-        running(home)  # removes the file of one that could not do it itself
+        if process is not None:
+            process.terminate()
+            await asyncio.to_thread(process.wait)
+            running(home)  # removes the file of one that could not do it itself
         raise
     finally:
-        lines.close()
-    process.wait()
-    running(home)
-    raise ServingError(said.get("error") or f"it ended at once; see {log_path(home)}")
+        if process is not None and process.stdout is not None:
+            process.stdout.close()
 
 
 def stop(
@@ -252,7 +260,7 @@ def stop(
     chosen = [
         state
         for state in running(home)
-        if state.owner == owner and (model is None or state.model == model)
+        if state.job.owner == owner and (model is None or state.model == model)
     ]
     processes = []
     for state in chosen:
@@ -268,35 +276,29 @@ def stop(
     return chosen
 
 
-def _same_engine(state: State) -> bool:
-    try:
-        return state.engine == engine_version()
-    except ServingError:
-        return False
-
-
-def _folder(home: Path | None) -> Path:
-    return (home or default_home()) / "servers"
-
-
-def _file(home: Path, pid: int) -> Path:
-    return _folder(home) / f"{pid}.json"
-
-
 def log_path(home: Path | None = None) -> Path:
     """Where the processes that hold servers say what went wrong."""
     return (home or default_home()) / "logs" / "detached.log"
 
 
-def _spawn_the_only_one(job: _Job) -> "subprocess.Popen[str] | None":
+def _file(home: Path, pid: int) -> Path:
+    return home / "servers" / f"{pid}.json"
+
+
+def _tell(job: Job, pid: int, note: Note) -> None:
+    write(_file(job.home, pid), note.model_dump_json(indent=2))
+
+
+def _spawn_the_only_one(job: Job) -> "subprocess.Popen[str] | None":
     """Starts the process, and notes that; None if another command was quicker by a moment."""
     try:
-        with alone(_folder(job.home)):
+        with alone(job.home / "servers.lock"):
             if any(state.serves(job.model.digest, job.options) for state in running(job.home)):
                 return None
+            (job.home / "servers").mkdir(exist_ok=True)
             process = _spawn(job)
             try:
-                _note(job, process.pid, [])
+                _tell(job, process.pid, Note())
             except BaseException:
                 process.terminate()
                 raise
@@ -308,7 +310,7 @@ def _spawn_the_only_one(job: _Job) -> "subprocess.Popen[str] | None":
         ) from error
 
 
-def _spawn(job: _Job) -> "subprocess.Popen[str]":
+def _spawn(job: Job) -> "subprocess.Popen[str]":
     """Starts the process in a session of its own, so that it survives this one."""
     with opened_to_append(log_path(job.home)) as log:
         return subprocess.Popen(  # noqa: S603 - our own module
@@ -317,88 +319,66 @@ def _spawn(job: _Job) -> "subprocess.Popen[str]":
             stdout=subprocess.PIPE,
             stderr=log,
             text=True,
-            cwd=_folder(job.home),
+            cwd=job.home / "servers",
             env={**os.environ, **module_path()},
             start_new_session=True,
         )
 
 
-def _note(job: _Job, pid: int, endpoints: Sequence[Endpoint]) -> State:
-    """Writes what others need to know of the process that does the job."""
-    state = _state(job, pid, engine_version(), endpoints)
-    write(_file(job.home, pid), state.model_dump_json(indent=2))
-    return state
+async def end_with(owner: int, holder: "asyncio.Task[None]") -> None:
+    """Cancels the holder once the process `owner` has ended."""
+    with suppress(psutil.NoSuchProcess):
+        process = psutil.Process(owner)
+        while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:  # noqa: ASYNC110
+            await asyncio.sleep(_LOOK_EVERY_S)
+    holder.cancel()
 
 
-def _state(job: _Job, pid: int, engine: str, endpoints: Sequence[Endpoint] = ()) -> State:
-    return State(
-        model=job.model.name,
-        digest=job.model.digest,
-        options=job.options.digest(),
-        engine=engine,
-        pid=pid,
-        urls=tuple(one.url for one in endpoints),
-        keys=tuple(one.key for one in endpoints),
-        logs=job.logs,
-        owner=job.owner,
-        seats=job.seats,
-    )
-
-
-async def _hold(job: _Job) -> None:
+async def _hold(job: Job) -> None:
     """Starts the servers, says where they are, and holds them until told to end or given up."""
-    this = asyncio.current_task()
-    if this is None:
-        return
+    this = cast("asyncio.Task[None]", asyncio.current_task())
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, this.cancel)
 
-    def tell(**message: Any) -> None:
-        try:
-            print(json.dumps(message), flush=True)
-        except OSError:
-            # Whoever asked for the server is gone before it was ready: nobody knows of it.
-            this.cancel()
+    endpoints: list[Endpoint] = []
+
+    def tell(status: str) -> None:
+        with alone(job.home / "servers.lock"):  # after the first note, of whoever started this
+            _tell(job, os.getpid(), Note(status=status, endpoints=tuple(endpoints)))
 
     watch = asyncio.create_task(end_with(job.owner, this)) if job.owner is not None else None
     servers: list[LocalServer] = []
     try:
         servers = await start_all(
-            *(job.model, job.options, job.logs),
-            seats=job.seats,
-            port=job.port,
-            on_status=lambda text: tell(status=text),
+            *(job.model, job.options, job.logs), seats=job.seats, port=job.port, on_status=tell
         )
-        with alone(_folder(job.home)):
-            state = _note(job, os.getpid(), [server.endpoint for server in servers])
-        tell(ready=state.model_dump(mode="json"))
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        endpoints += [server.endpoint for server in servers]
+        tell(f"{job.model.name}: ready")
         for failure in await asyncio.gather(*(server.until_given_up() for server in servers)):
             print(f"{time.ctime()}: {failure}", file=sys.stderr, flush=True)
     finally:
         if watch is not None:
             watch.cancel()
         # Nobody is to ask a server that ends, nor to start another before it has ended.
-        with suppress(OSError, ServingError):
-            _note(job, os.getpid(), [])
+        endpoints.clear()
+        with suppress(OSError):
+            tell(f"{job.model.name}: stopping")
         await asyncio.gather(*(server.stop() for server in servers))
         _file(job.home, os.getpid()).unlink(missing_ok=True)
 
 
-def main() -> NoReturn:
-    """Holds the servers that the one argument describes."""
+def main() -> None:
+    """Holds the servers that the one argument describes; says why it ends to who waits for them."""
     go_offline()
-    try:
-        asyncio.run(_hold(_Job.model_validate_json(sys.argv[1])))
-    except (ServingError, OSError) as error:
-        print(json.dumps({"error": str(error)}), flush=True)
-        sys.exit(2)
-    except asyncio.CancelledError:
-        with suppress(OSError):
-            print(json.dumps({"error": "the start was stopped"}), flush=True)
-        sys.exit(0)
-    sys.exit(1)
+    failure = "the start was stopped"
+    with suppress(asyncio.CancelledError):
+        try:
+            asyncio.run(_hold(Job.model_validate_json(sys.argv[1])))
+        except (ServingError, OSError) as error:
+            failure = str(error)
+    with suppress(OSError):  # nobody waits any more
+        os.write(sys.stdout.fileno(), failure.encode())
 
 
 if __name__ == "__main__":

@@ -31,13 +31,11 @@ DECIDING = (
 )
 """Patterns, relative to the folder, of the files that decide a model's answers."""
 
-_PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
-_HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 _SHARD = re.compile(r"-\d{5}-of-\d{5}\.safetensors$")
 # The limit that the safetensors library sets as well.
 _LONGEST_HEADER = 100_000_000
 _CHUNK = 1 << 20
-_IMPORT = "add the file: contested models add"
+_IMPORT = "a GGUF file is unpacked by contested models add FILE.gguf --name NAME"
 
 
 class FileRecord(BaseModel):
@@ -54,27 +52,28 @@ def check_folder(path: Path) -> None:
     """Refuse what is not a safe, complete, local model folder.
 
     Raises:
-        ServingError: The path does not exist or looks like a hub name (one slash); the weights are
-            pickles, cut short or not there; a shard, `config.json` or `tokenizer.json` is missing
-            or broken; the folder asks for its own Python code to be run (`auto_map`).
+        ServingError: There is no such folder; the weights are pickles, cut short or not there; a
+            shard, `config.json` or `tokenizer.json` is missing or broken; the folder asks for its
+            own Python code to be run (`auto_map`).
     """
     if not path.is_dir():
-        raise ServingError(_no_folder(path))
+        raise ServingError(
+            f"there is no model folder {path}; models are local folders and nothing is downloaded:"
+            f" copy the folder to this machine; {_IMPORT}"
+        )
     try:
         weights = sorted(path.glob("*.safetensors"))
         if not weights:
-            raise ServingError(_no_weights(path))
+            raise ServingError(
+                f"{path} has no safetensors file; pickle weights (.bin, .pt) can run code and are"
+                f" never loaded: convert them where you trust them; {_IMPORT}"
+            )
         configs = [path / "config.json", *path.glob("tokenizer_config.json")]
         if asking := next((file for file in configs if read_object(file).get("auto_map")), None):
             raise ServingError(
                 f"{asking} asks for Python code from the folder to be run (auto_map), which is"
                 " never done; use a model of an architecture that vLLM knows itself, or remove"
                 " that entry if it does"
-            )
-        if not (path / "tokenizer.json").is_file():
-            raise ServingError(
-                f"{path} has no tokenizer.json; fetch it from where the model came from, or save"
-                " it with transformers' AutoTokenizer(...).save_pretrained"
             )
         read_object(path / "tokenizer.json")
         _check_shards(path, weights)
@@ -135,7 +134,7 @@ def sha256_of(file: Path, on_bytes: OnBytes = lambda _: None) -> str:
 def read_object(file: Path) -> dict[str, Any]:
     """The JSON object in a file. Raises ServingError where there is none."""
     if not file.is_file():
-        raise ServingError(f"{file.parent} has no {file.name}; the model folder is not complete")
+        raise ServingError(f"{file.parent} has no {file.name}; fetch it where the model came from")
     try:
         value = json.loads(file.read_bytes())
     except (ValueError, RecursionError) as error:
@@ -161,12 +160,10 @@ def read_header(file: Path) -> tuple[dict[str, Any], int]:
                 f"{file} is a Git LFS pointer, not the weights; run git lfs pull in its folder"
             )
         length = int.from_bytes(first, "little")
-        if len(first) < 8 or length > min(size - 8, _LONGEST_HEADER):
-            raise ServingError(f"{file} is no safetensors file, or is cut short; fetch it again")
         try:
-            tensors: dict[str, Any] = json.loads(stream.read(length))
+            tensors: dict[str, Any] = json.loads(stream.read(min(length, _LONGEST_HEADER)))
             tensors.pop("__metadata__", None)
-            expected = 8 + length + max(each["data_offsets"][1] for each in tensors.values())
+            expected = 8 + length + max(one["data_offsets"][1] for one in tensors.values())
         except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
             raise ServingError(f"{file} has a broken safetensors header; fetch it again") from error
     if expected != size:
@@ -176,48 +173,16 @@ def read_header(file: Path) -> tuple[dict[str, Any], int]:
     return tensors, 8 + length
 
 
-def _no_folder(path: Path) -> str:
-    if path.is_file():
-        if path.suffix == ".gguf":
-            return f"{path} is a GGUF file; {_IMPORT} {path} --name NAME"
-        return (
-            f"{path} is a file; a model is a folder with safetensors, config.json and"
-            " tokenizer.json"
-        )
-    if _HUB_NAME.fullmatch(str(path)):
-        return (
-            f"'{path}' is no folder here. If it is a name on a model hub: models are local folders"
-            " and nothing is downloaded; copy the model's folder to this machine, then:"
-            " contested models add FOLDER --name NAME"
-        )
-    return f"there is no folder {path}; check the path"
-
-
-def _no_weights(path: Path) -> str:
-    files = sorted(path.iterdir())
-    if pickle := next((file.name for file in files if file.suffix in _PICKLES), None):
-        return (
-            f"{path} has only pickle weights ({pickle}), which can run code when they are"
-            " loaded; use the model's safetensors files, or convert it where you trust it"
-        )
-    if packed := next((file for file in files if file.suffix == ".gguf"), None):
-        return f"{path} has no safetensors but a GGUF file; {_IMPORT} {packed} --name NAME"
-    return f"{path} has no safetensors file; a model is a folder with its weights as safetensors"
-
-
 def _check_shards(path: Path, weights: list[Path]) -> None:
     present = {file.name for file in weights}
-    indices = sorted(path.glob("*.safetensors.index.json"))
-    for index in indices:
+    named: set[str] = set()
+    for index in path.glob("*.safetensors.index.json"):
         shards = read_object(index).get("weight_map")
         if not isinstance(shards, dict) or not shards:
             raise ServingError(f"{index} has no weight_map; fetch the file again")
-        missing = sorted({str(shard) for shard in shards.values()} - present)
-        if missing:
-            more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-            raise ServingError(f"{path} lacks {missing[0]}{more}, named in {index.name}; fetch it")
-    if not indices and all(_SHARD.search(name) for name in present):
-        raise ServingError(
-            f"{path} has weights in shards ({min(present)}) but no"
-            " model.safetensors.index.json; fetch it"
-        )
+        named |= set(map(str, shards.values()))
+    if not named and all(_SHARD.search(name) for name in present):
+        named = {"model.safetensors.index.json"}
+    if missing := sorted(named - present):
+        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        raise ServingError(f"{path} lacks {missing[0]}{more}, which its weights need; fetch it")

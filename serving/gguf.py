@@ -11,24 +11,22 @@ import importlib
 import importlib.util
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from serving.errors import ServingError, explain_import
 from serving.offline import go_offline
-
-Dtype = Literal["bfloat16", "float16", "float32"]
-"""What the unpacked weights are saved as."""
 
 OnStep = Callable[[str], None]
 """Told what is being done, in a few words."""
 
 _MAGIC = b"GGUF"
-# Of a tokenizer with merges ("gpt2"): how text is split before them. transformers knows the first
-# group, GPT-2's own rule fits the second; "smollm" is neither and is set here.
-_SPLIT_LIKE_GPT2 = {"default", "gpt-2", "gpt2", "phi-2", "jina-en", "mpt", "olmo", "roberta-bpe"}
+# Of a tokenizer with merges ("gpt2"): how text is split before them. GPT-2's own rule fits the
+# first group, transformers knows the others; "smollm" is neither and is set here.
 _LLAMA3_SPLITS = {"llama3", "llama-v3", "llama-bpe", "falcon3", "smaug-bpe", "dbrx"}
-_QWEN_SPLITS = {"qwen2", "deepseek-r1-qwen", "qwen35"}
-_KNOWN_SPLITS = _SPLIT_LIKE_GPT2 | _LLAMA3_SPLITS | _QWEN_SPLITS | {"tekken", "gpt-4o", "smollm"}
+_KNOWN_SPLITS = _LLAMA3_SPLITS | {
+    *("default", "gpt-2", "gpt2", "phi-2", "jina-en", "mpt", "olmo", "roberta-bpe"),
+    *("qwen2", "deepseek-r1-qwen", "qwen35", "tekken", "gpt-4o", "smollm"),
+}
 
 
 def check_gguf(file: Path) -> None:
@@ -42,11 +40,11 @@ def check_gguf(file: Path) -> None:
         raise ServingError(f"{file} is not a GGUF file; give one that ends in .gguf")
 
 
-def convert(file: Path, folder: Path, dtype: Dtype, say: OnStep) -> list[str]:
+def convert(file: Path, folder: Path, say: OnStep) -> list[str]:
     """Unpack a GGUF file of an architecture that transformers can read into an empty folder.
 
-    The same file, dtype and library versions give the same bytes. It needs about three times the
-    unpacked size in memory.
+    The weights are saved in bf16; the same file and library versions give the same bytes. It needs
+    about three times the unpacked size in memory.
 
     Returns:
         What a user of the model should know, one sentence each; often nothing.
@@ -64,7 +62,7 @@ def convert(file: Path, folder: Path, dtype: Dtype, say: OnStep) -> list[str]:
     say("loading transformers")
     try:
         _be_quiet()
-        return _convert(file, folder, dtype, say)
+        return _convert(file, folder, say)
     except (ServingError, MemoryError):
         raise
     except ImportError as error:
@@ -80,7 +78,7 @@ def convert(file: Path, folder: Path, dtype: Dtype, say: OnStep) -> list[str]:
         ) from error
 
 
-def _convert(file: Path, folder: Path, dtype: Dtype, say: OnStep) -> list[str]:
+def _convert(file: Path, folder: Path, say: OnStep) -> list[str]:
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
     from transformers.integrations.gguf.reader import read_gguf_metadata
@@ -91,7 +89,7 @@ def _convert(file: Path, folder: Path, dtype: Dtype, say: OnStep) -> list[str]:
     packed, loading = AutoModelForCausalLM.from_pretrained(
         str(file.parent),
         **where,
-        dtype=getattr(torch, dtype),
+        dtype=torch.bfloat16,
         quantization_config=GgufConfig(dequantize=True),
         output_loading_info=True,
     )
@@ -109,9 +107,8 @@ def _convert(file: Path, folder: Path, dtype: Dtype, say: OnStep) -> list[str]:
     private = ("quantization_config", "_name_or_path", "_model_name_or_path")
     settings = {key: value for key, value in packed.config.to_dict().items() if key not in private}
     with torch.device("meta"):
-        plain = AutoModelForCausalLM.from_config(
-            type(packed.config)(**settings), dtype=getattr(torch, dtype)
-        )
+        config = type(packed.config)(**settings)
+        plain = AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16)
     plain.load_state_dict(packed.state_dict(), assign=True)
     plain.tie_weights()
     plain.generation_config = packed.generation_config

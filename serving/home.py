@@ -1,11 +1,16 @@
-"""Where this program keeps what outlives a run: model folders, the cache, detached servers."""
+"""Where this program keeps what outlives a run, and files that their user alone can read."""
 
+import fcntl
 import os
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from stat import S_ISVTX
+from typing import BinaryIO
 
 import platformdirs
+
+from serving.errors import ServingError
 
 
 def default_home() -> Path:
@@ -28,3 +33,46 @@ def default_home() -> Path:
 def default_models_dir() -> Path:
     """The folder that registered models live in unless a command is told `--models-dir`."""
     return default_home() / "models"
+
+
+@contextmanager
+def alone(file: Path, on_wait: Callable[[], object] = lambda: None) -> Iterator[None]:
+    """Hold a file's lock, which goes with the process, however that ends; its folder is made.
+
+    `on_wait` is told when another process holds it.
+    """
+    file.parent.mkdir(parents=True, exist_ok=True)
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW  # a link in its place would empty another file
+    with os.fdopen(os.open(file, flags, 0o600)) as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            on_wait()
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def opened_to_append(file: Path) -> BinaryIO:
+    """Open a file, made with its folder, to write behind what it holds; no link, no pipe.
+
+    Raises:
+        ServingError: It cannot be opened.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        return os.fdopen(os.open(file, flags, 0o600), "ab")
+    except OSError as error:
+        raise ServingError(
+            f"{file} cannot be written to: {error.strerror}; check the path and its permissions"
+        ) from error
+
+
+def write(file: Path, text: str, mode: int = 0o600) -> None:
+    """Write a file, whole or not at all."""
+    fresh = file.with_name(f".{file.name}.{os.getpid()}")
+    fresh.unlink(missing_ok=True)
+    handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    with os.fdopen(handle, "w", encoding="utf-8") as stream:
+        stream.write(text)
+    fresh.replace(file)

@@ -16,12 +16,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from pydantic import BaseModel, ConfigDict, ValidationError
+
 from serving import folders, gguf, packages
 from serving.errors import ServingError
 from serving.folders import FileRecord, OnBytes, check_folder, digest_of, fingerprint
-from serving.manifests import SUFFIX, Manifest, Source, only_one, read_manifest, write_manifest
+from serving.home import alone, write
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+SUFFIX = ".manifest.json"
+"""A model's manifest is `models_dir/NAME` with this at the end."""
 
 NO_JUDGES: Final = {
     "smollm2-135m-instruct": "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
@@ -30,6 +33,8 @@ NO_JUDGES: Final = {
 
 The packaged one is near chance as a judge, and gives the prompt's examples back in place of claims.
 """
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 @dataclass(frozen=True)
@@ -41,12 +46,44 @@ class Model:
     digest: str
 
 
+class Source(BaseModel):
+    """Where a registered model came from: a `folder` that was added, or a `gguf` file.
+
+    Of a GGUF file it is the name, and its digest.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: str
+    path: str
+    sha256: str | None = None
+
+
+class Manifest(BaseModel):
+    """What was true of a model folder when it was registered.
+
+    Attributes:
+        digest: As in `Model`.
+        created: UTC, ISO 8601.
+        files: Of each deciding file, by its name in the folder.
+        notes: What a user of the model should know, one sentence each.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    digest: str
+    source: Source
+    created: str
+    files: dict[str, FileRecord]
+    notes: tuple[str, ...] = ()
+
+
 def add(
     source: Path,
     name: str,
     models_dir: Path,
     *,
-    dtype: gguf.Dtype | None = None,
     replace: bool = False,
     on_bytes: OnBytes = lambda _: None,
     on_step: gguf.OnStep = lambda _: None,
@@ -54,27 +91,36 @@ def add(
     """Register a model under a name: a folder by a link, a GGUF file unpacked into a folder.
 
     A source stays as it is. Adding the same content again is no error. With `replace`, the name of
-    a linked folder stands for another one from now on. `dtype` is what the weights of a GGUF are
-    saved as, bfloat16 if left out.
+    a linked folder stands for another one from now on.
 
     Raises:
         ServingError: The folder is refused (see `check_folder`), the file cannot be imported (see
-            `gguf.convert`), the name is not allowed or taken, the option does not go with the
-            source, or `models_dir`, which is made if it does not exist, cannot be written to.
+            `gguf.convert`), the name is not allowed or taken, or `models_dir`, which is made if it
+            does not exist, cannot be written to.
     """
-    _check_name(name)
+    if not _NAME.fullmatch(name) or name.endswith(SUFFIX):
+        raise ServingError(
+            f"'{name}' cannot be a model's name; use letters, digits, '.', '_' and '-'"
+        )
     source = source.expanduser()
-    if is_gguf(source):
-        if replace:
-            raise ServingError("--replace is for model folders; give a GGUF file another name")
+    if packed := is_gguf(source):
         gguf.check_gguf(source)
-        with only_one(name, models_dir, on_step):
-            return _unpacked(source, name, models_dir, dtype or "bfloat16", on_step)
-    if dtype is not None:
-        raise ServingError("--dtype is for GGUF files; the weights of a folder stay as they are")
-    check_folder(source)
-    with only_one(name, models_dir):
-        return _linked(source.resolve(), name, models_dir, on_bytes, replace=replace)
+    else:
+        check_folder(source)
+
+    def wait() -> None:
+        on_step(f"waiting for another process that is making '{name}'")
+
+    try:
+        with alone(models_dir / f".{name}.lock", wait):
+            if packed:
+                return _unpacked(source, name, models_dir, on_step)
+            return _linked(source.resolve(), name, models_dir, on_bytes, replace=replace)
+    except OSError as error:
+        raise ServingError(
+            f"the model cannot be written to {models_dir}: {error.strerror or error}; choose"
+            " another --models-dir"
+        ) from error
 
 
 def is_gguf(source: Path) -> bool:
@@ -85,21 +131,14 @@ def is_gguf(source: Path) -> bool:
 def _linked(
     folder: Path, name: str, models_dir: Path, on_bytes: OnBytes, *, replace: bool
 ) -> Model:
-    link = models_dir / name
+    link, known = models_dir / name, read_manifest(name, models_dir)
     files = fingerprint(folder, on_bytes)
-    known = read_manifest(name, models_dir)
-    same = known is not None and known.digest == digest_of(files)
-    if known is not None and not same and not replace:
-        raise _taken(known, ", or let it stand for this one: --replace")
-    own = link.is_dir() and not link.is_symlink()
-    if own and same:
-        return find(name, models_dir)
-    if own and link.resolve() != folder:
-        raise ServingError(
-            f"{link} is a folder of its own; choose another name, or move that folder away"
-        )
+    other = known is not None and known.digest != digest_of(files)
+    lies_there = link.is_dir() and not link.is_symlink()
+    if (other and not replace) or (lies_there and link.resolve() != folder):
+        raise _taken(link)
     digest = _note(name, models_dir, Source(kind="folder", path=str(folder)), files)
-    if not own:
+    if not lies_there:
         fresh = models_dir / f".{name}.link"
         fresh.unlink(missing_ok=True)
         fresh.symlink_to(folder, target_is_directory=True)
@@ -107,39 +146,71 @@ def _linked(
     return Model(name, folder, digest)
 
 
-def _unpacked(
-    file: Path, name: str, models_dir: Path, dtype: gguf.Dtype, on_step: gguf.OnStep
-) -> Model:
+def _unpacked(file: Path, name: str, models_dir: Path, on_step: gguf.OnStep) -> Model:
     """A folder made beside its final place and renamed: a killed import leaves no half of one."""
     target, partial = models_dir / name, models_dir / f".{name}.partial"
-    source = Source(kind="gguf", path=file.name, sha256=folders.sha256_of(file), dtype=dtype)
-    known = read_manifest(name, models_dir)
+    source = Source(kind="gguf", path=file.name, sha256=folders.sha256_of(file))
     if os.path.lexists(target):
-        if known is None:
-            raise ServingError(
-                f"{target} exists but is not registered; move it away, or choose another name"
-            )
-        if (known.source.sha256, known.source.dtype) != (source.sha256, source.dtype):
-            raise _taken(known)
+        known = read_manifest(name, models_dir)
+        if known is None or known.source.sha256 != source.sha256:
+            raise _taken(target)
         return find(name, models_dir)
     # Holding the lock, whatever lies there was left by an import that was killed.
     shutil.rmtree(partial, ignore_errors=True)
     try:
         partial.mkdir()
-        notes = gguf.convert(file, partial, dtype, on_step)
+        notes = gguf.convert(file, partial, on_step)
         on_step("computing digests")
         check_folder(partial)
         # The manifest comes first: without its folder it stands for nothing, and is
         # overwritten next time.
         digest = _note(name, models_dir, source, fingerprint(partial), notes)
         partial.rename(target)
-    except OSError as error:
-        raise ServingError(
-            f"the model cannot be written to {models_dir}: {error.strerror or error}"
-        ) from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)
     return Model(name, target.resolve(), digest)
+
+
+def _taken(place: Path) -> ServingError:
+    return ServingError(
+        f"the name '{place.name}' is taken by another model ({place}); choose another name, or let"
+        " a link there stand for this folder: --replace"
+    )
+
+
+def _note(
+    name: str,
+    models_dir: Path,
+    source: Source,
+    files: dict[str, FileRecord],
+    notes: Sequence[str] = (),
+) -> str:
+    """Writes the manifest of a model that is registered now; gives the model's digest."""
+    digest = digest_of(files)
+    created = datetime.now(UTC).isoformat(timespec="seconds")
+    content = Manifest(
+        name=name, digest=digest, source=source, created=created, files=files, notes=tuple(notes)
+    )
+    write_manifest(models_dir, content)
+    return digest
+
+
+def read_manifest(name: str, models_dir: Path) -> Manifest | None:
+    """The manifest of a name; None if no model has it. ServingError if it is damaged."""
+    file = models_dir / f"{name}{SUFFIX}"
+    if not _NAME.fullmatch(name) or not file.exists():
+        return None
+    try:
+        return Manifest.model_validate_json(file.read_bytes())
+    except (OSError, ValidationError) as error:
+        raise ServingError(
+            f"the manifest {file} is damaged; remove it and add the model again"
+        ) from error
+
+
+def write_manifest(models_dir: Path, content: Manifest) -> None:
+    """Write a manifest, whole or not at all."""
+    write(models_dir / f"{content.name}{SUFFIX}", f"{content.model_dump_json(indent=2)}\n", 0o644)
 
 
 def registered(models_dir: Path) -> list[Model]:
@@ -158,7 +229,7 @@ def judges(name: str, models_dir: Path) -> bool:
     Raises:
         ServingError: Its manifest is damaged.
     """
-    known = read_manifest(name, models_dir) if _NAME.fullmatch(name) else None
+    known = read_manifest(name, models_dir)
     if known is None:
         return name not in NO_JUDGES
     return known.source.sha256 not in NO_JUDGES.values()
@@ -166,7 +237,7 @@ def judges(name: str, models_dir: Path) -> bool:
 
 def manifest(name: str, models_dir: Path) -> Manifest:
     """The manifest of a registered model. Raises ServingError for others, or a damaged one."""
-    known = read_manifest(name, models_dir) if _NAME.fullmatch(name) else None
+    known = read_manifest(name, models_dir)
     if known is None:
         raise ServingError(_unknown(name, models_dir))
     return known
@@ -182,7 +253,7 @@ def find(name: str, models_dir: Path, *, on_bytes: OnBytes = lambda _: None) -> 
         ServingError: There is no such model, it is refused (see `check_folder`), or it was changed
             since it was registered.
     """
-    known = read_manifest(name, models_dir) if _NAME.fullmatch(name) else None
+    known = read_manifest(name, models_dir)
     if known is None:
         return _find_folder(name, models_dir, on_bytes)
     folder = (models_dir / name).resolve()
@@ -192,21 +263,15 @@ def find(name: str, models_dir: Path, *, on_bytes: OnBytes = lambda _: None) -> 
         )
     if not _as_registered(folder, known):
         files = fingerprint(folder, on_bytes)
-        changed = _differences(known.files, files)
-        if changed:
-            mend = (
-                "remove that folder and add the GGUF file again"
-                if known.source.kind == "gguf"
-                else "restore it, or, if you meant it:"
-                f" contested models add {folder} --name {name} --replace"
-            )
+        if changed := _differences(known.files, files):
             raise ServingError(
                 f"model '{name}' has changed since it was added"
-                f" ({', '.join(changed[:3])} in {folder}); {mend}"
+                f" ({', '.join(changed[:3])} in {folder}); restore it, or, if you meant it, add"
+                " the folder again with --replace, a GGUF file after removing that folder"
             )
         # Only times differ, as after a copy. A models folder that cannot be written to is fine,
         # only slower.
-        with suppress(ServingError):
+        with suppress(OSError):
             write_manifest(models_dir, known.model_copy(update={"files": files}))
     return Model(name, folder, known.digest)
 
@@ -247,49 +312,9 @@ def _differences(before: dict[str, FileRecord], now: dict[str, FileRecord]) -> l
     return sorted({name for name, _ in old ^ new})
 
 
-def _check_name(name: str) -> None:
-    if not _NAME.fullmatch(name) or name.endswith(SUFFIX):
-        raise ServingError(
-            f"'{name}' cannot be a model's name; use letters, digits, '.', '_' and '-', for"
-            f" instance {re.sub(r'[^A-Za-z0-9]+', '-', name).strip('-')[:100] or 'my-model'}"
-        )
-
-
-def _taken(known: Manifest, otherwise: str = "") -> ServingError:
-    return ServingError(
-        f"the name '{known.name}' is taken by another model (from {known.source.path}); choose"
-        f" another name{otherwise}"
-    )
-
-
-def _note(
-    name: str,
-    models_dir: Path,
-    source: Source,
-    files: dict[str, FileRecord],
-    notes: Sequence[str] = (),
-) -> str:
-    """Writes the manifest of a model that is registered now; gives the model's digest."""
-    digest = digest_of(files)
-    created = datetime.now(UTC).isoformat(timespec="seconds")
-    content = Manifest(
-        name=name, digest=digest, source=source, created=created, files=files, notes=tuple(notes)
-    )
-    write_manifest(models_dir, content)
-    return digest
-
-
 def _unknown(name: str, models_dir: Path) -> str:
     names = ", ".join(model.name for model in registered(models_dir)) or "none yet"
-    lying = models_dir / name
-    if _NAME.fullmatch(name) and lying.is_dir():
-        return f"{lying} is not registered; add it: contested models add {lying} --name {name}"
+    how = f"add it: contested models add FOLDER --name {name}"
     if name in packages.known():
-        return (
-            f"there is no model '{name}' in {models_dir}; scripts/fetch_models.sh --profile PROFILE"
-            " fetches the models of its profile"
-        )
-    return (
-        f"there is no model '{name}' in {models_dir} (registered: {names});"
-        f" add it: contested models add FOLDER --name {name}"
-    )
+        how = "fetch it: scripts/fetch_models.sh --profile PROFILE"
+    return f"there is no model '{name}' in {models_dir} (registered: {names}); {how}"

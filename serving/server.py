@@ -16,11 +16,10 @@ from serving.command import HOST, command
 from serving.endpoint import Endpoint, answers
 from serving.errors import ServingError
 from serving.gpus import ORDER
-from serving.home import default_home
+from serving.home import default_home, opened_to_append
 from serving.models import Model
 from serving.offline import server_environment
 from serving.placement import Seat
-from serving.private import opened_to_append
 from serving.processor import threads
 from serving.profile import EngineOptions
 from serving.startup import Progress, explain

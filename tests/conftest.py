@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
@@ -123,11 +125,8 @@ def running_server(smollm2: Model, session_folder: Path) -> State:
 
 @pytest.fixture(scope="session")
 def server_home(running_server: State, session_folder: Path) -> Path:
-    """The home of that server, in which it is nobody's, so that commands use it."""
-    home = session_folder / "running"
-    nobodys = running_server.model_copy(update={"owner": None})
-    (home / "servers" / f"{nobodys.pid}.json").write_text(nobodys.model_dump_json())
-    return home
+    """The home of that server, which is nobody's, so that commands use it."""
+    return running_server.job.home
 
 
 def _shared(model: Model, options: EngineOptions, home: Path) -> State:
@@ -141,10 +140,21 @@ def _shared(model: Model, options: EngineOptions, home: Path) -> State:
     with FileLock(home / "lock"):
         if not detached.running(home):
             os.sched_setaffinity(0, {max(cores)})
-            asyncio.run(detached.start(model, options, home=home, owner=session))
+            asyncio.run(detached.start(model, options, home=home))
             os.sched_setaffinity(0, cores)
+            line = [sys.executable, "-c", STOP_AFTER, str(session), str(home)]
+            subprocess.Popen(line, start_new_session=True)  # outlives the group, if that is killed
     (state,) = detached.running(home)
     return state
+
+
+STOP_AFTER = """
+import psutil, sys
+from pathlib import Path
+from serving import detached
+psutil.wait_procs([psutil.Process(int(sys.argv[1]))])
+detached.stop(home=Path(sys.argv[2]))
+"""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

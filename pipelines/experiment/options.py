@@ -21,7 +21,6 @@ from serving import models, weights
 from serving import profile as profiles
 from serving.connect import Source, devices
 from serving.home import default_models_dir
-from serving.manifests import read_manifest
 from serving.profile import LocalRole, Role
 
 MODEL_PANEL = "Model and server"
@@ -352,7 +351,7 @@ def profile_tagger(where: Source) -> TaggerFolder:
     from nli.adapter import shipped_adapter  # imports numpy
 
     for name in where.profile.taggers:
-        if read_manifest(name, where.models_dir) is not None:
+        if models.read_manifest(name, where.models_dir) is not None:
             return tagger_folder(models.find(name, where.models_dir).path, name=name)
     lacking = () if shipped_adapter().is_dir() else (LARGE,)
     if names := tuple(name for name in where.profile.taggers if name not in lacking):

@@ -223,7 +223,7 @@ def test_a_server_on_gpus_takes_the_seats_that_it_is_given(
 ) -> None:
     """By a stand-in for the driver's tool: two cards, the second half full; a copy on each."""
     tool = tmp_path / "nvidia-smi"
-    cards = "GPU-a, L40S, 49152, 48000, [N/A]\nGPU-b, L40S, 49152, 24576, [N/A]\n"
+    cards = "GPU-a, L40S, 49152, 48000, 8.9, [N/A]\nGPU-b, L40S, 49152, 24576, 8.9, [N/A]\n"
     tool.write_text(f"#!/bin/sh\nprintf '{cards}'\n")
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")

@@ -23,7 +23,6 @@ import httpx
 import pytest
 from commands import Outcome
 from shown import ASSIGNMENTS, PAGES, ROOT, Case, cases, write_files, write_model
-from tiny_wheels import write_parts_wheel
 
 from pipelines.cli.app import main
 from serving import models, processor
@@ -31,8 +30,7 @@ from serving.calls import Sampling
 from serving.client import Client
 from serving.detached import State
 from serving.gpus import any_gpu
-from serving.manifests import read_manifest, write_manifest
-from serving.models import Model
+from serving.models import Model, read_manifest, write_manifest
 from serving.tokens import Message
 
 COVERED_BY = {
@@ -129,8 +127,8 @@ class Place:
         """A shown text with this machine's paths, address and key in place of the examples'."""
         text = text.replace("/data/", f"{self.root}/data/")
         if self.server is not None:
-            text = text.replace("http://127.0.0.1:8000/v1", self.server.urls[0])
-            text = text.replace("key-of-that-server", self.server.keys[0])
+            text = text.replace("http://127.0.0.1:8000/v1", self.server.endpoints[0].url)
+            text = text.replace("key-of-that-server", self.server.endpoints[0].key)
         return text
 
 
@@ -189,11 +187,6 @@ def build(
     assert spec.origin is not None
     (packaged,) = Path(spec.origin).parent.glob("*.gguf")
     (root / "data" / packaged.name).symlink_to(packaged)
-    (root / "data/wheels").mkdir()
-    content = packaged.read_bytes()
-    half = len(content) // 2
-    for number, part in enumerate((content[:half], content[half:]), 1):
-        write_parts_wheel(root / "data/wheels", "my-model-part", number, part)
     return place
 
 

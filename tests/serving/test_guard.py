@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from serving import guard
-from serving.owner import lives
+from serving.detached import lives
 
 GUARD = [sys.executable, "-ISs", guard.__file__, "1"]
 

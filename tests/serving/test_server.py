@@ -20,10 +20,10 @@ import psutil
 import pytest
 
 from serving import detached, guard
+from serving.detached import lives
 from serving.errors import ServingError
 from serving.installed import DRIVER, engine_version
 from serving.models import Model
-from serving.owner import lives
 from serving.profile import EngineOptions, load
 from serving.server import LocalServer, Restarts, start_all
 from serving.startup import HINTS, Progress, explain

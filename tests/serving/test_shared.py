@@ -5,14 +5,15 @@ and with vLLM itself in test_server.py and scripts/fresh_run.sh.
 """
 
 import asyncio
-import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from unittest.mock import AsyncMock
 
@@ -23,12 +24,11 @@ from commands import Contested
 from serving import detached
 from serving.backend import Backend, DetachedServers, OnDemand
 from serving.connect import Source, backend, resolve, shared_servers
-from serving.detached import State
+from serving.detached import Job, Note, State, end_with
 from serving.endpoint import Endpoint
 from serving.errors import ServingError
 from serving.installed import engine_version
 from serving.models import Model
-from serving.owner import end_with
 from serving.profile import EngineOptions, load
 
 OPTIONS = EngineOptions()
@@ -40,31 +40,34 @@ def sleeping() -> "subprocess.Popen[bytes]":
     return subprocess.Popen(SLEEP)
 
 
+def job(home: Path, owner: int | None = None) -> Job:
+    """What a process holds."""
+    model = Model(name="m", path=home, digest="d")
+    engine = engine_version()
+    return Job(model=model, options=OPTIONS, engine=engine, home=home, logs=home, owner=owner)
+
+
+@contextmanager
+def holding(job: Job) -> Iterator["tuple[subprocess.Popen[bytes], State]"]:
+    """A process that passes for one that holds servers, and what is known of it."""
+    with subprocess.Popen([*SLEEP, "serving.detached", job.model_dump_json()]) as process:
+        yield process, noted(job, process.pid)
+        process.kill()
+
+
 @pytest.fixture
-def holder(home: Path) -> Iterator["subprocess.Popen[bytes]"]:
-    """A process that passes for one that holds servers."""
-    process = subprocess.Popen([*SLEEP, "serving.detached", json.dumps({"home": str(home)})])
-    yield process
-    process.kill()
-    process.wait()
+def holder(home: Path) -> Iterator["tuple[subprocess.Popen[bytes], State]"]:
+    """One that runs until it is stopped."""
+    with holding(job(home)) as held:
+        yield held
 
 
-def noted(home: Path, pid: int, owner: int | None = None) -> State:
+def noted(job: Job, pid: int) -> State:
     """The state file of a server that a process holds, and what stands in it."""
-    state = State(
-        model="m",
-        digest="d",
-        options=OPTIONS.digest(),
-        engine=engine_version(),
-        pid=pid,
-        urls=("http://127.0.0.1:9/v1",),
-        keys=("k",),
-        logs=home,
-        owner=owner,
-    )
-    (home / "servers").mkdir()
-    (home / "servers" / f"{pid}.json").write_text(state.model_dump_json())
-    return state
+    note = Note(status="ready", endpoints=(Endpoint("http://127.0.0.1:9/v1", "k", "m"),))
+    (job.home / "servers").mkdir(exist_ok=True)
+    (job.home / "servers" / f"{pid}.json").write_text(note.model_dump_json())
+    return State(pid, job, note.status, note.endpoints)
 
 
 @pytest.mark.parametrize("fault", ["dead", "another process", "not JSON", "another format"])
@@ -72,7 +75,7 @@ def test_stale_state_files_are_removed(tmp_path: Path, fault: str) -> None:
     with subprocess.Popen(["true"]) as gone:
         gone.wait()
     # "another process": this very process lives, but it is no detached server.
-    state = noted(tmp_path, gone.pid if fault == "dead" else os.getpid())
+    state = noted(job(tmp_path), gone.pid if fault == "dead" else os.getpid())
     file = tmp_path / "servers" / f"{state.pid}.json"
     if fault in {"not JSON", "another format"}:
         file.write_text("{" if fault == "not JSON" else '{"version": 2}')
@@ -85,15 +88,18 @@ HOUR = 3600.0
 
 @pytest.mark.parametrize("step", [-10 * 365 * 24 * HOUR, -HOUR, -61.0, 61.0, HOUR, 1e9])
 def test_a_step_of_the_clock_loses_no_server(
-    step: float, home: Path, holder: "subprocess.Popen[bytes]", monkeypatch: pytest.MonkeyPatch
+    step: float,
+    home: Path,
+    holder: "tuple[subprocess.Popen[bytes], State]",
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """When the clock is set, so is when processes began by it: that is counted from the boot."""
-    state = noted(home, holder.pid)
+    process, state = holder
     began, now = psutil.Process.create_time, time.time
     monkeypatch.setattr(psutil.Process, "create_time", lambda process: began(process) + step)
     monkeypatch.setattr(time, "time", lambda: now() + step)
     assert detached.running(home) == detached.stop(home=home) == [state]
-    assert not psutil.pid_exists(holder.pid)
+    assert process.poll() is not None or not psutil.pid_exists(process.pid)
 
 
 @pytest.mark.parametrize(
@@ -101,23 +107,12 @@ def test_a_step_of_the_clock_loses_no_server(
     ["", "{", "[]", '{"pid": 1}', "\0", '{"version": 2, "servers": []}'],
     ids=["empty", "cut", "a list", "another process's", "zeros", "another format"],
 )
-def test_a_damaged_file_loses_no_server(
-    content: str, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    job = detached._Job(
-        model=Model(name="m", path=home, digest="d"),
-        options=OPTIONS,
-        port=None,
-        home=home,
-        logs=home,
-        owner=os.getpid(),
-    )
-    with subprocess.Popen([*SLEEP, "serving.detached", job.model_dump_json()]) as holder:
-        noted(home, holder.pid)
+def test_a_damaged_file_loses_no_server(content: str, home: Path) -> None:
+    with holding(job(home, os.getpid())) as (holder, state):
         (home / "servers" / f"{holder.pid}.json").write_text(content)
         assert detached.stop(home=home) == [], "it runs for this process"
         (stopped,) = detached.stop(home=home, owner=os.getpid())
-    assert (stopped.model, stopped.pid, stopped.urls) == ("m", holder.pid, ())
+    assert (stopped.job, stopped.pid, stopped.endpoints) == (state.job, holder.pid, ())
     assert list((home / "servers").iterdir()) == []
 
 
@@ -129,65 +124,58 @@ def test_a_damaged_file_loses_no_server(
         ["serving.detached", "[1]"],
         ["serving.detached", '{"home": "/"}'],
         ["serving.detached", '{"home": "/no-such-folder"}'],
-        ["serving.other", '{"home": "HOME"}'],
-        ["serving.detached", '{"home": "HOME"}', "more"],
+        ["serving.other", "JOB"],
+        ["serving.detached", "JOB", "more"],
     ],
     ids=" ".join,
 )
 def test_another_process_under_the_number_of_a_dead_one_is_not_taken_for_it(
     line: list[str], home: Path
 ) -> None:
-    line = [part.replace("HOME", str(home)) for part in line]
+    line = [job(home).model_dump_json() if part == "JOB" else part for part in line]
     with subprocess.Popen([*SLEEP, *line]) as other:
-        noted(home, other.pid)
+        noted(job(home), other.pid)
         assert detached.running(home) == []
         other.kill()
     assert list((home / "servers").iterdir()) == []
 
 
 def test_a_home_under_two_names_is_one(
-    home: Path, tmp_path: Path, holder: "subprocess.Popen[bytes]"
+    home: Path, tmp_path: Path, holder: "tuple[subprocess.Popen[bytes], State]"
 ) -> None:
-    state = noted(home, holder.pid)
     (tmp_path / "link").symlink_to(home)
-    assert detached.running(tmp_path / "link") == [state]
+    assert detached.running(tmp_path / "link") == [holder[1]]
+    (tmp_path / "other/servers").mkdir(parents=True)
+    shutil.copytree(home / "servers", tmp_path / "other/servers", dirs_exist_ok=True)
+    assert detached.running(tmp_path / "other") == []
 
 
 @pytest.mark.parametrize("owner", [None, os.getpid(), 1], ids=["nobody", "this", "another"])
 async def test_only_the_process_it_runs_for_finds_a_server(
-    owner: int | None,
-    home: Path,
-    holder: "subprocess.Popen[bytes]",
-    monkeypatch: pytest.MonkeyPatch,
+    owner: int | None, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    state = noted(home, holder.pid, owner)
     monkeypatch.setattr(detached, "answers", AsyncMock(return_value=True))
-    found = await detached.find("d", OPTIONS, home)
-    assert found == ([] if owner == 1 else [Endpoint("http://127.0.0.1:9/v1", "k", "m")])
-    assert detached.running(home) == [state]
+    with holding(job(home, owner)) as (_, state):
+        found = await detached.find("d", OPTIONS, home)
+        assert found == ([] if owner == 1 else [Endpoint("http://127.0.0.1:9/v1", "k", "m")])
+        assert detached.running(home) == [state]
 
 
+@pytest.mark.usefixtures("holder")
 def test_a_server_is_ready_once_it_answers(
-    home: Path,
-    holder: "subprocess.Popen[bytes]",
-    monkeypatch: pytest.MonkeyPatch,
-    contested: Contested,
+    monkeypatch: pytest.MonkeyPatch, contested: Contested
 ) -> None:
-    noted(home, holder.pid)
     assert "  not answering  " in contested.done("serve", "--status").out
     monkeypatch.setattr(detached, "answers", AsyncMock(return_value=True))
     assert "  ready  " in contested.done("serve", "--status").out
 
 
-def test_what_runs_for_a_process_is_stopped_by_it_alone(
-    home: Path, holder: "subprocess.Popen[bytes]"
-) -> None:
-    state = noted(home, holder.pid, 1)
-    assert detached.stop(home=home) == []
-    assert detached.stop(home=home, owner=2) == []
-    assert holder.poll() is None
-    assert detached.stop(home=home, owner=1) == [state]
-    assert not psutil.pid_exists(holder.pid)
+def test_what_runs_for_a_process_is_stopped_by_it_alone(home: Path) -> None:
+    with holding(job(home, 1)) as (holder, state):
+        assert detached.stop(home=home) == []
+        assert detached.stop(home=home, owner=2) == []
+        assert holder.poll() is None
+        assert detached.stop(home=home, owner=1) == [state]
 
 
 @pytest.mark.parametrize("end", ["terminate", "kill"])
@@ -319,15 +307,14 @@ async def test_a_start_ahead_fails_only_whoever_needs_it_and_ends_with_its_clien
 
 
 async def test_a_server_that_was_given_up_is_said_at_once(
-    home: Path, holder: "subprocess.Popen[bytes]"
+    holder: "tuple[subprocess.Popen[bytes], State]",
 ) -> None:
-    state = noted(home, holder.pid, os.getpid())
-    (endpoint,) = state.endpoints()
-    servers = DetachedServers([endpoint])
-    await servers.recover(endpoint)  # it is being restarted
-    holder.kill()
-    holder.wait()
+    process, state = holder
+    servers = DetachedServers(state.endpoints)
+    await servers.recover(state.endpoints[0])  # it is being restarted
+    process.kill()
+    process.wait()
     with pytest.raises(
         ServingError, match=r"m was stopped, or given up as .*detached\.log says; the same command"
     ):
-        await servers.recover(endpoint)
+        await servers.recover(state.endpoints[0])
