@@ -63,7 +63,7 @@ class ChatTokenizer:
     @cached_property
     def always_reasons(self) -> bool:
         """Whether the model reasons before every reply, by what its prompts look like."""
-        return templates.reasons(self.render([{"role": "user", "content": "?"}]))
+        return templates.reasons(self.prompt([{"role": "user", "content": "?"}]))
 
     @cached_property
     def _special(self) -> tuple[re.Pattern[str], ...]:
@@ -86,32 +86,37 @@ class ChatTokenizer:
         )
 
     def prompt(self, messages: Sequence[Message]) -> str:
-        """The text of `render` for counting, made without the template wherever that is enough.
+        """The text of `render`, for counting, mostly without the template.
 
-        Most templates write something around each text, which depends on the roles alone: that is
-        asked for once. One that looks into a text is not seen to do so; the server has the last
-        word.
+        What templates write around texts depends on the roles alone; that is asked for once. One
+        that looks into a text is not seen to do so: the server has the last word.
         """
         roles = tuple(message["role"] for message in messages)
         if roles not in self._around:
             self._around[roles] = self._written_around(roles)
-        around, texts = self._around[roles], [message["content"] for message in messages]
-        if around is None or any(text != text.strip() for text in texts):  # some templates strip
+        if (parts := self._around[roles]) is None:
             return self.render(messages)
-        first, *others = around
-        return first + "".join(text + after for text, after in zip(texts, others, strict=True))
+        texts = [message["content"] for message in messages]
+        told = zip(texts, parts[1::3], parts[3::3], strict=True)
+        return parts[0] + "".join(
+            (text if whole else text.strip()) + after for text, whole, after in told
+        )
 
     @cached_property
     def _around(self) -> dict[tuple[str, ...], list[str] | None]:
         return {}
 
     def _written_around(self, roles: Sequence[str]) -> list[str] | None:
-        """Before, between and after the texts of such turns; None where they do not stay whole."""
-        marked = [
-            {"role": role, "content": f"\ue000{number}\ue001"} for number, role in enumerate(roles)
-        ]
-        parts = re.split("\ue000(\\d+)\ue001", self.render(marked))
-        return parts[::2] if parts[1::2] == [str(place) for place in range(len(roles))] else None
+        """What is written before turns, and then of each three strings; None if a text changes.
+
+        A space, if spaces around its text are kept; its place; what is written behind it.
+        """
+        marks = [f"\u2003\ue000{place}\ue001\u2003" for place in range(len(roles))]
+        made = self.render(
+            [{"role": role, "content": mark} for role, mark in zip(roles, marks, strict=True)]
+        )
+        parts = re.split("(\u2003?)\ue000(\\d+)\ue001\u2003?", made)
+        return parts if parts[2::3] == [str(place) for place in range(len(roles))] else None
 
     def count(self, messages: Sequence[Message]) -> int:
         """Number of prompt tokens of a chat request; an equal beginning is counted once."""

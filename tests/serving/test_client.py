@@ -279,7 +279,7 @@ def test_documents_stay_together_and_replicas_busy_with_a_thousand_in_flight() -
         line = least_loaded(lines, f"document {number // 20}")
         line.in_flight += 1
         served[number // 20].add(line.endpoint.url)
-    assert fmean(map(len, served.values())) < 1.6, "5.3 with a lead of eight"
+    assert fmean(map(len, served.values())) < 1.6, "4.6 with a lead of eight"
     assert idle == 0
 
 
