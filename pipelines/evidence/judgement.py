@@ -13,9 +13,8 @@ from serving.calls import Excerpt
 class Relation(StrEnum):
     """How a document relates to a claim (ConflictScore, section 3 and Table 7).
 
-    `INVALID` is no relation: the labeller's reply could not be read, it found several labels equally
-    probable, or the claim was too long to be judged. It is kept and counted, and never taken for
-    `IRRELEVANT`.
+    `INVALID` is no relation: the labeller's reply could not be read, several labels tie, or the
+    claim was too long to be judged. It is kept and counted, and never taken for `IRRELEVANT`.
     """
 
     SUPPORTS = "SUPPORTS"
