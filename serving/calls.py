@@ -58,6 +58,13 @@ class Usage:
     completion_tokens: int = 0
     cached_prefix_tokens: int = 0
 
+    def add(self, completion: "Completion") -> None:
+        """Count a call that a server answered."""
+        self.calls += 1
+        self.prompt_tokens += completion.prompt_tokens
+        self.completion_tokens += completion.completion_tokens
+        self.cached_prefix_tokens += completion.cached_prefix_tokens
+
 
 @dataclass(frozen=True)
 class Completion:
@@ -105,23 +112,6 @@ class Structured(Generic[Schema]):
     raw: str
     problem: str | None = None
     cut: bool = False
-
-
-@dataclass(frozen=True)
-class Choice:
-    """One label out of several.
-
-    Attributes:
-        label: The most probable one; the first of equals.
-        probabilities: Label -> probability, summing to 1: how likely constrained sampling at
-            temperature 1 is to write this label.
-        mass: Probability in [0, 1] that the unconstrained model begins with one of the labels.
-            A low value says that it wanted to write something else.
-    """
-
-    label: str
-    probabilities: Mapping[str, float]
-    mass: float
 
 
 @dataclass(frozen=True)

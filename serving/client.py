@@ -14,7 +14,6 @@ from pydantic import BaseModel
 from serving.backend import Backend
 from serving.cache import CompletionCache, completion_key
 from serving.calls import (
-    Choice,
     Completion,
     Excerpt,
     Likelihood,
@@ -23,11 +22,9 @@ from serving.calls import (
     Structured,
     Usage,
 )
-from serving.choice import label_shares
+from serving.choice import Choice, label_shares
 from serving.errors import RequestError, ServingError
-from serving.excerpts import Room, beginning
-from serving.line import Line, open_lines
-from serving.requests import ask, bodies, token_ids
+from serving.line import Line, ask, bodies, open_lines, token_ids
 from serving.schemas import Partial, form, how_it_begins, in_words, read, whole_part
 from serving.templates import TEMPLATE_ARGUMENTS
 from serving.tokens import ChatTokenizer, Message, defuse_common
@@ -152,8 +149,7 @@ class Client:
                 messages, tokens, self._decode(path) if path else "", affinity
             ),
         )
-        probabilities = {choice: shares[choice] for choice in choices}
-        return Choice(max(choices, key=lambda choice: shares[choice]), probabilities, mass)
+        return Choice({choice: shares[choice] for choice in choices}, mass)
 
     async def log_probabilities(self, prompt: str, text: str) -> Likelihood:
         """How likely the model finds a text after a prompt, in one forward pass; vLLM can be asked.
@@ -211,11 +207,12 @@ class Client:
 
     def fits(self, messages: Sequence[Message], max_tokens: int) -> bool:
         """Whether a prompt and a reply fit the context, as far as that is known."""
-        if self.tokenizer is None or self.model.context is None:
+        room = self._context_beside(max_tokens + self._reasoning_tokens)
+        if self.tokenizer is None or room is None:
             return True
-        room = self.model.context - max_tokens - self._reasoning_tokens
-        safe = self._defused(messages)
-        return self.tokenizer.at_most(safe) <= room or self.tokenizer.count(safe) <= room
+        prompt = self.tokenizer.prompt(self._defused(messages))
+        pieces = self.tokenizer.pieces
+        return pieces.at_most(prompt) <= room or pieces.count(prompt) <= room
 
     async def fit(
         self,
@@ -241,19 +238,35 @@ class Client:
         Raises:
             RequestError: It does not fit and may not be cut, or the prompt alone is too long.
         """
-        if self.tokenizer is None or self.model.context is None:
+        reply = max_tokens + self._reasoning_tokens
+        tokenizer, room = self.tokenizer, self._context_beside(reply)
+        if tokenizer is None or room is None:
             return Excerpt(text, 0, 0)
-        text = self.tokenizer.defuse(text)
-        if await asyncio.to_thread(self.fits, render(text), max_tokens):
-            return Excerpt(text, 0, 0)
-        return await asyncio.to_thread(
-            beginning,
-            text,
-            self.tokenizer,
-            lambda part: self.count(render(part)),
-            Room(self.model.name, self.model.context, max_tokens + self._reasoning_tokens),
-            cut=cut,
-            name=name,
+        text = tokenizer.defuse(text)
+
+        def excess(part: str) -> int:
+            return self.count(render(part)) - room
+
+        def fitted() -> Excerpt | None:
+            if self.fits(render(text), max_tokens):
+                return Excerpt(text, 0, 0)
+            if excess("") >= 0:
+                return None
+            if cut:
+                return tokenizer.beginning(text, excess)
+            raise RequestError(
+                f"{name} is too long for {self.model.name}: the prompt has "
+                f"{room + excess(text):,} tokens, the context leaves {room:,} beside {reply} for "
+                "the reply; shorten it, raise max_model_len in the profile, or allow "
+                "--on-overflow cut"
+            )
+
+        if (excerpt := await asyncio.to_thread(fitted)) is not None:
+            return excerpt
+        raise RequestError(
+            f"{name} does not fit {self.model.name}: the prompt around it and {reply:,} tokens for "
+            f"the reply alone fill the context of {self.model.context:,} tokens; raise "
+            "max_model_len in the profile"
         )
 
     @property
@@ -378,7 +391,7 @@ class Client:
             endpoints = await self._backend.endpoints()
             if not self._lines:
                 self._lines.extend(open_lines(endpoints, self.concurrency))
-            wanted = {str(token) for token in request.get("logprob_token_ids", ())}
+            wanted = [str(token) for token in request.get("logprob_token_ids", ())]
             for body in bodies(request, vectors, self.model.engine):
                 answer = await ask(
                     body,
@@ -387,7 +400,8 @@ class Client:
                     recover=self._backend.recover,
                     on_retry=count_retry,
                 )
-                if wanted <= (given := answer.logprobs or {}).keys():
+                given = answer.logprobs or {}
+                if all(token in given for token in wanted):
                     break
             else:
                 raise ServingError(
@@ -401,23 +415,22 @@ class Client:
                 f"the server of {self.model.name} does not tell how likely a prompt is, as vLLM "
                 "does when asked for prompt_logprobs; have vLLM serve the model"
             )
-        self.usage.calls += 1
-        self.usage.prompt_tokens += answer.prompt_tokens
-        self.usage.completion_tokens += answer.completion_tokens
-        self.usage.cached_prefix_tokens += answer.cached_prefix_tokens
+        self.usage.add(answer)
         self._cache.put(key, self.model.digest, vars(answer))
         return answer
 
+    def _context_beside(self, reply: int) -> int | None:
+        """Tokens that the context leaves for a prompt; None where its length is not known."""
+        return None if self.model.context is None else self.model.context - reply
+
     async def _check_length(self, request: Mapping[str, Any], vectors: "Vectors | None") -> None:
-        if self.tokenizer is None or self.model.context is None:
+        room = self._context_beside(request["max_tokens"])
+        if self.tokenizer is None or room is None:
             return
-        room = self.model.context - request["max_tokens"]
-        if vectors is not None:
-            tokens: float = len(vectors)
-        elif "prompt" in request:
-            tokens = len(request["prompt"])
+        if "messages" in request:
+            tokens = await self._count(self.tokenizer, request["messages"], room)
         else:
-            tokens = await self._count(request["messages"], room)
+            tokens = len(request["prompt"] if vectors is None else vectors)
         if tokens > room:
             raise RequestError(
                 f"a prompt of {tokens:,} tokens and {request['max_tokens']} for the reply do not "
@@ -425,12 +438,14 @@ class Client:
                 "the text or raise max_model_len in the profile"
             )
 
-    async def _count(self, messages: Sequence[Message], room: int) -> float:
+    async def _count(
+        self, tokenizer: ChatTokenizer, messages: Sequence[Message], room: int
+    ) -> float:
         """Prompt tokens, or a higher number if even that is within the room."""
-        assert self.tokenizer is not None  # noqa: S101  its caller sees to it
-        if (most := self.tokenizer.at_most(messages)) <= room:
+        pieces, prompt = tokenizer.pieces, tokenizer.prompt(messages)
+        if (most := pieces.at_most(prompt)) <= room:
             return most
         async with self._counting:  # what waits here may share the text that is being counted
-            if (most := self.tokenizer.at_most(messages)) <= room:
+            if (most := pieces.at_most(prompt)) <= room:
                 return most
-            return await asyncio.to_thread(self.tokenizer.count, messages)
+            return await asyncio.to_thread(pieces.count, prompt)

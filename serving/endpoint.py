@@ -2,20 +2,22 @@
 
 import asyncio
 import json
-import ssl
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-import httpx
+from pydantic_core import to_json
 
-from serving import llama_cpp
 from serving.errors import ServingError
 
-# Loopback speaks plain HTTP; loading the certificates of the world costs more than the request.
-_NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+if TYPE_CHECKING:
+    from aiohttp import ClientResponse, ClientSession
 
+CONNECT_S = 30.0
+"""How long a server may take to accept a connection."""
+
+IDLE_S = 4.0
+"""How long an idle connection is kept: vLLM closes its end after 5 s."""
 
 PAGE_S, PAGE_BYTES = 60.0, 1 << 20
 """What a page that is no completion may take."""
@@ -23,8 +25,15 @@ PAGE_S, PAGE_BYTES = 60.0, 1 << 20
 LONGEST_NAME = 1000
 """Characters."""
 
+LLAMA_CPP: Final = "llama.cpp"
+"""What the name of llama.cpp's engine begins with."""
+
 REFUSED = "refuses the key; set CONTESTED_API_KEY to the one it was started with"
 FOREIGN = "answers, but not as an OpenAI-compatible server does"
+
+
+class PassingError(Exception):
+    """What may be gone at the next try: a lost connection, 5xx, 429, a silent server."""
 
 
 @dataclass(frozen=True)
@@ -64,12 +73,65 @@ def name_of(value: Any) -> str:
     return value if fit else ""
 
 
-async def taken(pieces: AsyncIterator[bytes], most: int, seconds: float) -> bytes:
-    """A body, as it comes. ValueError if it is too long, or comes too slowly."""
+def open_session(endpoint: Endpoint) -> "ClientSession":
+    """Connections to a server, as many as are asked for at once; to be closed."""
+    import aiohttp
+
+    return aiohttp.ClientSession(
+        headers={
+            "Content-Type": "application/json",
+            "Accept-Encoding": "identity",  # few bytes unpack to gigabytes
+            **endpoint.headers,
+        },
+        auto_decompress=False,
+        connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=IDLE_S),
+        timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        trust_env=False,  # a proxy would carry prompts elsewhere
+    )
+
+
+async def exchange(
+    session: "ClientSession",
+    url: str,
+    data: bytes | None,
+    *,
+    most: int,
+    body_s: float,
+    whole_s: float | None = None,
+) -> tuple[int, bytes]:
+    """Status and body of a page, got or, with JSON data, posted. No redirect is followed.
+
+    Args:
+        session: Of the server.
+        url: Of the page.
+        data: What is posted.
+        most: Bytes that the body may have.
+        body_s: Seconds that it may take once it begins to come.
+        whole_s: Seconds that all may take.
+
+    Raises:
+        PassingError: It does not come.
+        ValueError: It is too long, or comes too slowly.
+    """
+    import aiohttp
+
+    method = "GET" if data is None else "POST"
+    try:
+        async with (
+            asyncio.timeout(whole_s),
+            session.request(method, url, data=data, allow_redirects=False) as reply,
+        ):
+            return reply.status, await _body(reply, most, body_s)
+    except (aiohttp.ClientError, TimeoutError, OSError) as error:
+        raise PassingError(str(error) or type(error).__name__) from error
+
+
+async def _body(reply: "ClientResponse", most: int, seconds: float) -> bytes:
     body = bytearray()
     try:
         async with asyncio.timeout(seconds):
-            async for piece in pieces:
+            async for piece in reply.content.iter_any():
                 body += piece
                 if len(body) > most:
                     raise ValueError(f"sends more than {most:,} bytes")
@@ -78,37 +140,27 @@ async def taken(pieces: AsyncIterator[bytes], most: int, seconds: float) -> byte
     return bytes(body)
 
 
-async def page(client: httpx.AsyncClient, url: str, body: Any = None) -> tuple[int, Any]:
-    """The status of a page, got or, with a body, posted, and its JSON; None where it is none.
-
-    Raises:
-        httpx.HTTPError, TimeoutError: It does not come.
-        ValueError: It is too long, or comes too slowly.
-    """
-    method, headers = "GET" if body is None else "POST", {"Accept-Encoding": "identity"}
-    async with (
-        asyncio.timeout(PAGE_S),
-        client.stream(method, url, json=body, headers=headers, timeout=PAGE_S) as reply,
-    ):
-        content = await taken(reply.aiter_raw(), PAGE_BYTES, PAGE_S)
+async def page(session: "ClientSession", url: str, body: Any = None) -> tuple[int, Any]:
+    """Status and JSON of an `exchange` of `PAGE_S` and `PAGE_BYTES`; None of what is no JSON."""
+    data = None if body is None else to_json(body)
+    status, content = await exchange(
+        session, url, data, most=PAGE_BYTES, body_s=PAGE_S, whole_s=PAGE_S
+    )
     try:
-        return reply.status_code, json.loads(content)
+        return status, json.loads(content)
     except (ValueError, RecursionError):
-        return reply.status_code, None
+        return status, None
 
 
 async def answers(endpoint: Endpoint, timeout_s: float = 5.0) -> bool:
     """Whether an endpoint is healthy, takes its key and serves its model; asks for two replies."""
     root = endpoint.url.removesuffix("/v1")
     try:
-        async with (
-            asyncio.timeout(timeout_s),
-            httpx.AsyncClient(headers=endpoint.headers, trust_env=False, verify=_NO_TLS) as client,
-        ):
-            healthy, _ = await page(client, f"{root}/health")
-            status, listed = await page(client, f"{endpoint.url}/models")
-            return healthy == status == httpx.codes.OK and endpoint.model in _cards(listed)
-    except (httpx.HTTPError, TimeoutError, ValueError):
+        async with asyncio.timeout(timeout_s), open_session(endpoint) as session:
+            healthy, _ = await page(session, f"{root}/health")
+            status, listed = await page(session, f"{endpoint.url}/models")
+            return healthy == status == 200 and endpoint.model in _cards(listed)
+    except (PassingError, TimeoutError, ValueError):
         return False
 
 
@@ -125,15 +177,16 @@ async def ask_endpoint(url: str, key: str, model: str | None = None) -> ServedMo
         )
     if not _is_url(url):
         raise ServingError(f"--endpoint '{url}' is not a URL; write http://127.0.0.1:8000/v1")
-    parts, headers = urlsplit(url), Endpoint(url, key, "").headers
+    parts = urlsplit(url)
+    root = f"{parts.scheme}://{parts.netloc}"
     try:
-        async with httpx.AsyncClient(headers=headers, trust_env=False) as client:
-            status, listed = await page(client, f"{url.rstrip('/')}/models")
-            _, version = await page(client, f"{parts.scheme}://{parts.netloc}/version")
-            _, properties = await page(client, f"{parts.scheme}://{parts.netloc}/props")
-    except (httpx.HTTPError, httpx.InvalidURL, TimeoutError, ValueError) as error:
+        async with open_session(Endpoint(url, key, "")) as session:
+            status, listed = await page(session, f"{url.rstrip('/')}/models")
+            _, version = await page(session, f"{root}/version")
+            _, properties = await page(session, f"{root}/props")
+    except (PassingError, ValueError) as error:
         raise ServingError(
-            f"no server answers at {url} ({str(error) or type(error).__name__}); "
+            f"no server answers at {url} ({error}); "
             "start it, or leave --endpoint out to have one started"
         ) from error
     if status in {401, 403}:
@@ -153,19 +206,19 @@ async def ask_endpoint(url: str, key: str, model: str | None = None) -> ServedMo
             "name one of them with --model"
         )
     card = cards[name]
-    root, context = card.get("root"), card.get("max_model_len")
-    if card.get("owned_by") == llama_cpp.OWNER:
+    folder, context = card.get("root"), card.get("max_model_len")
+    if card.get("owned_by") == "llamacpp":
         told, meta = _object(properties), _object(card.get("meta"))
         build, kind = name_of(told.get("build_info")), name_of(meta.get("ftype"))
-        engine, context = llama_cpp.engine(build, kind), meta.get("n_ctx")
-        root = told.get("model_path")
+        engine = " ".join(filter(None, (LLAMA_CPP, build, kind)))
+        folder, context = told.get("model_path"), meta.get("n_ctx")
     elif found := name_of(_object(version).get("version")):
         engine = f"vllm {found}"
     else:
         engine = "unknown engine"
     if context is not None and (type(context) is not int or context < 1):
         raise ServingError(f"the server at {url} gives '{name}' no usable context length; mend it")
-    return ServedModel(name=name, root=name_of(root), context=context, engine=engine)
+    return ServedModel(name=name, root=name_of(folder), context=context, engine=engine)
 
 
 def _cards(listed: Any) -> dict[str, dict[str, Any]]:

@@ -1,24 +1,36 @@
-"""A connection to one OpenAI-compatible server, and what comes back on it."""
+"""Requests to OpenAI-compatible servers: sent, read, and sent again where that can help."""
 
 import asyncio
 import json
+import random
 import resource
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+import zlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from itertools import count
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic_core import PydanticSerializationError, to_json
 
 from serving.calls import Completion
-from serving.endpoint import FOREIGN, REFUSED, Endpoint, taken
+from serving.endpoint import (
+    FOREIGN,
+    LLAMA_CPP,
+    REFUSED,
+    Endpoint,
+    PassingError,
+    exchange,
+    open_session,
+    page,
+)
 from serving.errors import RequestError, ServingError
+from serving.templates import TEMPLATE_ARGUMENTS
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession
 
-CONNECT_S = 30.0
-"""How long a server may take to accept a connection."""
+    from serving.embeddings import Vectors
 
 PULSE_S = 30.0
 """How long a server may answer nothing before it is asked for its health, and again."""
@@ -29,36 +41,43 @@ MISSED_PULSES = 4
 STALL_S = 3600.0
 """How long a server that calls itself healthy may answer nothing: no reply takes a CPU so long."""
 
-IDLE_S = 4.0
-"""How long an idle connection is kept: vLLM closes its end after 5 s."""
-
 BODY_S = 120.0
 """How long the body of a reply may take once it begins to come: servers send it whole."""
+
+PATIENCE_S = 900.0
+"""How long a request waits between tries until the run stops: a large model restarts in minutes."""
+
+WHOLE_S = 6 * 3600.0
+"""How long a request may take in all, its tries and its time in servers' queues included."""
+
+LEAST_LEAD = 8
+"""Requests that a replica may be ahead of the idlest, however few are in flight."""
 
 OTHER_FILES = 512
 """Open files of this process besides its connections."""
 
-
 SHOWN = 8
 """Names of other models that are kept."""
 
-
-class PassingError(Exception):
-    """What may be gone at the next try: a lost connection, 5xx, 429, a silent server."""
+# llama.cpp cannot be asked for the log-probabilities of given tokens, but for those of the most
+# likely ones, of the whole distribution, as vLLM's are; then of more than any vocabulary has.
+_MOST_LIKELY: Final = (2048, 1_000_000)
+# Without these it would leave out unlikely tokens, which vLLM does not.
+_WHOLE_DISTRIBUTION: Final = {"top_k": 0, "top_p": 1.0, "min_p": 0.0}
+_VLLM_ONLY: Final = ("logprob_token_ids", "allowed_token_ids", "return_tokens_as_token_ids")
 
 
 class Line:
-    """An open connection to one endpoint, and how many requests are on it.
+    """Connections to one endpoint, and how many requests are on them.
 
-    A request may wait long in the server's queue (`requests.WHOLE_S`). While nothing comes back,
-    the server is asked whether it is healthy. `others` are names of models that answered in place
-    of the endpoint's.
+    A request may wait long in the server's queue (`WHOLE_S`). While nothing comes back, the server
+    is asked whether it is healthy. `others` are names of models that answered in place of the
+    endpoint's.
     """
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
         self.in_flight = 0
-        self._server = f"the server at {endpoint.url}"
         self.others: set[str] = set()
         self._session: ClientSession | None = None
         self._waiting: set[asyncio.Timeout] = set()
@@ -73,8 +92,7 @@ class Line:
             RequestError: The server refuses this request.
             ServingError: It refuses the key, knows no such model, or the reply is no completion.
         """
-        import aiohttp
-
+        server = f"the server at {self.endpoint.url}"
         path = "chat/completions" if "messages" in request else "completions"
         # vLLM wants the field, empty, beside embeddings.
         named = {"model": self.endpoint.model} | ({"prompt": None} if path == "completions" else {})
@@ -83,24 +101,22 @@ class Line:
         except PydanticSerializationError as error:  # half a surrogate pair
             raise RequestError(f"the prompt cannot be sent ({error}); mend its text") from error
         try:
-            async with (
-                self._watched(),
-                self._open().post(
-                    f"{self.endpoint.url}/{path}", data=data, allow_redirects=False
-                ) as reply,
-            ):
-                body = await taken(reply.content.iter_any(), longest(request), BODY_S)
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise PassingError(str(error) or type(error).__name__) from error
+            async with self._watched() as session:
+                url = f"{self.endpoint.url}/{path}"
+                status, body = await exchange(
+                    session, url, data, most=longest(request), body_s=BODY_S
+                )
+        except TimeoutError as error:
+            raise PassingError("the server does not answer") from error
         except ValueError as error:
-            raise RequestError(f"{self._server} {error}; check --endpoint") from error
-        if reply.status != 200:
-            raise _refusal(self.endpoint, reply.status, body)
+            raise RequestError(f"{server} {error}; check --endpoint") from error
+        if status != 200:
+            raise _refusal(self.endpoint, status, body)
         try:
             answer = json.loads(body)
             told = _told(answer, request.get("prompt", ()))
         except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
-            raise ServingError(f"{self._server} {FOREIGN}; check --endpoint") from error
+            raise ServingError(f"{server} {FOREIGN}; check --endpoint") from error
         name = answer.get("model")
         if isinstance(name, str) and self.endpoint.model not in name and len(self.others) < SHOWN:
             self.others.add(in_short(name))
@@ -108,56 +124,33 @@ class Line:
             return Completion(**told)
         except ValueError as error:
             shown = in_short(body.decode(errors="replace"))
-            raise RequestError(f"{self._server} gives {error}: {shown}") from error
+            raise RequestError(f"{server} gives {error}: {shown}") from error
 
     async def close(self) -> None:
-        """Close the connection."""
+        """Close the connections."""
         if self._watch is not None:
             self._watch.cancel()
         if self._session is not None:
             await self._session.close()
 
-    def _open(self) -> "ClientSession":
-        import aiohttp
-        import httpx
-
-        if self._session is None:
-            secure = self.endpoint.url.startswith("https")
-            self._session = aiohttp.ClientSession(
-                headers={
-                    "Content-Type": "application/json",
-                    "Accept-Encoding": "identity",  # few bytes unpack to gigabytes
-                    **self.endpoint.headers,
-                },
-                auto_decompress=False,
-                # The client counts its requests; none waits here.
-                connector=aiohttp.TCPConnector(
-                    limit=0,
-                    keepalive_timeout=IDLE_S,
-                    ssl=httpx.create_ssl_context() if secure else True,
-                ),
-                timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S),
-                cookie_jar=aiohttp.DummyCookieJar(),
-                trust_env=False,  # a proxy would carry prompts elsewhere
-            )
-        return self._session
-
     @asynccontextmanager
-    async def _watched(self) -> AsyncIterator[None]:
+    async def _watched(self) -> AsyncIterator["ClientSession"]:
         """Count a request, and end it with a TimeoutError where the server is given up."""
-        self.in_flight += 1
+        if self._session is None:
+            self._session = open_session(self.endpoint)
         if self._watch is None or self._watch.done():
-            self._watch = asyncio.create_task(self._watch_server())
+            self._watch = asyncio.create_task(self._watch_server(self._session))
+        self.in_flight += 1
         try:
             async with asyncio.timeout(None) as limit:
                 self._waiting.add(limit)
-                yield
+                yield self._session
             self._replied = time.monotonic()
         finally:
             self.in_flight -= 1
             self._waiting.discard(limit)
 
-    async def _watch_server(self) -> None:
+    async def _watch_server(self, session: "ClientSession") -> None:
         """While requests wait, see that the server lives; else give up what waits."""
         self._replied, missed = time.monotonic(), 0
         while True:
@@ -165,22 +158,20 @@ class Line:
             if not self._waiting:
                 return
             silent_s = time.monotonic() - self._replied
-            missed = 0 if silent_s < PULSE_S or await self._is_healthy() else missed + 1
+            missed = 0 if silent_s < PULSE_S or await self._is_healthy(session) else missed + 1
             if missed >= MISSED_PULSES or silent_s > STALL_S:
                 for limit in self._waiting:
                     limit.reschedule(asyncio.get_running_loop().time())
                 self._replied, missed = time.monotonic(), 0
 
-    async def _is_healthy(self) -> bool:
+    async def _is_healthy(self, session: "ClientSession") -> bool:
         """Whether the server answers. Not every one has this page; one that is ill says 503."""
-        import aiohttp
-
         url = self.endpoint.url.removesuffix("/v1") + "/health"
         try:
-            timeout = aiohttp.ClientTimeout(total=PULSE_S)
-            async with self._open().get(url, timeout=timeout, allow_redirects=False) as reply:
-                return reply.status < 500
-        except (aiohttp.ClientError, TimeoutError, OSError):
+            async with asyncio.timeout(PULSE_S):
+                status, _ = await page(session, url)
+                return status < 500
+        except (PassingError, TimeoutError, ValueError):
             return False
 
 
@@ -192,6 +183,116 @@ def open_lines(endpoints: Sequence[Endpoint], concurrency: int) -> list[Line]:
         allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
     return [Line(endpoint) for endpoint in endpoints]
+
+
+def least_loaded(lines: Sequence[Line], affinity: str) -> Line:
+    """The affinity's own server, unless it is clearly busier than the idlest.
+
+    Clearly: by more than half of a server's share of what is in flight, and by `LEAST_LEAD`.
+    """
+    idlest = min(lines, key=lambda line: line.in_flight)
+    if not affinity or len(lines) == 1:
+        return idlest
+    own = lines[zlib.crc32(affinity.encode(errors="replace")) % len(lines)]
+    half_share = sum(line.in_flight for line in lines) / len(lines) / 2
+    lead = own.in_flight - idlest.in_flight
+    return own if lead <= max(half_share, LEAST_LEAD) else idlest
+
+
+def bodies(
+    request: dict[str, Any], vectors: "Vectors | None", engine: str
+) -> Iterator[dict[str, Any]]:
+    """What is sent for a request, and then where labels were not among what came back."""
+    if vectors is not None:
+        from serving.embeddings import as_body
+
+        yield as_body(request, vectors)
+    elif "messages" not in request:
+        yield request
+    elif not engine.startswith(LLAMA_CPP):
+        yield request | {"chat_template_kwargs": TEMPLATE_ARGUMENTS}
+    else:
+        body = {name: value for name, value in request.items() if name not in _VLLM_ONLY}
+        body |= {"chat_template_kwargs": TEMPLATE_ARGUMENTS, **_WHOLE_DISTRIBUTION}
+        if "logprob_token_ids" not in request:
+            yield body
+            return
+        for most in _MOST_LIKELY:
+            # Where it would end at once it gives no labels; told to ignore that, it gives the same.
+            yield body | {"top_logprobs": most, "ignore_eos": True}
+
+
+async def ask(
+    request: dict[str, Any],
+    lines: Sequence[Line],
+    *,
+    affinity: str,
+    recover: Callable[[Endpoint], Awaitable[None]],
+    on_retry: Callable[[], None],
+) -> Completion:
+    """Send a request and send it again after what can pass: a lost connection, 5xx, 429, silence.
+
+    Args:
+        request: Body of a chat completion without the model, or of a completion where it has no
+            `messages`.
+        lines: Servers of the model; one that failed is asked again only when all of them have.
+        affinity: See `least_loaded`.
+        recover: Waits for a failed endpoint.
+        on_retry: Called before each further try.
+
+    Raises:
+        RequestError: The server refuses this request (400, 413, 422).
+        ServingError: It refuses the key or knows no such model, stays away for `PATIENCE_S`, or has
+            not replied within `WHOLE_S`.
+    """
+    untried, line = list(lines), least_loaded(lines, affinity)
+    idle_s = 0.0  # time in a server's queue is no part of the patience
+    try:
+        async with asyncio.timeout(WHOLE_S):
+            for tries in count():
+                try:
+                    return await line.send(request)
+                except PassingError:
+                    if idle_s >= PATIENCE_S:
+                        raise
+                pause = min(0.2 * 2 ** min(tries, 9) + random.random(), 15.0)  # noqa: S311
+                await asyncio.sleep(pause)
+                idle_s += pause
+                on_retry()
+                untried.remove(line)
+                if not untried:
+                    await recover(line.endpoint)
+                    untried = list(lines)
+                line = least_loaded(untried, affinity)
+    except (PassingError, TimeoutError) as fault:
+        why = in_short(str(fault)) or f"no reply in {WHOLE_S / 3600:g} hours"
+        raise ServingError(
+            f"the server at {line.endpoint.url} did not answer in time ({why}); "
+            "what was answered is kept: start the same command again"
+        ) from fault
+    raise AssertionError("unreachable: every try returns or raises")
+
+
+async def token_ids(endpoint: Endpoint, text: str) -> list[int]:
+    """Token ids of a label by the server's own tokenizer (/tokenize), else a ServingError."""
+    url = endpoint.url.removesuffix("/v1") + "/tokenize"
+    # vLLM reads a "prompt", llama.cpp a "content", and each ignores the other's words.
+    body = {"model": endpoint.model, "prompt": text, "add_special_tokens": False}
+    body |= {"content": text, "add_special": False}
+    try:
+        async with open_session(endpoint) as session:
+            status, answer = await page(session, url, body)
+        ids: list[int] = answer["tokens"]
+        if not 0 < len(ids) <= len(text.encode()) or not all(
+            type(one) is int and one >= 0 for one in ids
+        ):
+            raise ValueError(f"status {status}, no tokens of '{text}'")
+    except (PassingError, ValueError, LookupError, TypeError) as error:
+        raise ServingError(
+            f"{url} does not tokenize ({in_short(str(error)) or type(error).__name__}); register "
+            "the model's folder with 'contested models add' and name it with --model"
+        ) from error
+    return ids
 
 
 def longest(request: Mapping[str, Any]) -> int:
@@ -206,9 +307,14 @@ def longest(request: Mapping[str, Any]) -> int:
 
 
 def _refusal(endpoint: Endpoint, status: int, body: bytes) -> Exception:
-    """What a status other than 200 means."""
-    server = f"the server at {endpoint.url}"
-    reason = in_short(_message(body) or f"status {status}")
+    """What a status other than 200 means, and what the server says of it in JSON or as text."""
+    server, said = f"the server at {endpoint.url}", body.decode(errors="replace")
+    try:
+        error = json.loads(said)
+        said = str(error.get("error", error)["message"])
+    except (AttributeError, LookupError, RecursionError, TypeError, ValueError):
+        pass
+    reason = in_short(said or f"status {status}")
     if status in {401, 403}:
         return ServingError(f"{server} {REFUSED}")
     if status == 404:
@@ -216,17 +322,6 @@ def _refusal(endpoint: Endpoint, status: int, body: bytes) -> Exception:
     if status == 429 or status >= 500:
         return PassingError(reason)
     return RequestError(f"{server} refuses the request (status {status}): {reason}")
-
-
-def _message(body: bytes) -> str:
-    """What a server says of its refusal: the message in the JSON of OpenAI or vLLM, or the text."""
-    text = body.decode(errors="replace")
-    try:
-        said = json.loads(text)
-        error = said.get("error", said)
-        return str(error["message"])
-    except (AttributeError, LookupError, RecursionError, TypeError, ValueError):
-        return text
 
 
 def in_short(reason: str) -> str:
@@ -256,12 +351,11 @@ def _told(answer: Any, prompt: Sequence[int] = ()) -> dict[str, Any]:
     reason = choice["finish_reason"]
     if not isinstance(text, str) or not isinstance(reason, str | None):
         raise TypeError("the reply is no text")
-    # JSON may hold halves of characters (lone surrogates), which nothing can be written with.
-    text = text.encode("utf-8", "replace").decode()
     usage = answer.get("usage") or {}
     details = usage.get("prompt_tokens_details") or {}
     return {
-        "text": text,
+        # JSON may hold halves of characters (lone surrogates), which nothing can be written with.
+        "text": text.encode("utf-8", "replace").decode(),
         "finish_reason": reason,
         "logprobs": logprobs,
         "prompt_tokens": usage.get("prompt_tokens") or 0,

@@ -1,15 +1,15 @@
-"""Renders chat templates in a process of its own, whose time and memory are bounded.
+"""Renders a chat template in a process of its own, whose time and memory are bounded.
 
-A template comes with a model's folder and may loop without end. Each line of standard input, a JSON
-list of a template and its variables, is answered by a line with a JSON list: the text, or null, and
-what is wrong. `templates.rendered` starts this file by its path; nothing of ours is imported.
+A template comes with a model's folder and may loop without end. Standard input, a JSON list of a
+template and its variables, is answered by a JSON list: the text, or null, and what is wrong.
+`templates.rendered` starts this file by its path; nothing of ours is imported.
 """
 
 import json
 import resource
 import signal
 import sys
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 from jinja2 import Template, TemplateError, TemplateSyntaxError
@@ -19,10 +19,10 @@ from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 SECONDS, BYTES = 5.0, 1 << 30
-"""Processor time of one text, and memory of all. A text that takes more ends the process."""
+"""Processor time and memory. A text that takes more ends the process."""
 
 LEAST, FOLD = 1_000_000, 8
-"""A text has at most so many characters, and so many times those of its line, together."""
+"""A text has at most so many characters, and so many times those it is made of, together."""
 
 
 class _Generation(Extension):
@@ -39,7 +39,6 @@ class _Generation(Extension):
         return str(caller())
 
 
-@lru_cache(maxsize=16)
 def compiled(source: str) -> Template:
     """A template by the rules of transformers."""
 
@@ -54,30 +53,28 @@ def compiled(source: str) -> Template:
     return environment.from_string(source)
 
 
-def answer(line: bytes) -> tuple[str | None, str]:
-    """The text of a line, or None and why."""
-    source, variables = json.loads(line)
+def answer(given: bytes) -> tuple[str | None, str]:
+    """The text, or None and why."""
+    source, variables = json.loads(given)
     try:
         text = compiled(source).render(**variables)
     except TemplateSyntaxError as error:
         return None, f"cannot be read: {error}"
     except Exception as error:  # a template's expressions raise anything
         return None, f"refuses the messages: {str(error) or type(error).__name__}"
-    if len(text) > LEAST + FOLD * len(line):
+    if len(text) > LEAST + FOLD * len(given):
         return None, f"writes {len(text):,} characters around the messages"
     return text, ""
 
 
 def main() -> None:
-    """Answer line by line until standard input ends."""
+    """Answer what standard input asks."""
     _, most = resource.getrlimit(resource.RLIMIT_AS)
     memory = BYTES if most == resource.RLIM_INFINITY else min(BYTES, most)
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    for line in sys.stdin.buffer:
-        signal.setitimer(signal.ITIMER_PROF, float(sys.argv[1]))
-        told = json.dumps(answer(line))
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        print(told, flush=True)
+    given = sys.stdin.buffer.read()
+    signal.setitimer(signal.ITIMER_PROF, float(sys.argv[1]))
+    print(json.dumps(answer(given)))
 
 
 if __name__ == "__main__":

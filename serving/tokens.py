@@ -5,7 +5,7 @@ tokenizer file.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +13,7 @@ from pathlib import Path
 from tokenizers import Tokenizer
 
 from serving import templates
+from serving.calls import Excerpt
 from serving.errors import ServingError
 from serving.pieces import Pieces
 from serving.templates import TEMPLATE_ARGUMENTS
@@ -62,18 +63,13 @@ class ChatTokenizer:
     @cached_property
     def always_reasons(self) -> bool:
         """Whether the model reasons before every reply, by what its prompts look like."""
-        return templates.reasons(self.render([{"role": "user", "content": "?"}]))
+        return templates.reasons(self.prompt([{"role": "user", "content": "?"}]))
 
     @cached_property
-    def _special_pattern(self) -> re.Pattern[str]:
-        names = [
-            token.content
-            for token in self.tokenizer.get_added_tokens_decoder().values()
-            if token.special and len(token.content) > 1
-        ]
-        longest_first = sorted([*names, ENGINES_OWN], key=len, reverse=True)
-        # Templates of some models write their markers, as [INST], as plain text.
-        return re.compile("|".join([*map(re.escape, longest_first), COMMON_SPECIAL.pattern]))
+    def _special(self) -> tuple[re.Pattern[str], ...]:
+        added = self.tokenizer.get_added_tokens_decoder().values()
+        names = [token.content for token in added if token.special and len(token.content) > 1]
+        return _patterns([*names, ENGINES_OWN])
 
     def render(self, messages: Sequence[Message]) -> str:
         """The prompt text that the chat template makes; some templates refuse system turns."""
@@ -89,17 +85,59 @@ class ChatTokenizer:
             },
         )
 
-    def count(self, messages: Sequence[Message]) -> int:
-        """Number of prompt tokens of a chat request; an equal beginning is counted once."""
-        return self._pieces.count(self.render(messages))
+    def prompt(self, messages: Sequence[Message]) -> str:
+        """The text of `render`, for counting, mostly without the template.
 
-    def at_most(self, messages: Sequence[Message]) -> float:
-        """A number that `count` does not exceed, at little cost; infinite where none is known."""
-        return self._pieces.at_most(self.render(messages))
+        What templates write around texts depends on the roles alone; that is asked for once. One
+        that looks into a text is not seen to do so: the server has the last word.
+        """
+        roles = tuple(message["role"] for message in messages)
+        if roles not in self._around:
+            self._around[roles] = self._written_around(roles)
+        if (parts := self._around[roles]) is None:
+            return self.render(messages)
+        texts = [message["content"] for message in messages]
+        told = zip(texts, parts[1::3], parts[3::3], strict=True)
+        return parts[0] + "".join(
+            (text if whole else text.strip()) + after for text, whole, after in told
+        )
 
     @cached_property
-    def _pieces(self) -> Pieces:
+    def _around(self) -> dict[tuple[str, ...], list[str] | None]:
+        return {}
+
+    def _written_around(self, roles: Sequence[str]) -> list[str] | None:
+        """What is written before turns, and then of each three strings; None if a text changes.
+
+        A space, if spaces around its text are kept; its place; what is written behind it.
+        """
+        marks = [f"\u2003\ue000{place}\ue001\u2003" for place in range(len(roles))]
+        made = self.render(
+            [{"role": role, "content": mark} for role, mark in zip(roles, marks, strict=True)]
+        )
+        parts = re.split("(\u2003?)\ue000(\\d+)\ue001\u2003?", made)
+        return parts if parts[2::3] == [str(place) for place in range(len(roles))] else None
+
+    def count(self, messages: Sequence[Message]) -> int:
+        """Number of prompt tokens of a chat request; an equal beginning is counted once."""
+        return self.pieces.count(self.prompt(messages))
+
+    @cached_property
+    def pieces(self) -> Pieces:
+        """Counts texts."""
         return Pieces(self.tokenizer)
+
+    def beginning(self, text: str, excess: Callable[[str], int]) -> Excerpt | None:
+        """As much of a text as has no excess, in tokens; None where nothing of it has none."""
+        tokens = len(self.encode(text))
+        keep = tokens - excess(text)
+        while keep > 0:
+            shorter = self.cut(text, keep)
+            over = excess(shorter)
+            if over <= 0:
+                return Excerpt(shorter, tokens, keep)
+            keep -= over
+        return None
 
     def encode(self, text: str) -> list[int]:
         """Token ids of plain text, without special tokens around it."""
@@ -139,22 +177,40 @@ class ChatTokenizer:
         A document that contains `<|im_end|>` would otherwise end the user's turn and could speak
         with the assistant's voice. A space after the first character breaks the token.
         """
-        return self._special_pattern.sub(broken, text)
+        return _broken(text, self._special)
 
 
-COMMON_SPECIAL = re.compile(
-    r"<\|[^|<>\n]{1,40}\|>|</?s>|<(?:bos|eos|pad|unk|mask|prompt_embeds)>"
-    r"|<(?:start|end)_of_(?:turn|image)>|<</?SYS>>"
-    r"|\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_(?:CALLS|RESULTS|CONTENT)|THINK)\]"
-)
-"""Special tokens and role markers of the Llama, Qwen, Gemma and Mistral families, as written."""
+COMMON_SPECIAL: Mapping[str, str] = {
+    "<": r"\|[^|<>\n]{1,40}\|>|/?s>|(?:bos|eos|pad|unk|mask|prompt_embeds)>"
+    r"|(?:start|end)_of_(?:turn|image)>|</?SYS>>",
+    "[": r"/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_(?:CALLS|RESULTS|CONTENT)|THINK)\]",
+}
+"""Special tokens and role markers of the Llama, Qwen, Gemma and Mistral families, as written: first
+character -> pattern of the rest. Some templates write theirs, as [INST], as plain text."""
+
+
+def _patterns(names: Iterable[str] = ()) -> tuple[re.Pattern[str], ...]:
+    """Of special tokens and `COMMON_SPECIAL`, one for each first character: those search fast."""
+    rests: dict[str, list[str]] = {}
+    for name in sorted(names, key=len, reverse=True):
+        rests.setdefault(name[0], []).append(re.escape(name[1:]))
+    for first, rest in COMMON_SPECIAL.items():
+        rests.setdefault(first, []).append(rest)
+    return tuple(
+        re.compile(f"{re.escape(first)}(?:{'|'.join(rest)})") for first, rest in rests.items()
+    )
+
+
+_COMMON = _patterns()
 
 
 def defuse_common(text: str) -> str:
     """`ChatTokenizer.defuse` for a model whose tokenizer is not on this machine."""
-    return COMMON_SPECIAL.sub(broken, text)
+    return _broken(text, _COMMON)
 
 
-def broken(found: re.Match[str]) -> str:
-    """A special token with a space in it, which makes it plain text."""
-    return f"{found[0][0]} {found[0][1:]}"
+def _broken(text: str, patterns: Iterable[re.Pattern[str]]) -> str:
+    """The text with a space in each special token, which makes it plain text."""
+    for pattern in patterns:
+        text = pattern.sub(lambda found: f"{found[0][0]} {found[0][1:]}", text)
+    return text

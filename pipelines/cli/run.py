@@ -29,6 +29,7 @@ from pipelines.experiment.publish import Publication, write
 from pipelines.metrics.label_mass import is_low
 from pipelines.preset import told
 from pipelines.runs.folder import RunFolder, telling_damage
+from serving import loop
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -62,9 +63,7 @@ def run(experiment: Experiment[Any, Any], options: RunOptions) -> Forecast | Non
     with folder.locked():
         with workers(experiment, options) as placing:
             begun = partial(say, judged_by(options))
-            done = asyncio.run(
-                execute(experiment, plan, options, progress, placing, on_begun=begun)
-            )
+            done = loop.run(execute(experiment, plan, options, progress, placing, on_begun=begun))
         for cost in done.costs:
             STDERR.print(f"[dim]{plain(cost)}[/dim]", soft_wrap=True)
         made = publish(folder)[experiment.name]

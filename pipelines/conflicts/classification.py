@@ -83,5 +83,6 @@ async def by_choice(query: Query, writer: Writer) -> Prediction:
         by="choice",
         probabilities=shares,
         mass=choice.mass,
-        abstained=likely is None,
+        abstained=likely is None and not choice.tied,
+        problem=choice.problem,
     )

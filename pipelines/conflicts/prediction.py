@@ -21,7 +21,7 @@ class Prediction(BaseModel, frozen=True):
         probabilities: Of every type, in [0, 1], summing to 1; None where there are none.
         mass: Of `choice`, the probability that the model names a category at all, in [0, 1].
         abstained: Whether the most probable type did not reach its threshold.
-        problem: Why the reply could not be read, in one line.
+        problem: Why the reply could not be read, or which types tie, in one line.
         raw: The reply as it came, where it could not be read.
     """
 
@@ -41,7 +41,9 @@ def decide(
     """The most probable type, if it reaches its threshold in [0, 1]; None where it does not.
 
     With equal thresholds a classifier abstains where it is less sure; with one, more is asked of a
-    single type. A type without a threshold has 0. Of equally probable types it is the first.
+    single type. A type without a threshold has 0. Of equally probable types it is none.
     """
-    likely = max(probabilities, key=lambda each: probabilities[each])
+    likely, *others = sorted(probabilities, key=lambda each: -probabilities[each])
+    if others and probabilities[others[0]] == probabilities[likely]:
+        return None
     return likely if probabilities[likely] >= thresholds.get(likely, 0.0) else None

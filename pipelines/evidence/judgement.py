@@ -13,8 +13,8 @@ from serving.calls import Excerpt
 class Relation(StrEnum):
     """How a document relates to a claim (ConflictScore, section 3 and Table 7).
 
-    `INVALID` is no relation: the labeller's reply could not be read, or the claim was too long to
-    be judged. It is kept and counted, and never taken for `IRRELEVANT`.
+    `INVALID` is no relation: the labeller's reply could not be read, several labels tie, or the
+    claim was too long to be judged. It is kept and counted, and never taken for `IRRELEVANT`.
     """
 
     SUPPORTS = "SUPPORTS"
@@ -68,7 +68,8 @@ class Judgement(BaseModel):
             the sentence that decided; None of its irrelevant labels, which no sentence makes.
         snippet_found: Whether the document really contains the snippet (case and typography
             aside); None without a snippet.
-        raw: The reply as it came; kept for `INVALID` so that a person can see why.
+        raw: The reply as it came, or which labels tie; kept for `INVALID` so that a person can see
+            why.
         reply_cut: Whether snippet or reasoning ended at its bound, so that its end may be missing.
         read_tokens: Tokens of the document that the labeller saw, where it saw only a part.
         source: Labeller and mode: "llm-choice", "llm-json", "llm-together", "nli"; in a cascade

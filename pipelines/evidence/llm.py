@@ -163,7 +163,9 @@ class LlmLabeller:
         return self._judgement(
             claim,
             document,
-            Relation(choice.label),
+            Relation(choice.label or Relation.INVALID),
+            reasoning=choice.problem,
+            raw=choice.problem,
             probabilities={Relation(label): p for label, p in choice.probabilities.items()},
             label_mass=choice.mass,
             read_tokens=_read(text),

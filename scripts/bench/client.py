@@ -1,4 +1,4 @@
-"""Our client against the plain `openai` one and inspect_ai, at an endpoint that answers at once.
+"""Our client against the plain `openai` one and inspect_ai, at endpoints that answer at once.
 
 What is left is what a client itself costs: requests a second that one process can make, and the
 processor time of each. All ask the same: claims about documents, several to a document, for a JSON
@@ -30,7 +30,7 @@ from pydantic_core import to_json
 from pipelines.errors import InputError
 from pipelines.evidence.llm import REPLY_TOKENS, RelationReply
 from pipelines.madam_rag.datasets import SAMPLES, read
-from serving import models
+from serving import loop, models
 from serving.backend import RunningEndpoints
 from serving.cache import CompletionCache
 from serving.calls import Sampling, ServedIdentity
@@ -112,6 +112,9 @@ def main(
     requests: Annotated[int, typer.Option(min=CLAIMS, help="Of each arm and round.")] = 1000,
     tokens: Annotated[list[int], typer.Option(min=100, help="Of a prompt.")] = [200, 2000, 13000],  # noqa: B006
     in_flight: Annotated[list[int], typer.Option(min=1, help="Requests.")] = [64, 256, 1024],  # noqa: B006
+    endpoints: Annotated[
+        int, typer.Option(min=1, help="That answer; openai and inspect_ai ask the first.")
+    ] = 1,
     model: Annotated[
         str, typer.Option(help="Whose tokenizer ours counts with: a registered model, or a folder.")
     ] = "smollm2-135m-instruct",
@@ -125,7 +128,7 @@ def main(
         ),
     ] = None,
 ) -> None:
-    """Ask the same of an endpoint that answers at once, by each client in turn.
+    """Ask the same of endpoints that answer at once, by each client in turn.
 
     Prints Markdown: the machine, requests a second, processor time of a request, and ratios.
 
@@ -140,22 +143,22 @@ def main(
     peers = f"openai {version('openai')}"
     with ExitStack() as open_:
         try:
-            url = open_.enter_context(stub_process.started())
+            urls = open_.enter_context(stub_process.started(endpoints))
             peer = None
             if inspect_python is not None:
                 peer = open_.enter_context(inspect_process.started(inspect_python))
                 peers += f", inspect_ai {peer({})['version']}"
-            measure(work_of(tokenizer, 100, 8, CLAIMS, seed=0), tokenizer, url, peer, 0)  # warm-up
+            measure(work_of(tokenizer, 100, 8, CLAIMS, seed=0), tokenizer, urls, peer, 0)  # warm-up
             for size, places in cells:
                 for number in range(1, rounds + 1):
                     work = work_of(tokenizer, size, places, requests, seed=number)
-                    measured[size, places].append(measure(work, tokenizer, url, peer, number))
+                    measured[size, places].append(measure(work, tokenizer, urls, peer, number))
         except inspect_process.InspectError as error:
             raise InputError(str(error)) from error
     print(
-        f"{requests:,} requests, {CLAIMS} to a document, from one process; median of {rounds} "
-        f"rounds.\n\n{common.machine_line(load)}\n- tokenizer: {found.name}; {peers}\n"
-        f"{common.date_line()}\n"
+        f"{requests:,} requests, {CLAIMS} to a document, from one process to {endpoints} "
+        f"endpoints; median of {rounds} rounds.\n\n{common.machine_line(load)}\n"
+        f"- tokenizer: {found.name}; {peers}\n{common.date_line()}\n"
     )
     print(speed_table(measured), ratio_table(measured), sep="\n\n")
 
@@ -163,27 +166,27 @@ def main(
 def measure(
     work: Work,
     tokenizer: ChatTokenizer,
-    url: str,
+    urls: Sequence[str],
     peer: inspect_process.Ask | None,
     number: int,
 ) -> Round:
     """Each arm once; every other round the other way round."""
     took: dict[str, Took] = {}
     with TemporaryDirectory() as folder:
-        ours = partial(by_ours, work, tokenizer, url, Path(folder) / "completions.sqlite")
+        ours = partial(by_ours, work, tokenizer, urls, Path(folder) / "completions.sqlite")
         arms: dict[str, Callable[[], Took]] = {
-            RAW: lambda: timed(work, by_sockets(work, url)),
-            PLAIN: lambda: timed(work, by_openai(work, url)),
-            OURS: lambda: timed(work, ours()),
+            RAW: lambda: timed(work, by_sockets(work, urls)),
+            PLAIN: lambda: timed(work, by_openai(work, urls[0])),
+            OURS: lambda: timed(work, ours(), loop.run),
         }
         if peer:
-            arms[INSPECT] = lambda: by_inspect(peer, work, url, cached=False)
+            arms[INSPECT] = lambda: by_inspect(peer, work, urls[0], cached=False)
         for name in list(arms) if number % 2 else list(arms)[::-1]:
             took[name] = arms[name]()
-        took[OURS_AGAIN] = timed(work, ours())
+        took[OURS_AGAIN] = timed(work, ours(), loop.run)
         if peer:
-            by_inspect(peer, work, url, cached=True)  # fills its cache
-            took[INSPECT_AGAIN] = by_inspect(peer, work, url, cached=True)
+            by_inspect(peer, work, urls[0], cached=True)  # fills its cache
+            took[INSPECT_AGAIN] = by_inspect(peer, work, urls[0], cached=True)
     for name, each in took.items():
         common.tell(
             number, f"{work.tokens} tokens, {work.in_flight} in flight, {name}", each.seconds
@@ -191,18 +194,20 @@ def measure(
     return {name: took[name] for name in ARMS if name in took}
 
 
-def timed(work: Work, asking: Coroutine[Any, Any, None]) -> Took:
+def timed(
+    work: Work, asking: Coroutine[Any, Any, None], run: Callable[..., None] = asyncio.run
+) -> Took:
     """What it takes in this process."""
     gc.collect()
     start, used = time.perf_counter(), time.process_time()
-    asyncio.run(asking)
+    run(asking)
     return Took(work.requests, time.perf_counter() - start, time.process_time() - used)
 
 
-async def by_sockets(work: Work, url: str) -> None:
-    """Bare sockets and bodies that are ready: the bound that the endpoint and this machine set."""
+async def by_sockets(work: Work, urls: Sequence[str]) -> None:
+    """Bare sockets and bodies that are ready: the bound that the endpoints and this machine set."""
     bodies = [to_json({"model": "stub", "messages": each}) for each in work.prompts()]
-    await stub_process.ask(url, bodies, work.in_flight)
+    await stub_process.ask(urls, bodies, work.in_flight)
 
 
 async def by_openai(work: Work, url: str) -> None:
@@ -234,10 +239,10 @@ async def by_openai(work: Work, url: str) -> None:
         await asyncio.gather(*map(ask, work.prompts()))
 
 
-async def by_ours(work: Work, tokenizer: ChatTokenizer, url: str, cache: Path) -> None:
+async def by_ours(work: Work, tokenizer: ChatTokenizer, urls: Sequence[str], cache: Path) -> None:
     """Our client, which counts, sends, reads and keeps."""
     identity = ServedIdentity("stub", "stub", "stub", CONTEXT)
-    backend = RunningEndpoints([Endpoint(url, "", "stub")])
+    backend = RunningEndpoints([Endpoint(url, "", "stub") for url in urls])
     with CompletionCache(cache) as store:
         client = Client(identity, tokenizer, store, backend, concurrency=work.in_flight)
         try:

@@ -1,7 +1,7 @@
-"""An endpoint that answers every chat at once with the same JSON, in a process of its own.
+"""Endpoints that answer every chat at once with the same JSON, in one process of their own.
 
-It reads no request but its length, so that it can be faster than any client. `ask` asks it with
-requests that are ready to send, over bare sockets: no client can be faster than that.
+They read no request but its length, so that they can be faster than any client. `ask` asks them
+with requests that are ready to send, over bare sockets: no client can be faster than that.
 """
 
 import asyncio
@@ -66,12 +66,12 @@ def answer() -> bytes:
     return f"{head}\r\n\r\n".encode() + body
 
 
-async def ask(url: str, bodies: Sequence[bytes], in_flight: int) -> None:
+async def ask(urls: Sequence[str], bodies: Sequence[bytes], in_flight: int) -> None:
     """Send requests and read what comes back, and nothing else."""
-    host, port = url.removeprefix("http://").removesuffix("/v1").split(":")
     waiting = iter(bodies)
 
-    async def worker() -> None:
+    async def worker(url: str) -> None:
+        host, port = url.removeprefix("http://").removesuffix("/v1").split(":")
         reader, writer = await asyncio.open_connection(host, int(port))
         for body in waiting:
             head = f"POST /v1/chat/completions HTTP/1.1\r\nhost: {host}\r\n"
@@ -79,27 +79,29 @@ async def ask(url: str, bodies: Sequence[bytes], in_flight: int) -> None:
             await reader.readexactly(length(await reader.readuntil(b"\r\n\r\n")))
         writer.close()
 
-    await asyncio.gather(*(worker() for _ in range(in_flight)))
+    await asyncio.gather(*(worker(urls[number % len(urls)]) for number in range(in_flight)))
 
 
 @contextmanager
-def started() -> Iterator[str]:
-    """Start the endpoint; its URL."""
-    command = [sys.executable, "-I", __file__]
+def started(endpoints: int) -> Iterator[list[str]]:
+    """Start so many endpoints; their URLs."""
+    command = [sys.executable, "-I", __file__, str(endpoints)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
-            yield f"http://127.0.0.1:{int(process.stdout.readline())}/v1"
+            ports = [int(process.stdout.readline()) for _ in range(endpoints)]
+            yield [f"http://127.0.0.1:{port}/v1" for port in ports]
         finally:
             process.kill()
 
 
-async def _serve() -> None:
+async def _serve(endpoints: int) -> None:
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(Answering, "127.0.0.1", 0, backlog=4096)
-    print(server.sockets[0].getsockname()[1], flush=True)
-    await server.serve_forever()
+    for _ in range(endpoints):
+        server = await loop.create_server(Answering, "127.0.0.1", 0, backlog=4096)
+        print(server.sockets[0].getsockname()[1], flush=True)
+    await loop.create_future()  # until it is killed
 
 
 if __name__ == "__main__":
-    asyncio.run(_serve())
+    asyncio.run(_serve(int(sys.argv[1])))

@@ -40,12 +40,12 @@ def of(value: Any, **more: Any) -> Page:
 def reply(request: dict[str, Any], **changed: Any) -> dict[str, Any]:
     """A proper completion, with other values for some of its parts.
 
-    `logprob` is that of every label, `content` the text, `finish_reason` a reason; the others stand
-    in the reply itself.
+    `logprob` is that of the first label, `content` the text, `finish_reason` a reason; the others
+    stand in the reply itself.
     """
     ids = request.get("logprob_token_ids", ())
-    logprob = changed.pop("logprob", -0.5)
-    likely = [{"token": f"token_id:{token}", "logprob": logprob} for token in ids]
+    logprobs = [changed.pop("logprob", -0.5), *[-0.6] * len(ids)]
+    likely = [{"token": f"token_id:{token}", "logprob": one} for token, one in zip(ids, logprobs)]  # noqa: B905
     choice = {
         "index": 0,
         "message": {"role": "assistant", "content": changed.pop("content", "S")},

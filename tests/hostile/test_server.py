@@ -30,7 +30,7 @@ from hostile.server import (
 )
 
 from pipelines.report.text import visible
-from serving import endpoint, line, requests
+from serving import endpoint, line
 from serving.backend import RunningEndpoints
 from serving.cache import CompletionCache
 from serving.calls import Sampling, ServedIdentity
@@ -45,8 +45,8 @@ MIB = 1 << 20
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(requests, "PATIENCE_S", 0.3)
-    monkeypatch.setattr(requests, "WHOLE_S", 4.0)
+    monkeypatch.setattr(line, "PATIENCE_S", 0.3)
+    monkeypatch.setattr(line, "WHOLE_S", 4.0)
     monkeypatch.setattr(line, "BODY_S", 0.5)
     monkeypatch.setattr(endpoint, "PAGE_S", 2.0)
 

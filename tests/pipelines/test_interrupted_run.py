@@ -183,7 +183,7 @@ def test_a_half_written_last_result_is_made_again(endpoint: Scripted, tmp_path: 
     assert contents(out) == whole
 
 
-def test_a_run_that_is_all_cached_loads_neither_torch_nor_what_asks(
+def test_a_run_that_is_all_cached_loads_neither_torch_nor_vllm(
     endpoint: Scripted, tmp_path: Path
 ) -> None:
     data = write_records(tmp_path / "records.jsonl", 2)
@@ -193,7 +193,7 @@ def test_a_run_that_is_all_cached_loads_neither_torch_nor_what_asks(
         "import sys\n"
         "from pipelines.cli.app import main\n"
         f"code = main({[*arguments, '--out', str(tmp_path / 'second')]!r})\n"
-        "heavy = {'torch', 'transformers', 'vllm', 'aiohttp'} & set(sys.modules)\n"
+        "heavy = {'torch', 'transformers', 'vllm'} & set(sys.modules)\n"
         "sys.exit(code or (f'loaded {heavy}' if heavy else 0))"
     )
     again = subprocess.run(

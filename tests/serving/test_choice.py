@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from serving.choice import label_shares
+from serving.choice import Choice, label_shares
 
 Tree = Mapping[tuple[int, ...], Mapping[int, float]]
 
@@ -60,3 +60,12 @@ async def test_shares_sum_to_one_and_keep_the_order_of_the_probabilities(
     assert mass == pytest.approx(1)
     ranked = sorted(range(len(weights)), key=lambda number: weights[number])
     assert [shares[str(n)] for n in ranked] == sorted(shares.values())
+
+
+def test_a_tie_has_no_label_in_whatever_order() -> None:
+    for labels in (("YES", "NO", "MAYBE"), ("NO", "YES", "MAYBE")):
+        tie = Choice({label: 0.1 if label == "MAYBE" else 0.45 for label in labels}, 0.9)
+        assert (tie.label, set(tie.tied)) == (None, {"YES", "NO"})
+        assert tie.problem == f"equally probable: {labels[0]}, {labels[1]}"
+    decided = Choice({"YES": 0.3, "NO": 0.4, "MAYBE": 0.3}, 0.9)
+    assert (decided.label, decided.tied, decided.problem) == ("NO", (), None)

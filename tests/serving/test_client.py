@@ -3,10 +3,13 @@
 import asyncio
 import json
 import math
+import random
 import resource
+from collections import defaultdict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from statistics import fmean
 from typing import Annotated, Any
 
 import pytest
@@ -17,16 +20,15 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import WhitespaceSplit
 
-from serving import line, requests
+from serving import line
 from serving.backend import RunningEndpoints
 from serving.cache import CompletionCache
 from serving.calls import Completion, Sampling, ServedIdentity
 from serving.client import Client
 from serving.endpoint import Endpoint, ask_endpoint
 from serving.errors import RequestError, ServingError
-from serving.line import Line
+from serving.line import Line, least_loaded
 from serving.models import Model
-from serving.requests import least_loaded
 from serving.tokens import ChatTokenizer
 
 
@@ -70,7 +72,7 @@ async def client(endpoint: Scripted, cache: Path) -> AsyncIterator[Client]:
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(requests, "PATIENCE_S", 4.0)
+    monkeypatch.setattr(line, "PATIENCE_S", 4.0)
 
 
 async def test_an_answer_is_asked_once_and_then_comes_from_the_cache(
@@ -248,15 +250,37 @@ async def test_replicas_share_the_load_and_equal_affinity_stays_together(cache: 
             assert len(server.requests) == 4 * len(documents)
 
 
-def test_a_busy_replica_passes_its_documents_on() -> None:
-    lines = [Line(Endpoint(f"http://127.0.0.1:{port}/v1", "k", "m")) for port in (1, 2)]
+def lines_to(replicas: int) -> list[Line]:
+    return [Line(Endpoint(f"http://127.0.0.1:{1 + port}/v1", "k", "m")) for port in range(replicas)]
+
+
+@pytest.mark.parametrize(("elsewhere", "lead"), [(0, 8), (20, 13), (100, 66)])
+def test_a_busy_replica_passes_its_documents_on(elsewhere: int, lead: int) -> None:
+    """More than half a share ahead, (100 + 166) / 2 / 2 = 66.5, and more than eight."""
+    lines = lines_to(2)
     own = least_loaded(lines, "document")
-    other = next(line for line in lines if line is not own)
-    own.in_flight = 8
+    (other,) = set(lines) - {own}
+    other.in_flight, own.in_flight = elsewhere, elsewhere + lead
     assert least_loaded(lines, "document") is own
-    own.in_flight = 9
-    assert least_loaded(lines, "document") is other
     assert least_loaded(lines, "") is other
+    own.in_flight += 1
+    assert least_loaded(lines, "document") is other
+
+
+def test_documents_stay_together_and_replicas_busy_with_a_thousand_in_flight() -> None:
+    """Simulated: 20 claims to a document, 1,024 in flight, replicas that are equally fast."""
+    lines, draw, served = lines_to(8), random.Random(0), defaultdict(set)
+    idle = 0
+    for number in range(20 * 1000):
+        if number >= 1024:  # one of the replicas that have something to do is done with it
+            done = draw.choice([line for line in lines if line.in_flight])
+            done.in_flight -= 1
+            idle += any(line.in_flight == 0 for line in lines)
+        line = least_loaded(lines, f"document {number // 20}")
+        line.in_flight += 1
+        served[number // 20].add(line.endpoint.url)
+    assert fmean(map(len, served.values())) < 1.6, "4.6 with a lead of eight"
+    assert idle == 0
 
 
 async def test_the_key_travels_in_the_header_and_nowhere_else(
@@ -371,7 +395,7 @@ async def test_a_long_queue_is_no_failure_while_the_server_is_healthy(
 async def test_waiting_in_a_queue_is_no_part_of_patience(
     client: Client, endpoint: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(requests, "PATIENCE_S", 0.5)
+    monkeypatch.setattr(line, "PATIENCE_S", 0.5)
     endpoint.reply, endpoint.delay_s, endpoint.faults = (lambda _: "at last"), 1.0, [503]
     assert (await client.chat(ASK, Sampling(4))).text == "at last"
     assert client.usage.retries == 1

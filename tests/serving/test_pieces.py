@@ -130,4 +130,8 @@ def test_a_real_model_is_counted_in_pieces(smollm2: Model) -> None:
     for text in ("\n\n".join(CORPUS), "The river is long. " * 500, "x" * 5000):
         messages = [{"role": "user", "content": text}]
         whole = tokenizer.tokenizer.encode(tokenizer.render(messages), add_special_tokens=False)
-        assert tokenizer.count(messages) == len(whole) <= tokenizer.at_most(messages)
+        assert (
+            tokenizer.count(messages)
+            == len(whole)
+            <= tokenizer.pieces.at_most(tokenizer.prompt(messages))
+        )

@@ -352,6 +352,19 @@ def test_every_family_is_rendered_as_transformers_renders_it() -> None:
     assert dict(zip(names, ours, strict=True)) == dict(zip(names, wanted, strict=True))
 
 
+@pytest.mark.parametrize("family", FAMILIES)
+def test_prompts_are_counted_as_rendered_and_the_template_asked_once(
+    family: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tokenizer = chat_tokenizer(FAMILIES[family])
+    texts = ("Who?", "  spaces\n around \n", "[INST] {{ 1 }} \\1 \U0001f600")
+    chats = [[{"role": "user", "content": text}] for text in texts]
+    rendered = [tokenizer.render(chat) for chat in chats]
+    tokenizer.prompt(chats[0])
+    monkeypatch.setattr(templates, "rendered", None)
+    assert [tokenizer.prompt(chat) for chat in chats] == rendered
+
+
 def test_a_server_that_is_given_the_dated_template_makes_the_same_prompts() -> None:
     """Whatever its clock says, as vLLM renders by transformers' function."""
     cases = [(templates.on_a_fixed_day(source), CHATS["one turn"]) for source in FAMILIES.values()]
@@ -452,12 +465,10 @@ def test_a_template_takes_no_more_than_its_time_and_memory(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rendering, "SECONDS", 0.4)
-    templates._renderer.cache_clear()
     source, says = HOSTILE[name]
     with pytest.raises(ServingError, match=says):
         chat_tokenizer(source).render([{"role": "user", "content": "Hello"}])
     assert chat_tokenizer("{{ messages[0].content }}").render(CHATS["one turn"]) == ASKED
-    templates._renderer.cache_clear()
 
 
 def test_a_long_prompt_is_no_attack() -> None:

@@ -47,10 +47,11 @@ async def behaviour(
         messages = judge.templates[BEHAVIOUR[type]].messages(**told)
         choice = await judge.client.choose(messages, (YES, NO), affinity=affinity)
         return Adherence(
-            adheres=choice.label == YES,
+            adheres=None if choice.label is None else choice.label == YES,
             type=type,
             probability=choice.probabilities[YES],
             mass=choice.mass,
+            problem=choice.problem,
         )
     reply = await judge.reply(BEHAVIOUR[type], AdherenceJson, told, affinity=affinity)
     if reply.value is None:

@@ -119,8 +119,8 @@ async def test_thresholds(
     assert other.type is ConflictType.OUTDATED  # there are no probabilities
 
 
-def test_of_equal_types_the_first() -> None:
-    assert decide(dict.fromkeys(TYPES, 0.2), {}) is ConflictType.NO_CONFLICT
+def test_of_equal_types_none() -> None:
+    assert decide(dict.fromkeys(TYPES, 0.2), {}) is None
 
 
 async def test_what_sources_say_of_categories_is_material(tmp_path: Path) -> None:
