@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from scripted import Scripted, fenced_text, prompt_of
 
-from pipelines.conflicts.question import Query, Source
+from pipelines.conflicts.data import Query, Source
 from pipelines.conflicts.taxonomy import TAXONOMY, ConflictType
 from serving.client import Client
 from serving.connect import Source as Served

@@ -10,7 +10,7 @@ from typing import Any
 from scripted import Scripted, fenced_text, prompt_of
 
 from pipelines.data.records import Document
-from pipelines.madam_rag.question import GivenDocument, Kind, Question
+from pipelines.madam_rag.data import GivenDocument, Kind, Question
 from serving.client import Client
 from serving.connect import Source, connect
 from serving.profile import load

@@ -7,7 +7,7 @@ from typing import Any
 
 from scripted import Scripted
 
-from pipelines.conrag.generator import Generator, generator
+from pipelines.conrag.generation import Generator, generator
 from serving.connect import Source, connect
 from serving.profile import default_name, load
 

@@ -2,7 +2,7 @@
 
 import json
 
-from pipelines.metrics.answer_recall import named_answers
+from pipelines.metrics.alce import named_answers
 from pipelines.trust.cases import SAMPLES
 
 FACTS = {

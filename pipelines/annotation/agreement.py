@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import fsum
 
-from pipelines.annotation.labels import Labels, people
-from pipelines.annotation.sample import UNREADABLE, Sample, read, strata_of
+from pipelines.annotation.sample import UNREADABLE, Labels, Sample, people, read, strata_of
 from pipelines.annotation.subject import Subject, Unit
 from pipelines.experiment.labelled import WholeScore
-from pipelines.metrics.confusion import Counts, confusion
-from pipelines.metrics.estimate import Estimate
+from pipelines.metrics.agreement import stratified_kappa
+from pipelines.metrics.estimate import Estimate, proportion
 from pipelines.metrics.ppi import Predicted, power_tuning, ppi_share
-from pipelines.metrics.proportion import proportion
-from pipelines.metrics.stratified_kappa import stratified_kappa
+from pipelines.metrics.rates import Counts, confusion
 
 
 @dataclass(frozen=True)

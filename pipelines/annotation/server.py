@@ -1,19 +1,34 @@
 """The page on which a person labels, served to that person alone."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict
 
-from pipelines.annotation.labels import Labels
-from pipelines.annotation.page import page
+from pipelines.annotation.sample import Labels
 from pipelines.annotation.subject import Subject
 from pipelines.loopback import Door, guarded, listening, serve_until_interrupted
-from pipelines.report.template import made_visible
-from pipelines.report.text import cut
+from pipelines.report.template import assets, environment, made_visible, policy
+from pipelines.report.texts import cut
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
+
+
+_HERE = Path(__file__).parent
+
+
+def page(title: str) -> tuple[str, str]:
+    """The page and its policy: one script, one style, and requests to where it comes from."""
+    script, style = (
+        (_HERE / "assets" / name).read_text("utf-8") for name in ("annotate.js", "annotate.css")
+    )
+    style = assets("page.css") + style
+    template = (_HERE / "templates/annotate.html.j2").read_text("utf-8")
+    text = environment().from_string(template).render(title=title, script=script, style=style)
+    return text, f"{policy(script, style)}; connect-src 'self'; frame-ancestors 'none'"
+
 
 LARGEST = 10_000
 """Bytes of a label that is sent."""

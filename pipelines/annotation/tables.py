@@ -2,15 +2,19 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from pipelines.annotation.agreement import Figure, Ratings
+from pipelines.annotation.agreement import Figure, Ratings, ratings
 from pipelines.annotation.sample import UNREADABLE
-from pipelines.metrics.cohen_kappa import cohen_kappa
-from pipelines.metrics.estimate import Estimate
-from pipelines.metrics.krippendorff import nominal_alpha
-from pipelines.metrics.proportion import share
+from pipelines.annotation.subject import FOLDER, subjects
+from pipelines.errors import InputError
+from pipelines.experiment.experiment import Experiment
+from pipelines.experiment.publish import Runs
+from pipelines.metrics.agreement import cohen_kappa, nominal_alpha
+from pipelines.metrics.estimate import Estimate, share
+from pipelines.report.explorer import Part
 from pipelines.report.table import Column, Measure, Table
+from pipelines.runs.folder import RunFolder
 
 
 def all_tables(every: Sequence[Ratings]) -> list[Table]:
@@ -170,3 +174,20 @@ def people_table(every: Sequence[Ratings]) -> Table:
         ],
         notes=("Over the sample as it was drawn.",),
     )
+
+
+TITLE = "Judge and people"
+
+
+def parts(folder: RunFolder, experiment: Experiment[Any, Any], runs: Runs[Any]) -> Sequence[Part]:
+    """What people's labels of an experiment come to, as a part of its page; none without any.
+
+    Labels that no longer belong to the run keep nobody from the rest of the page: it says so.
+    """
+    if not (folder.path / FOLDER).exists():
+        return ()
+    try:
+        found = ratings(subjects(folder, [(experiment, runs)]))
+    except InputError as error:
+        return (Part(TITLE, remarks=(f"What people labelled is left out: {error}.",)),)
+    return (Part(TITLE, tuple(all_tables(found))),) if found else ()

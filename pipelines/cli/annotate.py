@@ -108,7 +108,7 @@ def annotate(
 
 
 def _label(subject: "Subject", drawn: "Sample", annotator: str, port: int) -> None:
-    from pipelines.annotation.labels import Labels
+    from pipelines.annotation.sample import Labels
     from pipelines.annotation.server import serve
 
     labels = Labels(subject, drawn.items, annotator)

@@ -20,11 +20,10 @@ from pipelines.experiment.cost import cost_line
 from pipelines.experiment.options import LlmOptions, source_of
 from pipelines.files import replace_text
 from pipelines.inspection.found import one_line_of
-from pipelines.npov.example import SIDES, NpovExample, Perspectives
-from pipelines.npov.knowledge_base import SAMPLE_TOPICS, retrieve
-from pipelines.npov.prompt import input_text
+from pipelines.npov.example import SIDES, NpovExample, Perspectives, input_text
+from pipelines.npov.topics import SAMPLE_TOPICS, retrieve
 from pipelines.option import Option, refuse_given
-from pipelines.report.text import visible
+from pipelines.report.texts import visible
 from serving.connect import Source, connect, resolve
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from pipelines.cli import (
 from pipelines.cli.serve import serve
 from pipelines.cli.web import web
 from pipelines.errors import InputError
-from pipelines.report.text import visible
+from pipelines.report.texts import visible
 from salience.errors import SalienceError
 from serving.errors import ServingError
 from serving.offline import go_offline

@@ -12,8 +12,8 @@ from pipelines.cli.inspection import PageOptions, inspect
 from pipelines.cli.score import MARKS
 from pipelines.cli.terminal import plain
 from pipelines.conrag.answer import Answer
+from pipelines.conrag.evidence import SIDES
 from pipelines.conrag.settings import AnswerOptions
-from pipelines.conrag.tagged import SIDES
 from pipelines.inspection.ask import ask as ask_one
 from pipelines.inspection.ask import claim_of, search
 from pipelines.inspection.found import one_line_of

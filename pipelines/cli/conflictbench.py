@@ -13,9 +13,8 @@ from pipelines.cli.progress import STDERR
 from pipelines.cli.tagging import show
 from pipelines.cli.terminal import plain
 from pipelines.conflictscore.detection import bench
-from pipelines.conflictscore.detection.questions import Question, QuestionAnswer
-from pipelines.conflictscore.detection.stances import Stances
-from pipelines.conflictscore.presets import BENCH_AS_IN_PAPER
+from pipelines.conflictscore.detection.questions import Question, QuestionAnswer, Stances
+from pipelines.conflictscore.settings import BENCH_AS_IN_PAPER
 from pipelines.data.released import Part
 from pipelines.errors import InputError
 from pipelines.evidence.examples import write

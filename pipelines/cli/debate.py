@@ -14,9 +14,9 @@ from pipelines.cli.terminal import plain
 from pipelines.inspection.debate import PanelOptions, debate_needs, debate_settings
 from pipelines.inspection.debate import debate as debate_one
 from pipelines.inspection.found import one_line_of
-from pipelines.madam_rag.opened import changed, end_of
-from pipelines.madam_rag.question import GivenDocument, Question
-from pipelines.madam_rag.transcript import AgentReply, Conclusion, Debate, Reliability
+from pipelines.madam_rag.blocks import changed, end_of
+from pipelines.madam_rag.data import GivenDocument, Question
+from pipelines.madam_rag.replies import AgentReply, Conclusion, Debate, Reliability
 
 
 class DebatePageOptions(PanelOptions, PageOptions):

@@ -14,7 +14,7 @@ from pipelines.cli.terminal import plain, plain_json
 from pipelines.errors import InputError
 from pipelines.experiment.publish import Runs
 from pipelines.files import replace_text
-from pipelines.report.text import visible
+from pipelines.report.texts import visible
 from pipelines.runs.folder import RunFolder, telling_damage
 
 

@@ -19,9 +19,16 @@ from pipelines.data import ambigdocs
 from pipelines.data.records import Document
 from pipelines.errors import InputError
 from pipelines.files import check_writable, read_bytes, replace_text
-from pipelines.madam_rag.building import QUESTIONS, build
-from pipelines.madam_rag.built import BuildRecord, Source, averages, drawn
-from pipelines.madam_rag.retrieved import PASSAGE_WORDS, own_passages
+from pipelines.madam_rag.building import (
+    PASSAGE_WORDS,
+    QUESTIONS,
+    BuildRecord,
+    Source,
+    averages,
+    build,
+    drawn,
+    own_passages,
+)
 from pipelines.option import Option, Options
 from pipelines.retrieval import index
 from pipelines.retrieval.documents import cut, read_documents

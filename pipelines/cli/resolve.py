@@ -12,14 +12,11 @@ from rich.table import Table
 from pipelines.cli.flat import flat
 from pipelines.cli.inspection import PageOptions, inspect
 from pipelines.cli.terminal import plain
-from pipelines.conflicts.dates import written
-from pipelines.conflicts.judges.verdicts import Verdicts
-from pipelines.conflicts.needs import needs_of
+from pipelines.conflicts.data import Query, Source, written
+from pipelines.conflicts.experiment import needs_of
 from pipelines.conflicts.pipeline import CLASSIFIERS
-from pipelines.conflicts.prediction import Prediction
-from pipelines.conflicts.question import Query, Source
-from pipelines.conflicts.result import Answer, Outcome, QueryResult
-from pipelines.conflicts.taxonomy import CATEGORY
+from pipelines.conflicts.result import Answer, Outcome, QueryResult, Verdicts
+from pipelines.conflicts.taxonomy import CATEGORY, Prediction
 from pipelines.data.text import read_text
 from pipelines.errors import InputError
 from pipelines.inspection.found import one_line_of

@@ -26,7 +26,7 @@ from pipelines.experiment.forecast import Forecast, forecast, probe
 from pipelines.experiment.needs import refuse_missing, refuse_unneeded
 from pipelines.experiment.options import RunOptions, anyway, judged_by
 from pipelines.experiment.publish import Publication, write
-from pipelines.metrics.label_mass import is_low
+from pipelines.metrics.calibration import is_low
 from pipelines.preset import told
 from pipelines.runs.folder import RunFolder, telling_damage
 from serving import loop
@@ -87,7 +87,7 @@ def publish(folder: RunFolder) -> dict[str, Publication]:
     Returns:
         Name of an experiment -> what it comes to.
     """
-    from pipelines.annotation.view import parts
+    from pipelines.annotation.tables import parts
 
     with telling_damage(folder.path):
         made = []

@@ -13,8 +13,13 @@ from pipelines.cli.flat import flat
 from pipelines.cli.inspection import PageOptions, inspect
 from pipelines.cli.terminal import plain
 from pipelines.conflictscore.pipeline import relations_by_claim
-from pipelines.conflictscore.regeneration.difference import Kind, difference
-from pipelines.conflictscore.regeneration.regenerate import Attempt, Ended, Regeneration
+from pipelines.conflictscore.regeneration.regenerate import (
+    Attempt,
+    Ended,
+    Kind,
+    Regeneration,
+    difference,
+)
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.scores import contradiction_ratio, determined
 from pipelines.data.records import Document, Example

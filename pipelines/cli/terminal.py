@@ -2,7 +2,7 @@
 
 from rich.markup import escape
 
-from pipelines.report.text import visible
+from pipelines.report.texts import visible
 
 
 def plain(text: str) -> str:

@@ -11,9 +11,9 @@ from pipelines.cli.flat import flat
 from pipelines.cli.progress import STDERR, progress
 from pipelines.cli.terminal import plain
 from pipelines.errors import InputError
-from pipelines.npov.changes import DESIGN_HELP, Design
 from pipelines.npov.decoder import DecoderOptions, decoder_folder
 from pipelines.npov.settings import TuningSettings
+from pipelines.npov.synthesis import DESIGN_HELP, Design
 from pipelines.option import Only, Option, refuse_given
 
 if TYPE_CHECKING:
@@ -154,9 +154,9 @@ def tune_npov(
 def _lessons(task: "Task", data: Path, options: TuneOptions) -> "tuple[list[Lesson], list[Lesson]]":
     """What is learned, and what it is watched by."""
     from pipelines.data.procon import read
-    from pipelines.npov import annotation, paraphrases
-    from pipelines.npov.organic import by_topic
-    from pipelines.npov.tuning_data import divided, lessons
+    from pipelines.npov import annotation
+    from pipelines.npov import synthesis as paraphrases
+    from pipelines.npov.tuning_data import by_topic, divided, lessons
 
     seed, limit, topics = options.tuning.seed, options.limit, read(data)
     words = paraphrases.read(options.paraphrases) if options.paraphrases else None

@@ -10,21 +10,48 @@ import socket
 from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
 from nli.errors import TaggerError
 from pipelines import papers
-from pipelines.cluster.sent import received
 from pipelines.errors import InputError
 from pipelines.experiment.execute import models_for
 from pipelines.experiment.experiment import Counter, Experiment, Item, Models, RunModels, Work
+from pipelines.option import nested
 from pipelines.runs.folder import RunFolder, differences
 from salience.errors import SalienceError
 from serving.calls import Usage
 from serving.errors import RequestError, ServingError
 from serving.offline import go_offline
+
+SettingsT = TypeVar("SettingsT", bound=BaseModel)
+
+
+def sent(settings: BaseModel) -> str:
+    """The settings, and which of them were given, as JSON."""
+    return json.dumps([settings.model_dump(mode="json"), _given(settings)])
+
+
+def received(kind: type[SettingsT], text: str) -> SettingsT:
+    """The settings that `sent` wrote: options without effect are refused there as here."""
+    values, given = json.loads(text)
+    settings = kind.model_validate(values)
+    _give(settings, given)
+    return settings
+
+
+def _given(settings: BaseModel) -> dict[str, Any]:
+    inside = {name: _given(getattr(settings, name)) for name, _ in nested(type(settings))}
+    return {"given": sorted(settings.model_fields_set), "inside": inside}
+
+
+def _give(settings: BaseModel, given: dict[str, Any]) -> None:
+    settings.model_fields_set.intersection_update(given["given"])
+    for name, own in given["inside"].items():
+        _give(getattr(settings, name), own)
+
 
 MENDABLE = (RequestError, ServingError, SalienceError, TaggerError, InputError)
 """Errors that are told in one line, wherever they come up."""

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.cluster.connection import connected, room
-from pipelines.cluster.sent import sent
-from pipelines.cluster.worker import Reply, Worker, as_sent, counters, mendable
+from pipelines.cluster.worker import Reply, Worker, as_sent, counters, mendable, sent
 from pipelines.errors import InputError
 from pipelines.experiment.execute import Placing
 from pipelines.experiment.experiment import Experiment, Item, Models, Work

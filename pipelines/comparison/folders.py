@@ -7,11 +7,13 @@ from typing import Any
 
 from pipelines.comparison.making import Change, changes, making_table, runs_table
 from pipelines.comparison.runs import Match, Side, left_alone, matches, opened
-from pipelines.comparison.scores import ScorePair, score_pairs, score_table
-from pipelines.comparison.verdicts import (
+from pipelines.comparison.scores import (
+    ScorePair,
     VerdictPair,
     cross_table,
     flip_table,
+    score_pairs,
+    score_table,
     share_table,
     verdict_pairs,
 )

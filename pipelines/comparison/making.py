@@ -9,7 +9,7 @@ from pipelines.experiment.publish import models_of
 from pipelines.prompts import shipped_digest
 from pipelines.report.glance import joined
 from pipelines.report.table import Column, Table
-from pipelines.report.text import one_line
+from pipelines.report.texts import one_line
 from pipelines.runs.folder import Difference, differences, written
 
 Kind = Literal["data", "model", "prompt", "setting", "program", "machine"]

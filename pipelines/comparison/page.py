@@ -10,8 +10,14 @@ from markupsafe import Markup
 from pipelines.comparison.folders import FolderComparison
 from pipelines.comparison.making import in_words, making_table, runs_table
 from pipelines.comparison.runs import Run
-from pipelines.comparison.scores import ScorePair, remarks, score_table
-from pipelines.comparison.verdicts import cross_table, flip_table, share_table
+from pipelines.comparison.scores import (
+    ScorePair,
+    cross_table,
+    flip_table,
+    remarks,
+    score_table,
+    share_table,
+)
 from pipelines.experiment.publish import Runs, models_of
 from pipelines.report import explorer, glance
 from pipelines.report.blocks import Grid, Side, Sides

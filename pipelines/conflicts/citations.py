@@ -7,7 +7,7 @@ from itertools import pairwise
 from nli.sentences import Span
 from pipelines.conflicts.result import Sentence
 from pipelines.text.citations import cut_out, cuts, without_lists
-from pipelines.text.statements import statements
+from pipelines.text.words import statements
 
 # The number of an item of a list within a line.
 _NUMBERED = re.compile(r"(?<!\S)[*_]{0,2}\(?([1-9][0-9]?)[.)][*_]{0,2}(?=\s|\Z)")
@@ -30,7 +30,7 @@ def cited_sentences(text: str, sources: int) -> tuple[Sentence, ...]:
         sources: How many there are; they are numbered from 1.
 
     Returns:
-        Its statements (`pipelines.text.statements`) in their order; numbers of list items of which
+        Its statements (`pipelines.text.words`) in their order; numbers of list items of which
         nothing follows are left out as well.
     """
     text = without_lists(text)

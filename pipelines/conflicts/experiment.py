@@ -6,35 +6,183 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final
 
-from pipelines.conflicts.cost import cost
-from pipelines.conflicts.datasets import SAMPLES, read
-from pipelines.conflicts.example_scores import SCORES, verdict
+from pydantic import BaseModel
+
+from pipelines.conflicts.data import SAMPLES, Query, Statistic, read, statistics, told_order
+from pipelines.conflicts.judges import _NO as NO
+from pipelines.conflicts.judges import _YES as YES
+from pipelines.conflicts.judges import BEHAVIOUR
+from pipelines.conflicts.judges import GROUNDING_TOKENS as GROUNDING
+from pipelines.conflicts.judges import REPLY_TOKENS as VERDICT
 from pipelines.conflicts.labellings import LABELLINGS
-from pipelines.conflicts.needs import NO_ANSWERS, needs_of, refuse_idle, summary
 from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES, Methods, examine
-from pipelines.conflicts.presets import AS_IN_PAPER
-from pipelines.conflicts.question import Query
 from pipelines.conflicts.result import QueryResult, Strategy
 from pipelines.conflicts.segments import keeping, reader
-from pipelines.conflicts.settings import ANSWERS_PANEL, JUDGES_PANEL, TYPES_PANEL, ConflictsSettings
-from pipelines.conflicts.statistics import Statistic, statistics
+from pipelines.conflicts.settings import (
+    ANSWERS_PANEL,
+    AS_IN_PAPER,
+    JUDGES_PANEL,
+    TYPES_PANEL,
+    ConflictsSettings,
+)
+from pipelines.conflicts.strategies import EXPLANATION_TOKENS, NUMBERS
+from pipelines.conflicts.tables.scores import SCORES, verdict
+from pipelines.conflicts.taxonomy import CATEGORY, TAXONOMY
 from pipelines.errors import InputError
 from pipelines.evidence.judge import model_of, tagger_of
 from pipelines.evidence.nli import nli_labeller
 from pipelines.evidence.store import stored
+from pipelines.experiment.cost import CHARACTERS_PER_TOKEN, Cost, Tokens, call
 from pipelines.experiment.experiment import Experiment, Models, Plan, RunModels, Work
-from pipelines.experiment.needs import judge_source
+from pipelines.experiment.needs import Needs, judge_source
 from pipelines.experiment.options import (
     Overflow,
     RunOptions,
     ServerOptions,
     device_of,
     source_of,
+    tagger_named,
 )
 from pipelines.experiment.publish import Publication, Runs
 from pipelines.option import Option, one_of, refuse_given
 from pipelines.runs.folder import file_name, named_after
 from serving.client import Client
+
+CHARACTERS_OF_A_SENTENCE = 10
+"""Few sentences are as short."""
+
+
+def cost(query: Query, tokens: Tokens, methods: Methods) -> Cost:
+    """A call for each type that a model predicts, one for each answer, and verdicts on each.
+
+    These read query and sources as released. An answer is judged in a call on its behaviour, one
+    on the gold answer, and one (or a pair for each source) for each of its sentences, of at least
+    ten characters; each reads the answer, the last also the sources. Pipeline may ask what another
+    strategy asks, and an answer that cannot be read is not judged.
+    """
+    settings, strategies = methods.settings, methods.strategies_for(query)
+    given = {"query": "", "results": [""] * len(query.sources)}
+    read = tokens(query.query, *(each.as_read() for each in query.sources))
+    total = Cost()
+    if "json" in methods.asked:
+        own = tokens.prompt("conflicts/classify", **given, taxonomy=TAXONOMY)
+        total += call(own + read, EXPLANATION_TOKENS)
+    if "choice" in methods.asked:
+        own = tokens.prompt("conflicts/classify_choice", **given, taxonomy=TAXONOMY)
+        total += call(own + read, 1).times(tokens.choosing(NUMBERS))
+    if "taxonomy-aware" in strategies:
+        guided = settings.guided
+        own = tokens.prompt("conflicts/taxonomy_aware", **given, taxonomy=TAXONOMY, guided=guided)
+        reply = EXPLANATION_TOKENS + settings.answer_tokens
+        total += call(own + read, reply) + _judged(query, tokens, methods, read, reply)
+    if plain := {*strategies} - {"taxonomy-aware"}:
+        order = told_order(query.sources) if settings.dates else []
+        dated = [{"number": number, "date": date} for number, date in order]
+        own = max(
+            tokens.prompt("conflicts/answer", **given, conflict=category, dated=dated)
+            for category in TAXONOMY
+        )
+        reply, distinct = settings.answer_tokens, len(plain - {"pipeline"}) or 1
+        total += call(own + read, reply).times(len(plain), distinct)
+        total += _judged(query, tokens, methods, read, reply).times(len(plain))
+    return total
+
+
+def _judged(query: Query, tokens: Tokens, methods: Methods, read: int, answer: int) -> Cost:
+    """Verdicts on an answer of at most so many tokens; `read` are those of query and sources."""
+    settings = methods.settings
+    own = max(
+        tokens.prompt(
+            f"conflicts/{name}",
+            definition=CATEGORY[kind].definition,
+            expected=CATEGORY[kind].expected,
+            query="",
+            answer="",
+            form=settings.behaviour,
+        )
+        for kind, name in BEHAVIOUR.items()
+    )
+    by_choice = settings.behaviour == "choice"
+    calls, reply = (tokens.choosing((YES, NO)), 1) if by_choice else (1, VERDICT)
+    total = call(own + tokens(query.query) + answer, reply).times(calls, 0)
+    gold, sentences = query.gold_answer, answer * CHARACTERS_PER_TOKEN // CHARACTERS_OF_A_SENTENCE
+    sentences += 1
+    if settings.judge == "nli":
+        return total + Cost(pairs=sentences * len(query.sources) + (gold is not None))
+    if gold is not None:
+        own = tokens.prompt("conflicts/recall", query="", gold="", answer="")
+        total += call(own + tokens(query.query, gold) + answer, VERDICT).times(1, 0)
+    evidence = [{"number": 10, "text": ""}] * len(query.sources)
+    own = tokens.prompt("conflicts/grounding", evidence=evidence, query="", answer="", sentence="")
+    every = call(own + read + answer, GROUNDING).times(sentences, 0)
+    return total + every + Cost(prompt_tokens=answer)
+
+
+NO_ANSWERS: Final = "none"
+"""The `--strategy` that asks for no answers."""
+
+
+def needs_of(methods: Methods, options: ServerOptions) -> Needs:
+    """The models that classifiers, strategies and judges need.
+
+    Raises:
+        InputError: The tagger cannot be used.
+        ServingError: There is no such profile, or no such tagger.
+    """
+    where, answering = source_of(options, "generator"), bool(methods.strategies)
+    by_model = answering or not {"json", "choice"}.isdisjoint(methods.asked)
+    by_tagger = answering and methods.settings.judge == "nli"
+    return Needs(
+        role="generator" if by_model else None,
+        tagger=tagger_named(options.tagger, where) if by_tagger else None,
+        unasked=f"--strategy none and {_types(methods)}, which ask no language model",
+        untagged="verdicts by a language model alone",
+    )
+
+
+def refuse_idle(options: BaseModel, settings: BaseModel, methods: Methods) -> None:
+    """Refuse options of a command, and settings within, that do nothing with these methods.
+
+    Raises:
+        InputError: One was given.
+    """
+    asked, answering = {*methods.asked}, {*methods.strategies}
+    strategies = f"--strategy {', '.join(methods.strategies) or NO_ANSWERS}"
+    idle: dict[str, tuple[str, ...]] = {}
+    if not answering:
+        idle[strategies] = ("answer_tokens", "judge", "behaviour", "against", "judge_model")
+    if not answering & {"pipeline", "oracle"}:
+        idle[f"{strategies}, which is told no type"] = ("dates",)
+    if "choice" not in asked:
+        idle[f"{_types(methods)}, which come without probabilities"] = ("thresholds",)
+    for without, names in idle.items():
+        refuse_given(options, names, without)
+        refuse_given(settings, names, without)
+
+
+def _types(methods: Methods) -> str:
+    return f"types by {' and '.join(methods.asked) or 'the answer itself'}"
+
+
+def summary(file: str, queries: Sequence[Query], methods: Methods) -> str:
+    """What `--dry-run` says of a file: the data, and who predicts, answers and judges."""
+    sources = sum(len(each.sources) for each in queries)
+    said = (
+        f"{len(queries):,} queries from {file}, {sources:,} sources\n"
+        f"types by {', '.join(CLASSIFIERS[each] for each in methods.asked)}\n"
+    )
+    if not methods.strategies:
+        return f"{said}no answers"
+    said += f"answers by {', '.join(STRATEGIES[each] for each in methods.strategies)}"
+    untyped = sum(each.conflict_type is None for each in queries)
+    if "oracle" in methods.strategies and untyped:
+        said += f"; Oracle leaves out {untyped:,} queries without a type"
+    if methods.settings.judge == "nli":
+        said += "\nrecall and grounding by the tagger"
+    if untyped:
+        said += "\nan answer is judged where a type is given or predicted"
+    return said
+
 
 HELP = """Predict the type of conflict of search results, answer, and judge the answers.
 
@@ -232,7 +380,7 @@ def _failed(query: Query, reason: str) -> QueryResult:
 
 
 def _publication(runs: Runs[QueryResult]) -> Publication:
-    from pipelines.conflicts.tables.every import all_tables
+    from pipelines.conflicts.tables.all import all_tables
     from pipelines.conflicts.tables.scores import part_of
     from pipelines.conflicts.view import view
 

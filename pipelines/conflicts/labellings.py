@@ -4,10 +4,8 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Final, get_args
 
-from pipelines.conflicts.judges.verdicts import Grounds
-from pipelines.conflicts.prediction import Classifier
-from pipelines.conflicts.result import QueryResult
-from pipelines.conflicts.taxonomy import CATEGORY, TAXONOMY
+from pipelines.conflicts.result import Grounds, QueryResult
+from pipelines.conflicts.taxonomy import CATEGORY, TAXONOMY, Classifier
 from pipelines.experiment.labelled import Labelled, Labelling, by_name
 
 ADHERES, FAILS = "adheres", "does not adhere"

@@ -1,25 +1,67 @@
 """A query from its sources to judged answers: type, answer, verdicts (CONFLICTS, sections 4, 5)."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal, TypeVar
 
-from pipelines.conflicts.classification import by_choice, by_json, by_yes_no
-from pipelines.conflicts.fitting import fit_sources
-from pipelines.conflicts.judges.judge import Judge, judge, judged
-from pipelines.conflicts.judges.verdicts import Adherence, Verdicts
-from pipelines.conflicts.prediction import Classifier, Prediction
-from pipelines.conflicts.question import Query
-from pipelines.conflicts.result import Answer, Outcome, QueryResult, Strategy
+from pipelines.conflicts.data import Query
+from pipelines.conflicts.judges import Judge, judge, judged
+from pipelines.conflicts.result import Adherence, Answer, Outcome, QueryResult, Strategy, Verdicts
 from pipelines.conflicts.settings import ConflictsSettings
-from pipelines.conflicts.strategies import answer
-from pipelines.conflicts.taxonomy import ConflictType
-from pipelines.conflicts.writer import Writer, writer
+from pipelines.conflicts.strategies import (
+    Messages,
+    Writer,
+    answer,
+    by_choice,
+    by_json,
+    by_yes_no,
+    writer,
+)
+from pipelines.conflicts.taxonomy import Classifier, ConflictType, Prediction
+from pipelines.evidence.fitting import fit_together
+from pipelines.evidence.judgement import Truncation
 from pipelines.evidence.labeller import Labeller
 from pipelines.prompts import Prompt
 from serving.client import Client
 from serving.errors import RequestError
+
+
+def fit_sources(query: Query, writer: Writer) -> tuple[Query, tuple[Truncation, ...]]:
+    """Make the sources fit the writer's context, all together, with its longest prompt and reply.
+
+    All calls about a query are then made with the same sources, so that the server reads them once.
+    Of a source that is cut, the beginning stays, as do URL, title, snippet and date.
+
+    Returns:
+        The query as models will see it, and the sources that are cut.
+
+    Raises:
+        RequestError: As `fit_together`.
+    """
+    longest = writer.longest(query)
+
+    def with_texts(texts: Sequence[str]) -> Query:
+        sources = (
+            source.model_copy(update={"text": text})
+            for source, text in zip(query.sources, texts, strict=True)
+        )
+        return query.model_copy(update={"sources": tuple(sources)})
+
+    def messages(texts: Sequence[str]) -> Messages:
+        return longest(with_texts(texts))
+
+    texts, cuts = fit_together(
+        [source.text for source in query.sources],
+        writer.client,
+        messages,
+        max_tokens=writer.room,
+        cut=writer.settings.cut,
+        name=f"the sources of query '{query.id}'",
+    )
+    return with_texts(texts), cuts
+
 
 STRATEGIES: Final[dict[Strategy, str]] = {
     "vanilla": "Vanilla",

@@ -1,13 +1,37 @@
 """The variants of predicting types, answering and judging, and how each is given."""
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from pipelines.conflicts.prediction import Classifier
-from pipelines.conflicts.taxonomy import ConflictType
+from pipelines.conflicts.taxonomy import Classifier, ConflictType
 from pipelines.option import Option
+from pipelines.preset import Choice
+
+AS_IN_PAPER: Final = (
+    Choice(
+        "classifiers",
+        ["json"],
+        "section 5.1",
+        "the others cost little beside it, and one gives probabilities",
+    ),
+    Choice(
+        "settings.types",
+        "json",
+        "section 5.1",
+        "one token, with probabilities, in place of an explanation",
+    ),
+    Choice(
+        "settings.against",
+        "all",
+        "section 4",
+        "a citation is to be right, and not only some source that was not cited",
+    ),
+    Choice("settings.judge", "llm", "section 4"),
+    Choice("settings.behaviour", "json", "section 4"),
+)
+
 
 TYPES_PANEL = "Conflict types (CONFLICTS, Task 1)"
 ANSWERS_PANEL = "Answers (CONFLICTS, Task 2)"

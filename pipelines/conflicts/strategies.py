@@ -1,14 +1,205 @@
-"""Four ways to ask for an answer: vanilla, pipeline, taxonomy-aware, oracle (section 5.1)."""
+"""Types predicted and answers written: four strategies (CONFLICTS, sections 4 and 5.1)."""
 
 import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from os.path import commonprefix
+from pathlib import Path
+from typing import Annotated, Final, Literal
 
+from pydantic import BaseModel, Field
+
+from pipelines import prompts
 from pipelines.conflicts.citations import cited_sentences
-from pipelines.conflicts.classification import CategoryJson, explained
-from pipelines.conflicts.prediction import Prediction
-from pipelines.conflicts.question import Query
+from pipelines.conflicts.data import Query, told_order
 from pipelines.conflicts.result import Answer, Strategy
-from pipelines.conflicts.writer import Writer
+from pipelines.conflicts.settings import ConflictsSettings
+from pipelines.conflicts.taxonomy import (
+    CATEGORY,
+    TAXONOMY,
+    Category,
+    ConflictType,
+    Prediction,
+    decide,
+    of_number,
+)
+from pipelines.prompts import Prompt
+from pipelines.text.declarative import affirmed
 from serving.calls import Sampling
+from serving.client import Client
+from serving.schemas import told
+
+Messages = list[dict[str, str]]
+
+EXPLANATION_TOKENS: Final = 256
+"""Most tokens of a category with its explanation."""
+
+TypePrompt = Literal["taxonomy_aware", "classify", "classify_choice"]
+"""Asks for type and answer at once, for the type with an explanation, or for its number alone."""
+
+VARIABLES: Final = {
+    "answer": {"query", "results", "conflict", "dated"},
+    "taxonomy_aware": {"query", "results", "taxonomy", "guided"},
+    "classify": {"query", "results", "taxonomy"},
+    "classify_choice": {"query", "results", "taxonomy"},
+}
+"""Prompt -> what it is told."""
+
+
+@dataclass(frozen=True)
+class Writer:
+    """A model with the prompts of `VARIABLES`, which begin with the same text for the same query.
+
+    Attributes:
+        client: The model.
+        templates: Name -> prompt.
+        settings: The variants.
+    """
+
+    client: Client
+    templates: Mapping[str, Prompt]
+    settings: ConflictsSettings
+
+    @property
+    def reply_tokens(self) -> int:
+        """Most tokens that any reply may have: that with type and answer."""
+        return EXPLANATION_TOKENS + self.settings.answer_tokens
+
+    @property
+    def room(self) -> int:
+        """Tokens to leave beside the sources: the reply, and what a judge of it reads again.
+
+        The judge of grounding sees the whole answer and a sentence of it.
+        """
+        read_again = 2 * self.settings.answer_tokens if self.settings.judge == "llm" else 0
+        return self.reply_tokens + read_again
+
+    def asks_answer(self, query: Query, told: ConflictType | None) -> Messages:
+        """The request for an answer; where no type is told, the vanilla one."""
+        dated = self.settings.dates and told is ConflictType.OUTDATED
+        order = told_order(query.sources) if dated else []
+        return self.templates["answer"].messages(
+            query=query.query,
+            results=[source.as_read() for source in query.sources],
+            conflict=None if told is None else self._described(told),
+            dated=[{"number": number, "date": date} for number, date in order],
+        )
+
+    def _described(self, told: ConflictType) -> Category:
+        """A type as the paper describes it to a writer; if guided, with what is expected then."""
+        category = CATEGORY[told]
+        if self.settings.guided:
+            return category
+        return category.model_copy(update={"expected": ""})
+
+    def asks_type(self, template: TypePrompt, query: Query) -> Messages:
+        """The request for a type, by one of the other prompts."""
+        results = [source.as_read() for source in query.sources]
+        guided = {"guided": self.settings.guided} if template == "taxonomy_aware" else {}
+        return self.templates[template].messages(
+            query=query.query, results=results, taxonomy=TAXONOMY, **guided
+        )
+
+    def longest(self, query: Query) -> Callable[[Query], Messages]:
+        """The call with the longest prompt of all that may be made about the query."""
+        calls: list[Callable[[Query], Messages]] = [
+            *(partial(self.asks_answer, told=told) for told in (None, *ConflictType)),
+            partial(self.asks_type, "taxonomy_aware"),
+            partial(self.asks_type, "classify"),
+            partial(self.asks_type, "classify_choice"),
+        ]
+        texts = [call(query)[0]["content"] for call in calls]
+        # What all begin with, the sources, need not be counted to tell them apart.
+        shared = len(commonprefix(texts))  # noqa: RUF071  characters are meant
+        ends = [self.client.count([{"role": "user", "content": text[shared:]}]) for text in texts]
+        return calls[ends.index(max(ends))]
+
+
+def writer(client: Client, settings: ConflictsSettings, overrides: Path | None = None) -> Writer:
+    """A writer with its prompts; InputError if the user's own prompt cannot be used."""
+    templates = {
+        name: prompts.load(f"conflicts/{name}", variables, overrides)
+        for name, variables in VARIABLES.items()
+    }
+    return Writer(client, templates, settings)
+
+
+NUMBERS: Final = tuple(str(each.number) for each in TAXONOMY)
+"""What the model chooses from: "1" to "5"."""
+
+
+def by_yes_no(query: Query) -> Prediction:
+    """The yes/no rule: opinions where a question asks for yes or no, else no conflict.
+
+    It reads no source. The two are the most frequent types of such questions and of others in
+    CONFLICTS, where the former come from a collection of controversial ones (ConflictingQA).
+    """
+    asks = affirmed(query.query) is not None
+    return Prediction(
+        type=ConflictType.OPINIONS if asks else ConflictType.NO_CONFLICT,
+        by="yes-no",
+        explanation=f"The question {'asks' if asks else 'does not ask'} for yes or no; "
+        "no source was read.",
+    )
+
+
+class CategoryJson(BaseModel):
+    """The JSON reply of Figure 2: why, then which."""
+
+    # The length is told to the server, so that a reply ends within its tokens. A server that does
+    # not keep to it makes no reply unreadable.
+    explanation: Annotated[str, told(maxLength=300)]
+    category: Annotated[int, Field(ge=1, le=len(TAXONOMY), strict=True)]
+
+
+async def by_json(query: Query, writer: Writer) -> Prediction:
+    """p(t | T, q, C_q) as the paper asks for it: an explanation and a number (Figure 2).
+
+    There are no probabilities, so the thresholds of the settings do not hold.
+
+    Raises:
+        RequestError: The sources do not fit the model's context.
+        ServingError: No server can be had.
+    """
+    reply = await writer.client.structured(
+        writer.asks_type("classify", query),
+        CategoryJson,
+        Sampling(max_tokens=EXPLANATION_TOKENS),
+        affinity=query.query,
+    )
+    if reply.value is None:
+        return Prediction(type=None, by="json", problem=reply.problem, raw=reply.raw)
+    return explained(reply.value)
+
+
+def explained(reply: CategoryJson) -> Prediction:
+    """The prediction of a reply that could be read."""
+    return Prediction(
+        type=of_number(reply.category), by="json", explanation=reply.explanation.strip()
+    )
+
+
+async def by_choice(query: Query, writer: Writer) -> Prediction:
+    """p(t | T, q, C_q) as the probabilities of the five numbers, in one token.
+
+    Raises:
+        RequestError, ServingError: As `by_json`.
+    """
+    choice = await writer.client.choose(
+        writer.asks_type("classify_choice", query), NUMBERS, affinity=query.query
+    )
+    shares = {of_number(int(label)): p for label, p in choice.probabilities.items()}
+    likely = decide(shares, writer.settings.thresholds)
+    return Prediction(
+        type=likely,
+        by="choice",
+        probabilities=shares,
+        mass=choice.mass,
+        abstained=likely is None and not choice.tied,
+        problem=choice.problem,
+    )
+
 
 _CODE = re.compile(r"```\w*\n(?P<text>(?:(?!```).)*)```", re.DOTALL)
 _QUOTES = re.compile(r"[\"“](?P<text>[^\"“”]+)[\"”]")

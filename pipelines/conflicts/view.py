@@ -6,16 +6,16 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from pipelines.conflicts.opened import GUESSES, VERDICTS, content, guess, verdict
+from pipelines.conflicts.blocks import GUESSES, VERDICTS, content, guess, verdict
 from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES
 from pipelines.conflicts.result import QueryResult
-from pipelines.conflicts.tables.failures import lost
-from pipelines.conflicts.tables.scores import Results
-from pipelines.conflicts.tables.type_scores import (
+from pipelines.conflicts.tables.all import lost
+from pipelines.conflicts.tables.scores import (
     BASELINES,
     BY_FORM,
     JOINT,
     MAJORITY,
+    Results,
     predictions,
 )
 from pipelines.conflicts.taxonomy import CATEGORY, TAXONOMY, ConflictType

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pipelines.conflictscore.decomposition import (
+from pipelines.conflictscore.claims import (
     CHARACTERS_PER_CLAIM,
     LEAST_REPLY_TOKENS,
     distinct,
@@ -10,7 +10,7 @@ from pipelines.conflictscore.decomposition import (
 )
 from pipelines.conflictscore.settings import Settings
 from pipelines.data.records import Document
-from pipelines.experiment.bounds import CHARACTERS_PER_TOKEN, Cost, Tokens, call, judging
+from pipelines.experiment.cost import CHARACTERS_PER_TOKEN, Cost, Tokens, call, judging
 
 NAMED = "Document 10 (Document J): \n\n"
 """What stands before a document whose place a claim names."""

@@ -10,7 +10,7 @@ from functools import cached_property, partial
 
 from pipelines.conflictscore.result import MEASURES, Result
 from pipelines.evidence.judgement import Judgement
-from pipelines.metrics.proportion import proportion
+from pipelines.metrics.estimate import proportion
 from pipelines.report.table import Column, Measure, Table
 
 TAGGER_IS_STEADY = (

@@ -9,22 +9,20 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from pipelines.conflictscore.claims import decomposition_prompt
 from pipelines.conflictscore.cost import scoring
-from pipelines.conflictscore.decomposition import decomposition_prompt
 from pipelines.conflictscore.drift import TAGGER_IS_STEADY, drift_table
-from pipelines.conflictscore.example_scores import SCORES, verdict
-from pipelines.conflictscore.pipeline import Scorer, conflict_score, result
-from pipelines.conflictscore.presets import AS_IN_PAPER
+from pipelines.conflictscore.pipeline import SCORES, Scorer, conflict_score, result, verdict
 from pipelines.conflictscore.relations import OF_RESPONSES
 from pipelines.conflictscore.result import Result
-from pipelines.conflictscore.settings import Settings
+from pipelines.conflictscore.settings import AS_IN_PAPER, Settings
 from pipelines.data.jsonl import SAMPLES, Dataset, Skipped, read
 from pipelines.data.records import Example
 from pipelines.errors import InputError
 from pipelines.evidence.judge import judge_named, model_of
 from pipelines.evidence.nli import calibrated
 from pipelines.evidence.risk import ChosenThreshold, choose_threshold
-from pipelines.experiment.bounds import Cost, Tokens
+from pipelines.experiment.cost import Cost, Tokens
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs, judge_needs
 from pipelines.experiment.options import JudgedOptions, Overflow, RunOptions, judging

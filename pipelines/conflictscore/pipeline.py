@@ -1,15 +1,16 @@
 """ConflictScore of one response: decompose, judge every claim by every document, aggregate."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from pipelines.conflictscore.cited import as_cited
-from pipelines.conflictscore.decomposition import (
+from pipelines.conflictscore.claims import (
     NOTHING_SAID,
     RULES,
     Decomposition,
+    as_cited,
     decompose,
     decomposition_prompt,
     distinct,
@@ -29,9 +30,10 @@ from pipelines.evidence.judge import Judge, judge_of
 from pipelines.evidence.judgement import Judgement, Relation, in_conflict
 from pipelines.evidence.nli import TaggerFolder
 from pipelines.evidence.store import JudgementStore
+from pipelines.experiment.scores import Score, of_each
 from pipelines.prompts import Prompt
 from pipelines.text.citations import without_marks
-from pipelines.text.statements import says
+from pipelines.text.words import says
 from serving.client import Client
 
 
@@ -149,3 +151,35 @@ def result(example: Example, **outcome: object) -> Result:
     """The result of an example: what it was, and what came of it."""
     given = {name: value for name, value in example if name != "claims"}
     return Result.model_validate(given | outcome)
+
+
+def decided_claims(result: Result) -> list[bool]:
+    """Of each claim for which that can be decided, whether its documents are in conflict over it.
+
+    Empty of a response without CS-C.
+    """
+    rows = relations_by_claim(result.judgements, len(result.documents))
+    scored = [] if result.cs_c is None else rows
+    return [found for relations in scored if (found := in_conflict(relations)) is not None]
+
+
+def verdict(result: Result) -> str:
+    """Whether the documents are in conflict over some claim of a response."""
+    if result.cs_c is None:
+        return "no evidence" if result.evidence == 0 else "undetermined"
+    return "conflict" if result.cs_c > 0 else "no conflict"
+
+
+SCORES: Final[Mapping[str, Score[Result]]] = {
+    "cs_c": Score("CS-C", of_each(lambda one: one.cs_c), better="lower"),
+    "cs_r": Score("CS-R", of_each(lambda one: one.cs_r), better="lower"),
+    "evidence": Score("Evidence", of_each(lambda one: one.evidence)),
+    "both_sides": Score("Both sides", of_each(lambda one: one.both_sides)),
+    "conflicting_claims": Score(
+        "Conflicting claims a response",
+        of_each(lambda one: sum(own) if (own := decided_claims(one)) else None),
+        bounds=(0, inf),
+        better="lower",
+    ),
+}
+"""Of everything that has a ConflictScore."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from pipelines.conflictscore.cited import as_cited
+from pipelines.conflictscore.claims import as_cited
 from pipelines.conflictscore.detection.detect import DetectionResult
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.scores import contradicting, contradiction_ratio, supporting

@@ -2,18 +2,21 @@
 
 from collections.abc import Iterable, Sequence
 
-from pipelines.conrag.citation_judge import CitationJudgeSettings
-from pipelines.conrag.generation import REPAIR_TOKENS, REPLY_TOKENS, SENTENCES
-from pipelines.conrag.listing import IN_LISTS
-from pipelines.conrag.query import Query
-from pipelines.conrag.question import MOST
-from pipelines.conrag.question import REPLY_TOKENS as FIRST_TOKENS
+from pipelines.conrag.citations import CitationJudgeSettings
+from pipelines.conrag.generation import ANSWER_TOKENS as FIRST_TOKENS
+from pipelines.conrag.generation import (
+    MOST,
+    REPAIR_TOKENS,
+    REPLY_TOKENS,
+    SENTENCES,
+    TOKENS_OF_A_PASSAGE,
+)
+from pipelines.conrag.query import IN_LISTS, Query
 from pipelines.conrag.settings import ConragSettings
-from pipelines.conrag.sorting import TOKENS_OF_A_PASSAGE
 from pipelines.data.records import Document
 from pipelines.evidence.settings import JudgeSettings
-from pipelines.experiment.bounds import Cost, Tokens, call, judging
-from pipelines.metrics.citations import AT_MOST
+from pipelines.experiment.cost import Cost, Tokens, call, judging
+from pipelines.metrics.alce import AT_MOST
 
 NARRATIVES, TABLES = 2, 3
 """Texts that are written from passages, and from evidence tables."""

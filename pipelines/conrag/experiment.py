@@ -1,41 +1,80 @@
 """ConRAG, its baselines and its ablations over a data set of claims or questions."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import Field
 
-from pipelines.conrag.citation_judge import (
-    CitationJudgeSettings,
-    about,
-    citation_judge,
-    needs_with,
-)
+from pipelines.conrag.citations import CitationJudgeSettings, about, citation_judge, needs_with
 from pipelines.conrag.cost import cost
-from pipelines.conrag.datasets import ALCE, FEVER, HALVED, Dataset, DatasetName, digest_of, read
-from pipelines.conrag.evaluate import evaluate
-from pipelines.conrag.example_scores import SCORES, verdict
-from pipelines.conrag.generator import generator
-from pipelines.conrag.presets import AS_IN_PAPER
+from pipelines.conrag.data import ALCE, FEVER, HALVED, Dataset, DatasetName, digest_of, read
+from pipelines.conrag.generation import generator
+from pipelines.conrag.methods import METHODS
+from pipelines.conrag.pipeline import evaluate
 from pipelines.conrag.query import Query
 from pipelines.conrag.result import ClaimResult
-from pipelines.conrag.search import AS_GIVEN, Scope, Search, as_given
-from pipelines.conrag.settings import SEARCH_PANEL, AnswerOptions, WriterName
-from pipelines.conrag.wikipedia import WikipediaSearch
+from pipelines.conrag.search import AS_GIVEN, Scope, Search, WikipediaSearch, as_given
+from pipelines.conrag.settings import AS_IN_PAPER, SEARCH_PANEL, AnswerOptions, WriterName
+from pipelines.conrag.tables import figures
+from pipelines.conrag.tables.answers import Figure
 from pipelines.data.fever import wiki_files
 from pipelines.data.released import Part
 from pipelines.errors import InputError
 from pipelines.evidence.examples import SAMPLES
 from pipelines.evidence.judge import model_of
-from pipelines.experiment.bounds import Cost, Tokens
+from pipelines.experiment.cost import Cost, Tokens
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import RunOptions, device_of, judging, source_of
 from pipelines.experiment.publish import Publication, Runs
+from pipelines.experiment.scores import Score, Values, of_each, short
 from pipelines.option import Only, Option, refuse_given
 from pipelines.retrieval.dense import Embedder
+
+
+def _answered(
+    values: Callable[[Sequence[ClaimResult], str], Values], method: str
+) -> Callable[[Sequence[ClaimResult]], Values]:
+    """Values of a method, over the claims that were answered."""
+    return lambda results: values([one for one in results if one.status == "answered"], method)
+
+
+def _alone(figure: Figure, method: str) -> Callable[[Sequence[ClaimResult]], Values]:
+    """A figure that is a mean over claims, of each claim alone."""
+
+    def value(result: ClaimResult) -> float | None:
+        found = figure([result], method) if result.status == "answered" else None
+        return None if found is None else found.value
+
+    return of_each(value)
+
+
+def _scores(method: str) -> dict[str, Score[ClaimResult]]:
+    rates = _answered(figures.contradictions_per_claim, method)
+    return {
+        "stance": Score(
+            f"Stance right, {method}", _answered(figures.right_stances, method), test="McNemar"
+        ),
+        "contradictions": Score(f"Contradictions per claim, {method}", rates, better="lower"),
+        "evidence_f1": Score(f"Evidence F1, {method}", _alone(figures.mean_evidence_f1, method)),
+        "recall": Score(f"Gold answers said, {method}", _alone(figures.answer_recall, method)),
+    }
+
+
+SCORES: Final[Mapping[str, Score[ClaimResult]]] = {
+    f"{name}.{short(method)}": score
+    for method in METHODS
+    for name, score in _scores(method).items()
+}
+
+
+def verdict(result: ClaimResult) -> str:
+    """The stance that ConRAG takes."""
+    outcome = result.outcomes[figures.OURS]
+    return "unreadable" if outcome.undecided else outcome.stance.replace("_", " ").lower()
+
 
 HELP = """Compare ConRAG with its baselines and ablations, claim by claim.
 
@@ -322,8 +361,8 @@ def _failed(query: Query, reason: str) -> ClaimResult:
 
 
 def _publication(runs: Runs[ClaimResult]) -> Publication:
-    from pipelines.conrag.tables.every import all_tables
-    from pipelines.conrag.tables.judges import with_judges
+    from pipelines.conrag.tables.all import all_tables
+    from pipelines.conrag.tables.answers import with_judges
     from pipelines.conrag.view import view
 
     results, configs = runs.results, runs.configs

@@ -1,29 +1,257 @@
-"""Answers by a language model, in the form of the template's.
-
-With ConRAG's protocol each sentence is bound to evidence and checked. One whose citations are wrong
-is asked for once more; if they are still wrong it stays, marked, and does not count as cited. Where
-no passage is tagged with a side there is none to bind it to, and any passage may be cited. The
-baselines that look at relevance alone are given passages and a query and no more; they cite, or
-there would be nothing to compare, and nobody has them repair it.
-"""
+"""Answers by a language model: what it is asked, first answers, sorting."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel
 
+from pipelines import prompts
 from pipelines.conrag import template
-from pipelines.conrag.answer import ABOUT, AnswerSentence, Evidence, has_sides
-from pipelines.conrag.generator import Generator
-from pipelines.conrag.policies import CitationPolicy, problems, unmarked
-from pipelines.conrag.question import FirstAnswer
-from pipelines.conrag.sorting import Sort, Sorting, shown, sort_evidence
-from pipelines.conrag.stance import Stance
-from pipelines.conrag.tagged import TaggedPassage
-from serving.calls import Structured
+from pipelines.conrag.answer import (
+    ABOUT,
+    AnswerSentence,
+    CitationPolicy,
+    Evidence,
+    has_sides,
+    numbered,
+    problems,
+    unmarked,
+)
+from pipelines.conrag.evidence import Stance, TaggedPassage
+from pipelines.evidence.judgement import Relation
+from pipelines.prompts import Prompt
+from pipelines.retrieval.index import Retrieved
+from pipelines.text.declarative import as_claim
+from serving.calls import Sampling, Structured
+from serving.client import Client
 from serving.schemas import told
+
+Reply = TypeVar("Reply", bound=BaseModel)
+
+PROMPTS = {
+    "sort": {"query", "evidence", "claims"},
+    "answer": {"query", "evidence"},
+    "question": {"query", "evidence", "claims"},
+    "first_answer": {"query", "evidence"},
+    "repair": {"query", "evidence", "claims", "sentence", "problem"},
+    "plain": {"query", "evidence"},
+    "plain_question": {"query", "evidence"},
+    "list": {"query", "evidence", "claims"},
+    "plain_list": {"query", "evidence"},
+    "list_repair": {"query", "evidence", "claims", "sentence", "problem"},
+}
+"""What each prompt is given."""
+
+
+@dataclass(frozen=True)
+class Generator:
+    """A language model and its prompts by name.
+
+    Attributes:
+        temperature, seed: How its replies are drawn; at temperature 0 greedily, unseeded.
+    """
+
+    client: Client
+    prompts: Mapping[str, Prompt]
+    temperature: float = 0.0
+    seed: int = 0
+
+    async def ask(
+        self, prompt: str, reply: type[Reply], max_tokens: int, **variables: object
+    ) -> Structured[Reply]:
+        """The reply to a prompt, read as JSON: of one that breaks off, whole sentences.
+
+        Raises:
+            RequestError: What is shown does not fit the model's context.
+            ServingError: No server can be had.
+        """
+        messages = self.prompts[prompt].messages(**variables)
+        sampling = Sampling(max_tokens, self.temperature, self.seed)
+        return await self.client.structured(messages, reply, sampling, partial="items")
+
+
+def generator(
+    client: Client, overrides: Path | None = None, *, temperature: float = 0.0, seed: int = 0
+) -> Generator:
+    """A generator with its prompts, those of the user's own folder first.
+
+    Raises:
+        InputError: The user's own prompt cannot be used.
+    """
+    loaded = {
+        name: prompts.load(f"conrag/{name}", given, overrides) for name, given in PROMPTS.items()
+    }
+    return Generator(client, loaded, temperature, seed)
+
+
+MOST = 5
+ANSWER_CHARACTERS = 240
+"""Where a server that holds replies to their schema ends an answer."""
+ANSWER_TOKENS = 256
+
+
+class FirstAnswerReply(BaseModel):
+    """The JSON reply."""
+
+    answers: Annotated[
+        list[Annotated[str, told(minLength=1, maxLength=ANSWER_CHARACTERS)]], told(maxItems=MOST)
+    ]
+
+
+@dataclass(frozen=True)
+class FirstAnswer:
+    """What a question seems to have for an answer.
+
+    Attributes:
+        claims: Statements, one for each thing that is asked for; none where the passages do not
+            answer the question, or the reply was unreadable.
+        problem: Why there is no claim, in one line; None where the passages have no answer. What
+            could not be read is `raw`.
+        cut: Whether there were more answers than are read, tokens ran out, or an answer is as long
+            as a server lets it be.
+    """
+
+    claims: tuple[str, ...]
+    problem: str | None = None
+    raw: str | None = None
+    cut: bool = False
+
+
+async def first_answer(
+    question: str, found: Sequence[Retrieved], generator: Generator | None
+) -> FirstAnswer:
+    """Answer a question from the most relevant passages, in statements.
+
+    Raises:
+        RequestError, ServingError: As of `Generator.ask`.
+        ValueError: There is no generator.
+    """
+    if generator is None:
+        raise ValueError("a question needs a generator, which answers it first")
+    if not found:
+        return FirstAnswer(())
+    shown = [{"number": n, "text": each.passage.as_read()} for n, each in enumerate(found, 1)]
+    reply = await generator.ask(
+        "first_answer", FirstAnswerReply, ANSWER_TOKENS, query=question, evidence=shown
+    )
+    if reply.value is None:
+        return FirstAnswer((), problem=f"first answer: {reply.problem}", raw=reply.raw)
+    every = [text for each in reply.value.answers if (text := unmarked(each))]
+    claims = tuple(dict.fromkeys(as_claim(question, each) for each in every[:MOST]))
+    ended = any(len(each) == ANSWER_CHARACTERS for each in reply.value.answers)
+    return FirstAnswer(claims, cut=reply.cut or ended or len(every) > MOST)
+
+
+Sort = Literal["tags", "model"]
+"""Whether the evidence is sorted by its tags, or by the model that writes from it."""
+
+REASON_CHARACTERS = 240
+"""Where a server that holds replies to their schema ends a reason."""
+
+TOKENS_OF_A_PASSAGE = 96
+"""Room in the reply for a passage: its number, and why it is in its list."""
+
+
+class SortedPassage(BaseModel):
+    """One passage of a list; a number that is no passage's is passed over."""
+
+    number: int
+    reason: Annotated[str, told(maxLength=REASON_CHARACTERS)]
+
+
+class SortReply(BaseModel):
+    """The JSON reply: the three lists of the evidence table."""
+
+    support: list[SortedPassage]
+    refute: list[SortedPassage]
+    irrelevant: list[SortedPassage]
+
+
+@dataclass(frozen=True)
+class Sorting:
+    """The evidence as it was sorted.
+
+    Attributes:
+        table: Numbered anew; as it was where the reply could not be read.
+        cut: Whether the reply breaks off, or a reason is as long as a server lets it be.
+        problem: Why it could not be read, in one line; `raw` is the reply.
+    """
+
+    table: tuple[Evidence, ...]
+    cut: bool = False
+    problem: str | None = None
+    raw: str | None = None
+
+
+async def sort_evidence(
+    query: str, table: Sequence[Evidence], claims: Sequence[str], generator: Generator
+) -> Sorting:
+    """Have the model put every passage of a packet into one of the three lists, and say why.
+
+    It is told the tags and clusters, as in the paper. The claims are those of a question's first
+    answer; a claim has none. Errors are those of `Generator.ask`.
+    """
+    reply = await generator.ask(
+        "sort",
+        SortReply,
+        TOKENS_OF_A_PASSAGE * (len(table) + 1),
+        query=query,
+        claims=list(claims),
+        evidence=shown(table),
+    )
+    if reply.value is None:
+        return Sorting(tuple(table), problem=f"sort: {reply.problem}", raw=reply.raw)
+    made = sorted_table(table, reply.value)
+    if all(each.reason is None for each in made):
+        return Sorting(tuple(table), problem="sort: the reply sorts no passage", raw=reply.raw)
+    ended = any(len(each.reason) == REASON_CHARACTERS for _, each in _placed(reply.value))
+    return Sorting(made, reply.cut or ended)
+
+
+def sorted_table(table: Sequence[Evidence], reply: SortReply) -> tuple[Evidence, ...]:
+    """The table by the lists of a reply, numbered anew.
+
+    A passage that is in no list, or in more than one, stays where its tag puts it, without a
+    reason. The sentence that decided a tag is left out where the model has another relation.
+    """
+    places: dict[int, list[tuple[Relation, str]]] = {}
+    for relation, each in _placed(reply):
+        places.setdefault(each.number, []).append((relation, unmarked(each.reason)))
+
+    def placed(row: Evidence) -> Evidence:
+        found = places.get(row.number, [])
+        if len({relation for relation, _ in found}) != 1:
+            return row.model_copy(update={"tag": row.relation})
+        relation, reason = found[0]
+        kept = row.rationale if relation is row.relation else None
+        return row.model_copy(
+            update={"tag": row.relation, "relation": relation, "rationale": kept, "reason": reason}
+        )
+
+    return numbered(map(placed, table))
+
+
+def _placed(reply: SortReply) -> Iterator[tuple[Relation, SortedPassage]]:
+    yield from ((Relation.SUPPORTS, each) for each in reply.support)
+    yield from ((Relation.CONTRADICTS, each) for each in reply.refute)
+    yield from ((Relation.IRRELEVANT, each) for each in reply.irrelevant)
+
+
+def shown(table: Sequence[Evidence]) -> list[dict[str, Any]]:
+    """The evidence as prompts have it."""
+    return [
+        {
+            "number": each.number,
+            "relation": each.relation.value,
+            "cluster": each.cluster,
+            "text": each.passage.as_read(),
+        }
+        for each in table
+    ]
+
 
 REPLY_TOKENS = 768
 REPAIR_TOKENS = 192

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from pydantic import BaseModel, Field
 
 from nli.sentences import Span
-from pipelines.conrag.stance import Stance
-from pipelines.metrics.auc import roc_auc
-from pipelines.metrics.estimate import Estimate
-from pipelines.metrics.f1 import f1
-from pipelines.metrics.proportion import proportion
+from pipelines.conrag.evidence import Stance
+from pipelines.metrics.estimate import Estimate, proportion
+from pipelines.metrics.ranks import roc_auc
+from pipelines.metrics.rates import f1
 
 CONFIDENCE = 0.95
 _TOKEN = re.compile(r"\S+")

@@ -7,9 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
-from pipelines.conrag.clusters import Cluster
-from pipelines.conrag.graph import jaccard
-from pipelines.conrag.tagged import SIDES, TaggedPassage
+from pipelines.conrag.evidence import SIDES, Cluster, TaggedPassage, jaccard
 from pipelines.option import Option
 from pipelines.text.words import content_words
 

@@ -3,14 +3,25 @@
 from collections.abc import Sequence
 
 from pipelines.conrag import template
-from pipelines.conrag.analysis import analyse
-from pipelines.conrag.answer import Answer
-from pipelines.conrag.generation import GeneratedAnswer, write
-from pipelines.conrag.generator import Generator
-from pipelines.conrag.policies import problems
-from pipelines.conrag.question import first_answer
+from pipelines.conrag.answer import Answer, problems
+from pipelines.conrag.citations import RecordingLabeller, answer_worth, supporting
+from pipelines.conrag.evidence import (
+    TaggedPassage,
+    cluster_conflict_score,
+    probability_of_both_sides,
+)
+from pipelines.conrag.generation import FirstAnswer, GeneratedAnswer, Generator, first_answer, write
+from pipelines.conrag.methods import (
+    ALL_METHODS,
+    Writer,
+    analyse,
+    case_of,
+    model_writer,
+    template_writer,
+)
+from pipelines.conrag.query import Query, in_lists
+from pipelines.conrag.result import AnsweredQuestion, ClaimResult, Passage
 from pipelines.conrag.settings import ConragSettings
-from pipelines.conrag.tagged import TaggedPassage
 from pipelines.evidence.judgement import Judgement, Relation, Truncation
 from pipelines.evidence.labeller import Labeller, PairError
 from pipelines.retrieval.index import Retrieved
@@ -34,7 +45,7 @@ async def conrag(
         settings: Every parameter.
         generator: The language model that writes, and sorts if the settings say so; None takes the
             template. The stance is by the tags, whoever sorts.
-        question: Whether the query is a question; see `pipelines.conrag.question`. That asks for
+        question: Whether the query is a question; see `pipelines.conrag.generation`. That asks for
             a generator.
 
     Raises:
@@ -148,3 +159,89 @@ def tag_confidence(judgement: Judgement) -> float:
         return 0.0
     probabilities = judgement.probabilities
     return probabilities[judgement.relation] if probabilities else 1.0
+
+
+async def evaluate(
+    query: Query,
+    retrieved: Sequence[Retrieved],
+    labeller: Labeller,
+    settings: ConragSettings,
+    generator: Generator | None = None,
+    *,
+    judge: Labeller | None = None,
+) -> ClaimResult:
+    """Tag a claim's passages once, and put every method to work on them.
+
+    A question is answered first, so that there is something to tag passages by; and `judge`, the
+    labeller unless given, says what methods' answers are worth and which passages really bear gold
+    claims out. Of the passages, the most relevant first, the first k are used. Without a generator
+    the template writes, which cannot answer questions.
+
+    Raises:
+        PairError: The claim cannot be judged.
+        RequestError, ServingError: As of the labellers and of the language model.
+        ValueError: A question, and nobody to answer it.
+    """
+    if generator is not None and query.gold_answer is not None and query.gold_answer.listed:
+        generator = in_lists(generator)
+    found = retrieved[: settings.depth]
+    documents = {each.passage.id: each.passage for each in found}
+    gold_answer, judging = query.gold_answer, RecordingLabeller(judge or labeller)
+    first, gold, truth = None, None, query.relations
+    if gold_answer is not None:
+        first = await first_answer(query.claim, found[: settings.packet.size], generator)
+        gold = FirstAnswer(gold_answer.statements(query.claim, found))
+        borne_out = await supporting(gold_answer.claims, list(documents.values()), judging)
+        truth = {**truth, **borne_out}
+    everything, truncations = await tag(first.claims if first else (query.claim,), found, labeller)
+    tagged = tuple(each for each in everything if each.relation is not Relation.INVALID)
+    case = case_of(query.claim, tagged, truth, settings)
+    writer: Writer
+    if generator is None:
+        writer = await template_writer(case, labeller)
+    else:
+        writer = await model_writer(case, settings, generator, first=first, gold=gold)
+    outcomes = {name: method(case, writer) for name, method in ALL_METHODS.items()}
+    question = None
+    if first is not None and gold_answer is not None:
+        worth = await answer_worth(query.claim, outcomes, documents, gold_answer, judging)
+        question = AnsweredQuestion(
+            first_answer=first.claims,
+            problem=first.problem,
+            raw=first.raw,
+            worth=worth,
+            cut=first.cut,
+            unreadable=judging.unreadable,
+            truncations=tuple(judging.truncations),
+        )
+    analysis = case.analyses["tagged"]
+    return ClaimResult(
+        id=query.id,
+        claim=query.claim,
+        status="answered",
+        stance=query.stance,
+        disputed=query.disputed,
+        evidence=query.evidence,
+        response=query.response,
+        question=question,
+        passages=tuple(
+            Passage(
+                id=each.id,
+                title=each.passage.title,
+                text=each.passage.text,
+                relevance=each.relevance,
+                tag=each.relation,
+                confidence=each.confidence,
+                truth=truth.get(each.id),
+                label_mass=each.label_mass,
+                rationale=each.rationale,
+                unsure=each.unsure,
+            )
+            for each in everything
+        ),
+        kappa=analysis.adjudication.kappa,
+        kappa_clusters=cluster_conflict_score(analysis.clusters),
+        both_sides=probability_of_both_sides(tagged),
+        outcomes=outcomes,
+        truncations=truncations,
+    )

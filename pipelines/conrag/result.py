@@ -4,12 +4,12 @@ from typing import Literal
 
 from pydantic import BaseModel, Field, field_serializer
 
+from pipelines.conrag.answer import Outcome
+from pipelines.conrag.evidence import Stance
 from pipelines.conrag.hallucination import ResponseSentence
-from pipelines.conrag.listing import ListWorth
-from pipelines.conrag.outcome import Outcome
-from pipelines.conrag.stance import Stance
+from pipelines.conrag.query import ListWorth
 from pipelines.evidence.judgement import Relation, Truncation
-from pipelines.metrics.citations import CitationCounts
+from pipelines.metrics.alce import CitationCounts
 
 
 class Passage(BaseModel, frozen=True):

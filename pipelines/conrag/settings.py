@@ -1,24 +1,87 @@
 """The parameters of ConRAG, and what a user may choose over a data set and for one query alike."""
 
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import BaseModel, Field
 
-from pipelines.conrag.graph import EdgeWeights
+from pipelines.conrag.answer import CitationPolicy
+from pipelines.conrag.evidence import DELTA, EdgeWeights, Margin
+from pipelines.conrag.generation import Sort
 from pipelines.conrag.packet import PANEL, PacketSettings
-from pipelines.conrag.policies import CitationPolicy
-from pipelines.conrag.sorting import Sort
-from pipelines.conrag.stance import DELTA, Margin
 from pipelines.errors import InputError
 from pipelines.evidence.settings import PANEL as METRIC_PANEL
 from pipelines.evidence.settings import Evidence, JudgeSettings, LabellerName
 from pipelines.experiment.needs import Needs, judge_needs
 from pipelines.experiment.options import JudgedOptions
 from pipelines.option import Only, Option
+from pipelines.preset import Choice
 from pipelines.retrieval.dense import default_embedder
 from pipelines.retrieval.index import DEPTH, Method
 from serving.profile import Role
+
+AS_IN_PAPER: Final = (
+    Choice(
+        "generator",
+        "llm",
+        "section 2",
+        "a template needs no language model, and leaves the evidence packet to be measured alone",
+    ),
+    Choice(
+        "settings.sort",
+        "model",
+        "section 2",
+        "tags cost no call of a language model, and come with the confidence that sums are made of",
+    ),
+    Choice(
+        "settings.packet.below_tau",
+        "relevance",
+        "section 2",
+        "the one passage that a stance rests on may not be among the most relevant, and an answer "
+        "without it cannot cite it",
+    ),
+    Choice(
+        "settings.packet.irrelevant_above",
+        1.0,
+        "section 2",
+        "passages on other subjects tell a reader nothing, and hide those that do",
+    ),
+    Choice(
+        "settings.policy.numbers",
+        "free",
+        "section 2",
+        "a passage that lacks a sentence's number does not bear that sentence out",
+    ),
+    Choice(
+        "citing.judged_by",
+        "llm",
+        "section 3",
+        "a tagger is there without a server; a language model is asked some hundred times for "
+        "each question",
+        where=("dataset", ("alce",)),
+    ),
+    Choice(
+        "among",
+        "all",
+        "section 2",
+        "passages of the claim alone are found in seconds, and leave the retriever out of it",
+        where=("dataset", ("scifact",)),
+    ),
+    Choice(
+        "among",
+        "wiki",
+        "section 3",
+        "millions of pages take hours to index; those of the claim's own evidence are at hand",
+        where=("dataset", ("fever",)),
+    ),
+    Choice(
+        "half",
+        "all",
+        "section 3",
+        "the shipped tagger learned from the training half of some sets, so that it knows it",
+    ),
+)
+
 
 Weights = Literal["equal", "relevance"]
 WriterName = Literal["template", "llm"]

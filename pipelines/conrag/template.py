@@ -6,9 +6,8 @@ Quick, deterministic, and of the same structure as what a model writes.
 import textwrap
 from collections.abc import Iterable, Sequence
 
-from pipelines.conrag.answer import ABOUT, About, AnswerSentence, Evidence, sides_of
-from pipelines.conrag.policies import unmarked
-from pipelines.conrag.stance import Stance
+from pipelines.conrag.answer import ABOUT, About, AnswerSentence, Evidence, sides_of, unmarked
+from pipelines.conrag.evidence import Stance
 
 QUOTED = 2
 """Clusters of a side that are quoted; the others are cited."""

@@ -9,13 +9,13 @@ from typing import Any
 from markupsafe import Markup
 
 from pipelines.conrag.answer import Answer
-from pipelines.conrag.citation_judge import judge_told
+from pipelines.conrag.blocks import STANCES, VERDICTS, answer_blocks, claim_blocks, verdict
+from pipelines.conrag.citations import judge_told
 from pipelines.conrag.hallucination import passage_auc, token_f1
 from pipelines.conrag.methods import METHODS
-from pipelines.conrag.opened import STANCES, VERDICTS, answer_blocks, claim_blocks, verdict
 from pipelines.conrag.result import ClaimResult
 from pipelines.conrag.tables import figures, tradeoff
-from pipelines.conrag.tables.categories import CATEGORIES, category
+from pipelines.conrag.tables.errors import CATEGORIES, category
 from pipelines.evidence.judgement import Relation
 from pipelines.metrics.estimate import Estimate
 from pipelines.report import explorer, glance

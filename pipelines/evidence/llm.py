@@ -20,7 +20,7 @@ from pipelines.data.records import Document
 from pipelines.evidence.judgement import RELATIONS, Judgement, Judgements, Relation, Truncation
 from pipelines.evidence.labeller import identity_of
 from pipelines.prompts import Prompt
-from pipelines.text.folding import folded
+from pipelines.text.words import folded
 from serving.calls import Excerpt, Sampling, Structured
 from serving.client import Client
 from serving.schemas import told

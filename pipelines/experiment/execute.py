@@ -30,7 +30,7 @@ from pipelines.experiment.options import (
     ServedOptions,
     source_of,
 )
-from pipelines.metrics.label_mass import mean_label_mass
+from pipelines.metrics.calibration import mean_label_mass
 from pipelines.preset import switched
 from pipelines.runs.folder import ResultLog, RunFolder
 from pipelines.runs.provenance import finished, provenance

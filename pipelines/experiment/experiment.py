@@ -21,7 +21,7 @@ from pipelines.evidence.labeller import PairError
 from pipelines.evidence.nli import TaggerFolder
 from pipelines.evidence.settings import JudgeSettings
 from pipelines.evidence.store import JudgementStore
-from pipelines.experiment.bounds import Cost, Tokens
+from pipelines.experiment.cost import Cost, Tokens
 from pipelines.experiment.labelled import Labelling
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import RunOptions

@@ -8,11 +8,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from pipelines.experiment.bounds import Cost, Tokens
+from pipelines.experiment.cost import Cost, Tokens
 from pipelines.experiment.execute import done_in, opened
 from pipelines.experiment.experiment import Counting, Experiment, Plan
 from pipelines.experiment.options import LlmOptions, ModelOptions, RunOptions, source_of
-from pipelines.metrics.mean import mean
+from pipelines.metrics.estimate import mean
 from pipelines.runs.folder import RunFolder
 from pipelines.runs.runner import IN_FLIGHT, run_examples
 from serving import models

@@ -23,7 +23,7 @@ from pipelines.experiment.experiment import Experiment
 from pipelines.experiment.publish import Runs, models_of
 from pipelines.export.columns import table_of
 from pipelines.files import check_writable, replace_text
-from pipelines.report.text import visible
+from pipelines.report.texts import visible
 
 MODELS = {"model", "writer", "splitter", "judge", "tagger"}
 OTHER = MODELS | {"data", "prompts", "correction", "cascade"}

@@ -4,15 +4,14 @@ from collections.abc import Sequence
 from functools import partial
 
 from pipelines.conrag.answer import Answer
-from pipelines.conrag.generator import generator as generator_of
+from pipelines.conrag.generation import generator as generator_of
 from pipelines.conrag.pipeline import conrag
 from pipelines.conrag.settings import AnswerOptions
 from pipelines.errors import InputError
 from pipelines.experiment.cost import spent
 from pipelines.experiment.experiment import Models
 from pipelines.experiment.options import judging
-from pipelines.inspection.found import Inspection, Tell, models_used
-from pipelines.inspection.telling import telling
+from pipelines.inspection.found import Inspection, Tell, models_used, telling
 from pipelines.report.explorer import ExperimentView
 from pipelines.report.glance import ModelUsed
 from pipelines.retrieval.index import Index, Retrieved

@@ -9,15 +9,19 @@ from pipelines.experiment.cost import cost_line
 from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import ServerOptions, source_of, tagger_named
-from pipelines.inspection.found import Inspection, Tell, models_used
-from pipelines.inspection.telling import telling
+from pipelines.inspection.found import Inspection, Tell, models_used, telling
+from pipelines.madam_rag.data import Question
 from pipelines.madam_rag.debate import debate as hold
 from pipelines.madam_rag.debate import panel
-from pipelines.madam_rag.methods import MADAM, WITH_RELIABILITY, WITHOUT_AGGREGATOR
-from pipelines.madam_rag.question import Question
-from pipelines.madam_rag.result import Outcome, QuestionResult
+from pipelines.madam_rag.methods import (
+    MADAM,
+    WITH_RELIABILITY,
+    WITHOUT_AGGREGATOR,
+    Outcome,
+    QuestionResult,
+)
+from pipelines.madam_rag.replies import Debate
 from pipelines.madam_rag.settings import PANEL, UNTOLD, DebateOptions, DebateSettings
-from pipelines.madam_rag.transcript import Debate
 from pipelines.option import Option
 from pipelines.report.explorer import ExperimentView
 

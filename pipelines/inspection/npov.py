@@ -68,8 +68,7 @@ async def by_ablation(
     example: NpovExample, models: Models, tell: Tell
 ) -> "Inspection[AblationErrors]":
     """Ask how likely the response is without each argument; it raises what `ablation` does."""
-    from pipelines.npov.ablation import ablation
-    from pipelines.npov.check import ablation_errors
+    from pipelines.npov.check import ablation, ablation_errors
     from pipelines.npov.view import CHECKED, ablation_picture, ablation_view
 
     client = models.asked

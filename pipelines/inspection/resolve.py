@@ -2,9 +2,9 @@
 
 from typing import Annotated, Literal
 
-from pipelines.conflicts.needs import refuse_idle
+from pipelines.conflicts.data import Query
+from pipelines.conflicts.experiment import refuse_idle
 from pipelines.conflicts.pipeline import Methods, examine
-from pipelines.conflicts.question import Query
 from pipelines.conflicts.result import QueryResult
 from pipelines.conflicts.settings import (
     ANSWERS_PANEL,
@@ -17,8 +17,7 @@ from pipelines.evidence.store import stored
 from pipelines.experiment.cost import cost_line
 from pipelines.experiment.experiment import Models
 from pipelines.experiment.options import Overflow, ServerOptions
-from pipelines.inspection.found import Inspection, Tell, models_used
-from pipelines.inspection.telling import telling
+from pipelines.inspection.found import Inspection, Tell, models_used, telling
 from pipelines.option import Option, refuse_given
 from pipelines.report.explorer import ExperimentView
 

@@ -9,8 +9,7 @@ from pipelines.experiment.cost import spent
 from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import Needs, judge_needs
 from pipelines.experiment.options import JudgedOptions, Overflow, judging
-from pipelines.inspection.found import Inspection, Tell, models_used
-from pipelines.inspection.telling import telling
+from pipelines.inspection.found import Inspection, Tell, models_used, telling
 from pipelines.report.explorer import ExperimentView, single
 from pipelines.report.texts import Aside, Strong, line
 

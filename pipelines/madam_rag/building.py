@@ -18,20 +18,334 @@ What the section leaves open, or needs the web for, is decided here:
 """
 
 import random
+import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple, TypeVar
 
+from pydantic import BaseModel
+
 from pipelines.data.ambigdocs import AmbiguousQuestion
 from pipelines.data.ramdocs import UNKNOWN, RamDocument, RamQuestion
+from pipelines.data.records import Document
 from pipelines.errors import InputError
-from pipelines.madam_rag.built import Counts, Made
 from pipelines.madam_rag.constructions import rank, says
-from pipelines.madam_rag.retrieved import Passages, Stated, key, silent, stated, supporting
-from pipelines.madam_rag.swap import WrongAnswers, swapped
+from pipelines.madam_rag.data import RELEASED, statistics
+from pipelines.metrics.answers import canonical
+from pipelines.metrics.estimate import Estimate
+from pipelines.report.table import Column, Measure, Table
 from pipelines.retrieval.index import Index
-from pipelines.text.substitution import has_words
+from pipelines.supervision.questions import form
+from pipelines.text.days import ISO_DAY, MONTHS
+from pipelines.text.refusals import is_unknown
+from pipelines.text.substitution import exchanged, has_words
+from pipelines.text.words import FUNCTION_WORDS
+from salience.words import word_pattern
+
+NAME, WORDS = "name", "words"
+"""Shapes of answers without a number."""
+
+_MONTH = re.compile(rf"(?:{'|'.join(MONTHS)}) [0-9]{{4}}")
+_YEAR = re.compile(r"(?:1[0-9]|20)[0-9]{2}")
+_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
+_WRITTEN = re.compile(r"[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?")
+_TELLING = frozenset({"who", "whose", "whom", "where"})
+"""Question words that tell what kind of name is asked for."""
+
+
+def shape(answer: str) -> str:
+    """The form of an answer, the same for answers that can stand in for each other.
+
+    "day", "month" (with its year) and "year"; else with a number the canonical form with "#" for
+    each number, "# people"; else "name" where every word but function words has a capital, or
+    "words".
+    """
+    known = canonical(answer)
+    if re.fullmatch(ISO_DAY, known):
+        return "day"
+    if _MONTH.fullmatch(known):
+        return "month"
+    if _YEAR.fullmatch(answer.strip()):  # as written: 1,500 is a number
+        return "year"
+    if _NUMBER.search(known):
+        return _NUMBER.sub("#", known)
+    words = [word for word in word_pattern().findall(answer) if word.lower() not in FUNCTION_WORDS]
+    return NAME if words and all(word[0].isupper() for word in words) else WORDS
+
+
+class WrongAnswers:
+    """The answers of all questions, as wrong answers for each other."""
+
+    def __init__(self, questions: Iterable[AmbiguousQuestion]) -> None:
+        self._by: dict[tuple[str, ...], dict[str, None]] = defaultdict(dict)
+        for question in questions:
+            for each in question.documents:
+                for kind in _kinds(question, each.answer):
+                    self._by[kind][each.answer] = None
+
+    def of_kind(self, question: AmbiguousQuestion, answer: str) -> Iterator[Sequence[str]]:
+        """Answers of the kind of one, in groups, the nearest kind first."""
+        for kind in _kinds(question, answer):
+            yield [*self._by.get(kind, ())]
+
+
+def _kinds(question: AmbiguousQuestion, answer: str) -> Iterator[tuple[str, ...]]:
+    """What an answer is, the nearest first.
+
+    The answer to a question that differs in the ambiguous name alone ("What sport is X associated
+    with?"). Then with a number or a capital, to one of the same form ("What sport is ..."), and of
+    the same shape to any question, if it has a number, or to one with the same "who" or "where".
+    """
+    asked = question.question.casefold()
+    own = shape(answer)
+    numeric = own not in {NAME, WORDS}
+    name = question.ambiguous_entity.strip().casefold()
+    if name and name in asked:
+        yield "template", asked.replace(name, "\0"), own if numeric else ""
+    if own != WORDS:
+        yield "form", form(asked), own
+    first = asked.split()[0]
+    if numeric or (own == NAME and first in _TELLING):
+        yield "shape", "" if numeric else first, own
+
+
+def swapped(text: str, right: str, wrong: str, answers: Sequence[str]) -> str | None:
+    """A document that gives a wrong answer wherever it gave the right one.
+
+    The right answer must stand in it word for word. Where it is a long number with a unit ("3,559
+    people") the number alone is replaced as well. None of the question's answers may be left, in
+    any spelling.
+
+    Args:
+        text: The document.
+        right: The answer that it gives.
+        wrong: An answer of the same kind that it does not give.
+        answers: All right answers of the question.
+
+    Returns:
+        The new document; None where the answer does not stand in it, or a right one would stay.
+    """
+    if not has_words(text, right):
+        return None
+    made = exchanged(text, right, wrong)
+    old, new = (_WRITTEN.findall(each) for each in (right, wrong))
+    if "#" in shape(right) and len(old) == len(new) == 1 and len(re.sub("[.,]", "", old[0])) > 2:
+        made = exchanged(made, old[0], new[0])
+    return None if any(says(made, each) for each in answers) else made
+
+
+class Made(BaseModel, frozen=True):
+    """Documents of a kind: how many were drawn, and how many there are."""
+
+    drawn: int = 0
+    made: int = 0
+
+    def plus(self, drawn: int, made: int) -> "Made":
+        """With so many more."""
+        return Made(drawn=self.drawn + drawn, made=self.made + made)
+
+
+class Counts(BaseModel, frozen=True):
+    """What was drawn, and what could not be made.
+
+    Attributes:
+        read: Questions of the AmbigDocs file.
+        unanswered: Questions passed over, since none of their documents states its answer.
+        sharing: Questions passed over, since another has one of their documents.
+        questions: Questions that were drawn.
+        supporting, misinformation, noise: Their documents.
+        copies: Misinformation made of a copy of a document that is shown as well.
+        unmade: Why misinformation that was drawn could not be made -> how many documents.
+    """
+
+    read: int
+    unanswered: int
+    sharing: int
+    questions: int
+    supporting: Made
+    misinformation: Made
+    noise: Made
+    copies: int
+    unmade: dict[str, int]
+
+
+class Source(BaseModel, frozen=True):
+    """A file, or several, and the SHA-256 of what was read of them."""
+
+    name: str
+    sha256: str
+    entries: int
+
+
+class BuildRecord(BaseModel, frozen=True):
+    """What a data set was built from; the same again makes the same bytes."""
+
+    ambigdocs: Source
+    passages: Source
+    seed: int
+    counts: Counts
+
+
+def drawn(counts: Counts) -> Table:
+    """Documents by kind: drawn, written, and why fewer."""
+    why = {
+        "supporting": "retrieval found no more",
+        "misinformation": "; ".join(f"{reason}: {n:,}" for reason, n in counts.unmade.items()),
+        "noise": "retrieval found no more",
+    }
+    rows = {name: getattr(counts, name) for name in why}
+    return Table.of(
+        rows.items(),
+        name="ramdocs_build",
+        title="Documents",
+        columns=[
+            Column("kind", "Documents", lambda row: row[0]),
+            Column("drawn", "Drawn", lambda row: row[1].drawn),
+            Column("made", "Written", lambda row: row[1].made),
+            Column(
+                "why",
+                "Why fewer",
+                lambda row: why[row[0]] if row[1].made < row[1].drawn else None,
+            ),
+        ],
+    )
+
+
+def averages(questions: Sequence[RamQuestion]) -> Table:
+    """The averages of appendix A, of a build and of the paper."""
+    return Table.of(
+        statistics(questions),
+        name="ramdocs_averages",
+        title="Averages over questions",
+        columns=[
+            Column("name", "Average"),
+            Measure("estimate", "This build"),
+            Measure("paper", "Paper", lambda each: Estimate(each.paper, None, None, RELEASED)),
+        ],
+    )
+
+
+PASSAGE_WORDS = 100
+"""Most words of a passage (section 3)."""
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A right answer, the entity that it is of, and AmbigDocs' documents that state it."""
+
+    answer: str
+    entity: str
+    documents: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Passages:
+    """Passages to search; `taken` are keys of those that serve a question already."""
+
+    index: Index
+    taken: set[str] = field(default_factory=set)
+
+    def found(self, query: str) -> list[Document]:
+        """The best passages for a query that nothing has taken, each text once."""
+        free: dict[str, Document] = {}
+        for each in self.index.search(query):
+            if (name := key(each.passage.text)) not in self.taken:
+                free.setdefault(name, each.passage)
+        return [*free.values()]
+
+    def take(self, texts: Iterable[str]) -> None:
+        """Keep texts from being found again."""
+        self.taken.update(map(key, texts))
+
+
+def key(text: str) -> str:
+    """What texts share that differ in white space alone."""
+    return " ".join(text.split())
+
+
+def own_passages(questions: Iterable[AmbiguousQuestion]) -> list[Document]:
+    """The documents of all questions as passages to search, each text once."""
+    found: dict[str, Document] = {}
+    for question in questions:
+        for each in question.documents:
+            passage = Document(id=f"p{len(found) + 1}", text=each.text, title=each.title)
+            found.setdefault(key(each.text), passage)
+    return [*found.values()]
+
+
+def stated(question: AmbiguousQuestion) -> list[Stated]:
+    """The right answers that stand in a document of theirs, each once, in their order.
+
+    A text that AmbigDocs gives for two answers supports neither alone.
+    """
+    answers: dict[str, set[str]] = defaultdict(set)
+    for each in question.documents:
+        answers[key(each.text)].add(canonical(each.answer))
+    found: dict[str, Stated] = {}
+    for each in question.documents:
+        name = canonical(each.answer)
+        if not name or is_unknown(each.answer) or not says(each.text, each.answer):
+            continue
+        if len(answers[key(each.text)]) > 1:
+            continue
+        first = found.get(name, Stated(each.answer, each.title, ()))
+        texts = dict.fromkeys((*first.documents, each.text))
+        found[name] = Stated(first.answer, first.entity, tuple(texts))
+    return [*found.values()]
+
+
+def disambiguated(question: AmbiguousQuestion, entity: str) -> str:
+    """The question about one entity: its title in place of the ambiguous name, or behind it."""
+    name = question.ambiguous_entity.strip()
+    plain = re.compile(re.escape(name), re.IGNORECASE)
+    if name and plain.search(question.question):
+        return plain.sub(lambda _: entity, question.question, count=1)
+    return f"{question.question} {entity}"
+
+
+def supporting(passages: Passages, question: AmbiguousQuestion, answer: Stated) -> list[str]:
+    """Texts that support an answer: those of AmbigDocs, then what is found, the best first."""
+    found = passages.found(disambiguated(question, answer.entity))
+    return [*answer.documents, *(p.text for p in found if supports(p, question, answer))]
+
+
+def supports(passage: Document, question: AmbiguousQuestion, answer: Stated) -> bool:
+    """Whether a passage states an answer and no other of the question, and is about its entity."""
+    own = canonical(answer.answer)
+    others = [each.answer for each in question.documents if canonical(each.answer) != own]
+    return (
+        says(passage.text, answer.answer)
+        and not any(says(passage.text, other) for other in others)
+        and _about(passage, question, answer.entity)
+    )
+
+
+def silent(passages: Passages, question: AmbiguousQuestion, wrong: Iterable[str]) -> list[str]:
+    """Texts that the ambiguous question finds and that answer nothing, the best first.
+
+    They state no right answer of AmbigDocs' and none of the wrong ones, and are no document of the
+    question's.
+    """
+    own = {key(each.text) for each in question.documents}
+    answers = [*(each.answer for each in question.documents), *wrong]
+    return [
+        passage.text
+        for passage in passages.found(question.question)
+        if key(passage.text) not in own
+        and not any(says(passage.text, answer) for answer in answers)
+    ]
+
+
+def _about(passage: Document, question: AmbiguousQuestion, entity: str) -> bool:
+    """Whether a passage has the entity's title, or else its name and all words of its title."""
+    title = canonical(passage.title or "")
+    if title in {canonical(each.title) for each in question.documents}:
+        return title == canonical(entity)
+    name = re.split(r"[(,]", entity)[0].strip() or entity
+    read = canonical(passage.as_read())
+    return says(read, name) and {*canonical(entity).split()} <= {*read.split()}
+
 
 QUESTIONS = 500
 ANSWERS: Final = (1, 3)

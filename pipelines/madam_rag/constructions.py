@@ -15,8 +15,8 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from pipelines.data.records import Document
-from pipelines.madam_rag.question import GivenDocument, Question
-from pipelines.metrics.short_answers import canonical
+from pipelines.madam_rag.data import GivenDocument, Question
+from pipelines.metrics.answers import canonical
 from pipelines.supervision.questions import form
 from pipelines.text.substitution import exchanged, has_words
 

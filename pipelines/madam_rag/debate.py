@@ -8,16 +8,69 @@ from typing import Final, Literal
 
 from pipelines import prompts
 from pipelines.data.records import Document
-from pipelines.evidence.labeller import Labeller
-from pipelines.madam_rag.reliability import reliability
-from pipelines.madam_rag.replies import ask_agent, ask_conclusion
+from pipelines.evidence.judgement import Relation
+from pipelines.evidence.labeller import Labeller, label_pairs
+from pipelines.madam_rag.replies import (
+    AgentReply,
+    Conclusion,
+    Debate,
+    Reliability,
+    Round,
+    ask_agent,
+    ask_conclusion,
+)
 from pipelines.madam_rag.settings import Agreement, DebateSettings, Replies
-from pipelines.madam_rag.transcript import AgentReply, Conclusion, Debate, Reliability, Round
-from pipelines.metrics.answer_recall import normalised
-from pipelines.metrics.short_answers import canonical
+from pipelines.metrics.alce import normalised
+from pipelines.metrics.answers import canonical
 from pipelines.prompts import Prompt
+from pipelines.text.declarative import declarative
 from pipelines.text.refusals import is_unknown
 from serving.client import Client
+
+
+async def reliability(
+    question: str, replies: Sequence[AgentReply], documents: Sequence[Document], labeller: Labeller
+) -> tuple[Reliability | None, ...]:
+    """Count for each agent which other documents support its answer and which contradict it.
+
+    Question and answer are put as one statement, which every document but the agent's own is
+    judged by. An answer that no other document knows of has neither, whether it is right for
+    another entity of the name or not: the aggregator weighs it, nothing is left out.
+
+    Agents have one document each, in their order; documents have distinct ids.
+
+    Returns:
+        One per agent; None of an agent that gives no answer.
+    """
+    claims = [
+        None
+        if reply.answer is None or is_unknown(reply.answer)
+        else declarative(question, reply.answer)
+        for reply in replies
+    ]
+    others = [[*documents[:agent], *documents[agent + 1 :]] for agent in range(len(documents))]
+    wanted = dict.fromkeys(
+        (claim, document)
+        for claim, given in zip(claims, others, strict=True)
+        if claim is not None
+        for document in given
+    )
+    judged, _ = await label_pairs(labeller, list(wanted))
+
+    def tally(claim: str, given: Sequence[Document]) -> Reliability:
+        every = [judged[claim, document.id] for document in given]
+        relations = [each.relation for each in every if each.refusal is None]
+        return Reliability(
+            support=relations.count(Relation.SUPPORTS),
+            refute=relations.count(Relation.CONTRADICTS),
+            others=len(relations),
+        )
+
+    return tuple(
+        None if claim is None else tally(claim, given)
+        for claim, given in zip(claims, others, strict=True)
+    )
+
 
 NAMELESS: Final = "the released code names no final answer after a single round"
 """Why a debate of one round has none as released; its aggregate stands in the round."""

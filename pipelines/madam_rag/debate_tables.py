@@ -6,18 +6,15 @@ from math import inf
 from typing import Literal, NamedTuple, get_args
 
 from pipelines.madam_rag import figures, paper
+from pipelines.madam_rag.data import Kind, Question
 from pipelines.madam_rag.debate import kept
 from pipelines.madam_rag.figures import Answers
-from pipelines.madam_rag.methods import MADAM, WITH_RELIABILITY, WITHOUT_AGGREGATOR
-from pipelines.madam_rag.question import Kind, Question
-from pipelines.madam_rag.result import QuestionResult
+from pipelines.madam_rag.methods import MADAM, WITH_RELIABILITY, WITHOUT_AGGREGATOR, QuestionResult
+from pipelines.madam_rag.replies import AgentReply, Debate, Reliability, joint_answers
 from pipelines.madam_rag.scores import Part, debates_of, mark, scored, shown_methods
-from pipelines.madam_rag.transcript import AgentReply, Debate, Reliability, joint_answers
-from pipelines.metrics.auc import roc_auc
-from pipelines.metrics.estimate import Estimate
-from pipelines.metrics.mean import mean
-from pipelines.metrics.proportion import share
-from pipelines.metrics.strict_match import same_answer
+from pipelines.metrics.answers import same_answer
+from pipelines.metrics.estimate import Estimate, mean, share
+from pipelines.metrics.ranks import roc_auc
 from pipelines.report.table import HERE, Column, Measure, Table
 
 Said = Literal["right", "wrong", "unknown", "other", "unreadable"]

@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Literal
 
 from pipelines.experiment.scores import Score, Values, short
-from pipelines.madam_rag.methods import MADAM, METHODS
-from pipelines.madam_rag.result import QuestionResult
+from pipelines.madam_rag.methods import MADAM, METHODS, QuestionResult
 from pipelines.madam_rag.scores import VARIANTS, scored, shown_methods
 
 

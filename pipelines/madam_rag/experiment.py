@@ -16,42 +16,140 @@ from pipelines.evidence.judge import model_of, tagger_of
 from pipelines.evidence.labeller import Labeller
 from pipelines.evidence.nli import nli_labeller
 from pipelines.evidence.store import stored
+from pipelines.experiment.cost import Cost, Tokens, call
 from pipelines.experiment.experiment import Experiment, Models, Plan, Work
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import RunOptions, ServerOptions, source_of, tagger_named
 from pipelines.experiment.publish import Publication, Runs
-from pipelines.madam_rag.astute_rag import CONSOLIDATIONS
-from pipelines.madam_rag.baselines import baseline_prompts
 from pipelines.madam_rag.constructions import MOST, misinformation, support_imbalance
-from pipelines.madam_rag.cost import cost
-from pipelines.madam_rag.datasets import (
+from pipelines.madam_rag.data import (
     AMBIGDOCS,
     RAMDOCS,
     SAMPLES,
     Dataset,
     DatasetName,
+    Question,
+    Statistic,
     read,
     sampled,
+    statistics,
 )
-from pipelines.madam_rag.debate import panel
+from pipelines.madam_rag.debate import panel, reliability
 from pipelines.madam_rag.example_scores import SCORES, verdict
 from pipelines.madam_rag.methods import (
+    ASTUTE,
     COMPARED,
+    CONCATENATED,
+    CONSOLIDATIONS,
+    CONTEXT_TOKENS,
+    GROUP_TOKENS,
+    INTERNAL,
+    NO_RAG,
     WITH_RELIABILITY,
+    WITHOUT_AGGREGATOR,
     ExperimentName,
     Methods,
+    Outcome,
+    QuestionResult,
+    baseline_prompts,
     outcome,
 )
-from pipelines.madam_rag.presets import AS_IN_PAPER
-from pipelines.madam_rag.question import Question
-from pipelines.madam_rag.reliability import reliability
-from pipelines.madam_rag.result import Outcome, QuestionResult
+from pipelines.madam_rag.replies import AgentReply, Conclusion, Reliability
 from pipelines.madam_rag.scores import base_id
-from pipelines.madam_rag.settings import UNTOLD, DebateOptions
-from pipelines.madam_rag.statistics import Statistic, statistics
-from pipelines.madam_rag.transcript import AgentReply, Conclusion, Reliability
+from pipelines.madam_rag.settings import AS_IN_PAPER, UNTOLD, DebateOptions, DebateSettings
 from pipelines.option import Only, Option
 from serving.errors import RequestError
+
+
+def cost(
+    question: Question,
+    tokens: Tokens,
+    names: tuple[str, ...],
+    settings: DebateSettings,
+    consolidations: int,
+) -> Cost:
+    """The sum over methods, each of which reads the question.
+
+    No RAG takes one call, a concatenated prompt one that reads all documents, Astute RAG two and
+    one for each consolidation, which read documents, recalled passages and the last context. A
+    debate of n documents takes n calls and one of the aggregator a round, for two rounds to T: an
+    agent reads its document and what it hears, the aggregator all replies. Where answers are
+    compared with other documents, it takes n(n-1) pairs a round, and as many for the data's
+    answers. Debates begin with the same calls.
+    """
+    form, asked = {"question": "", "form": settings.form}, tokens(question.question)
+    texts = [each.document.as_read() for each in question.documents]
+    read, blank = asked + tokens(*texts), [""] * len(texts)
+    total, least = Cost(), 0
+    for name in names:
+        if name == NO_RAG:
+            own = tokens.prompt("madam_rag/no_rag", **form)
+            total += call(own + asked, settings.conclusion_tokens)
+        elif name == CONCATENATED:
+            own = tokens.prompt("madam_rag/concatenated", **form, documents=blank)
+            total += call(own + read, settings.conclusion_tokens)
+        elif name == ASTUTE:
+            total += _astute(question, tokens, settings, consolidations)
+        else:
+            held = settings.without_aggregator() if name == WITHOUT_AGGREGATOR else settings
+            told = name == WITH_RELIABILITY
+            debate = _debate(question, tokens, held, told=told)
+            least = max(least, debate.calls[0])
+            total += debate.times(1, 0)
+    return total + Cost((least, 0))
+
+
+def _astute(
+    question: Question, tokens: Tokens, settings: DebateSettings, consolidations: int
+) -> Cost:
+    asked = tokens(question.question)
+    shown = asked + tokens(*(each.document.as_read() for each in question.documents))
+    shown += 2 * CONTEXT_TOKENS
+    form = {"question": "", "form": settings.form}
+    row = {"number": 10, "source": "external", "text": ""}
+    given = {
+        "context": [row] * (len(question.documents) + INTERNAL),
+        "consolidated": [{"text": "", "source": "external", "documents": []}] * 4,
+    }
+    recalled = call(tokens.prompt("madam_rag/recall", **form) + asked, CONTEXT_TOKENS)
+    own = tokens.prompt("madam_rag/consolidate", **form, **given)
+    # A reply that cannot be read is asked for in the same words.
+    smaller = call(own + shown, CONTEXT_TOKENS).times(consolidations, min(consolidations, 1))
+    own = tokens.prompt("madam_rag/finalise", **form, **given)
+    reply = settings.conclusion_tokens + GROUP_TOKENS
+    return recalled + smaller + call(own + shown, reply)
+
+
+def _debate(question: Question, tokens: Tokens, settings: DebateSettings, *, told: bool) -> Cost:
+    released = settings.replies == "released"
+    kind, form = ("_released", {}) if released else ("", {"form": settings.form})
+    texts = [
+        each.document.text if released else each.document.as_read() for each in question.documents
+    ]
+    count, asked, reply = len(texts), tokens(question.question), settings.agent_tokens
+    said = {"speaker": "AGENT 10", "answer": "(could not be read)", "explanation": "", "raw": ""}
+    agent = tokens.prompt(
+        f"madam_rag/agent{kind}", question="", document="", heard=[said] * count, **form
+    )
+    heard = max(settings.conclusion_tokens, (count - 1) * reply)
+    others = {"support": 10, "refute": 10, "others": 10} if told else None
+    aggregator = tokens.prompt(
+        f"madam_rag/aggregator{kind}",
+        question="",
+        responses=[said | {"reliability": others}] * count,
+        **form,
+    )
+    every, least = count * settings.rounds, len({*texts}) * min(2, settings.rounds)
+    agents = call(agent + asked + heard, reply).times(every)
+    total = replace(agents, calls=(least, every))
+    total += Cost(prompt_tokens=settings.rounds * tokens(*texts))
+    if settings.aggregator:  # which is asked nothing new where all agents repeat themselves
+        concluded = call(aggregator + asked + count * reply, settings.conclusion_tokens)
+        total += concluded.times(settings.rounds, 1)
+    if told:
+        total += Cost(pairs=(settings.rounds + 1) * count * (count - 1))
+    return total
+
 
 HELP = """Let agents debate, one for each document, and compare with methods that do not.
 

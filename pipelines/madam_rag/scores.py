@@ -7,14 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pipelines.madam_rag.methods import METHODS, WITH_RELIABILITY, WITHOUT_AGGREGATOR
-from pipelines.madam_rag.question import Question
-from pipelines.madam_rag.result import QuestionResult
-from pipelines.madam_rag.transcript import Debate
-from pipelines.metrics.estimate import Estimate
-from pipelines.metrics.mean import mean
-from pipelines.metrics.proportion import share
-from pipelines.metrics.strict_match import answer_f1, found, precision, recall, strict_match
+from pipelines.madam_rag.data import Question
+from pipelines.madam_rag.methods import (
+    METHODS,
+    WITH_RELIABILITY,
+    WITHOUT_AGGREGATOR,
+    QuestionResult,
+)
+from pipelines.madam_rag.replies import Debate
+from pipelines.metrics.answers import answer_f1, found, precision, recall, strict_match
+from pipelines.metrics.estimate import Estimate, mean, share
 from pipelines.text.refusals import is_unknown
 
 Results = Mapping[str, Sequence[QuestionResult]]

@@ -6,10 +6,10 @@ from math import inf
 from typing import NamedTuple
 
 from pipelines.madam_rag import figures, paper
+from pipelines.madam_rag.data import RELEASED, Statistic
 from pipelines.madam_rag.debate_tables import agents, debates, reliability, rounds
 from pipelines.madam_rag.figures import Answers, less
-from pipelines.madam_rag.methods import MADAM
-from pipelines.madam_rag.result import QuestionResult
+from pipelines.madam_rag.methods import MADAM, QuestionResult
 from pipelines.madam_rag.scores import (
     VARIANTS,
     Part,
@@ -20,9 +20,7 @@ from pipelines.madam_rag.scores import (
     scored,
     shown_methods,
 )
-from pipelines.madam_rag.statistics import RELEASED, Statistic
-from pipelines.metrics.estimate import Estimate
-from pipelines.metrics.mean import mean
+from pipelines.metrics.estimate import Estimate, mean
 from pipelines.report.compare import Pair, correction
 from pipelines.report.failures import REASON, REPLY, WHAT, Failure, failed
 from pipelines.report.failures import failures as failure_table

@@ -6,10 +6,9 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
+from pipelines.madam_rag.blocks import NOT_RIGHT, VERDICTS, content, verdict
 from pipelines.madam_rag.figures import figures
-from pipelines.madam_rag.methods import CONCATENATED, MADAM, NO_RAG
-from pipelines.madam_rag.opened import NOT_RIGHT, VERDICTS, content, verdict
-from pipelines.madam_rag.result import QuestionResult
+from pipelines.madam_rag.methods import CONCATENATED, MADAM, NO_RAG, QuestionResult
 from pipelines.madam_rag.scores import Part, Results, parts, scored, shown_methods
 from pipelines.metrics.estimate import Estimate
 from pipelines.report import explorer, glance

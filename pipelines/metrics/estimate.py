@@ -1,6 +1,15 @@
-"""A number with the interval that belongs to it."""
+"""A number with the interval that belongs to it: shares, means, differences of pairs, resamples."""
 
+from collections import defaultdict
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from math import fsum, isfinite, sqrt
+from statistics import NormalDist
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -34,3 +43,179 @@ def check_confidence(confidence: float) -> None:
     """Raises ValueError for a level that is not strictly between 0 and 1."""
     if not 0 < confidence < 1:
         raise ValueError(f"confidence is {confidence}; it must lie between 0 and 1")
+
+
+def proportion(successes: int, total: int, *, confidence: float = 0.95) -> Estimate | None:
+    """Share of successes with the Wilson score interval, without continuity correction.
+
+    With p = successes / total, n = total and z the two-sided normal quantile, the interval is
+
+        (p + z^2/2n  -+  z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n).
+
+    It stays within [0, 1], and does not collapse to a point at p = 0 or p = 1. Trials are taken as
+    independent: where they come in clusters (claims of one response), it is too narrow. Without a
+    trial there is no share: 0/0 is no zero.
+
+    Raises:
+        ValueError: Counts are negative, or there are more successes than trials.
+    """
+    check_confidence(confidence)
+    if not 0 <= successes <= total:
+        raise ValueError(f"{successes} successes of {total} trials")
+    if total == 0:
+        return None
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    p = successes / total
+    scale = 1 + z * z / total
+    centre = (p + z * z / (2 * total)) / scale
+    half = z * sqrt(p * (1 - p) / total + z * z / (4 * total * total)) / scale
+    # At p = 0 and p = 1 one end is exactly p; rounding must not move it past.
+    low = 0.0 if successes == 0 else min(p, max(0.0, centre - half))
+    high = 1.0 if successes == total else max(p, min(1.0, centre + half))
+    return Estimate(p, low, high, total, confidence)
+
+
+def share(holds: Collection[bool]) -> Estimate | None:
+    """Share of trials that succeeded, as `proportion` gives it."""
+    return proportion(sum(holds), len(holds))
+
+
+def mean(
+    values: Sequence[float],
+    clusters: Sequence[Hashable] | None = None,
+    *,
+    bounds: tuple[float, float] | None = None,
+    confidence: float = 0.95,
+) -> Estimate | None:
+    """Arithmetic mean with a t interval from a cluster-robust standard error.
+
+    Values of one cluster (responses to one question) are not independent. With residuals
+    e_i = x_i - mean, n values and G clusters, the squared standard error is
+
+        CR0 = sum over clusters of (sum of e_i in the cluster)^2 / n^2,
+        CR1 = CR0 * G / (G - 1),
+
+    and the interval is mean -+ t(G - 1) * sqrt(CR1). With one value per cluster this is the
+    ordinary t interval, s / sqrt(n) with n - 1 degrees of freedom.
+
+    Nothing gives None. One cluster gives the mean without an interval, since G - 1 = 0 degrees of
+    freedom say nothing of the spread between clusters. Values that are all equal give an interval
+    of zero width: the sample shows no spread, which does not make the mean certain.
+
+    Args:
+        values: Finite numbers.
+        clusters: The cluster of each value; None makes each value its own cluster.
+        bounds: Range that a value can take; the interval is cut to it.
+        confidence: Level of the interval.
+
+    Returns:
+        The mean over the values (each value weighs the same, whatever its cluster's size).
+
+    Raises:
+        ValueError: A value is not finite or out of bounds, or the lengths differ.
+    """
+    check_confidence(confidence)
+    if clusters is not None and len(clusters) != len(values):
+        raise ValueError(f"{len(values)} values, but {len(clusters)} cluster names")
+    for value in values:
+        if not isfinite(value) or (bounds is not None and not bounds[0] <= value <= bounds[1]):
+            raise ValueError(f"{value} cannot be averaged: not finite, or out of bounds")
+    if not values:
+        return None
+
+    n = len(values)
+    # Rounding may push the mean of equal values past them by one unit in the last place.
+    centre = min(max(fsum(values) / n, min(values)), max(values))
+    residuals: dict[Hashable, list[float]] = defaultdict(list)
+    for index, value in enumerate(values):
+        residuals[index if clusters is None else clusters[index]].append(value - centre)
+    count = len(residuals)
+    if count == 1:
+        return Estimate(centre, None, None, n, confidence)
+
+    from scipy.special import stdtrit
+
+    cr1 = fsum(fsum(cluster) ** 2 for cluster in residuals.values()) / n**2 * count / (count - 1)
+    half = float(stdtrit(count - 1, (1 + confidence) / 2)) * sqrt(cr1)
+    low, high = centre - half, centre + half
+    if bounds is not None:
+        low, high = max(low, bounds[0]), min(high, bounds[1])
+    return Estimate(centre, low, high, n, confidence)
+
+
+RESAMPLES = 9_999
+
+
+def redrawn(clusters: int, *, seed: int = 0, resamples: int = RESAMPLES) -> "NDArray[np.int64]":
+    """How often each cluster is in each resample: (resamples, clusters).
+
+    Each resample draws as many clusters as there are, with replacement, so that its row sums to
+    their number. Equal seeds give equal draws.
+    """
+    import numpy as np
+
+    shares = np.full(clusters, 1 / clusters)
+    return np.random.default_rng(seed).multinomial(clusters, shares, size=resamples)
+
+
+def redrawn_sums(
+    counts: Sequence[Sequence[int]], *, seed: int = 0, resamples: int = RESAMPLES
+) -> "NDArray[np.int64]":
+    """The sums over each resample of whole numbers that clusters have, (resamples, columns).
+
+    Clusters are drawn as by `redrawn`, but those with equal numbers together: only sums matter.
+    """
+    import numpy as np
+
+    kinds, sizes = np.unique(np.array(counts), axis=0, return_counts=True)
+    draws = np.random.default_rng(seed).multinomial(
+        len(counts), sizes / sizes.sum(), size=resamples
+    )
+    sums: NDArray[np.int64] = draws @ kinds
+    return sums
+
+
+def percentile_estimate(
+    value: float, resampled: "NDArray[np.floating]", n: int, *, confidence: float = 0.95
+) -> Estimate:
+    """A value with the percentile interval of what resamples give; NaN of a resample is left out.
+
+    The interval is widened to the value where all but a few resamples are on one side of it, and
+    there is none where no resample has a value.
+    """
+    import numpy as np
+
+    check_confidence(confidence)
+    known = resampled[~np.isnan(resampled)]
+    if not len(known):
+        return Estimate(value, None, None, n, confidence)
+    tail = (1 - confidence) / 2
+    low, high = (float(each) for each in np.quantile(known, (tail, 1 - tail)))
+    return Estimate(value, min(low, value), max(high, value), n, confidence)
+
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+def paired_difference(
+    first: Mapping[Key, float],
+    second: Mapping[Key, float],
+    *,
+    bounds: tuple[float, float] | None = None,
+    clusters: Mapping[Key, Hashable] | None = None,
+) -> Estimate | None:
+    """Mean of first - second over the keys that both have, with the paired t interval.
+
+    With d_k = first[k] - second[k] over m shared keys, the interval is
+    mean(d) -+ t(m - 1) * s_d / sqrt(m). Keys that only one side has are left out; `n` of the
+    estimate tells how many pairs remain. No pair gives None, one pair the difference without an
+    interval. Bounds are those of a difference. With `clusters`, of which each shared key has one,
+    the interval is clustered as that of `mean`.
+
+    Raises:
+        ValueError: A difference is not finite or out of bounds.
+    """
+    shared = [key for key in first if key in second]
+    differences = [first[key] - second[key] for key in shared]
+    named = None if clusters is None else [clusters[key] for key in shared]
+    return mean(differences, named, bounds=bounds)

@@ -10,7 +10,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from pipelines.metrics.auc import halves_won, roc_auc
+from pipelines.metrics.ranks import halves_won, roc_auc
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from pipelines.metrics.estimate import Estimate
-from pipelines.metrics.krippendorff import nominal_alpha
-from pipelines.metrics.proportion import proportion
+from pipelines.metrics.agreement import nominal_alpha
+from pipelines.metrics.estimate import Estimate, proportion
 from pipelines.npov import paper
 from pipelines.npov.result import KINDS, ErrorKind, NpovResult
 from pipelines.report.table import Column, Measure, Table

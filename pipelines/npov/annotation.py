@@ -24,8 +24,7 @@ from pydantic import BaseModel, model_validator
 from pipelines.data.records import Text
 from pipelines.data.released import entries, record
 from pipelines.errors import InputError
-from pipelines.npov.example import SIDES, NpovExample, Side
-from pipelines.npov.prompt import Span, as_read, unbraced
+from pipelines.npov.example import SIDES, NpovExample, Side, Span, as_read, unbraced
 
 Error = Literal["none", "full", "ambiguous"]
 """Whether there is an error, and whether it is one of a whole argument (NPOV, section 3)."""

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from pipelines.metrics.clustered_auc import clustered_auc
 from pipelines.metrics.estimate import Estimate
+from pipelines.metrics.ranks import clustered_auc
 from pipelines.npov.result import (
     ABLATION,
     BASELINES,

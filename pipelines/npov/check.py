@@ -1,21 +1,31 @@
 """Hallucination and coverage errors of one response, down to its words: by salience or ablation."""
 
+import asyncio
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
+from nli.sentences import sentences
 from nli.sentences import sentences as sentences_of
 from pipelines.errors import InputError
-from pipelines.npov.ablation import Ablation
-from pipelines.npov.example import SIDES, NpovExample, Side
-from pipelines.npov.prompt import Span, argument_spans, as_read, npov_prompt
+from pipelines.npov.example import (
+    SIDES,
+    NpovExample,
+    Side,
+    Span,
+    argument_spans,
+    as_read,
+    npov_prompt,
+)
 from pipelines.npov.result import ABLATION, SHOWN
 from pipelines.npov.settings import SalienceSettings
+from pipelines.npov.similarity import Use, Values, by_part, groundings, kept, uses
 from pipelines.npov.soft_prompt import SoftPrompt
-from pipelines.npov.use import groundings, kept, uses
+from pipelines.npov.synthesis import given_instead
 from salience.decoder import Decoder, Encoded
 from salience.gradients import Progress
 from salience.maps import WordMap, response_tokens, word_map, words_of
@@ -26,7 +36,85 @@ from salience.scores import (
     coverage_error,
     hallucination_error,
 )
-from salience.words import Word
+from salience.words import Word, content_words
+from serving.calls import Likelihood
+
+Weigh = Callable[[str, str], Awaitable[Likelihood]]
+"""(prompt, response) -> how likely the response is after the prompt, token by token."""
+
+
+@dataclass(frozen=True)
+class Ablation:
+    """What the words of a response lose by each argument, and what its sentences do on average.
+
+    `words` are those of each sentence; their places are those of `npov_prompt` and the response.
+    """
+
+    words: tuple[tuple[Word, ...], ...]
+    by_word: Use
+    by_sentence: Use
+
+
+def without_each(example: NpovExample) -> list[NpovExample]:
+    """The example once for each of its arguments, left out; the pro side's first.
+
+    A side whose only argument is left out stays in the prompt, empty.
+    """
+    return [
+        given_instead(example, {each: example.arguments(each) for each in SIDES} | {side: rest})
+        for side in SIDES
+        for rest in _all_but_one(example.arguments(side))
+    ]
+
+
+def _all_but_one(arguments: tuple[str, ...]) -> list[tuple[str, ...]]:
+    return [arguments[:place] + arguments[place + 1 :] for place in range(len(arguments))]
+
+
+def log_probability_drops(
+    whole: NDArray[np.floating], without: NDArray[np.floating], words: Sequence[Word]
+) -> Values:
+    """Log p(word | all arguments) - log p(word | all but one): (arguments, words), in nats.
+
+    `whole` is the log-probability of each token of the response, (n,), and `without` where each of
+    the arguments is left out, (arguments, n). A word's is the sum over its tokens. Drops are
+    negative where a word becomes likelier without the argument.
+    """
+    drops = whole[None] - without
+    columns = [drops[:, list(word.tokens)].sum(axis=1) for word in words]
+    return np.stack(columns, axis=1) if columns else drops[:, :0]
+
+
+async def ablation(example: NpovExample, weigh: Weigh) -> Ablation:
+    """Leave out each argument in turn, and see what it costs the response.
+
+    Raises:
+        InputError: The response has no content word.
+    """
+    response = as_read(example.response)
+    asked = [npov_prompt(each).text for each in (example, *without_each(example))]
+    found = await asyncio.gather(*(weigh(prompt, response) for prompt in asked))
+    words = tuple(
+        tuple(content_words(response, found[0].offsets, (span.start, span.end)))
+        for span in sentences(response)
+    )
+    if not any(words):
+        raise InputError(
+            "the response holds no word but function words, so there is nothing to check; give "
+            "content"
+        )
+    whole, *without = (np.array(each.logprobs) for each in found)
+    flat = [word for own in words for word in own]
+    drops = log_probability_drops(whole, np.stack(without), flat)
+    base = len(asked[0])
+    return Ablation(
+        tuple(
+            tuple(replace(word, start=base + word.start, end=base + word.end) for word in own)
+            for own in words
+        ),
+        Use.of(example, drops),
+        Use.of(example, by_part(drops, [len(own) for own in words])),
+    )
 
 
 class WordError(BaseModel, frozen=True):

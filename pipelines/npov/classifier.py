@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from pipelines.npov.example import SIDES, NpovExample
+from pipelines.npov.example import SIDES, NpovExample, unbraced
 from pipelines.npov.likelihood import Pair, Tokens, scored, tokenised, with_prompt
-from pipelines.npov.prompt import unbraced
 from pipelines.npov.result import ErrorKind
 from pipelines.npov.soft_prompt import SoftPrompt
 from salience.decoder import Decoder

@@ -3,13 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pipelines.npov.ablation import Weigh, ablation
-from pipelines.npov.bert_score import BertScore, Embedded
-from pipelines.npov.check import argument_map, check
+from pipelines.npov.check import Weigh, ablation, argument_map, check
 from pipelines.npov.classifier import error_score
-from pipelines.npov.counts import count_errors, length_errors, side_errors
-from pipelines.npov.example import SIDES, NpovExample, Side
-from pipelines.npov.other_topic import less_other_topic
+from pipelines.npov.example import SIDES, NpovExample, Side, Words, words_read
 from pipelines.npov.result import (
     ABLATION,
     BERT_SCORE,
@@ -29,14 +25,13 @@ from pipelines.npov.result import (
     NpovResult,
     salience_detector,
 )
-from pipelines.npov.rouge import rouge_errors
-from pipelines.npov.sentence_embeddings import SentenceEmbeddings
+from pipelines.npov.rouge import count_errors, length_errors, rouge_errors, side_errors
 from pipelines.npov.sets import Case
 from pipelines.npov.settings import SalienceSettings
+from pipelines.npov.similarity import BertScore, Embedded, SentenceEmbeddings, Use, groundings, uses
 from pipelines.npov.soft_prompt import SoftPrompt
+from pipelines.npov.synthesis import less_other_topic
 from pipelines.npov.tagged import ArgumentTagger
-from pipelines.npov.texts import Words, words_read
-from pipelines.npov.use import Use, groundings, uses
 from pipelines.npov.word_scores import WordErrors, of_words, word_scores
 from salience.decoder import Decoder
 from salience.maps import WordMap

@@ -13,7 +13,7 @@ from pydantic import Field
 from pipelines.data import procon
 from pipelines.data.procon import Topic
 from pipelines.errors import InputError
-from pipelines.experiment.bounds import Cost, Tokens
+from pipelines.experiment.cost import Cost, Tokens
 from pipelines.experiment.experiment import Experiment, Models, Plan, Work
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import (
@@ -25,18 +25,16 @@ from pipelines.experiment.options import (
 )
 from pipelines.experiment.publish import Publication, Runs
 from pipelines.files import read_bytes
-from pipelines.npov import annotation, paraphrases
-from pipelines.npov.changes import DESIGN_HELP, Design
+from pipelines.npov import annotation
+from pipelines.npov import synthesis as paraphrases
 from pipelines.npov.decoder import DecoderOptions, decoder_folder
+from pipelines.npov.example import as_read, npov_prompt
 from pipelines.npov.example_scores import SCORES
-from pipelines.npov.knowledge_base import SAMPLE_TOPICS
-from pipelines.npov.other_topic import with_other_arguments
-from pipelines.npov.presets import AS_IN_PAPER
-from pipelines.npov.prompt import as_read, npov_prompt
 from pipelines.npov.result import NpovResult
 from pipelines.npov.sets import ORGANIC, Case, SyntheticSet, limited, synthetic_cases
-from pipelines.npov.settings import SALIENCE_PANEL, GradientSettings, SalienceSettings
-from pipelines.npov.splits import Split, split_of
+from pipelines.npov.settings import AS_IN_PAPER, SALIENCE_PANEL, GradientSettings, SalienceSettings
+from pipelines.npov.synthesis import DESIGN_HELP, Design, with_other_arguments
+from pipelines.npov.topics import SAMPLE_TOPICS, Split, split_of
 from pipelines.option import Only, Option, refuse_given
 from pipelines.retrieval.dense import Embedder, default_embedder
 from pipelines.runs.folder import file_name
@@ -44,7 +42,7 @@ from salience.errors import SalienceError
 from serving.errors import RequestError
 
 if TYPE_CHECKING:
-    from pipelines.npov.run_prompts import Files
+    from pipelines.npov.soft_prompt import Files
 
 HELP = """Compare detectors of hallucination and coverage errors, response by response.
 
@@ -187,7 +185,8 @@ def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
         InputError: A file or an option cannot be used, there is nothing to make a set of, or a soft
             prompt was tuned on topics that are measured.
     """
-    from pipelines.npov import run_prompts, runs
+    from pipelines.npov import runs
+    from pipelines.npov import soft_prompt as run_prompts
 
     _refuse_unused(options)
     topics = _topics(options)
@@ -276,8 +275,8 @@ def cost(case: Case, tokens: Tokens, detector: str) -> Cost:
     Each reads a prompt and the response and writes one token. The tagger compares each argument
     with each sentence, both ways. Other detectors ask no server.
     """
-    from pipelines.npov.ablation import without_each
-    from pipelines.npov.texts import arguments_read, sentences_read
+    from pipelines.npov.check import without_each
+    from pipelines.npov.example import arguments_read, sentences_read
 
     example = case.annotated.example
     if detector == "tagger":
@@ -384,7 +383,7 @@ def _digest(path: Path | None) -> str | None:
 
 
 def _publication(runs: Runs[NpovResult]) -> Publication:
-    from pipelines.npov import run_prompts
+    from pipelines.npov import soft_prompt as run_prompts
     from pipelines.npov.tables import all_tables
     from pipelines.npov.view import view
 

@@ -17,8 +17,7 @@ from pydantic import BaseModel
 
 from pipelines import prompts
 from pipelines.errors import InputError
-from pipelines.npov.example import NpovExample, Perspectives
-from pipelines.npov.prompt import input_text, unbraced
+from pipelines.npov.example import NpovExample, Perspectives, input_text, unbraced
 from pipelines.prompts import Prompt
 from serving import schemas
 from serving.calls import Sampling

@@ -1,11 +1,54 @@
-"""Hallucination and coverage errors by the words that arguments and response share (NPOV, 3.1)."""
+"""Errors by shared words (ROUGE; NPOV, section 3.1), and by what lengths and numbers alone tell."""
 
+from collections import Counter
+from collections.abc import Hashable, Sequence
 from functools import cache, lru_cache
 
-from pipelines.metrics.rouge import rouge1_recall
+from nli.sentences import sentences
 from pipelines.npov.example import SIDES, NpovExample
 from pipelines.npov.result import ErrorScores
 from salience.words import STOP_WORDS, word_pattern
+
+
+def rouge1_recall(reference: Sequence[Hashable], text: Sequence[Hashable]) -> float | None:
+    """Share of a reference's words that a text has, each as often as it has it (ROUGE-1 recall).
+
+    Words may be stems. With the two exchanged this is ROUGE-1 precision: the share of the text's
+    words that the reference has. The share, in [0, 1], is None without one.
+    """
+    if not reference:
+        return None
+    shared = Counter(reference) & Counter(text)
+    return shared.total() / len(reference)
+
+
+def length_errors(example: NpovExample) -> ErrorScores:
+    """The longer a response the likelier it adds something, the shorter the likelier it omits it.
+
+    Scores are its words, of any kind, and their negative.
+    """
+    words = sum(1 for _ in word_pattern().finditer(example.response))
+    return ErrorScores(hallucination=words, coverage=-words)
+
+
+def count_errors(example: NpovExample) -> ErrorScores:
+    """Sentences of the response less arguments given: above 0 it may add, below 0 leave out.
+
+    A template gives each argument its sentence; an abbreviation may count as the end of one.
+    """
+    given = sum(len(example.arguments(side)) for side in SIDES)
+    surplus = len(sentences(example.response)) - given
+    return ErrorScores(hallucination=surplus, coverage=-surplus)
+
+
+def side_errors(example: NpovExample) -> ErrorScores:
+    """How many arguments more one side is given than the other, of which either error is likelier.
+
+    The paper's responses have as many of either (NPOV, footnote 3), so that an error put into what
+    was given makes sides unequal.
+    """
+    pro, con = (len(example.arguments(side)) for side in SIDES)
+    return ErrorScores(hallucination=abs(pro - con), coverage=abs(pro - con))
 
 
 def rouge_errors(example: NpovExample) -> ErrorScores:

@@ -11,7 +11,6 @@ from nli.errors import TaggerError
 from pipelines.errors import InputError
 from pipelines.evidence.judge import model_of, tagger_of
 from pipelines.evidence.nli import TaggerFolder
-from pipelines.npov.bert_score import BertScore
 from pipelines.npov.decoder import DecoderFolder
 from pipelines.npov.detect import (
     Encoders,
@@ -23,9 +22,9 @@ from pipelines.npov.detect import (
 )
 from pipelines.npov.example import NpovExample
 from pipelines.npov.result import KINDS, NpovResult
-from pipelines.npov.sentence_embeddings import SentenceEmbeddings
 from pipelines.npov.sets import Case
 from pipelines.npov.settings import SalienceSettings
+from pipelines.npov.similarity import BertScore, SentenceEmbeddings
 from pipelines.npov.soft_prompt import SoftPrompt, Task
 from pipelines.npov.tagged import ArgumentTagger
 from pipelines.retrieval.dense import Embedder

@@ -8,10 +8,15 @@ from typing import Any
 
 from pipelines.data.procon import Topic
 from pipelines.npov.annotation import AnnotatedExample, Error
-from pipelines.npov.changes import Design
-from pipelines.npov.paraphrases import lightly, rewording
 from pipelines.npov.result import ErrorKind, NpovResult
-from pipelines.npov.synthesis import Reword, synthetic_examples, verbatim
+from pipelines.npov.synthesis import (
+    Design,
+    Reword,
+    lightly,
+    rewording,
+    synthetic_examples,
+    verbatim,
+)
 
 
 class SyntheticSet(StrEnum):

@@ -6,7 +6,30 @@ from typing import Annotated, Final, Self
 from pydantic import BaseModel, Field, model_validator
 
 from pipelines.option import Option
+from pipelines.preset import Choice
 from salience.variants import Aggregation, Average, Engine, Measure, Target
+
+AS_IN_PAPER: Final = (
+    Choice(
+        "detector",
+        "salience",
+        "section 3.2",
+        "leaving arguments out finds more errors, and takes any model that is served",
+    ),
+    Choice(
+        "design",
+        "paper",
+        "section 4.2",
+        "lengths of responses and numbers of arguments would tell errors",
+    ),
+    Choice(
+        "per_topic",
+        18,
+        "section 4.1",
+        "gradients of a response take about a minute on two cores",
+    ),
+)
+
 
 SALIENCE_PANEL: Final = "Salience"
 

@@ -4,7 +4,9 @@ Saved as safetensors: one tensor, and what is known of it as JSON in the file's 
 """
 
 import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -13,9 +15,91 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, Field, ValidationError
 
 from pipelines.errors import InputError
-from pipelines.files import replace_bytes
+from pipelines.files import read_bytes, replace_bytes
+from pipelines.npov.example import NpovExample
 from pipelines.npov.settings import TuningSettings
-from pipelines.npov.tuned_on import TunedOn
+from pipelines.npov.synthesis import Design
+from pipelines.npov.topics import in_words, topic_key
+
+NAMED = 3
+"""Shared topics that an error names."""
+
+
+class Subject(BaseModel, frozen=True):
+    """A controversial topic: what a user asks of it, and its name where that is known."""
+
+    question: str
+    topic: str | None = None
+
+    @property
+    def keys(self) -> set[str]:
+        """What no other topic has: its question and its name, by any of the site's names."""
+        found = {f"question {in_words(self.question)}"}
+        return found if self.topic is None else found | {f"topic {topic_key(self.topic)}"}
+
+
+class TunedOn(BaseModel, frozen=True):
+    """Topics and examples that a soft prompt was tuned on.
+
+    Attributes:
+        learned: Topics of the examples that it learned from.
+        watched: Topics of those by which its best step was chosen.
+        template: Responses without error, written by a template, that it learned from.
+        annotated: Others without error, which people have annotated.
+        synthetic: Examples with an error put into them.
+        organic: Examples with an error that people have found.
+        paraphrased: How many of all these are in other words than their arguments.
+        design: How arguments and synthetic errors were drawn; None of files from before they told
+            it, which is the paper's way.
+    """
+
+    learned: tuple[Subject, ...]
+    watched: tuple[Subject, ...]
+    template: int = 0
+    annotated: int = 0
+    synthetic: int = 0
+    organic: int = 0
+    paraphrased: int = 0
+    design: Design | None = None
+
+    @property
+    def told(self) -> str:
+        """In a line: "topics 9, responses by template 72, synthetic errors 216, design matched"."""
+        counts = (
+            ("topics", len(self.learned)),
+            ("responses by template", self.template),
+            ("annotated responses without error", self.annotated),
+            ("synthetic errors", self.synthetic),
+            ("organic errors", self.organic),
+            ("paraphrased", self.paraphrased),
+        )
+        found = [f"{what} {count:,}" for what, count in counts if count]
+        return ", ".join(found + ([f"design {self.design}"] if self.design else []))
+
+    def shared(self, measured: Iterable[Subject]) -> list[str]:
+        """Topics among those measured that it was tuned on or chosen by, by their names."""
+        known = {key for each in (*self.learned, *self.watched) for key in each.keys}
+        found = (each.topic or each.question for each in measured if known & each.keys)
+        return list(dict.fromkeys(found))
+
+
+def refuse_shared(tuned_on: TunedOn | None, measured: Iterable[Subject], file: Path) -> None:
+    """Refuse to measure with a soft prompt, of a file, on topics that it was tuned on.
+
+    None is known of prompts that were tuned before their files told it; they pass.
+
+    Raises:
+        InputError: There are such topics.
+    """
+    shared = tuned_on.shared(measured) if tuned_on else []
+    if shared:
+        named = ", ".join(f"'{each}'" for each in shared[:NAMED])
+        more = f" and {len(shared) - NAMED:,} more" if len(shared) > NAMED else ""
+        raise InputError(
+            f"{file} was tuned on topics that are measured ({named}{more}); measure others "
+            "(--split, --data, --organic), or tune a prompt on others"
+        )
+
 
 Task = Literal["response", "hallucination", "coverage"]
 
@@ -146,3 +230,62 @@ def _reason(error: Exception) -> str:
     if isinstance(error, KeyError):
         return f"it has no {error.args[0]}"
     return " ".join(str(error).split())[:200]
+
+
+Files = Mapping[Task, Path | None]
+"""What a soft prompt is given for -> its file; None where the model is taken as it is."""
+
+
+def opened(files: Files, measured: Iterable[NpovExample]) -> dict[Task, SoftPrompt]:
+    """The soft prompts that are given, tuned for what they are given for, and on other topics.
+
+    A table cannot tell how much of an area is what a prompt remembers. So it is refused, and not
+    marked, to measure on topics that it learned from or was chosen by.
+
+    Raises:
+        InputError: A file is no such soft prompt, or was tuned on a topic that is measured.
+    """
+    subjects = [Subject(question=each.question, topic=each.topic) for each in measured]
+    found = {}
+    for task, path in files.items():
+        if path is not None:
+            found[task] = SoftPrompt.load(path)
+            found[task].check(task)
+            refuse_shared(found[task].tuned_on, subjects, path)
+    return found
+
+
+def untold(files: Files, prompts: Mapping[Task, SoftPrompt]) -> list[str]:
+    """What to say of prompts of which nobody knows what they were tuned on."""
+    return [
+        f"{files[task]} does not tell its topics (it was tuned before files did), so nobody has "
+        "checked that these are others"
+        for task, prompt in prompts.items()
+        if prompt.tuned_on is None
+    ]
+
+
+def described(files: Files, prompts: Mapping[Task, SoftPrompt]) -> dict[str, Any]:
+    """What `run.json` has of them: digests, and what they were tuned on where that is known."""
+    found: dict[str, Any] = {
+        "prompts": {
+            task: None if path is None else sha256(read_bytes(path)).hexdigest()
+            for task, path in files.items()
+        }
+    }
+    if told := {task: each.tuned_on.told for task, each in prompts.items() if each.tuned_on}:
+        found["tuned_on"] = told
+    return found
+
+
+def notes(run: str, config: Mapping[str, Any]) -> Iterator[str]:
+    """A run's soft prompts, from its configuration, in a sentence each under every table."""
+    for task, digest in config.get("prompts", {}).items():
+        if digest is not None:
+            known = config.get("tuned_on", {}).get(task, "examples that its file does not tell")
+            yield f"{run}: soft prompt for {task} (sha256 {digest[:12]}), tuned on {known}."
+
+
+def named(config: Mapping[str, Any]) -> Sequence[str]:
+    """The beginnings of their digests."""
+    return [digest[:12] for digest in config.get("prompts", {}).values() if digest]

@@ -1,14 +1,158 @@
-"""Responses written by a template, and errors put into their arguments (NPOV, section 4.2)."""
+"""Examples whose errors are known: by template, changed, reworded (NPOV, sections 4.1, 4.2)."""
 
+import hashlib
+import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING, Annotated, Final, Literal, NamedTuple, Self
+
+from pydantic import BaseModel, Field, model_validator
 
 from pipelines.data.procon import Topic
-from pipelines.npov.annotation import AnnotatedExample
-from pipelines.npov.changes import Arguments, Design, drawn_changes, with_errors
-from pipelines.npov.example import SIDES, NpovExample, Side
-from pipelines.npov.prompt import Span, as_read
+from pipelines.data.records import Text
+from pipelines.data.released import read_records
+from pipelines.errors import InputError
+from pipelines.npov.annotation import AnnotatedExample, Omission
+from pipelines.npov.example import SIDES, NpovExample, Side, Span, as_read, unbraced
 from pipelines.npov.rouge import overlap
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+Design = Literal["matched", "paper"]
+"""How arguments are drawn, and errors made of them.
+
+`paper` (section 4.2): responses have one, two or three arguments of either side, in turn, as far as
+the topic has them. Any argument is taken away, and any unused one given besides. A response to one
+argument of each side then has no hallucination and one to all arguments no coverage error, so that
+lengths of responses tell errors. And an error makes sides unequal, which else they never are.
+
+`matched`: every response has an example without error and one of each kind, so no property of
+responses alone tells errors. A side has one, two or three arguments, given and said. Errors are as
+often of one side as of the other, and sides as often unequal without error as with. What is left
+to be counted is the argument that a hallucination has too many and a coverage error too few; where
+both are, one is exchanged for another of its side, and nothing can be counted.
+"""
+
+DESIGN_HELP: Final = (
+    "How errors are made: `matched` in number, side and length of response to examples without "
+    "error; or as the `paper` does, where lengths tell errors."
+)
+
+Arguments = Mapping[Side, Sequence[str]]
+"""Of each side."""
+
+
+class Change(NamedTuple):
+    """What is done to the arguments given, to make an error or both.
+
+    Attributes:
+        name: "added", "left-out" or "both".
+        taken: An argument that is taken away, by its side and place, so that the response adds it.
+        extra: An argument that is given besides, which the response leaves out.
+    """
+
+    name: str
+    taken: tuple[Side, int] | None
+    extra: tuple[Side, str] | None
+
+
+def drawn_changes(
+    used: Arguments,
+    unused: Arguments,
+    draw: Random,
+    *,
+    design: Design,
+    sides: tuple[Side, Side] | None = None,
+) -> list[Change]:
+    """One of each kind, of those that can be.
+
+    By the `paper`'s design a side keeps an argument, and any may be left out. `matched` makes all
+    kinds or none: one is taken from the first of `sides`, or given on the second, or exchanged on
+    either. None stands for the side with more arguments, and the other.
+    """
+    if design == "matched":
+        return _matched(used, unused, sides or _larger_first(used, draw), draw)
+    every = [(side, each) for side in SIDES for each in unused[side]]
+    extra = draw.choice(every) if every else None
+    removable = [
+        (side, place) for side in SIDES for place in range(len(used[side])) if len(used[side]) > 1
+    ]
+    taken = draw.choice(removable) if removable else None
+    found = [Change("left-out", None, extra)] if extra else []
+    found += [Change("added", taken, None)] if taken else []
+    return found + ([Change("both", taken, extra)] if extra and taken else [])
+
+
+def _matched(
+    used: Arguments, unused: Arguments, sides: tuple[Side, Side], draw: Random
+) -> list[Change]:
+    larger, smaller = sides
+    if len(used[larger]) < 2 or not unused[smaller]:
+        return []
+    exchanged = draw.choice([side for side in SIDES if unused[side]])
+    added = Change("added", (larger, draw.randrange(len(used[larger]))), None)
+    left_out = Change("left-out", None, (smaller, draw.choice(unused[smaller])))
+    taken, extra = draw.randrange(len(used[exchanged])), draw.choice(unused[exchanged])
+    return [left_out, added, Change("both", (exchanged, taken), (exchanged, extra))]
+
+
+def _larger_first(used: Arguments, draw: Random) -> tuple[Side, Side]:
+    first = draw.choice(SIDES)
+    one, other = sorted(SIDES, key=lambda side: (-len(used[side]), side != first))
+    return one, other
+
+
+def with_errors(
+    right: AnnotatedExample,
+    changes: Sequence[Change],
+    draw: Random,
+    *,
+    said: Mapping[Side, Sequence[Span]] | None = None,
+) -> list[AnnotatedExample]:
+    """An example without error, changed in each of these ways.
+
+    An argument given besides comes at a place that is drawn. `said` is where the response has the
+    arguments; without it nobody knows which words are wrong.
+    """
+    found = []
+    for change in changes:
+        given = {side: list(right.example.arguments(side)) for side in SIDES}
+        hallucinated: tuple[Span, ...] = ()
+        uncovered: tuple[Omission, ...] = ()
+        if change.taken is not None:
+            side, place = change.taken
+            del given[side][place]
+            hallucinated = () if said is None else (said[side][place],)
+        if change.extra is not None:
+            side, argument = change.extra
+            place = draw.randrange(len(given[side]) + 1)
+            given[side].insert(place, argument)
+            whole = (0, len(unbraced(argument)))
+            uncovered = (Omission(side=side, argument=place, span=whole),)
+        found.append(
+            AnnotatedExample(
+                id=f"{right.id}+{change.name}",
+                source=right.id,
+                example=given_instead(right.example, given),
+                coverage="full" if change.extra else "none",
+                hallucination="full" if change.taken else "none",
+                uncovered=None if said is None else uncovered,
+                hallucinated=None if said is None else hallucinated,
+                overlap=right.overlap,
+            )
+        )
+    return found
+
+
+def given_instead(example: NpovExample, arguments: Arguments) -> NpovExample:
+    """The same response to other arguments."""
+    return example.model_copy(update={side: tuple(arguments[side]) for side in SIDES})
+
 
 MOST_PER_SIDE = 3
 """Arguments of a side, at most (NPOV, section 4.1)."""
@@ -147,3 +291,115 @@ def _continued(argument: str) -> str:
     first = text.split(" ", 1)[0]
     name = any(letter.isupper() or letter.isdigit() for letter in first[1:]) or len(first) == 1
     return text if name and first != "A" else text[:1].lower() + text[1:]
+
+
+def with_other_arguments(example: NpovExample, topics: Sequence[Topic], seed: int) -> NpovExample:
+    """The same question and response to as many arguments of another of the topics.
+
+    Topic and arguments are drawn; the seed and the example's response decide, so that an example
+    and those made from it, which have the same response, stand beside the same topic. A side that
+    the other topic has too few arguments for has those that there are.
+
+    Raises:
+        InputError: There is no other topic.
+    """
+    others = [each for each in topics if each.question != example.question]
+    if not others:
+        raise InputError("--less-other-topic needs two topics; give more with --data or --split")
+    draw = Random(f"{seed} {example.response}")  # noqa: S311 - nothing is kept secret
+    every = arguments_of(draw.choice(others))
+    drawn = {side: draw.sample(every[side], len(every[side])) for side in SIDES}
+    return given_instead(
+        example, {side: drawn[side][: len(example.arguments(side))] for side in SIDES}
+    )
+
+
+def less_other_topic(
+    words: "NDArray[np.floating]", other: "NDArray[np.floating]"
+) -> "NDArray[np.floating]":
+    """M_words less what each word of the response takes from another topic's arguments.
+
+    Both are maps of `salience.maps.word_salience`, (rows, columns), the other with rows of its own
+    and the same columns. From a column is taken the largest that it has there. In [-1, 1].
+    """
+    less: NDArray[np.floating] = words - other.max(axis=0, initial=0)
+    return less
+
+
+SAMPLES = Path(__file__).parent / "samples" / "procon_paraphrases.jsonl"
+
+DIGITS = 12
+
+_SWAPS = """
+    ability: capacity; available: on offer; banning: forbidding; benefits: advantages;
+    better: superior; caused: brought about; causes: brings about; change: shift; changes: shifts;
+    children: kids; citizens: nationals; companies: firms; create: make; creates: makes;
+    crime: lawbreaking; criminals: offenders; current: present; cut: trim; deaths: fatalities;
+    eating: consuming; government: state; guns: firearms; harmful: damaging; health: well-being;
+    help: aid; helps: aids; high: elevated; improve: better; improves: betters; increase: raise;
+    increases: raises; jobs: positions; kill: slay; laws: statutes; lead: give rise;
+    leads: gives rise; legal: lawful; life: existence; lower: smaller; make: render;
+    makes: renders; many: numerous; money: funds; needed: required; people: persons; prevent: stop;
+    prevents: stops; primarily: mainly; private: non-public; protect: guard; protects: guards;
+    provide: supply; provides: supplies; rate: share; rates: shares; reduce: lessen;
+    reduces: lessens; restrict: curb; results: outcomes; rise: climb; safer: less risky;
+    safety: freedom from danger; students: pupils; support: backing; use: employ; women: females;
+    world: globe; would: might
+"""
+
+SWAPS = dict(pair.split(": ") for pair in re.split(r";\s+", _SWAPS.strip()))
+"""Common words of arguments -> what stands for them. Nobody would call the result a paraphrase."""
+
+
+class _Line(BaseModel, frozen=True, extra="forbid"):
+    paraphrase: Text
+    argument: Text | None = None
+    sha1: Annotated[str, Field(pattern=rf"^[0-9a-f]{{{DIGITS}}}$")] | None = None
+
+    @model_validator(mode="after")
+    def _one_name(self) -> Self:
+        if (self.argument is None) == (self.sha1 is None):
+            raise ValueError("either 'argument' or 'sha1' must be given")
+        return self
+
+
+def digest(argument: str) -> str:
+    """What names an argument in a file: the beginning of its SHA-1, white space made even."""
+    plain = " ".join(argument.split())
+    return hashlib.sha1(plain.encode("utf-8"), usedforsecurity=False).hexdigest()[:DIGITS]
+
+
+def bundled() -> Mapping[str, str]:
+    """Those that come with contested: of arguments of ProCon.org, and of the bundled topics."""
+    return {**read(SAMPLES), **read(SAMPLES.with_name("topics_paraphrases.jsonl"))}
+
+
+def read(path: Path = SAMPLES) -> Mapping[str, str]:
+    """Digest of an argument -> its paraphrase.
+
+    Raises:
+        InputError: The file cannot be read, or a line is of another format.
+    """
+    lines = read_records(path, _Line, "paraphrases")
+    return {line.sha1 or digest(line.argument or ""): line.paraphrase for line in lines}
+
+
+def rewording(paraphrases: Mapping[str, str]) -> Reword:
+    """Puts arguments in the other words of `read`; those without a paraphrase are not used."""
+    return lambda argument: paraphrases.get(digest(argument))
+
+
+def lightly(argument: str) -> str:
+    """An argument with its common words replaced, those in a capital by such; always the same."""
+    return _common().sub(_swapped, argument)
+
+
+def _swapped(found: re.Match[str]) -> str:
+    word = found[0]
+    put = SWAPS[word.lower()]
+    return put.capitalize() if word[0].isupper() else put
+
+
+@cache
+def _common() -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(SWAPS)})\b", re.IGNORECASE)

@@ -5,9 +5,9 @@ from dataclasses import replace
 from itertools import combinations, product
 from typing import Final, NamedTuple
 
-from pipelines.metrics.clustered_auc import clustered_difference
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.hanley_mcneil import area_difference, bonferroni
+from pipelines.metrics.ranks import clustered_difference
 from pipelines.npov import paper
 from pipelines.npov.agreement import agreement
 from pipelines.npov.areas import (
@@ -36,7 +36,7 @@ from pipelines.npov.result import (
     salience_detector,
 )
 from pipelines.npov.sets import EXCHANGED, SLICES, Slice
-from pipelines.npov.use import POOLS, pooled
+from pipelines.npov.similarity import POOLS, pooled
 from pipelines.report.failures import REASON, Failure
 from pipelines.report.failures import failures as failure_table
 from pipelines.report.table import Column, Measure, Table

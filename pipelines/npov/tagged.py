@@ -15,9 +15,8 @@ from nli.pairs import Pair
 from nli.tagger import UnfitError
 from pipelines.evidence.labeller import PairError
 from pipelines.evidence.nli import Tagging
-from pipelines.npov.example import NpovExample
-from pipelines.npov.texts import arguments_read, sentences_read, what_is_said
-from pipelines.npov.use import Use, Values
+from pipelines.npov.example import NpovExample, arguments_read, sentences_read, what_is_said
+from pipelines.npov.similarity import Use, Values
 
 
 class Tagged(NamedTuple):

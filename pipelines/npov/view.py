@@ -10,11 +10,10 @@ import numpy as np
 from markupsafe import Markup
 
 from pipelines.metrics.estimate import Estimate
-from pipelines.npov import run_prompts
+from pipelines.npov import soft_prompt as run_prompts
 from pipelines.npov.areas import OF_RUNS, Results
 from pipelines.npov.check import AblationErrors, ResponseErrors, TextErrors, sentence_spans
-from pipelines.npov.example import NpovExample
-from pipelines.npov.prompt import argument_spans, npov_prompt
+from pipelines.npov.example import NpovExample, argument_spans, npov_prompt
 from pipelines.npov.result import (
     BASELINES,
     BERT_SCORE,

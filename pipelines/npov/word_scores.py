@@ -8,12 +8,10 @@ from numpy.typing import NDArray
 
 from pipelines.errors import InputError
 from pipelines.npov.annotation import AnnotatedExample
-from pipelines.npov.bert_score import Embedded, all_vectors
-from pipelines.npov.example import SIDES
-from pipelines.npov.prompt import Span, npov_prompt
+from pipelines.npov.example import SIDES, Span, Words, npov_prompt
 from pipelines.npov.result import WordScore
 from pipelines.npov.rouge import stem, stems
-from pipelines.npov.texts import Words
+from pipelines.npov.similarity import Embedded, all_vectors
 from salience.words import Word
 
 Scored = tuple[WordScore, ...] | None

@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from pipelines.report.text import cut
-from pipelines.report.texts import Block, Chip, Inline, Span, Tone, Words
+from pipelines.report.texts import Block, Chip, Inline, Span, Tone, Words, cut
 
 
 class Heatmap(Block):

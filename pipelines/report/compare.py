@@ -5,10 +5,8 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, Literal, TypeVar
 
-from pipelines.metrics.estimate import Estimate
-from pipelines.metrics.mcnemar import mcnemar
-from pipelines.metrics.paired import paired_difference
-from pipelines.metrics.sign_flip import sign_flip
+from pipelines.metrics.estimate import Estimate, paired_difference
+from pipelines.metrics.tests import mcnemar, sign_flip
 from pipelines.report.table import Column, Measure
 
 ALPHA: Final = 0.05

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from nli.pairs import LabelledPair
-from pipelines.metrics.estimate import Estimate
-from pipelines.metrics.proportion import proportion
+from pipelines.metrics.estimate import Estimate, proportion
 from pipelines.report.table import Column, Measure, Table
 from pipelines.report.tagger import ALL, Predictions
 

@@ -17,10 +17,27 @@ from pipelines.files import replace_text
 from pipelines.report.blocks import encoded
 from pipelines.report.glance import FEW_EXAMPLES, Finding, ModelUsed, rests_on_few
 from pipelines.report.packed import Packed
-from pipelines.report.table import Table
-from pipelines.report.table_html import html
-from pipelines.report.template import assets, embedded, environment, policy
+from pipelines.report.table import Table, as_shown, numeric
+from pipelines.report.template import assets, embedded, environment, macro, policy
 from pipelines.report.texts import Block, Inline
+
+_SHORT = 28
+"""Characters of a text cell that are kept on one line in HTML."""
+
+
+def table_html(table: Table, *, limit: int = 500, links: Mapping[str, str] | None = None) -> Markup:
+    """The table as an HTML `<table>` with real headers; everything in it is escaped.
+
+    Where there are more than `limit` rows, a line says how many and that the CSV has them all.
+    Links lead from the first cell of a row to an id on the page.
+    """
+    numbers = [numeric(table, place) for place in range(len(table.columns))]
+    bodies = [
+        (kind, [as_shown(table, row) for row in rows[:limit]])
+        for kind, rows in (("", table.rows), ("quoted", table.quoted))
+    ]
+    return macro("table", table, numbers, bodies, len(table.rows) - limit, links or {}, _SHORT)
+
 
 EXAMPLES_SHOWN = 2_000
 """Examples of one experiment that the page holds; the others stand in the run's files."""
@@ -203,7 +220,7 @@ def render(
             findings=findings,
             few=FEW_EXAMPLES if rests_on_few(findings) else "",
             facts=facts,
-            table=html,
+            table=table_html,
             embedded=embedded,
             contents={"experiments": contents, "texts": packed.starts},
             packed=packed.elements,

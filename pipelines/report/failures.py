@@ -6,7 +6,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from pipelines.evidence.judgement import Judgement, Relation, Truncation
 from pipelines.report.table import Column, Table, of_place
-from pipelines.report.text import one_line
+from pipelines.report.texts import one_line
 
 REASON_SHOWN: Final = 400
 """Characters of a reason."""

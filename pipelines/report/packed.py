@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from pipelines.report.template import made_visible
-from pipelines.report.text import visible
+from pipelines.report.texts import visible
 
 LONG = 60
 """Characters from which on a text is stored once and referred to by `{"$": number}`."""

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
+from pipelines.metrics.calibration import Bin
 from pipelines.metrics.estimate import Estimate
-from pipelines.metrics.reliability import Bin
 from pipelines.report.template import macro
 
 _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)

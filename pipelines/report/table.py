@@ -12,7 +12,7 @@ from typing import Any, Final, Generic, Self, TypeVar
 
 from pipelines.files import replace_text
 from pipelines.metrics.estimate import Estimate
-from pipelines.report.text import one_line, visible
+from pipelines.report.texts import one_line, visible
 
 Cell = str | int | float | Estimate | None
 Row = tuple[Cell, ...]

@@ -7,15 +7,9 @@ from math import log
 from nli.curve import CurvePoint
 from nli.labels import LABELS, Label
 from nli.pairs import LabelledPair
-from pipelines.metrics.accuracy import accuracy
-from pipelines.metrics.brier import brier
-from pipelines.metrics.confusion import confusion
-from pipelines.metrics.ece import ece
-from pipelines.metrics.estimate import Estimate
-from pipelines.metrics.f1 import f1_by_label, macro_f1
-from pipelines.metrics.mean import mean
-from pipelines.metrics.proportion import proportion
-from pipelines.metrics.reliability import Bin, reliability
+from pipelines.metrics.calibration import Bin, brier, ece, reliability
+from pipelines.metrics.estimate import Estimate, mean, proportion
+from pipelines.metrics.rates import accuracy, confusion, f1_by_label, macro_f1
 from pipelines.report.explorer import ExperimentView, Part
 from pipelines.report.plots import curve, reliability_diagram
 from pipelines.report.table import Column, Measure, Table

@@ -16,7 +16,7 @@ from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
 from pipelines.report.table import shown
-from pipelines.report.text import visible
+from pipelines.report.texts import visible
 
 _HERE = Path(__file__).parent
 

@@ -15,13 +15,14 @@ programs that have it open.
 import json
 import shutil
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
 
@@ -30,8 +31,62 @@ from pipelines.errors import InputError
 from pipelines.files import hold, open_unfollowed, refuse_links, replace_text
 from pipelines.retrieval.bm25 import Bm25, write_bm25
 from pipelines.retrieval.dense import Dense, Embedder, write_embeddings
-from pipelines.retrieval.fusion import normalised, reciprocal_rank_fusion
-from pipelines.retrieval.top import top
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+def top(scores: "NDArray[Any]", k: int) -> "NDArray[np.intp]":
+    """Positions of the k largest scores, the largest first; of equals the first ones, in order.
+
+    The scores, of shape (n,), are partitioned and only the k are sorted. With fewer than k of
+    them, all are given. k is at least 1.
+    """
+    import numpy as np
+
+    if k >= len(scores):
+        return np.argsort(-scores, kind="stable")
+    least = np.partition(scores, -k)[-k]
+    above = np.flatnonzero(scores > least)
+    level = np.flatnonzero(scores == least)[: k - len(above)]
+    chosen = np.sort(np.concatenate([above, level]))
+    return chosen[np.argsort(-scores[chosen], kind="stable")]
+
+
+ItemT = TypeVar("ItemT", bound=Hashable)
+
+RANK_CONSTANT = 60
+"""The constant of the original paper."""
+
+
+def reciprocal_rank_fusion(
+    rankings: Sequence[Sequence[ItemT]], *, constant: float = RANK_CONSTANT
+) -> list[tuple[ItemT, float]]:
+    """Sum over rankings of 1 / (constant + rank), ranks from 1 (Cormack et al. 2009).
+
+    Rankings have the best first, each item once; what one does not name gets nothing from it. The
+    constant is above 0; a larger one lets first places count for less.
+
+    Returns:
+        Items with their score, the best first; of equals the one that was met first.
+    """
+    scores: dict[ItemT, float] = defaultdict(float)
+    for ranking in rankings:
+        for rank, item in enumerate(ranking, 1):
+            scores[item] += 1 / (constant + rank)
+    return sorted(scores.items(), key=lambda row: -row[1])
+
+
+def normalised(scores: Sequence[float]) -> list[float]:
+    """Scores divided by the largest, in [0, 1]; negative ones count as 0 (ConRAG's rel_i).
+
+    Where none is above 0, all are 0. The smallest score is not moved to 0: the last of twenty
+    passages is no less relevant for being last.
+    """
+    most = max(scores, default=0.0)
+    return [max(0.0, score) / most if most > 0 else 0.0 for score in scores]
+
 
 Method = Literal["bm25", "dense", "hybrid"]
 """By words, by meaning, or by both with their ranks fused."""

@@ -7,13 +7,86 @@ get neighbours alone, which are irrelevant to them.
 
 import random
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from nli.labels import Label
-from nli.pairs import LabelledPair
+from nli.pairs import LabelledPair, PairT
+from nli.sentences import sentences
 from pipelines.data.fool_me_twice import GameClaim, Sentence
-from pipelines.supervision.likeness import ALIKE, content_words, distinct, likeness
-from pipelines.supervision.reserved import ReservedTexts
+from pipelines.text.words import terms, words
+
+ALIKE = 0.5
+"""Likeness from which on two sentences are taken for versions of one."""
+
+
+@lru_cache(maxsize=100_000)  # a page's sentences are neighbours of many claims
+def content_words(text: str) -> frozenset[str]:
+    """Words that say what a text is about.
+
+    They have four letters or more, a digit, or a letter that English has not.
+    """
+    return frozenset(
+        term for term in terms(text) if len(term) > 3 or not (term.isascii() and term.isalpha())
+    )
+
+
+def likeness(one: frozenset[str], other: frozenset[str]) -> float:
+    """Share of words that two texts have in common, of those of either; in [0, 1]."""
+    return len(one & other) / len(one | other) if one or other else 1.0
+
+
+def distinct(texts: Iterable[str]) -> list[str]:
+    """Texts of which none is a version of one before it, in order."""
+    kept: list[tuple[str, frozenset[str]]] = []
+    for text in texts:
+        words = content_words(text)
+        if all(likeness(words, other) < ALIKE for _, other in kept):
+            kept.append((text, words))
+    return [text for text, _ in kept]
+
+
+FIRST = 6
+"""Words by which reserved texts and others are looked for inside each other. Shorter ones say
+little, and are known only as they are."""
+
+
+class ReservedTexts:
+    """Texts that nothing may be trained on: claims, questions, documents and evidence sentences."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        whole = list(texts)
+        parts = (text[slice(*span)] for text in whole for span in sentences(text))
+        self._texts = {normal(text) for text in (*whole, *parts)} - {""}
+        self._by_words: dict[int, list[str]] = {}
+        for text in sorted(self._texts):
+            for start in dict.fromkeys(_in_a_row(text)):
+                self._by_words.setdefault(start, []).append(text)
+
+    def __contains__(self, text: str) -> bool:
+        """Whether a text is a reserved one, has one of them inside, or is a part of one."""
+        plain = normal(text)
+        return plain in self._texts or any(
+            reserved in plain or plain in reserved
+            for start in _in_a_row(plain)
+            for reserved in self._by_words.get(start, ())
+        )
+
+    def trainable(self, pairs: Iterable[PairT]) -> list[PairT]:
+        """The pairs of which neither side shows a reserved text."""
+        return [pair for pair in pairs if pair.premise not in self and pair.hypothesis not in self]
+
+
+def _in_a_row(plain: str) -> list[int]:
+    """Of every place of a text, the hash of the `FIRST` words from there on."""
+    row = words(plain)
+    return [hash(tuple(row[n : n + FIRST])) for n in range(len(row) - FIRST + 1)]
+
+
+def normal(text: str) -> str:
+    """A text by which its copies are known: case and white space aside."""
+    return " ".join(text.split()).casefold()
+
 
 AROUND = (1, 4)
 """Fewest and most sentences around the evidence, and in a passage without it."""

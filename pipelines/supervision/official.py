@@ -18,7 +18,7 @@ from pipelines.data.ragtruth import CONFLICTS, HallucinatedSpan, Response, Sourc
 from pipelines.data.released import Split
 from pipelines.data.scifact import Abstract, ScientificClaim
 from pipelines.errors import InputError
-from pipelines.supervision.likeness import content_words
+from pipelines.supervision.context import content_words
 
 PASSAGE_SENTENCES = 5
 """Sentences of a passage where a source of RAGTruth is one long text."""

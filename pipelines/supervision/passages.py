@@ -9,7 +9,7 @@ from nli.sentences import sentences
 from pipelines.data.climate_fever import ClimateClaim
 from pipelines.data.fool_me_twice import GameClaim
 from pipelines.data.wice import CitedClaim
-from pipelines.supervision.reserved import ReservedTexts
+from pipelines.supervision.context import ReservedTexts
 from pipelines.text.substitution import exchanged, falsified, pool
 
 PASSAGE = 7

@@ -8,8 +8,7 @@ from nli.labels import Label
 from nli.pairs import LabelledPair
 from pipelines.data.conflictqa import KnowledgeConflict, without_note
 from pipelines.data.ramdocs import UNKNOWN, RamDocument, RamQuestion
-from pipelines.supervision.likeness import content_words
-from pipelines.supervision.reserved import ReservedTexts
+from pipelines.supervision.context import ReservedTexts, content_words
 from pipelines.text.declarative import declarative
 from pipelines.text.substitution import exchanged, has_words
 

@@ -19,8 +19,8 @@ from pipelines.data.released import Split, half, held_out
 from pipelines.data.sampling import sample
 from pipelines.errors import InputError
 from pipelines.supervision import context, passages, questions
+from pipelines.supervision.context import ReservedTexts
 from pipelines.supervision.official import SPLIT, TrainingPairs
-from pipelines.supervision.reserved import ReservedTexts
 from pipelines.supervision.unlabelled import Shown, unlabelled
 
 

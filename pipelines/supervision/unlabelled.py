@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 from nli.pairs import UnlabelledPair
 from nli.sentences import sentences
-from pipelines.supervision.likeness import content_words
-from pipelines.supervision.reserved import ReservedTexts
+from pipelines.supervision.context import ReservedTexts, content_words
 
 HANDFUL = 40
 """Other items of which the nearest to a claim is taken, as in `questions.HANDFUL`."""

@@ -8,8 +8,216 @@ and what none of them covers is quoted: `The answer to "Q" is A.`
 import re
 from collections.abc import Callable
 
-from pipelines.text.clauses import PREPOSITIONS, adjective_split, be_split, stranded, verb_split
-from pipelines.text.verbs import is_participle, is_verb, past, third_person
+_IRREGULAR = """
+arise arose, bear bore, beat beat, become became, begin began, bite bit, blow blew, break broke,
+bring brought, build built, burn burned, buy bought, catch caught, choose chose, come came,
+cost cost, cut cut, deal dealt, do did, draw drew, drink drank, drive drove, eat ate, fall fell,
+feed fed, feel felt, fight fought, find found, fly flew, forget forgot, get got, give gave, go went,
+grow grew, have had, hear heard, hide hid, hit hit, hold held, hurt hurt, keep kept, know knew,
+lay laid, lead led, leave left, lend lent, let let, lie lay, lose lost, make made, mean meant,
+meet met, pay paid, put put, quit quit, read read, ride rode, rise rose, run ran, say said, see saw,
+seek sought, sell sold, send sent, serve served, set set, shine shone, shoot shot, show showed,
+shut shut, sing sang, sink sank, sit sat, sleep slept, speak spoke, spend spent, split split,
+spread spread, stand stood, steal stole, stick stuck, strike struck, swim swam, take took,
+teach taught, tell told, think thought, throw threw, understand understood, undergo underwent,
+wake woke, wear wore, win won, withdraw withdrew, write wrote
+"""
+
+_REGULAR = """
+achieve act add adopt affect aid allow announce appear apply appoint argue arrive ask associate
+attack attend attract author avoid ban base belong benefit boost call cancel carry cause celebrate
+change close coach collapse combine compete compose conduct connect conquer consist construct
+contain continue contribute control convert cook cover crash create cross cure damage debut decide
+declare decline decrease defeat defend deliver depart depend depict describe deserve design destroy
+develop die direct disappear discover disrupt earn enable enact encourage end enhance enjoy ensure
+enter enhance establish evolve exist expand experience explain explore express extend face fail
+favor feature finish fit flow focus follow force form found function fund gain generate govern
+graduate happen harm hate heal help host identify impact improve include increase influence inhabit
+inherit inspire intend introduce invade invent involve issue join kill land last launch like limit
+list live locate look love maintain manage manufacture marry matter migrate mine move name need
+neglect occur offer open operate originate outperform outweigh own participate pass perform play
+portray practice practise prefer present prevent produce promote propose protect prove provide
+publish pursue qualify raise reach receive recognize record reduce refer refuse regulate reject
+relate release relocate rely remain remove repair replace represent require reside resign result
+retire return reveal rule save score separate share sign slow smell solve specialise specialize
+start state stay stop study succeed suffer suggest support surrender survive talk taste tend
+terminate threaten trade train travel treat trigger turn unite use vary view violate visit vote
+walk want work worsen
+"""
+
+_DOUBLED = {"ban", "fit", "stop", "refer", "plan", "occur"}
+
+_PAST = dict.fromkeys(_REGULAR.split(), "") | dict(
+    pair.split() for pair in _IRREGULAR.replace("\n", " ").strip().split(", ")
+)
+
+_IRREGULAR_PARTICIPLES = """
+based begun born bought broken brought built cast chosen come cut dealt done drawn driven fed felt
+fought found given gone grown held hidden hit hung kept known laid led left lost made meant met paid
+put read run said seen sent set shot shown sold sown spent split spoken stolen struck sung sunk
+taken taught thought told torn understood won worn written beaten
+"""
+
+_PARTICIPLES = set(_IRREGULAR_PARTICIPLES.split())
+
+_NO_PARTICIPLE = {"red", "bed", "hundred", "sacred", "need", "speed", "seed", "breed", "united"}
+
+
+def is_verb(word: str) -> bool:
+    """Whether a word is the base form of a verb that is known here."""
+    return word in _PAST
+
+
+def past(verb: str) -> str:
+    """The simple past of a base form: "play" -> "played", "begin" -> "began"."""
+    if irregular := _PAST.get(verb):
+        return irregular
+    if verb.endswith("e"):
+        return f"{verb}d"
+    if re.search(r"[^aeiou]y$", verb):
+        return f"{verb[:-1]}ied"
+    return f"{verb}{verb[-1]}ed" if verb in _DOUBLED else f"{verb}ed"
+
+
+def third_person(verb: str) -> str:
+    """The third person singular of a base form: "play" -> "plays", "carry" -> "carries"."""
+    if verb in {"have", "do", "go"}:
+        return {"have": "has", "do": "does", "go": "goes"}[verb]
+    if re.search(r"[^aeiou]y$", verb):
+        return f"{verb[:-1]}ies"
+    return f"{verb}es" if re.search(r"(s|x|z|ch|sh)$", verb) else f"{verb}s"
+
+
+def is_participle(word: str) -> bool:
+    """Whether a word in lower case looks like a past participle: "built", "established"."""
+    if word in _PARTICIPLES:
+        return True
+    return len(word) > 3 and word.endswith("ed") and word.islower() and word not in _NO_PARTICIPLE
+
+
+PREPOSITIONS = "about|after|against|as|at|between|by|for|from|in|into|of|on|over|through|to|with"
+_ADVERBS = {
+    "actually", "also", "always", "currently", "ever", "finally", "first", "formally", "generally",
+    "initially", "last", "mainly", "mostly", "never", "normally", "officially", "often",
+    "originally", "primarily", "really", "still", "truly", "typically", "usually",
+}  # fmt: skip
+_BEFORE_ARTICLES = {
+    "the", "a", "an", "and", "or", "but", "than", "that", "like", "which", "who", "more", "less",
+    "be", "is", "are", "was", "were", "under", "near", "without", "within", "during",
+}  # fmt: skip
+_ADJECTIVES = {
+    "able", "accurate", "addictive", "bad", "beneficial", "better", "cheaper", "compatible",
+    "dangerous", "effective", "essential", "ethical", "fair", "false", "good", "harmful",
+    "healthier", "healthy", "helpful", "illegal", "important", "inferior", "legal", "less",
+    "likely", "more", "necessary", "possible", "real", "reliable", "responsible", "safe",
+    "safer", "similar", "superior", "sustainable", "true", "unhealthy", "useful", "visible",
+    "worse", "worth",
+}  # fmt: skip
+_ARTICLES = {"the", "a", "an"}
+
+
+def _masked(text: str) -> list[str]:
+    """Words of a text; words within quotation marks are in capitals, so that none is a verb."""
+    quoted = re.sub(r'"[^"]*"|“[^”]*”', lambda found: found[0].upper(), text)
+    return quoted.split(" ")
+
+
+def _leads(word: str) -> bool:
+    """Whether the next word is a noun or describes one: "the play", "a ban", "in close contact"."""
+    return word.lower() in _ARTICLES or bool(re.fullmatch(PREPOSITIONS, word.lower()))
+
+
+def _before_adverbs(words: list[str], place: int) -> int:
+    """Where the adverbs before a place begin."""
+    while place > 1 and words[place - 1] in _ADVERBS:
+        place -= 1
+    return place
+
+
+def _another_verb(masked: list[str], start: int) -> bool:
+    """Whether a base verb comes from a place on; "to go", "and go", "the play" and "can go" do not.
+
+    It may be the verb that "did" belongs to.
+    """
+    told = {
+        "to",
+        "and",
+        "or",
+        "not",
+        "can",
+        "could",
+        "will",
+        "would",
+        "may",
+        "might",
+        "must",
+        "should",
+    }
+    return any(
+        is_verb(masked[place])
+        and not _leads(masked[place - 1])
+        and masked[place - 1].lower() not in told
+        for place in range(start, len(masked))
+    )
+
+
+def verb_split(rest: str) -> tuple[str, str, str, str] | None:
+    """Subject, adverbs, base verb and tail of what follows "did"; None without a known verb.
+
+    None, too, where a second word may be the verb: "the last name Keith come from".
+    """
+    words, masked = rest.split(" "), _masked(rest)
+    for place in range(1, len(masked)):
+        if is_verb(masked[place]) and not _leads(masked[place - 1]):
+            if _another_verb(masked, place + 1):
+                return None
+            start = _before_adverbs(masked, place)
+            subject, adverbs = " ".join(words[:start]), " ".join(words[start:place])
+            return subject, adverbs, words[place], " ".join(words[place + 1 :])
+    return None
+
+
+def be_split(rest: str) -> tuple[str, str]:
+    """Subject and predicate of what follows "was"; an empty predicate where none is seen.
+
+    The predicate starts at a participle ("built", with adverbs before it), at a stranded
+    description ("a station on"), or at an article after a word that does not lead to one
+    ("Ann Li the queen", but not "Battle of the Bulge").
+    """
+    words, masked = rest.split(" "), _masked(rest)
+    for n in range(1, len(words)):
+        if is_participle(masked[n]) and not _leads(masked[n - 1]):
+            start = _before_adverbs(masked, n)
+            return " ".join(words[:start]), " ".join(words[start:])
+        leads = masked[n - 1].lower() in _BEFORE_ARTICLES or re.fullmatch(
+            PREPOSITIONS, masked[n - 1].lower()
+        )
+        if masked[n] in _ARTICLES and not leads:
+            return " ".join(words[:n]), " ".join(words[n:])
+    return rest, ""
+
+
+def adjective_split(rest: str) -> tuple[str, str]:
+    """Subject and predicate where the predicate is an adjective; a pair of empty texts if unsure.
+
+    The adjective is one that is known, or the last word where no preposition stands before it:
+    then the words before can only be the subject.
+    """
+    words, masked = rest.split(" "), _masked(rest)
+    for n in range(1, len(words)):
+        if masked[n] in _ADJECTIVES and not _leads(masked[n - 1]):
+            return " ".join(words[:n]), " ".join(words[n:])
+    simple = not any(re.fullmatch(PREPOSITIONS, word.lower()) for word in masked)
+    if simple and len(words) > 1 and masked[-1].islower():
+        return " ".join(words[:-1]), words[-1]
+    return "", ""
+
+
+def stranded(rest: str) -> tuple[str, str] | None:
+    """Subject and predicate of a text that ends in a preposition: "X", "associated with"."""
+    found = re.fullmatch(rf"(.+?) ((?:(?:an?|the) )?\S+ (?:{PREPOSITIONS}))", rest)
+    return (found[1], found[2]) if found else None
+
 
 Rule = Callable[[re.Match[str], str], str | None]
 """Takes a question of the rule's form and an answer; gives the statement without its full stop, or

@@ -9,7 +9,7 @@ import re
 from itertools import pairwise
 
 from nli.sentences import sentences
-from pipelines.text.verbs import is_verb, past, third_person
+from pipelines.text.declarative import is_verb, past, third_person
 
 MOST_SENTENCES, MOST_CHARACTERS = 3, 1_000
 """A longer text is no claim of several views, but a text."""

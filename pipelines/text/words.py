@@ -1,10 +1,52 @@
 """Words of a text, as lexical comparisons count them."""
 
 import re
+import unicodedata
+from bisect import bisect_left, bisect_right
 from itertools import pairwise
 
-from pipelines.text.folding import folded
+from nli.sentences import Span, sentences
 from salience.words import UNSPACED, word_pattern
+
+_SIGNS = str.maketrans(
+    dict.fromkeys("‘’‚‛′ʼʹ`´", "'")
+    | dict.fromkeys("“”„‟″«»「」『』", '"')
+    | dict.fromkeys("‐‑‒–—―−﹘", "-")
+    | dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff")  # soft hyphens, marks without width
+)
+_DASHES = re.compile(r" ?-+ ?")
+
+
+def folded(text: str) -> str:
+    """A text without case, and with one form of what typography writes in several.
+
+    Compatible characters (NFKC: ligatures, full width, marks on letters), quotes, dashes with the
+    space around them, ellipses and white space have one form; soft hyphens have none.
+    """
+    plain = unicodedata.normalize("NFKC", text.casefold().translate(_SIGNS))
+    return _DASHES.sub("-", " ".join(plain.casefold().split()))
+
+
+def locate(quote: str, text: str) -> tuple[int, int] | None:
+    """Where a text has a quote, both `folded`; None if it does not, or if the quote is empty.
+
+    Returns:
+        Start and end in characters of `text`.
+    """
+    wanted = folded(quote)
+    place = folded(text).find(wanted) if wanted else -1
+    if place < 0:
+        return None
+
+    def length(end: int) -> int:
+        return len(folded(text[:end]))
+
+    ends = range(len(text) + 1)  # the longer a part from the beginning, the longer it is folded
+    start = bisect_right(ends, place, key=length) - 1
+    place += len(wanted)
+    end = max(bisect_left(ends, place, key=length), bisect_right(ends, place, key=length) - 1)
+    return start, len(text[:end].rstrip())
+
 
 FUNCTION_WORDS = frozenset(
     """
@@ -53,3 +95,34 @@ def telling(text: str) -> list[str]:
 def content_words(text: str) -> frozenset[str]:
     """The distinct `telling` terms of a text."""
     return frozenset(telling(text))
+
+
+# Tags and entities of HTML, and numbers in the shape of emoji.
+_MARKUP = re.compile(r"<(?:/?[a-zA-Z]|!--)[^<>]{0,200}>|&#?\w{1,10};|[\d#*]\ufe0f?\u20e3")
+_HEADING = re.compile(r"#{1,6}\s(?s:.*)(?<![.!?…])\Z|(?:```|~~~)[\w+-]*\Z")  # or the fence of code
+_RULE = re.compile(r"[|:\s+-]*\|[|:\s+-]*")  # below the header of a table
+_NUMBER = re.compile(r"[*_]*\(?(?:\d{1,3}|[a-zA-Z])[.)][*_]*")
+
+
+def statements(text: str) -> list[Span]:
+    """The sentences of a text that say something, in their order.
+
+    Left out are those that do not (see `says`), headings without a stop, the header of a table,
+    fences of code, and the number of a list's item alone on its line.
+    """
+    spans = sentences(text)
+    kept = []
+    for span, before, after in zip(
+        spans, [Span(0, 0), *spans], [*spans[1:], Span(0, 0)], strict=False
+    ):
+        part, gap = text[slice(*span)], text[before.end : span.start]
+        header = "|" in part and _RULE.fullmatch(text[slice(*after)])
+        number = len(spans) > 1 and _NUMBER.fullmatch(part) and (not before.end or gap.strip(" \t"))
+        if says(part) and not (header or number or _HEADING.match(part)):
+            kept.append(span)
+    return kept
+
+
+def says(text: str) -> bool:
+    """Whether a text has a letter or digit beside its markup; raised digits are notes."""
+    return any(sign.isalpha() or sign.isdecimal() for sign in _MARKUP.sub("", text))

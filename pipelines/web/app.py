@@ -19,7 +19,7 @@ from pipelines.experiment.options import ServerOptions
 from pipelines.loopback import Door, guarded
 from pipelines.report.explorer import DRAWING, PREACT, STYLES
 from pipelines.report.template import assets
-from pipelines.report.text import one_line, visible
+from pipelines.report.texts import one_line, visible
 from pipelines.web.documents import READ, GivenText, read
 from pipelines.web.jobs import Found, Job, Jobs
 from pipelines.web.offers import Offer, check, offers

@@ -28,7 +28,7 @@ from pipelines.errors import InputError
 from pipelines.files import hold, open_unfollowed, refuse_links, replace_text
 from pipelines.inspection.found import Tell
 from pipelines.loopback import STOP_S
-from pipelines.report.text import one_line, visible
+from pipelines.report.texts import one_line, visible
 from salience.errors import SalienceError
 from serving.connect import shared_servers
 from serving.errors import ServingError

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field, RootModel, TypeAdapter, model_validator
 
-from pipelines.conflicts.needs import needs_of
-from pipelines.conflicts.question import Query, Source
+from pipelines.conflicts.data import Query, Source
+from pipelines.conflicts.experiment import needs_of
 from pipelines.conflicts.settings import AnswerSettings
 from pipelines.conflictscore.settings import ClaimSource
 from pipelines.conrag.settings import AnswerOptions, TaggingSettings, WriterName
@@ -38,7 +38,7 @@ from pipelines.inspection.score import (
     score,
     score_needs,
 )
-from pipelines.madam_rag.question import GivenDocument, Question
+from pipelines.madam_rag.data import GivenDocument, Question
 from pipelines.madam_rag.settings import DebateSettings
 from pipelines.npov.decoder import DecoderOptions, decoder_folder
 from pipelines.npov.example import NpovExample

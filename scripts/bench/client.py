@@ -29,7 +29,7 @@ from pydantic_core import to_json
 
 from pipelines.errors import InputError
 from pipelines.evidence.llm import REPLY_TOKENS, RelationReply
-from pipelines.madam_rag.datasets import SAMPLES, read
+from pipelines.madam_rag.data import SAMPLES, read
 from serving import loop, models
 from serving.backend import RunningEndpoints
 from serving.cache import CompletionCache

@@ -28,8 +28,7 @@ from rich.markup import escape
 from pipelines.cli.npov import SAMPLE
 from pipelines.cli.progress import STDERR
 from pipelines.errors import InputError
-from pipelines.npov.example import read_example
-from pipelines.npov.prompt import as_read, npov_prompt
+from pipelines.npov.example import as_read, npov_prompt, read_example
 from pipelines.runs.provenance import hardware
 from salience.decoder import Decoder, Encoded
 from salience.errors import SalienceError

@@ -7,7 +7,7 @@ from pathlib import Path
 from commands import Contested
 
 from pipelines.conrag.answer import Answer
-from pipelines.conrag.opened import members
+from pipelines.conrag.blocks import members
 from pipelines.evidence.judgement import Relation
 
 S, C = Relation.SUPPORTS, Relation.CONTRADICTS

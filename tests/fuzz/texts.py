@@ -24,15 +24,15 @@ with atheris.instrument_imports(include=["pipelines", "serving", "nli"]):
     from pipelines.cli.terminal import plain, plain_json
     from pipelines.conflicts.citations import cited_sentences
     from pipelines.conflicts.strategies import TypedAnswer, bare
-    from pipelines.conflictscore.truthfulqa.choices import Options, read_choice
-    from pipelines.data.page import html_text
+    from pipelines.conflictscore.truthfulqa.result import Options, read_choice
+    from pipelines.data.extraction import html_text
     from pipelines.madam_rag.replies import cut_as_released, read_agent, read_conclusion
     from pipelines.prompts import fenced
+    from pipelines.report.explorer import table_html as html
     from pipelines.report.table import Column, Table
-    from pipelines.report.table_html import html
     from pipelines.report.template import embedded
-    from pipelines.report.text import visible
-    from pipelines.trust.forgery import LEAST_QUOTED, unquoted
+    from pipelines.report.texts import visible
+    from pipelines.trust.trial import LEAST_QUOTED, unquoted
     from serving.schemas import whole_part
 
 SOURCES: Final = 3

@@ -22,7 +22,7 @@ from nli.pairs import write_pairs
 from pipelines.cli.app import main
 from pipelines.cli.run import publish
 from pipelines.conflictscore.experiment import skipped
-from pipelines.data.page import html_text
+from pipelines.data.extraction import html_text
 from pipelines.data.records import Document
 from pipelines.data.released import content
 from pipelines.data.text import read_text

@@ -29,7 +29,7 @@ from hostile.server import (
     reply,
 )
 
-from pipelines.report.text import visible
+from pipelines.report.texts import visible
 from serving import endpoint, line
 from serving.backend import RunningEndpoints
 from serving.cache import CompletionCache

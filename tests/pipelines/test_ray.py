@@ -18,8 +18,7 @@ from commands import Contested, contents, results, write
 from scripted import Scripted, by_digest, prompt_of
 
 from pipelines.cluster import workers
-from pipelines.cluster.sent import sent
-from pipelines.cluster.worker import Worker
+from pipelines.cluster.worker import Worker, sent
 from pipelines.experiment.options import RunOptions
 
 # Not imported: Ray reads its settings as it is, and these are the command's to make.

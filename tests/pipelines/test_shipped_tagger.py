@@ -9,7 +9,7 @@ from commands import Contested
 from nli import calibration
 from nli.labels import LABELS
 from nli.tagger import Tagger, shipped
-from pipelines.metrics.ece import ece
+from pipelines.metrics.calibration import ece
 from pipelines.supervision import recipes
 from pipelines.supervision.calibrating import Readings, probabilities
 

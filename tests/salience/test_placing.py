@@ -15,7 +15,7 @@ from tiny_loaded import loaded, saved
 
 from pipelines.npov.likelihood import scored, tokenised, with_prompt
 from pipelines.npov.settings import TuningSettings
-from pipelines.npov.tuner import Tuner
+from pipelines.npov.tuning import Tuner
 from salience import placing, spans
 from salience.decoder import Decoder
 from salience.errors import SalienceError

@@ -11,13 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.metrics.alce_output import as_scored
-from pipelines.metrics.answer_recall import normalised
-from pipelines.metrics.list_f1 import list_f1
-from pipelines.metrics.list_items import list_items
-from pipelines.metrics.list_precision import list_precision
-from pipelines.metrics.list_recall import ENOUGH, list_recall
-from pipelines.metrics.str_em import str_em
+from pipelines.metrics.alce import (
+    ENOUGH,
+    as_scored,
+    list_f1,
+    list_items,
+    list_precision,
+    list_recall,
+    normalised,
+    str_em,
+)
 
 RECORDED = Path(__file__).parent / "recorded" / "alce.jsonl"
 GOLD = [["Alder Bridge", "Old Alder Bridge"], ["Reed Crossing"], ["Dam 3"], ["Dam 4"]]

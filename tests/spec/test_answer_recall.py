@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.metrics.answer_recall import named_answers, normalised
+from pipelines.metrics.alce import named_answers, normalised
 
 TEXT = "The U.S. built Alder Bridge, in Maine, in 1911."
 

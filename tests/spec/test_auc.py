@@ -9,8 +9,8 @@ from estimates import defined, ends
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.metrics.auc import roc_auc
 from pipelines.metrics.estimate import Estimate
+from pipelines.metrics.ranks import roc_auc
 
 SCORES = (0.9, 0.6, 0.4, 0.7, 0.4, 0.1)
 POSITIVE = (True, True, True, False, False, False)

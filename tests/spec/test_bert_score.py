@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.npov.bert_score import (
+from pipelines.npov.example import NpovExample
+from pipelines.npov.similarity import (
     BertScore,
     Embedded,
     EmbeddedText,
@@ -16,7 +17,6 @@ from pipelines.npov.bert_score import (
     precision,
     recall,
 )
-from pipelines.npov.example import NpovExample
 from pipelines.retrieval.dense import Embedder, default_embedder
 
 CANDIDATE = np.array([[2.0, 0.0], [0.0, 3.0]])

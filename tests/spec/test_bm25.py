@@ -22,8 +22,7 @@ from pipelines.retrieval.bm25 import (
     stems,
     write_bm25,
 )
-from pipelines.retrieval.index import build
-from pipelines.retrieval.top import top
+from pipelines.retrieval.index import build, top
 from pipelines.text.words import telling
 
 WORDS = ["dam", "river", "cheese", "1902", "weir", "flood", "aldham", "the"]

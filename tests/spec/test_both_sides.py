@@ -2,10 +2,10 @@
 
 import pytest
 
-from pipelines.conflictscore.both_sides.result import JudgedResult
-from pipelines.conflictscore.both_sides.signs import (
+from pipelines.conflictscore.both_sides.experiment import (
     DECISIONS,
     SIGNS,
+    JudgedResult,
     all_backed,
     hedges,
     least_support,

@@ -13,7 +13,7 @@ from nli.sentences import Span
 from nli.tagger import Reading
 from pipelines.data.released import half
 from pipelines.errors import InputError
-from pipelines.metrics.ece import ece
+from pipelines.metrics.calibration import ece
 from pipelines.supervision.calibrating import Readings, calibrate, fitted, probabilities
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.metrics.citations import CitedSentence, citation_counts
+from pipelines.metrics.alce import CitedSentence, citation_counts
 
 PASSAGES = 4
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipelines.conflictscore.cited import as_cited, named, names_documents
+from pipelines.conflictscore.claims import as_cited, named, names_documents
 from pipelines.data.records import Document
 
 DOCUMENTS = (Document(id="guide", text="1932.", title="The guide"), Document(id="study", text="x"))

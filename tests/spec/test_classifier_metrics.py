@@ -6,14 +6,9 @@ from estimates import defined, ends
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.metrics.accuracy import accuracy
-from pipelines.metrics.brier import brier
-from pipelines.metrics.confusion import confusion
-from pipelines.metrics.ece import ece, expected_calibration_error
-from pipelines.metrics.estimate import Estimate
-from pipelines.metrics.f1 import f1, f1_by_label, macro_f1
-from pipelines.metrics.proportion import proportion
-from pipelines.metrics.reliability import reliability
+from pipelines.metrics.calibration import brier, ece, expected_calibration_error, reliability
+from pipelines.metrics.estimate import Estimate, proportion
+from pipelines.metrics.rates import accuracy, confusion, f1, f1_by_label, macro_f1
 
 LABELS = ("support", "refute", "irrelevant")
 GOLD = ["support"] * 4 + ["refute"] * 3 + ["irrelevant"] * 3

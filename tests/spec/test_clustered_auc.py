@@ -6,9 +6,8 @@ from estimates import defined, ends
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.metrics.auc import roc_auc
-from pipelines.metrics.bootstrap import percentile_estimate, redrawn
-from pipelines.metrics.clustered_auc import clustered_auc, clustered_difference
+from pipelines.metrics.estimate import percentile_estimate, redrawn
+from pipelines.metrics.ranks import clustered_auc, clustered_difference, roc_auc
 
 LABELS = [True, False] * 3
 TOPICS = list("aabbcc")

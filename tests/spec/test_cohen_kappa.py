@@ -9,7 +9,7 @@ from estimates import defined, ends
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from pipelines.metrics.cohen_kappa import cohen_kappa
+from pipelines.metrics.agreement import cohen_kappa
 from pipelines.metrics.estimate import Estimate
 
 LABELS = "abc"

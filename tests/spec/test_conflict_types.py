@@ -4,10 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.conflicts.classification import by_yes_no
-from pipelines.conflicts.prediction import decide
-from pipelines.conflicts.question import Query, Source
-from pipelines.conflicts.taxonomy import ConflictType, commonest
+from pipelines.conflicts.data import Query, Source
+from pipelines.conflicts.strategies import by_yes_no
+from pipelines.conflicts.taxonomy import ConflictType, commonest, decide
 
 TYPES = list(ConflictType)
 NO_CONFLICT, _, OPINIONS, OUTDATED, _ = TYPES

@@ -7,17 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from text_rows import rows
 
-from pipelines.conflicts.dates import (
+from pipelines.conflicts.data import (
     EARLIEST,
     LATEST,
     PartialDate,
+    Source,
     absent,
     newest_first,
     parse,
     told_order,
     written,
 )
-from pipelines.conflicts.question import Source
 
 TODAY = date(2025, 3, 2)
 PARTS = ("2024", "12", "Jul", "May", "3rd", "at", "of", "BC", "am", ":", "-", "/", "ago", ".", "T")

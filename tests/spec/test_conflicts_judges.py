@@ -8,12 +8,17 @@ from debates import asking
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.conflicts.judges.behaviour import behaviour
-from pipelines.conflicts.judges.grounding import decided
-from pipelines.conflicts.judges.model import BEHAVIOUR, VARIABLES, model_judge
-from pipelines.conflicts.judges.recall import named
-from pipelines.conflicts.judges.remarks import REMARK_CHARACTERS, states_a_fact
-from pipelines.conflicts.judges.verdicts import Grounding, Grounds, SentenceGrounding
+from pipelines.conflicts.judges import (
+    BEHAVIOUR,
+    REMARK_CHARACTERS,
+    VARIABLES,
+    behaviour,
+    decided,
+    model_judge,
+    named,
+    states_a_fact,
+)
+from pipelines.conflicts.result import Grounding, Grounds, SentenceGrounding
 from pipelines.conflicts.taxonomy import CATEGORY, ConflictType
 from pipelines.data.jsonl import SAMPLES
 from pipelines.evidence.judgement import Judgement, Relation

@@ -7,37 +7,38 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.conflicts.judges.verdicts import (
+from pipelines.conflicts.data import Query, Source
+from pipelines.conflicts.pipeline import STRATEGIES
+from pipelines.conflicts.result import (
     Adherence,
+    Answer,
     Grounding,
     Grounds,
     Inclusion,
+    Outcome,
+    QueryResult,
+    Sentence,
     SentenceGrounding,
+    Strategy,
     Verdicts,
 )
-from pipelines.conflicts.pipeline import STRATEGIES
-from pipelines.conflicts.prediction import Classifier, Prediction
-from pipelines.conflicts.question import Query, Source
-from pipelines.conflicts.result import Answer, Outcome, QueryResult, Sentence, Strategy
+from pipelines.conflicts.tables.all import all_tables
 from pipelines.conflicts.tables.answers import answers, behaviour, by_told, by_type
-from pipelines.conflicts.tables.every import all_tables
 from pipelines.conflicts.tables.scores import (
+    BY_FORM,
+    JOINT,
+    MAJORITY,
     MERGED,
     Part,
     Slice,
     adherence,
     answer_recall,
-    grounding,
-)
-from pipelines.conflicts.tables.type_scores import (
-    BY_FORM,
-    JOINT,
-    MAJORITY,
     baseline,
     classification,
+    grounding,
 )
 from pipelines.conflicts.tables.types import confusion
-from pipelines.conflicts.taxonomy import ConflictType
+from pipelines.conflicts.taxonomy import Classifier, ConflictType, Prediction
 from pipelines.metrics.estimate import Estimate
 from pipelines.report.table import Cell, Table
 

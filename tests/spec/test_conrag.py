@@ -11,34 +11,33 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.conrag.clusters import (
+from pipelines.conrag.evidence import (
+    DELTA,
     Cluster,
+    EdgeWeights,
+    Stance,
+    TaggedPassage,
+    adjudicate,
     cluster_conflict_score,
     clusters,
     communities,
+    conflict_score,
+    delta_rule,
     dominant_tag,
-)
-from pipelines.conrag.graph import (
-    EdgeWeights,
     edge_weight,
+    evidence_mass,
     jaccard,
+    kappa,
     key_phrases,
+    lead,
+    probability_of_both_sides,
     semantic_agreement,
     similarity_graph,
     word_cosine,
 )
 from pipelines.conrag.packet import Packet, PacketSettings, select, side_budget
-from pipelines.conrag.stance import DELTA, Stance, adjudicate, delta_rule
-from pipelines.conrag.tagged import (
-    TaggedPassage,
-    conflict_score,
-    evidence_mass,
-    lead,
-    probability_of_both_sides,
-)
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import RELATIONS, Relation
-from pipelines.metrics.kappa import kappa
 
 S, R, I = RELATIONS  # noqa: E741
 

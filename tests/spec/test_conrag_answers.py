@@ -4,13 +4,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from pipelines.conrag.answer import About
-from pipelines.conrag.answer_worth import RecordingLabeller, answer_worth, supporting
-from pipelines.conrag.listing import ListWorth, hypotheses, items_of
-from pipelines.conrag.outcome import Outcome, Statement
-from pipelines.conrag.query import GoldAnswer
+from pipelines.conrag.answer import About, Outcome, Statement
+from pipelines.conrag.citations import RecordingLabeller, answer_worth, supporting
+from pipelines.conrag.evidence import Stance
+from pipelines.conrag.query import GoldAnswer, ListWorth, hypotheses, items_of
 from pipelines.conrag.result import AnswerWorth
-from pipelines.conrag.stance import Stance
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Judgement, Judgements, Relation, Truncation
 from pipelines.retrieval.index import Retrieved

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.conrag.outcome import Outcome, Statement
-from pipelines.conrag.stance import Stance
-from pipelines.conrag.tables.measures import citation_leakage, citation_worth, contradictions
+from pipelines.conrag.answer import Outcome, Statement
+from pipelines.conrag.evidence import Stance
+from pipelines.conrag.tables.figures import citation_leakage, citation_worth, contradictions
 from pipelines.evidence.judgement import Relation
 
 S, C, I, _ = Relation  # noqa: E741

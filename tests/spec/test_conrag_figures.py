@@ -7,18 +7,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipelines.conrag.evidence import Stance
 from pipelines.conrag.hallucination import ResponseSentence
 from pipelines.conrag.methods import ALL_METHODS
 from pipelines.conrag.result import ClaimResult
-from pipelines.conrag.stance import Stance
-from pipelines.conrag.tables.categories import category, faults, telling_sentence
+from pipelines.conrag.tables.all import conflict_auc, stances
 from pipelines.conrag.tables.data import data_summary
-from pipelines.conrag.tables.errors import error_table, errors_to_sort
-from pipelines.conrag.tables.every import conflict_auc, stances
+from pipelines.conrag.tables.errors import (
+    category,
+    error_table,
+    errors_to_sort,
+    faults,
+    telling_sentence,
+)
 from pipelines.conrag.tables.tradeoff import THRESHOLDS, points
 from pipelines.evidence.judgement import Relation
-from pipelines.metrics.estimate import Estimate
-from pipelines.metrics.proportion import proportion
+from pipelines.metrics.estimate import Estimate, proportion
 from pipelines.report.table import own_rows, shown
 
 S, C, I, _ = Relation  # noqa: E741

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.conrag.answer import Evidence
-from pipelines.conrag.sorting import SortReply, sorted_table
+from pipelines.conrag.generation import SortReply, sorted_table
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import RELATIONS, Relation
 

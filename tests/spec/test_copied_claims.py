@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.conflictscore.decomposition import is_copied, shared_words
+from pipelines.conflictscore.claims import is_copied, shared_words
 
 PROMPT = "The Eiffel Tower was opened in Paris in 1889 and carries restaurants and antennas."
 RESPONSE = "Pluto is no planet. It was opened to debate in 2006, and astronomers voted."

@@ -12,13 +12,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scripted import fenced_text, prompt_of
 
-from pipelines.madam_rag.astute_rag import FinalJson
-from pipelines.madam_rag.baselines import baseline_prompts
 from pipelines.madam_rag.debate import Statement, all_kept, debate, heard, kept, panel
-from pipelines.madam_rag.replies import AgentJson, ConclusionJson
+from pipelines.madam_rag.methods import FinalJson, baseline_prompts
+from pipelines.madam_rag.replies import (
+    AgentJson,
+    AgentReply,
+    Conclusion,
+    ConclusionJson,
+    Debate,
+    Round,
+    joint_answers,
+)
 from pipelines.madam_rag.settings import DebateSettings
-from pipelines.madam_rag.transcript import AgentReply, Conclusion, Debate, Round, joint_answers
-from pipelines.metrics.strict_match import strict_match
+from pipelines.metrics.answers import strict_match
 from serving.client import Client
 
 QUESTION = "When was the mill built?"

@@ -16,10 +16,9 @@ from debates import documents
 
 from pipelines.data.records import Document
 from pipelines.madam_rag.debate import NAMELESS, debate, panel
-from pipelines.madam_rag.replies import cut_as_released
+from pipelines.madam_rag.replies import Debate, cut_as_released
 from pipelines.madam_rag.settings import DebateOptions, DebateSettings
-from pipelines.madam_rag.transcript import Debate
-from pipelines.metrics.answer_recall import normalised
+from pipelines.metrics.alce import normalised
 from serving.calls import Completion, Sampling
 from serving.client import Client
 

@@ -5,7 +5,7 @@ from estimates import defined
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.metrics.evidence_f1 import evidence_f1
+from pipelines.metrics.rates import evidence_f1
 
 UNITS = st.sets(st.integers(0, 6), max_size=5)
 GOLD = st.lists(st.sets(st.integers(0, 6), min_size=1, max_size=3), min_size=1, max_size=3)

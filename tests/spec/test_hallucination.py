@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nli.sentences import Span
-from pipelines.conrag.corpora import from_ragtruth
+from pipelines.conrag.data import from_ragtruth
+from pipelines.conrag.evidence import Stance
 from pipelines.conrag.hallucination import (
     CheckedSentence,
     ResponseSentence,
@@ -20,7 +21,6 @@ from pipelines.conrag.hallucination import (
     touched,
 )
 from pipelines.conrag.query import Query
-from pipelines.conrag.stance import Stance
 from pipelines.data import ragtruth
 from pipelines.data.ragtruth import Source
 from pipelines.metrics.estimate import Estimate

@@ -7,7 +7,7 @@ from estimates import defined, ends
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.metrics.krippendorff import nominal_alpha
+from pipelines.metrics.agreement import nominal_alpha
 
 FOUR_OBSERVERS = (
     "1 2 3 3 2 1 4 1 2 . . .",

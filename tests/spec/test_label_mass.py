@@ -5,31 +5,29 @@ from typing import Any
 
 import pytest
 
-from pipelines.conflicts.judges.verdicts import Adherence, Verdicts
-from pipelines.conflicts.prediction import Prediction
-from pipelines.conflicts.question import Query
-from pipelines.conflicts.question import Source as SearchResult
-from pipelines.conflicts.result import Answer, QueryResult
+from pipelines.conflicts.data import Query
+from pipelines.conflicts.data import Source as SearchResult
+from pipelines.conflicts.result import Adherence, Answer, QueryResult, Verdicts
 from pipelines.conflicts.result import Outcome as Answered
-from pipelines.conflicts.tables import every as conflicts
+from pipelines.conflicts.tables import all as conflicts
 from pipelines.conflicts.tables.scores import Part
-from pipelines.conflicts.taxonomy import ConflictType
+from pipelines.conflicts.taxonomy import ConflictType, Prediction
 from pipelines.conflictscore import tables as conflictscore
 from pipelines.conflictscore.detection import tables as detection
 from pipelines.conflictscore.detection.detect import DetectionResult
-from pipelines.conflictscore.matrix import cell
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.truthfulqa.result import CONDITIONS, Outcome, Score, TruthResult
-from pipelines.conflictscore.truthfulqa.tables import every as truthfulqa
+from pipelines.conflictscore.truthfulqa.tables import all as truthfulqa
+from pipelines.conflictscore.view import cell
+from pipelines.conrag.answer import Outcome as Stanced
+from pipelines.conrag.evidence import Stance
 from pipelines.conrag.methods import ALL_METHODS
-from pipelines.conrag.outcome import Outcome as Stanced
 from pipelines.conrag.result import ClaimResult, Passage
-from pipelines.conrag.stance import Stance
-from pipelines.conrag.tables import every as conrag
+from pipelines.conrag.tables import all as conrag
 from pipelines.data.records import Document
 from pipelines.evidence.examples import ContestedClaim
 from pipelines.evidence.judgement import Judgement, Relation
-from pipelines.metrics.label_mass import LOW, is_low, low_label_mass, mean_label_mass
+from pipelines.metrics.calibration import LOW, is_low, low_label_mass, mean_label_mass
 from pipelines.report.table import Table
 
 DOCUMENT = Document(id="d", text="A text.")

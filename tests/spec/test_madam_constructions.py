@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from pipelines.data.ramdocs import RamDocument, RamQuestion
 from pipelines.data.ramdocs import read as read_released
-from pipelines.madam_rag import datasets
+from pipelines.madam_rag import data as datasets
 from pipelines.madam_rag.constructions import COPY, misinformation, says, support_imbalance
-from pipelines.madam_rag.datasets import SAMPLES, from_ramdocs
-from pipelines.madam_rag.question import Question
+from pipelines.madam_rag.data import SAMPLES, Question, from_ramdocs
 from pipelines.text.substitution import has_words
 
 GOLD = ("Amber", "Birch", "Cedar")

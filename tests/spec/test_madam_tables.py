@@ -4,14 +4,20 @@ import pytest
 from debates import question
 from estimates import ends
 
+from pipelines.madam_rag.data import Question, Statistic
 from pipelines.madam_rag.debate_tables import changed, invented, said
-from pipelines.madam_rag.methods import ASTUTE, CONCATENATED, MADAM, NO_RAG, WITHOUT_AGGREGATOR
-from pipelines.madam_rag.question import Question
-from pipelines.madam_rag.result import Outcome, QuestionResult
+from pipelines.madam_rag.methods import (
+    ASTUTE,
+    CONCATENATED,
+    MADAM,
+    NO_RAG,
+    WITHOUT_AGGREGATOR,
+    Outcome,
+    QuestionResult,
+)
+from pipelines.madam_rag.replies import AgentReply, Conclusion, Debate, Round
 from pipelines.madam_rag.scores import base_id, scored
-from pipelines.madam_rag.statistics import Statistic
 from pipelines.madam_rag.tables import all_tables
-from pipelines.madam_rag.transcript import AgentReply, Conclusion, Debate, Round
 from pipelines.metrics.estimate import Estimate
 from pipelines.report.table import Cell, Table
 

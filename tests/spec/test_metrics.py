@@ -10,13 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from pipelines.metrics.auc import roc_auc
-from pipelines.metrics.cohen_kappa import cohen_kappa
-from pipelines.metrics.estimate import Estimate
-from pipelines.metrics.f1 import macro_f1
-from pipelines.metrics.mean import mean
-from pipelines.metrics.paired import paired_difference
-from pipelines.metrics.proportion import proportion
+from pipelines.metrics.agreement import cohen_kappa
+from pipelines.metrics.estimate import Estimate, mean, paired_difference, proportion
+from pipelines.metrics.ranks import roc_auc
+from pipelines.metrics.rates import macro_f1
 
 counts = st.integers(1, 5000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 levels = st.floats(0.5, 0.999)

@@ -9,8 +9,8 @@ from hypothesis.extra.numpy import arrays
 from pipelines.data.procon import Topic
 from pipelines.errors import InputError
 from pipelines.npov.example import NpovExample
-from pipelines.npov.other_topic import less_other_topic, with_other_arguments
-from pipelines.npov.use import Use
+from pipelines.npov.similarity import Use
+from pipelines.npov.synthesis import less_other_topic, with_other_arguments
 
 EXAMPLE = NpovExample(
     question="Should the dam stay?", topic="dams", pro=("Water.", "Floods."), con=("Salmon.",),

@@ -7,9 +7,8 @@ from estimates import defined
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.metrics.mcnemar import mcnemar
-from pipelines.metrics.paired import paired_difference
-from pipelines.metrics.sign_flip import sign_flip
+from pipelines.metrics.estimate import paired_difference
+from pipelines.metrics.tests import mcnemar, sign_flip
 from pipelines.report.compare import compare
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.metrics.cohen_kappa import clustered_kappa, cohen_kappa
-from pipelines.metrics.rank_correlation import rank_correlation
+from pipelines.metrics.agreement import clustered_kappa, cohen_kappa
+from pipelines.metrics.ranks import rank_correlation
 
 
 def test_kappa_in_clusters_has_kappas_value() -> None:

@@ -15,11 +15,19 @@ from pipelines.data.ramdocs import RamDocument, RamQuestion
 from pipelines.data.records import Document
 from pipelines.errors import InputError
 from pipelines.madam_rag import building
-from pipelines.madam_rag.building import Built
-from pipelines.madam_rag.built import Made
+from pipelines.madam_rag.building import (
+    Built,
+    Made,
+    Stated,
+    WrongAnswers,
+    disambiguated,
+    own_passages,
+    shape,
+    stated,
+    supports,
+    swapped,
+)
 from pipelines.madam_rag.constructions import says
-from pipelines.madam_rag.retrieved import Stated, disambiguated, own_passages, stated, supports
-from pipelines.madam_rag.swap import WrongAnswers, shape, swapped
 from pipelines.retrieval import index
 
 

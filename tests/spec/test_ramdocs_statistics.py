@@ -6,7 +6,7 @@ import pytest
 from estimates import defined, ends
 
 from pipelines.data.ramdocs import RamDocument, RamQuestion, read
-from pipelines.madam_rag.statistics import AVERAGES, Statistic, statistics
+from pipelines.madam_rag.data import AVERAGES, Statistic, statistics
 
 
 def question(supporting: int, misinfo: int, noise: int, gold: int, wrong: list[str]) -> RamQuestion:

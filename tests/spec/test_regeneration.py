@@ -3,8 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.conflictscore.regeneration.difference import difference
-from pipelines.conflictscore.regeneration.feedback import worst_claim
+from pipelines.conflictscore.regeneration.regenerate import difference, worst_claim
 from pipelines.conflictscore.scores import contradiction_ratio
 from pipelines.evidence.judgement import Relation, conflicting
 

@@ -3,11 +3,11 @@
 import pytest
 from debates import question
 
+from pipelines.madam_rag.data import Kind
 from pipelines.madam_rag.debate_tables import reliability
-from pipelines.madam_rag.question import Kind
-from pipelines.madam_rag.result import QuestionResult
+from pipelines.madam_rag.methods import QuestionResult
+from pipelines.madam_rag.replies import Reliability
 from pipelines.madam_rag.scores import parts
-from pipelines.madam_rag.transcript import Reliability
 from pipelines.metrics.estimate import Estimate
 from pipelines.report.table import Table
 

@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.metrics.rouge import rouge1_recall
 from pipelines.npov.example import NpovExample
-from pipelines.npov.rouge import overlap, rouge_errors, stem, stems
+from pipelines.npov.rouge import overlap, rouge1_recall, rouge_errors, stem, stems
 
 EXAMPLE = NpovExample(
     question="Should the dam stay?",

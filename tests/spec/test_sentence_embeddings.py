@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from pipelines.npov.example import NpovExample
-from pipelines.npov.sentence_embeddings import SentenceEmbeddings, cosines
+from pipelines.npov.similarity import SentenceEmbeddings, cosines
 from pipelines.retrieval.dense import Embedder, default_embedder
 
 EXAMPLE = NpovExample(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from text_rows import rows
 
-from pipelines.metrics.short_answers import canonical, distinct
+from pipelines.metrics.answers import canonical, distinct
 
 # Pieces that the rules are about, so that random texts meet them often.
 pieces = st.sampled_from([

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.conflictscore.detection.stances import (
+from pipelines.conflictscore.detection.questions import (
     contradicts,
     denies,
     names,

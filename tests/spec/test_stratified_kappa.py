@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.metrics.cohen_kappa import cohen_kappa
-from pipelines.metrics.stratified_kappa import stratified_kappa
+from pipelines.metrics.agreement import cohen_kappa, stratified_kappa
 
 
 def test_by_hand() -> None:

@@ -9,8 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pipelines.data.ramdocs import RamQuestion, read
-from pipelines.metrics.short_answers import canonical
-from pipelines.metrics.strict_match import answer_f1, found, precision, recall, strict_match
+from pipelines.metrics.answers import answer_f1, canonical, found, precision, recall, strict_match
 from pipelines.text.refusals import is_unknown
 
 # Names that lie within each other, hedges, units, days and answers that are none.

@@ -11,9 +11,8 @@ from nli.labels import Label
 from nli.pairs import Pair
 from nli.tagger import Tag, UnfitError
 from pipelines.errors import InputError
-from pipelines.npov.example import NpovExample
+from pipelines.npov.example import NpovExample, what_is_said
 from pipelines.npov.tagged import ArgumentTagger
-from pipelines.npov.texts import what_is_said
 
 EXAMPLE = NpovExample(
     question="Should the dam stay?",

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from pipelines.metrics.estimate import Estimate
 from pipelines.prompts import fenced
 from pipelines.trust.cases import cases
-from pipelines.trust.forgery import LEAST_QUOTED, Door, unquoted
-from pipelines.trust.trial import Tried, table
+from pipelines.trust.trial import LEAST_QUOTED, Door, Tried, table, unquoted
 from serving.tokens import defuse_common
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.conflictscore.truthfulqa.choices import Options, options_of, read_choice
+from pipelines.conflictscore.truthfulqa.result import Options, options_of, read_choice
 from pipelines.data.truthfulqa import TruthfulQuestion
 
 OPTIONS = Options("No, only selling is", "Yes, it is illegal", "A")

@@ -12,7 +12,7 @@ from pipelines.conflictscore.truthfulqa.result import (
     TruthResult,
     Verdict,
 )
-from pipelines.conflictscore.truthfulqa.tables.every import all_tables
+from pipelines.conflictscore.truthfulqa.tables.all import all_tables
 from pipelines.report.table import Cell, Table, own_rows, records
 
 CONFIG = {

@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from pipelines.npov.example import Side
 from pipelines.npov.result import ErrorScores
-from pipelines.npov.use import POOLS, Pool, Use, by_part, groundings, kept, uses
+from pipelines.npov.similarity import POOLS, Pool, Use, by_part, groundings, kept, uses
 
 # Two pro arguments and one con argument; three sentences.
 RESTS = np.array([[0.9, 0.2, 0.1], [0.1, 0.5, 0.0], [0.0, 0.1, 0.3]])

@@ -23,7 +23,7 @@ from pipelines.conflicts.tables.scores import (
     slices,
 )
 from pipelines.conflicts.taxonomy import TAXONOMY
-from pipelines.metrics.label_mass import low_label_mass
+from pipelines.metrics.calibration import low_label_mass
 from pipelines.report.compare import Pair, columns, correction
 from pipelines.report.table import HERE, Column, Measure, Table, of_place
 

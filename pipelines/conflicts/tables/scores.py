@@ -1,21 +1,19 @@
-"""What answers are worth, query by query (CONFLICTS, section 4).
-
-What cannot be read has no score: it is counted, and never taken for what is wrong.
-"""
+"""What answers and predicted types are worth, query by query (CONFLICTS, section 4)."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
+from pipelines.conflicts.data import Query
 from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES
-from pipelines.conflicts.question import Query
 from pipelines.conflicts.result import Outcome, QueryResult, Strategy
-from pipelines.conflicts.taxonomy import ANSWERABLE, ConflictType
-from pipelines.metrics.estimate import Estimate
-from pipelines.metrics.mean import mean
-from pipelines.metrics.proportion import proportion
+from pipelines.conflicts.taxonomy import ANSWERABLE, CATEGORY, ConflictType, Prediction, commonest
+from pipelines.experiment.scores import Score, Values
+from pipelines.metrics.estimate import Estimate, mean, proportion, share
+from pipelines.metrics.rates import macro_f1
 from pipelines.report.compare import Comparison, Test, compare
+from pipelines.text.declarative import affirmed
 
 Results = Mapping[str, Sequence[QueryResult]]
 """Name of a run -> its results."""
@@ -197,3 +195,185 @@ def grounding(asked: Query, outcome: Outcome) -> float | Missing:
         return verdict.share
     unread = any(each.grounds is None for each in verdict.sentences)
     return "unjudged" if unread else "without"
+
+
+JOINT: Final = "LLM, with its answer"
+"""The classifier that the taxonomy-aware strategy is."""
+
+MAJORITY: Final = "Most frequent type"
+"""The classifier that always says the type which most queries have."""
+
+BY_FORM: Final = "Most frequent type, yes/no or not"
+"""The one that says the type which most questions of yes or no have, and of others the type which
+most others have. In CONFLICTS the questions of yes or no are those of one collection
+(ConflictingQA), and types go with collections."""
+
+Silence = Literal["abstained", "unreadable"]
+"""No type reached its threshold, or the reply could not be read."""
+
+BASELINES: Final = (MAJORITY, BY_FORM)
+"""Classifiers that read no source."""
+
+
+@dataclass(frozen=True)
+class Classification:
+    """What a classifier says of queries that have a gold type; the rest is counted.
+
+    Attributes:
+        said: Query -> gold type, and the type that it gave or why it gave none.
+        untyped: Queries without a gold type.
+        failed: Queries that failed as a whole.
+    """
+
+    said: Mapping[str, tuple[ConflictType, ConflictType | Silence]]
+    untyped: int
+    failed: int
+
+    @property
+    def queries(self) -> int:
+        """All that were asked."""
+        return len(self.said) + self.untyped + self.failed
+
+    @property
+    def pairs(self) -> dict[str, tuple[ConflictType, ConflictType]]:
+        """Query -> gold type and the type that it gave."""
+        return {
+            name: (gold, given)
+            for name, (gold, given) in self.said.items()
+            if isinstance(given, ConflictType)
+        }
+
+    def silent(self, why: Silence) -> int:
+        """Queries of a gold type that it gave none, for that reason."""
+        return sum(given == why for _, given in self.said.values())
+
+    def right(self) -> dict[str, bool]:
+        """Query -> whether the type that it gave is the gold type."""
+        return {name: gold == given for name, (gold, given) in self.pairs.items()}
+
+    @property
+    def accuracy(self) -> Estimate | None:
+        """Share of right types among those given."""
+        return share(self.right().values())
+
+    @property
+    def accuracy_of_all(self) -> Estimate | None:
+        """The same among all queries with a gold type."""
+        return proportion(sum(self.right().values()), len(self.said))
+
+    @property
+    def macro_f1(self) -> Estimate | None:
+        """Over the types given."""
+        pairs = self.pairs.values()
+        gold, given = [gold for gold, _ in pairs], [given for _, given in pairs]
+        return macro_f1(gold, given, list(ConflictType))
+
+
+def predictions(result: QueryResult) -> dict[str, Prediction]:
+    """What every classifier says of a query, by the names of tables; `JOINT` comes last."""
+    found = {CLASSIFIERS[by]: each for by, each in result.predictions.items()}
+    joint = result.outcomes.get("taxonomy-aware")
+    if joint is not None:
+        unread = Prediction(
+            type=None,
+            by="json",
+            problem=joint.answer.problem or "the answer came without a type",
+            raw=joint.answer.raw,
+        )
+        found[JOINT] = joint.answer.prediction or unread
+    return found
+
+
+def shown_classifiers(own: Sequence[QueryResult]) -> list[str]:
+    """The classifiers that were asked anything, by the names of tables, in their order."""
+    used = {name for each in own for name in predictions(each)}
+    return [name for name in (*CLASSIFIERS.values(), JOINT) if name in used]
+
+
+def classification(own: Sequence[QueryResult], classifier: str) -> Classification:
+    """What a classifier, by its name in tables, says of the queries of a run."""
+    said: dict[str, tuple[ConflictType, ConflictType | Silence]] = {}
+    untyped = failed = 0
+    for each in own:
+        if each.status == "failed":
+            failed += 1
+            continue
+        made, gold = predictions(each).get(classifier), each.asked.conflict_type
+        if made is None:
+            continue
+        if gold is None:
+            untyped += 1
+        elif made.problem is not None:
+            said[each.id] = gold, "unreadable"
+        else:
+            said[each.id] = gold, made.type or "abstained"
+    return Classification(said, untyped, failed)
+
+
+def baseline(own: Sequence[QueryResult], name: str) -> Classification:
+    """One of `BASELINES`: the most frequent gold type of its kind; of equal ones the first.
+
+    It reads no source, so no query fails.
+    """
+    kinds = {each.id: name == BY_FORM and affirmed(each.asked.query) is not None for each in own}
+    known = {
+        each.id: each.asked.conflict_type for each in own if each.asked.conflict_type is not None
+    }
+    most = {
+        kind: commonest(known[id_] for id_ in known if kinds[id_] == kind)
+        for kind in {*kinds.values()}
+    }
+    said = {id_: (gold, most[kinds[id_]]) for id_, gold in known.items()}
+    return Classification(said, untyped=len(own) - len(known), failed=0)
+
+
+MODELS_FIRST: Final = (
+    *(CLASSIFIERS[by] for by in ("choice", "json")),
+    JOINT,
+    CLASSIFIERS["yes-no"],
+)
+"""Classifiers in the order in which their type is a query's verdict."""
+
+
+def _type(classifier: str) -> Score[QueryResult]:
+    return Score(
+        f"Type right, {classifier}",
+        lambda results: classification(results, classifier).right(),
+        test="McNemar",
+    )
+
+
+def _of_answers(rule: Rule, strategy: Strategy) -> Callable[[Sequence[QueryResult]], Values]:
+    return lambda results: Slice(Part("", results), strategy, results).scores(rule).values
+
+
+def _answers(strategy: Strategy) -> dict[str, Score[QueryResult]]:
+    measures: dict[str, tuple[str, Rule, Test]] = {
+        "behaviour": ("Expected behaviour", adherence, "McNemar"),
+        "recall": ("Answer recall", answer_recall, "McNemar"),
+        "grounding": ("Factual grounding", grounding, "sign flips"),
+    }
+    return {
+        f"{name}.{strategy}": Score(
+            f"{title}, {STRATEGIES[strategy]}", _of_answers(rule, strategy), test=test
+        )
+        for name, (title, rule, test) in measures.items()
+    }
+
+
+SCORES: Final[Mapping[str, Score[QueryResult]]] = {
+    **{f"type.{by}": _type(name) for by, name in CLASSIFIERS.items()},
+    "type.with-answer": _type(JOINT),
+    **{name: each for strategy in STRATEGIES for name, each in _answers(strategy).items()},
+}
+
+
+def verdict(result: QueryResult) -> str:
+    """The type that a classifier gives: the first of those that were asked."""
+    said = predictions(result)
+    given = next((said[name] for name in MODELS_FIRST if name in said), None)
+    if given is None:
+        return "not asked"
+    if given.problem is not None:
+        return "unreadable"
+    return "abstained" if given.type is None else CATEGORY[given.type].short

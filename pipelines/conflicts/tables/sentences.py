@@ -4,12 +4,10 @@ from collections.abc import Callable, Sequence
 from math import inf
 from typing import Final
 
-from pipelines.conflicts.judges.verdicts import Grounds
-from pipelines.conflicts.result import Sentence
+from pipelines.conflicts.result import Grounds, Sentence
 from pipelines.conflicts.tables.answers import JUDGE, RUN, STRATEGY, WRITER
 from pipelines.conflicts.tables.scores import Part, Slice, slices
-from pipelines.metrics.estimate import Estimate
-from pipelines.metrics.mean import mean
+from pipelines.metrics.estimate import Estimate, mean
 from pipelines.report.table import Column, Measure, Table
 
 CLUSTERED: Final = "In brackets 95 % t intervals over sentences, with queries as clusters."

@@ -7,22 +7,21 @@ from typing import Any, Final, NamedTuple
 
 from pipelines.conflicts import paper
 from pipelines.conflicts.pipeline import CLASSIFIERS
-from pipelines.conflicts.prediction import decide
 from pipelines.conflicts.tables.answers import RUN, WRITER
-from pipelines.conflicts.tables.scores import Part
-from pipelines.conflicts.tables.type_scores import (
+from pipelines.conflicts.tables.scores import (
     BASELINES,
     BY_FORM,
     MAJORITY,
     Classification,
+    Part,
     baseline,
     classification,
     predictions,
     shown_classifiers,
 )
-from pipelines.conflicts.taxonomy import TAXONOMY, Category
-from pipelines.metrics.label_mass import low_label_mass
-from pipelines.metrics.proportion import proportion, share
+from pipelines.conflicts.taxonomy import TAXONOMY, Category, decide
+from pipelines.metrics.calibration import low_label_mass
+from pipelines.metrics.estimate import proportion, share
 from pipelines.report.compare import Pair, columns, compare, correction
 from pipelines.report.table import HERE, Column, Measure, Table, of_place
 

@@ -1,27 +1,33 @@
 """Does ConflictScore tell answers that show both sides of a contradiction, as people do?"""
 
 import hashlib
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar, Final
 
-from pipelines.conflictscore.both_sides.result import JudgedResult
-from pipelines.conflictscore.both_sides.signs import DECISIONS
+from pipelines.conflictscore.claims import decomposition_prompt
 from pipelines.conflictscore.cost import scoring
-from pipelines.conflictscore.decomposition import decomposition_prompt
-from pipelines.conflictscore.example_scores import SCORES, verdict
 from pipelines.conflictscore.experiment import config
-from pipelines.conflictscore.pipeline import Scorer, conflict_score
-from pipelines.conflictscore.presets import AS_IN_PAPER
+from pipelines.conflictscore.pipeline import (
+    SCORES,
+    Scorer,
+    conflict_score,
+    relations_by_claim,
+    verdict,
+)
 from pipelines.conflictscore.relations import OF_RESPONSES
-from pipelines.conflictscore.settings import Settings
+from pipelines.conflictscore.result import Result
+from pipelines.conflictscore.scores import probability
+from pipelines.conflictscore.settings import AS_IN_PAPER, Settings
 from pipelines.data.jsonl import Dataset
 from pipelines.data.records import Document, Example
 from pipelines.data.released import Part, in_part
-from pipelines.data.wikicontradict import JudgedAnswer, judged_answers
+from pipelines.data.wikicontradict import JudgedAnswer, Verdict, judged_answers
 from pipelines.errors import InputError
-from pipelines.experiment.bounds import Cost, Tokens
+from pipelines.evidence.judgement import Relation
+from pipelines.experiment.cost import Cost, Tokens
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import judge_needs
 from pipelines.experiment.options import JudgedOptions, Overflow, RunOptions, judging
@@ -30,6 +36,124 @@ from pipelines.experiment.scores import Score, of_each
 from pipelines.files import read_bytes
 from pipelines.option import Option
 from pipelines.runs.folder import file_name
+
+
+class JudgedResult(Result):
+    """The ConflictScore of an answer, which model wrote it how, and what people say of it.
+
+    Its group is the question. `prompt` is one of `wikicontradict.FROM_BOTH`.
+    """
+
+    model: str
+    prompt: str
+    people: Verdict
+
+    @property
+    def correct(self) -> bool:
+        """Whether people say that it gives the answers of both passages."""
+        return self.people == "Correct"
+
+
+Sign = Callable[[Result], float | None]
+"""A number of an answer, higher where it rather shows both sides; None where it cannot be had."""
+
+HEDGES: Final = re.compile(
+    r"\b(?:however|although|though|while|whereas|but|according to|on the other hand|in contrast|"
+    r"contradict\w*|conflict\w*|inconsisten\w*|discrepan\w*|disagree\w*|differ\w*)\b",
+    re.IGNORECASE,
+)
+"""Words that set views side by side; the list was made before any answer was scored."""
+
+
+def agreed(result: Result) -> float | None:
+    """1 - CS-C: the share of claims that the passages do not dispute, in [0, 1]."""
+    return None if result.cs_c is None else 1 - result.cs_c
+
+
+def uncontradicted(result: Result) -> float | None:
+    """1 - CS-R: one less the mean share of contradiction, in [0, 1]."""
+    return None if result.cs_r is None else 1 - result.cs_r
+
+
+def not_overstated(result: Result) -> bool | None:
+    """Whether no claim is supported by one passage and contradicted by another."""
+    return None if result.cs_c is None else result.cs_c == 0
+
+
+def all_backed(result: Result) -> bool | None:
+    """Whether every passage supports some claim; None where unreadable labels leave it open."""
+    rows = relations_by_claim(result.judgements, len(result.documents))
+    columns = list(zip(*rows, strict=True))
+    backed = [Relation.SUPPORTS in column for column in columns]
+    if not columns or all(backed):
+        return all(backed) if columns else None
+    open_ = (
+        Relation.INVALID in column for column, own in zip(columns, backed, strict=True) if not own
+    )
+    return None if all(open_) else False
+
+
+def least_support(result: Result) -> float | None:
+    """Of the passage that supports the answer least, its greatest P(support), in [0, 1].
+
+    A label without probabilities has 1 or 0; None if no passage was read.
+    """
+    best: dict[str, float] = {}
+    for judgement in result.judgements:
+        if judgement.relation is not Relation.INVALID:
+            support = probability(judgement, Relation.SUPPORTS)
+            best[judgement.document] = max(best.get(judgement.document, 0.0), support)
+    return min(best.values(), default=None)
+
+
+def hedges(result: Result) -> float:
+    """How many `HEDGES` an answer has."""
+    return float(len(HEDGES.findall(result.response)))
+
+
+def length(result: Result) -> float:
+    """How many words an answer has."""
+    return float(len(result.response.split()))
+
+
+def as_number(sign: Callable[[Result], bool | None]) -> Sign:
+    """A sign of a yes or no: 1 or 0."""
+
+    def number(result: Result) -> float | None:
+        said = sign(result)
+        return None if said is None else float(said)
+
+    return number
+
+
+SIGNS: Final[Mapping[str, Sign]] = {
+    "1 − CS-C": agreed,
+    "1 − CS-R": uncontradicted,
+    "no claim in conflict": as_number(not_overstated),
+    "both passages support a claim": as_number(all_backed),
+    "least support of a passage": least_support,
+    "both sides": lambda result: result.both_sides,
+    "hedging words": hedges,
+    "words": length,
+}
+"""By name, those of a model first."""
+
+BASELINES: Final = ("hedging words", "words")
+"""Those of `SIGNS` that need none."""
+
+DECISIONS: Final[Mapping[str, Callable[[Result], bool | None]]] = {
+    "no claim in conflict": not_overstated,
+    "both passages support a claim": all_backed,
+}
+"""What ConflictScore says to whether an answer shows both sides."""
+
+PLAIN_DECISIONS: Final[Mapping[str, Callable[[Result], bool | None]]] = {
+    "a hedging word": lambda result: hedges(result) > 0,
+    "always yes": lambda _: True,
+    "always no": lambda _: False,
+}
+"""The same without a model."""
+
 
 SAMPLES: Final = Path(__file__).parents[2] / "data" / "samples" / "both_sides.jsonl"
 """Answers of our own in the release's format, which show how it works and not how well."""
@@ -133,7 +257,7 @@ async def _scored(item: JudgedAnswer, scorer: Scorer) -> JudgedResult:
 
 
 def _publication(runs: Runs[JudgedResult]) -> Publication:
-    from pipelines.conflictscore.both_sides.view import publication
+    from pipelines.conflictscore.both_sides.tables import publication
 
     return publication(runs)
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel
 
 from pipelines import prompts
-from pipelines.conflictscore.detection import sources
+from pipelines.conflictscore.detection import questions as sources
 from pipelines.conflictscore.detection.questions import (
     RANDOM_DOCUMENTS,
     Question,

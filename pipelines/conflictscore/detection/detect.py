@@ -1,14 +1,19 @@
 """Conflict Detection of one example: label every document, look for both sides (section 4.1)."""
 
-from collections.abc import Iterator
-from typing import Literal, Self
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Literal, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict
 
+from pipelines.conflictscore.detection.metrics import Verdict, f1_difference
 from pipelines.data.records import Document
 from pipelines.evidence.examples import ContestedClaim
-from pipelines.evidence.judgement import Judgement, Relation, Truncation, in_conflict
+from pipelines.evidence.judgement import Judgement, Relation, Truncation, conflicting, in_conflict
 from pipelines.evidence.labeller import Labeller
+from pipelines.report.compare import Comparison, Pair, columns, compare, correction
+from pipelines.report.table import Column, Measure, Table
+from pipelines.text.words import content_words, terms
 
 
 class DetectionResult(BaseModel):
@@ -76,3 +81,205 @@ async def detect(example: ContestedClaim, labeller: Labeller) -> DetectionResult
         conflict=conflict,
         truncations=labelled.truncations,
     )
+
+
+Detectors = Mapping[str, Sequence[DetectionResult]]
+"""Name of a detector -> its results, labellers first, then baselines."""
+
+
+class Mistake(BaseModel):
+    """A document that a labeller took for something else than it is (ConflictScore, Figure 3).
+
+    `evidence` is the document, whole; INVALID is predicted where the label could not be read.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    labeller: str
+    source: str
+    example: str
+    document: str
+    claim: str
+    question: str | None
+    evidence: str
+    title: str | None
+    truth: Relation
+    predicted: Relation
+    confidence: float | None
+    probabilities: dict[Relation, float] | None
+    snippet: str | None
+    reasoning: str | None
+    outcome: str
+
+
+def detectors(results: Detectors) -> dict[str, Sequence[DetectionResult]]:
+    """The results of all labellers, and of the baselines on the same examples."""
+    examples = {result.id: result.example for own in results.values() for result in own}.values()
+    return {
+        **results,
+        ALWAYS: [baseline(each, (), conflict=True) for each in examples],
+        LEXICAL: [
+            baseline(each, relations, conflict=conflicting(relations))
+            for each in examples
+            for relations in [by_overlap(each)]
+        ],
+    }
+
+
+def baseline(
+    example: ContestedClaim, relations: Sequence[Relation], *, conflict: bool
+) -> DetectionResult:
+    """What a detector without a model makes of an example; no relations label no document."""
+    judgements = tuple(
+        Judgement(claim=example.claim, document=document.id, relation=relation, source="baseline")
+        for document, relation in zip(example.documents, relations, strict=False)
+    )
+    return DetectionResult(
+        id=example.id, example=example, status="labelled", judgements=judgements, conflict=conflict
+    )
+
+
+def verdicts(results: Sequence[DetectionResult]) -> list[Verdict]:
+    """The decisions that could be determined, for metrics."""
+    return [
+        Verdict(each.example.conflict, each.conflict, each.example.group)
+        for each in results
+        if each.conflict is not None
+    ]
+
+
+def mistakes(results: Detectors) -> list[Mistake]:
+    """Every document that labellers took for something else, the most confident mistake first.
+
+    Unreadable labels, and labels without a probability, come last. Equal ones are in the order of
+    labeller, example and document.
+    """
+    found = [
+        Mistake(
+            labeller=labeller,
+            source=result.example.source,
+            example=result.id,
+            document=document.id,
+            claim=result.example.claim,
+            question=result.example.question,
+            evidence=document.text,
+            title=document.title,
+            truth=truth,
+            predicted=judgement.relation,
+            confidence=judgement.confidence,
+            probabilities=judgement.probabilities,
+            snippet=judgement.snippet,
+            reasoning=judgement.reasoning,
+            outcome=outcome(result.example, result.conflict),
+        )
+        for labeller, own in results.items()
+        for result in own
+        for document, truth, judgement in result.documents()
+        if judgement.relation is not truth
+    ]
+    found.sort(key=lambda each: -1.0 if each.confidence is None else each.confidence, reverse=True)
+    return found
+
+
+def outcome(example: ContestedClaim, conflict: bool | None) -> str:
+    """What came of an example, in words."""
+    if conflict is None:
+        return "undetermined"
+    if example.conflict:
+        return "conflict found" if conflict else "conflict missed"
+    return "conflict invented" if conflict else "no conflict found"
+
+
+ALWAYS = "always conflict"
+LEXICAL = "lexical overlap"
+
+
+class Thresholds(NamedTuple):
+    """Least content-word recall, in [0, 1], of a document on the topic, and of one in support."""
+
+    low: float
+    high: float
+
+
+CHOSEN = Thresholds(low=0.2, high=0.65)
+"""Those with the best F1 of conflict, averaged over the training halves of RAMDocs, ConflictQA and
+CLIMATE-FEVER (seed 0), in steps of 0.05."""
+
+
+def content_word_recall(claim: str, document: Document) -> float:
+    """Share of the claim's content words that stand in the document, in [0, 1].
+
+    Function words count where the claim has no others; a claim without words has recall 0.
+    """
+    wanted = content_words(claim)
+    return len(wanted.intersection(terms(document.as_read()))) / len(wanted) if wanted else 0.0
+
+
+def overlap_relation(recall: float, thresholds: Thresholds) -> Relation:
+    """The relation that shared words suggest.
+
+    All of the claim in the document: it supports. On the topic, but lacking some of it (the
+    answer, one hopes): it contradicts. Else it is irrelevant.
+    """
+    if recall >= thresholds.high:
+        return Relation.SUPPORTS
+    return Relation.CONTRADICTS if recall >= thresholds.low else Relation.IRRELEVANT
+
+
+def by_overlap(example: ContestedClaim, thresholds: Thresholds = CHOSEN) -> tuple[Relation, ...]:
+    """The relation of each document by shared words."""
+    return tuple(
+        overlap_relation(content_word_recall(example.claim, document), thresholds)
+        for document in example.documents
+    )
+
+
+def comparisons(sources: Mapping[str, Detectors]) -> Table:
+    """Each labeller less every other one and less the baselines, source by source.
+
+    By source, `sources` has the results of all detectors on it, labellers before baselines.
+    """
+    pairs = [
+        _pair(source, first, second, every)
+        for source, every in sources.items()
+        for first, second in combinations(every, 2)
+        if first not in (ALWAYS, LEXICAL)
+    ]
+    return Table.of(
+        pairs,
+        name="conflict_detection_comparisons",
+        title="Detectors compared",
+        caption="The first less the second, on the examples that both decided.",
+        columns=[
+            Column("source", "Source", lambda pair: pair.at),
+            Column("first", "First"),
+            Column("second", "Second"),
+            Measure("f1", "F1", lambda pair: pair.measures["f1"].difference),
+            *columns("accuracy", "Accuracy", "McNemar", p="p", n="examples"),
+        ],
+        notes=(
+            "In brackets the 95 % interval: of F1 by bootstrap over questions (2,000 resamples, "
+            "seed 0), of accuracy by t. p is of accuracy; it and that interval take examples as "
+            "independent, although the two of one question are not.",
+            *correction(pairs),
+        ),
+    )
+
+
+def _pair(source: str, first: str, second: str, every: Detectors) -> Pair[str]:
+    one, other = (_decided(every[name]) for name in (first, second))
+    right = compare(_right(every[first]), _right(every[second]), "McNemar")
+    f1 = Comparison(f1_difference(one, other), None, right.n)
+    return Pair(source, first, second, {"f1": f1, "accuracy": right})
+
+
+def _decided(results: Sequence[DetectionResult]) -> dict[str, Verdict]:
+    return {
+        each.id: Verdict(each.example.conflict, each.conflict, each.example.group)
+        for each in results
+        if each.conflict is not None
+    }
+
+
+def _right(results: Sequence[DetectionResult]) -> dict[str, float]:
+    return {each.id: float(each.right) for each in results if each.right is not None}

@@ -1,27 +1,32 @@
 """Conflict Detection over a file of examples, by one or several labellers in one run folder."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Final
 
 from pipelines.conflictscore.detection.detect import DetectionResult, detect
-from pipelines.conflictscore.detection.example_scores import SCORES
-from pipelines.conflictscore.presets import DETECTION_AS_IN_PAPER
 from pipelines.conflictscore.relations import OF_EXAMPLES
+from pipelines.conflictscore.settings import DETECTION_AS_IN_PAPER
 from pipelines.evidence.examples import SAMPLES, Bench, ContestedClaim, read
 from pipelines.evidence.judge import Judge, judge_named
 from pipelines.evidence.nli import calibrated
 from pipelines.evidence.risk import choose_threshold
 from pipelines.evidence.settings import JudgeSettings
-from pipelines.experiment.bounds import Cost, Tokens
-from pipelines.experiment.bounds import judging as judging_cost
+from pipelines.experiment.cost import Cost, Tokens
+from pipelines.experiment.cost import judging as judging_cost
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs, judge_needs
 from pipelines.experiment.options import JudgedOptions, Overflow, RunOptions, judging
 from pipelines.experiment.publish import Publication, Runs
+from pipelines.experiment.scores import Score, of_each
 from pipelines.option import Option
 from pipelines.runs.folder import file_name
+
+SCORES: Final[Mapping[str, Score[DetectionResult]]] = {
+    "right": Score("Right", of_each(lambda result: result.right), test="McNemar")
+}
+
 
 HELP = """Detect conflicting documents, and count how often a labeller is right.
 
@@ -119,7 +124,7 @@ def _summary(bench: Bench, name: str, settings: JudgeSettings, needs: Needs) -> 
 
 
 def _publication(runs: Runs[DetectionResult]) -> Publication:
-    from pipelines.conflictscore.detection.decisions import mistakes
+    from pipelines.conflictscore.detection.detect import mistakes
     from pipelines.conflictscore.detection.tables import all_tables
     from pipelines.conflictscore.detection.view import view
 

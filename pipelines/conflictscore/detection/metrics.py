@@ -4,11 +4,8 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from typing import NamedTuple
 
-from pipelines.metrics.bootstrap import percentile_estimate, redrawn_sums
-from pipelines.metrics.clustered_f1 import clustered_f1
-from pipelines.metrics.estimate import Estimate
-from pipelines.metrics.f1 import f1
-from pipelines.metrics.proportion import proportion
+from pipelines.metrics.estimate import Estimate, percentile_estimate, proportion, redrawn_sums
+from pipelines.metrics.rates import clustered_f1, f1
 
 
 class Verdict(NamedTuple):

@@ -1,19 +1,190 @@
-"""Questions of every source in one form, and the two examples that ConflictBench makes of each.
-
-ConflictScore, appendix A: an example with a conflict is a claim with the documents of all answers;
-an example without is a claim with its supporting documents and two documents of other questions.
-"""
+"""Released records as questions with documents and relations, and the two examples made of each."""
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final, Literal
 
+from nli.sentences import sentences
+from pipelines.data.ambigdocs import AmbiguousQuestion
+from pipelines.data.climate_fever import ClimateClaim
+from pipelines.data.conflictingqa import ContentiousQuestion
+from pipelines.data.conflictqa import KnowledgeConflict, without_note
+from pipelines.data.contraqa import ContraQuestion
+from pipelines.data.macnoise import NoisyQuestion, passage
+from pipelines.data.ramdocs import UNKNOWN, RamQuestion
 from pipelines.data.records import Document
 from pipelines.data.released import half
+from pipelines.data.wikicontradict import Side
 from pipelines.errors import InputError
 from pipelines.evidence.examples import ContestedClaim
 from pipelines.evidence.judgement import Relation, conflicting
+from pipelines.metrics.answers import canonical
+from pipelines.retrieval.bm25 import distinct_stems
+from pipelines.supervision.questions import evidence
 from pipelines.text.declarative import as_claim
+from pipelines.text.words import FUNCTION_WORDS, content_words, words
+from salience.words import word_pattern
+
+Stances = Literal["rules", "release"]
+"""Who says which side a passage takes: the rules of this module, or the release alone."""
+
+ALIGNED: Final = 0.6
+"""Share of a sentence's words from which another is the same sentence with something exchanged."""
+
+VERBATIM: Final = 0.8
+"""The same for answers that are no name or number, whose substitutes cannot be told by form."""
+
+LEAST_WORDS: Final = 3
+"""Content words that a sentence needs beside the answer to be known again."""
+
+_NOT: Final = re.compile(
+    r"\b(?:not(?! (?:only|just|merely|the only)\b)|never|nor|neither|cannot)\b|n['’]t\b"
+    r"|\b(?:rather than|instead of|contrary to)\b",
+    re.IGNORECASE,
+)
+_UNTIL: Final = re.compile(r"(?:\bnot|n['’]t)\b.*\b(?:until|before)\b", re.IGNORECASE)
+"""Denies what was before, not what is named: "It was not opened until 1932"."""
+_FALSE: Final = re.compile(
+    r"\b(?:no longer|false|untrue|wrong|incorrect|mistaken(?:ly)?|myth|misconception|"
+    r"fail(?:s|ed)? to)\b",
+    re.IGNORECASE,
+)
+"""May deny what is named, or something else: such a clause takes no side."""
+_CLAUSES: Final = re.compile(r";|(?<!,) but\b")
+_PARTS: Final = re.compile(
+    r"[,;:](?=\s)|\b(?:but|when|where|because|since|although|though|while|whereas|and(?= not\b))\b"
+    r"|(?=\b(?:rather than|instead of|contrary to)\b)",
+    re.IGNORECASE,
+)
+"""Between parts of a sentence that are denied each by itself: "in 1932, not in 1936"."""
+_WORDS: Final = "one two three four five six seven eight nine ten eleven twelve"
+_DIGITS: Final = {word: str(number) for number, word in enumerate(_WORDS.split(" "), 1)}
+_NUMBERS: Final = re.compile(
+    r"\d+(?:[.,]\d+)*(?![\d.,]*\d|s\b)|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|"
+    r"thirty|forty|fifty|hundred|thousand|million)\b",
+    re.IGNORECASE,
+)
+"""But decades: "the early 70s" is not another year than 1973."""
+_CAPITALISED: Final = re.compile(r"\b[A-Z][\w'’-]*")
+
+
+def supports(text: str, question: str, answers: Sequence[str], title: str = "") -> bool:
+    """Whether a passage answers the question: it names an answer where it speaks of the matter.
+
+    A clause names an answer and does not deny it; its sentence has a content word of the question,
+    and with the title half of them. "Four lead characters" is no answer to "how many seasons".
+    """
+    asked, about = (distinct_stems(each) for each in (question, title))
+    for alias in answers:
+        wanted = asked - distinct_stems(alias)
+        for sentence in _sentences(text):
+            named = [each for each in _CLAUSES.split(sentence) if names(each, alias)]
+            own = wanted & distinct_stems(sentence)
+            if not all(_denied(each) or _FALSE.search(each) for each in named) and (
+                not wanted or (own and 2 * len(own | (wanted & about)) >= len(wanted))
+            ):
+                return True
+    return False
+
+
+def contradicts(text: str, original: str, question: str, answers: Sequence[str]) -> bool:
+    """Whether the rewriting of a passage takes the other side than the passage, and no other."""
+    against = denies(text, answers) or replaces(text, original, question, answers)
+    return against and not supports(text, question, answers)
+
+
+def denies(text: str, answers: Sequence[str]) -> bool:
+    """Whether a passage names an answer to deny it: "It is not the Steelers, but the Cowboys".
+
+    The negation stands in the same part of the sentence: "It opened in 1932, not in 1936" and "He
+    did not see it, although it opened in 1932" deny no 1932.
+    """
+    return any(
+        names(part, alias) and _denied(part)
+        for sentence in _sentences(text)
+        for part in _PARTS.split(sentence)
+        for alias in answers
+    )
+
+
+def replaces(text: str, original: str, question: str, answers: Sequence[str]) -> bool:
+    """Whether a passage says what the original says, with something else in place of the answer.
+
+    A sentence of the original that names an answer has its like in the passage (`ALIGNED`), which
+    names none in any spelling, and has a number or name, as the answer is one, that neither the
+    original nor the question has.
+    """
+    known = f"{original} {question}"
+    others = [each for each in _sentences(text) if not any(_spells(each, one) for one in answers)]
+    for sentence in _sentences(original):
+        for alias in (each for each in answers if names(sentence, each)):
+            kept = content_words(sentence) - content_words(alias)
+            if len(kept) < LEAST_WORDS:
+                continue
+            least = ALIGNED if _NUMBERS.search(alias) or alias[:1].isupper() else VERBATIM
+            if any(
+                len(kept & content_words(other)) >= least * len(kept)
+                and _others_of_kind(alias, other, known)
+                for other in others
+            ):
+                return True
+    return False
+
+
+def _denied(part: str) -> bool:
+    return _NOT.search(part) is not None and not _UNTIL.search(part)
+
+
+def names(text: str, answer: str) -> bool:
+    """Whether an answer stands in a text word by word, whatever is between the words."""
+    named = " ".join(words(answer))
+    return bool(named) and f" {named} " in f" {' '.join(words(text))} "
+
+
+def _spells(text: str, answer: str) -> bool:
+    """Whether a text may name an answer in a spelling of its own.
+
+    With other accents or separators, a number as a word, or the words of a name apart: "Moliere",
+    "1.2 million" for "1,200,000", "7" for "seven", "John M. Hay".
+    """
+    own = content_words(answer)
+    return (
+        names(text, answer)
+        or f" {_canonical(answer)} " in f" {_canonical(text)} "
+        or bool(own and own <= content_words(text))
+    )
+
+
+def _canonical(text: str) -> str:
+    return " ".join(_DIGITS.get(word, word) for word in canonical(text).split())
+
+
+def _others_of_kind(answer: str, sentence: str, known: str) -> set[str]:
+    """What a sentence has that could stand in the answer's place, and is not known."""
+    if _NUMBERS.search(answer):
+        return _numbers(sentence) - _numbers(known)
+    new = content_words(sentence) - content_words(known)
+    if not answer[:1].isupper():
+        return set(new)
+    # "Interestingly," at the beginning is no name.
+    return {each for each in _lower(_CAPITALISED.findall(sentence)) if not each.endswith("ly")} & (
+        new - FUNCTION_WORDS
+    )
+
+
+def _numbers(text: str) -> set[str]:
+    return {_DIGITS.get(each, each.replace(",", "")) for each in _lower(_NUMBERS.findall(text))}
+
+
+def _lower(texts: Sequence[str]) -> set[str]:
+    return {text.lower() for text in texts}
+
+
+def _sentences(text: str) -> Iterator[str]:
+    return (text[span.start : span.end] for span in sentences(text))
+
 
 RANDOM_DOCUMENTS = 2
 """Documents of other questions in an example without conflict (appendix A)."""
@@ -171,3 +342,175 @@ def _example(
         relations=relations,
         conflict=conflicting(relations),
     )
+
+
+SUPPORTS, CONTRADICTS, IRRELEVANT = (
+    Relation.SUPPORTS, Relation.CONTRADICTS, Relation.IRRELEVANT,
+)  # fmt: skip
+_CLIMATE = {"SUPPORTS": SUPPORTS, "REFUTES": CONTRADICTS, "NOT_ENOUGH_INFO": IRRELEVANT}
+
+
+def ambigdocs(record: AmbiguousQuestion) -> Question:
+    """AmbigDocs: the claim gives the first document's answer; other answers contradict it."""
+    answer = record.documents[0].answer
+    passages = [
+        Passage(document.text, _side(agree(document.answer, answer)), document.title)
+        for document in record.documents
+    ]
+    return Question(record.question, tuple(passages), (record.question, answer))
+
+
+def contraqa(record: ContraQuestion) -> Question:
+    """ContraQA: the claim gives SQuAD's answer; the true paragraph supports, the false contradicts.
+
+    A false paragraph was made for one of several questions on its true paragraph: it need not
+    contradict the answer to the others (`stances.contradicts`).
+    """
+    title, asked, answers = record.title or None, record.question, record.answers
+    passages = [Passage(record.context, SUPPORTS, title)]
+    passages += [
+        Passage(
+            fake,
+            CONTRADICTS,
+            title,
+            borne_out=contradicts(fake, record.context, asked, answers),
+        )
+        for fake in record.fakes
+    ]
+    return Question(asked, tuple(passages), (asked, answers[0]))
+
+
+def macnoise(record: NoisyQuestion) -> Question | None:
+    """MacNoise: passages with the true answer support, their rewritings contradict.
+
+    Passages that were not rewritten do not give the answer; what they say of the claim is unknown,
+    so they are left out. A passage may have the answer's words and say something else; a rewriting
+    may avoid the point, or still say it. `stances` says which are borne out.
+    """
+    passages = []
+    asked, answers = record.question, record.answers
+    for context in record.rewritten:
+        title, original = passage(context.text)
+        title = title or context.title or None
+        own = supports(original, asked, answers, title or "")
+        passages.append(Passage(original, SUPPORTS, title, borne_out=own))
+        own_title, text = passage(context.text_pert)
+        if text.strip():
+            # What is exchanged in an original that is off the point is off it, too.
+            against = contradicts(text, original if own else "", asked, answers)
+            passages.append(Passage(text, CONTRADICTS, own_title or title, borne_out=against))
+    return Question(asked, tuple(passages), (asked, answers[0])) if passages else None
+
+
+def conflictingqa(record: ContentiousQuestion) -> Question:
+    """ConflictingQA: the claim affirms the question; pages with "yes" support it."""
+    passages = [
+        Passage(
+            page.text_window,
+            _side(page.stance == "yes"),
+            (page.title or "").strip() or None,
+            page.url,
+        )
+        for page in record.pages
+    ]
+    return Question(record.question, tuple(passages), (record.question, "yes"))
+
+
+def ramdocs(record: RamQuestion) -> Question | None:
+    """RAMDocs: the claim gives the first gold answer that a document has.
+
+    Documents with that answer support it; those with another answer contradict it, whether the
+    answer is right for another entity of the name or is misinformation; noise is irrelevant.
+    Answers of which one has all words of the other ("Football", "American football") agree. A
+    question without a document for any gold answer is left out.
+    """
+    given = [document.answer for document in record.documents if document.type == "correct"]
+    answers = (gold for gold in record.gold_answers if any(agree(each, gold) for each in given))
+    answer = next(answers, None)
+    if answer is None:
+        return None
+    passages = [
+        Passage(
+            document.text,
+            IRRELEVANT
+            if document.type == "noise" or document.answer == UNKNOWN
+            else _side(agree(document.answer, answer)),
+        )
+        for document in record.documents
+    ]
+    return Question(record.question, _distinct(passages), (record.question, answer))
+
+
+def conflictqa(record: KnowledgeConflict) -> Question:
+    """ConflictQA: the claim is the model's own answer, as it is released.
+
+    All four evidences go in: `parametric_memory` and its aligned evidence support,
+    `counter_memory` and its aligned evidence contradict, as the data set has it. So an example
+    with conflict has as many documents as one without, and their number tells nothing. Of the two
+    aligned evidences one is a short list of facts from StrategyQA, from which the answer follows
+    only by a further step ("Genghis Khan had sixteen children."); the other is written by a model
+    and says outright what it argues for. Some model-written evidence argues for the other side or
+    for none. The release's sides are kept as gold, so that no labeller is perfect here.
+    """
+    passages = _distinct(Passage(text, _side(own)) for text, own in evidence(record))
+    claim = without_note(record.memory_answer)
+    return Question(record.question, passages, claim=claim, question=record.question)
+
+
+def climate_fever(record: ClimateClaim) -> Question:
+    """CLIMATE-FEVER: claims with their five sentences; a disputed claim is one with conflict."""
+    passages = [
+        Passage(each.evidence, _CLIMATE[each.evidence_label], each.article or None)
+        for each in record.evidences
+    ]
+    return Question(record.claim, tuple(passages), claim=record.claim, name=record.claim_id)
+
+
+def wikicontradict(record: Side) -> Question:
+    """WikiContradict: people's statement of one passage's answer; the other contradicts it."""
+    passages = (Passage(record.supporting, SUPPORTS), Passage(record.contradicting, CONTRADICTS))
+    return Question(record.question, passages, claim=record.claim, question=record.question)
+
+
+def _side(supporting: bool) -> Relation:
+    return SUPPORTS if supporting else CONTRADICTS
+
+
+def agree(first: str, second: str) -> bool:
+    """Whether two answers are the same, or one stands in the other as it is.
+
+    Case, punctuation and articles aside: "3,559 people" and "3,559"; "Ice hockey" and "ice-hockey".
+    Numbers have to be the same in both, and a word with a hyphen is one word: "All-girls" is no
+    kind of "Girls", and "1-0" is not "0-1".
+    """
+    left, right = _words(first), _words(second)
+    if "-".join(left).split("-") == "-".join(right).split("-"):
+        return bool(left) or first.strip() == second.strip()
+    return _sorted_numbers(left) == _sorted_numbers(right) and (
+        _within(left, right) or _within(right, left)
+    )
+
+
+def _words(text: str) -> list[str]:
+    plain = re.sub(r"(?<=\d),(?=\d)", "", text.lower())
+    word = f"(?:{word_pattern().pattern})"
+    words = re.findall(f"{word}(?:-{word})*", plain)
+    return [word for word in words if word not in {"the", "a", "an"}]
+
+
+def _sorted_numbers(words: Sequence[str]) -> list[str]:
+    return sorted(word for word in words if word[0].isdigit())
+
+
+def _within(part: Sequence[str], whole: Sequence[str]) -> bool:
+    """Whether some words are a run of others."""
+    starts = range(len(whole) - len(part) + 1)
+    return bool(part) and any(whole[n : n + len(part)] == part for n in starts)
+
+
+def _distinct(passages: Iterable[Passage]) -> tuple[Passage, ...]:
+    """Without repetitions of a text; the first one's relation stays."""
+    found: dict[str, Passage] = {}
+    for each in passages:
+        found.setdefault(each.text, each)
+    return tuple(found.values())

@@ -7,27 +7,28 @@ from functools import cached_property
 from typing import Final
 
 from pipelines.conflictscore.detection import metrics
-from pipelines.conflictscore.detection.baselines import ALWAYS, CHOSEN, LEXICAL
 from pipelines.conflictscore.detection.bench import HARD
-from pipelines.conflictscore.detection.comparisons import comparisons
-from pipelines.conflictscore.detection.decisions import (
+from pipelines.conflictscore.detection.detect import (
+    ALWAYS,
+    CHOSEN,
+    LEXICAL,
+    DetectionResult,
     Detectors,
     Mistake,
+    comparisons,
     detectors,
     mistakes,
     verdicts,
 )
-from pipelines.conflictscore.detection.detect import DetectionResult
-from pipelines.conflictscore.labelling import label_columns, saved_share
+from pipelines.conflictscore.tables import label_columns, saved_share
 from pipelines.evidence.judgement import RELATIONS, Judgement, Relation
-from pipelines.metrics.accuracy import accuracy
+from pipelines.metrics.calibration import low_label_mass
 from pipelines.metrics.estimate import Estimate
-from pipelines.metrics.f1 import macro_f1
-from pipelines.metrics.label_mass import low_label_mass
+from pipelines.metrics.rates import accuracy, macro_f1
 from pipelines.report.failures import Failure, failed, truncations
 from pipelines.report.failures import failures as failure_table
 from pipelines.report.table import HERE, Column, Measure, Table, quote, shown
-from pipelines.report.text import one_line
+from pipelines.report.texts import one_line
 
 OVERALL = "overall"
 

@@ -5,12 +5,16 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from pipelines.conflictscore.detection.baselines import ALWAYS
 from pipelines.conflictscore.detection.bench import HARD
-from pipelines.conflictscore.detection.decisions import detectors, mistakes, outcome
-from pipelines.conflictscore.detection.detect import DetectionResult
+from pipelines.conflictscore.detection.detect import (
+    ALWAYS,
+    DetectionResult,
+    detectors,
+    mistakes,
+    outcome,
+)
 from pipelines.conflictscore.detection.tables import OVERALL, remarks, right_of, shared
-from pipelines.conflictscore.matrix import cell, first, sources
+from pipelines.conflictscore.view import cell, first, sources
 from pipelines.evidence.examples import ContestedClaim
 from pipelines.report import glance
 from pipelines.report.blocks import Cell, Facts, Matrix, Row, Sources, fact

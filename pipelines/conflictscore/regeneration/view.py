@@ -4,10 +4,13 @@ from collections.abc import Sequence
 from functools import partial
 
 from pipelines.conflictscore import view as of_responses
-from pipelines.conflictscore.matrix import sources
-from pipelines.conflictscore.regeneration.difference import difference
-from pipelines.conflictscore.regeneration.feedback import Feedback
-from pipelines.conflictscore.regeneration.regenerate import Attempt, Regeneration
+from pipelines.conflictscore.regeneration.regenerate import (
+    Attempt,
+    Feedback,
+    Regeneration,
+    difference,
+)
+from pipelines.conflictscore.view import sources
 from pipelines.report.blocks import Card, Cards, Sources
 from pipelines.report.explorer import Example, ExperimentView
 from pipelines.report.glance import ModelUsed

@@ -8,31 +8,27 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from pipelines.conflictscore.cost import scoring
-from pipelines.conflictscore.example_scores import SCORES, verdict
-from pipelines.conflictscore.pipeline import Scorer, conflict_score, prepare
-from pipelines.conflictscore.presets import REPORTS_AS_IN_PAPER
+from pipelines.conflictscore.pipeline import SCORES, Scorer, conflict_score, prepare, verdict
 from pipelines.conflictscore.relations import OF_RESPONSES
-from pipelines.conflictscore.reports.assignment import (
-    Assignment,
-    Topics,
-    assignments,
-    read,
-)
-from pipelines.conflictscore.reports.entity import REPLY_TOKENS as ENTITY
-from pipelines.conflictscore.reports.result import ReportResult
 from pipelines.conflictscore.reports.writing import (
     PROMPT,
     PROMPTINGS,
+    Assignment,
+    ReportResult,
     ReportWriter,
+    Topics,
+    assignments,
+    read,
     report_writer,
     write_report,
 )
-from pipelines.conflictscore.settings import Settings
+from pipelines.conflictscore.reports.writing import REPLY_TOKENS as ENTITY
+from pipelines.conflictscore.settings import REPORTS_AS_IN_PAPER, Settings
 from pipelines.data.jsonl import SAMPLES
 from pipelines.data.records import Example
 from pipelines.data.sampling import sample
 from pipelines.evidence.judge import model_of
-from pipelines.experiment.bounds import Cost, Tokens, call
+from pipelines.experiment.cost import Cost, Tokens, call
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import writer_needs
 from pipelines.experiment.options import JudgedOptions, JudgeModel, Overflow, RunOptions, judging

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from pipelines.conflictscore import paper
-from pipelines.conflictscore.reports.result import ReportResult
-from pipelines.conflictscore.reports.writing import PROMPTINGS
+from pipelines.conflictscore.reports.writing import PROMPTINGS, ReportResult
 from pipelines.conflictscore.result import MEASURES
 from pipelines.conflictscore.tables import (
     ABOUT_SCORES,
@@ -16,8 +15,7 @@ from pipelines.conflictscore.tables import (
 )
 from pipelines.evidence.judge import judge_named
 from pipelines.evidence.judgement import Relation
-from pipelines.metrics.estimate import Estimate
-from pipelines.metrics.mean import mean
+from pipelines.metrics.estimate import Estimate, mean
 from pipelines.report.compare import Pair, columns, compare, correction
 from pipelines.report.failures import Failure, failed, failures, invalid, truncations
 from pipelines.report.table import HERE, Column, Measure, Table, of_place, quote

@@ -6,8 +6,7 @@ from functools import partial
 from typing import Any
 
 from pipelines.conflictscore import view as of_responses
-from pipelines.conflictscore.reports.result import ReportResult
-from pipelines.conflictscore.reports.writing import PROMPTINGS
+from pipelines.conflictscore.reports.writing import PROMPTINGS, ReportResult
 from pipelines.conflictscore.result import MEASURES
 from pipelines.metrics.estimate import Estimate
 from pipelines.report import glance

@@ -1,20 +1,100 @@
 """Reports under three prompts that differ in how firmly they ask for balance (section 5)."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple
+
+from pydantic import BaseModel
 
 from pipelines import prompts
-from pipelines.conflictscore.reports.entity import Entity, main_entity
+from pipelines.conflictscore.result import Result
+from pipelines.data import conflictingqa, jsonl
 from pipelines.data.records import Document
+from pipelines.data.released import content, entries
+from pipelines.errors import InputError
 from pipelines.evidence.fitting import fit_together
 from pipelines.evidence.judgement import Truncation
 from pipelines.prompts import Prompt
+from pipelines.text.declarative import affirmed
+from pipelines.text.words import content_words
 from serving.calls import Sampling
 from serving.client import Client
+from serving.schemas import told
 from serving.tokens import Message
+
+MOST_CHARACTERS = 120
+REPLY_TOKENS = 64
+
+# What stands behind "in", "on" or "at" is where the thing is that the question asks about.
+_NAME = re.compile(
+    r"(?<=[^.?!:]\s)(?<!\b(?:in|on|at)\s)[A-Z0-9][\w'’-]*(?:\s+(?:of|the|de|and|[A-Z0-9][\w'’-]*))*"
+)
+_OPENING = re.compile(
+    r"(?:(?:in|on|at|to|for|of|by|from|with)\s+)?"
+    r"(?:what|which|who|whom|whose|when|where|why|how(?:\s+(?:many|much|long|often|far|old))?)\s+"
+    r"(?:(?:is|are|was|were|do|does|did|can|could|should|will|would|has|have|had)\s+)?"
+    r"(?:the|an?)?\s*",
+    re.IGNORECASE,
+)
+
+
+class EntityReply(BaseModel):
+    """The JSON reply to the prompt that asks for an entity."""
+
+    entity: Annotated[str, told(minLength=1, maxLength=MOST_CHARACTERS)]
+
+
+class Entity(NamedTuple):
+    """What a report is about, and who says so."""
+
+    name: str
+    source: Literal["model", "rule"]
+
+
+async def main_entity(question: str, client: Client, prompt: Prompt) -> Entity:
+    """The main entity by a language model, else by rule.
+
+    The rule is taken where the reply cannot be read, or names what no word of the question does.
+
+    Args:
+        question: Any.
+        client: The model.
+        prompt: "conflictscore/entity".
+
+    Raises:
+        RequestError: The question does not fit the context.
+        ServingError: No server can be had.
+    """
+    reply = await client.structured(
+        prompt.messages(question=question), EntityReply, Sampling(max_tokens=REPLY_TOKENS)
+    )
+    named = " ".join(reply.value.entity.split()).strip(" .?\"'") if reply.value else ""
+    if content_words(named) & content_words(question):
+        return Entity(named, "model")
+    return Entity(entity_by_rule(question), "rule")
+
+
+def entity_by_rule(question: str) -> str:
+    """The main entity without a model.
+
+    Of a question of yes or no it is the subject: "Is infinite scrolling a good web design
+    technique?" is about infinite scrolling. Of another one it is the longest name in it, else what
+    follows the words that ask.
+    """
+    asked = " ".join(question.split()).rstrip("? ")
+    if statement := affirmed(question):
+        pairs = zip(asked.split()[1:], statement.split(), strict=False)
+        same = takewhile(lambda pair: pair[0].casefold() == pair[1].casefold(), pairs)
+        subject = " ".join(word for word, _ in same)
+        return subject if len(subject) > len("the") else asked.partition(" ")[2]
+    names = _NAME.findall(asked)
+    return str(max(names, key=len)) if names else _OPENING.sub("", asked, count=1) or asked
+
 
 Prompting = Literal["rag", "balanced", "super-balanced", "copied"]
 
@@ -144,3 +224,116 @@ async def write_report(
         messages(writer.reports[prompting], texts), Sampling(max_tokens=writer.tokens)
     )
     return Report(reply.text.strip(), entity, reply.finished, cuts)
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A question with its documents.
+
+    Attributes:
+        id: Unique within its data.
+        question: What is asked.
+        documents: At least two.
+    """
+
+    id: str
+    question: str
+    documents: tuple[Document, ...]
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """A report to be written.
+
+    Attributes:
+        topic: What about.
+        prompting: Under which prompt.
+    """
+
+    topic: Topic
+    prompting: Prompting
+
+    @property
+    def id(self) -> str:
+        """`topic/prompting`."""
+        return f"{self.topic.id}/{self.prompting}"
+
+
+class Topics(NamedTuple):
+    """The questions of a file.
+
+    Attributes:
+        file: Its name.
+        digest: SHA-256 of its content.
+        topics: In the order of the file.
+        passed_over: Questions that cannot be in conflict: without a question, with a single
+            document, or, where stances are known, with one stance alone.
+    """
+
+    file: str
+    digest: str
+    topics: tuple[Topic, ...]
+    passed_over: int
+
+
+def read(path: Path) -> Topics:
+    """The questions of a file in our input format, or of ConflictingQA as released.
+
+    Of ConflictingQA, questions whose pages have both stances are taken: those that the paper's
+    gold labels call in conflict. Responses of our input format are not looked at.
+
+    Raises:
+        InputError: The file cannot be read, is of another format, or has no such question.
+    """
+    first = entries(path)[0].value
+    if isinstance(first, dict) and "search_query" in first:
+        questions = conflictingqa.read(path)
+        found = [
+            Topic(str(number), each.question, _pages(each.pages))
+            for number, each in enumerate(questions, start=1)
+            if {page.stance for page in each.pages} == {"yes", "no"}
+        ]
+        count = len(questions)
+    else:
+        records = {each.group: each for each in jsonl.read(path).examples}
+        found = [
+            Topic(name, each.question, each.documents)
+            for name, each in records.items()
+            if each.question is not None and len(each.documents) > 1
+        ]
+        count = len(records)
+    if not found:
+        raise InputError(
+            f"{path} has no question with documents that could disagree; each record needs a "
+            "'question' and two documents or more"
+        )
+    digest = hashlib.sha256(content(path)).hexdigest()
+    return Topics(path.name, digest, tuple(found), count - len(found))
+
+
+def assignments(topics: Sequence[Topic], promptings: Sequence[Prompting]) -> list[Assignment]:
+    """A report for each question and prompting, those of a question together."""
+    return [Assignment(topic, each) for topic in topics for each in promptings]
+
+
+def _pages(pages: Iterable[conflictingqa.WebPage]) -> tuple[Document, ...]:
+    return tuple(
+        Document(id=f"d{number}", text=page.text_window, title=page.title or None, url=page.url)
+        for number, page in enumerate(pages, start=1)
+    )
+
+
+class ReportResult(Result):
+    """A report with its score.
+
+    Attributes:
+        entity: What it is about; None of a document that was copied.
+        entity_source: Who named that: the model that wrote, or the rule.
+        finished: Whether the report ended by itself, and not for its length.
+        unread: Documents that the writer saw only in part; `truncations` are the judge's.
+    """
+
+    entity: str | None = None
+    entity_source: Literal["model", "rule"] | None = None
+    finished: bool = True
+    unread: tuple[Truncation, ...] = ()

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from pipelines.conflictscore import example_scores as of_responses
+from pipelines.conflictscore import pipeline as of_responses
 from pipelines.conflictscore.result import MEASURES
 from pipelines.conflictscore.truthfulqa.result import CONDITIONS, Condition, Setting, TruthResult
 from pipelines.experiment.scores import Score, of_each

@@ -8,14 +8,21 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, model_validator
 
+from pipelines.conflictscore.claims import LEAST_REPLY_TOKENS
+from pipelines.conflictscore.cost import scoring
 from pipelines.conflictscore.pipeline import prepare as prepare_scorer
-from pipelines.conflictscore.presets import TRUTHFULQA_AS_IN_PAPER
-from pipelines.conflictscore.settings import Settings
-from pipelines.conflictscore.truthfulqa.cost import cost
+from pipelines.conflictscore.settings import TRUTHFULQA_AS_IN_PAPER, Settings
 from pipelines.conflictscore.truthfulqa.example_scores import SCORES, verdict
 from pipelines.conflictscore.truthfulqa.items import Item, LeftOut, items_of
-from pipelines.conflictscore.truthfulqa.judging import TruthJudge, TruthJudgeName, truth_judge
+from pipelines.conflictscore.truthfulqa.judging import (
+    VERDICT_TOKENS,
+    TruthJudge,
+    TruthJudgeName,
+    truth_judge,
+)
 from pipelines.conflictscore.truthfulqa.pipeline import (
+    CHOICE_TOKENS,
+    NO_COMMENT,
     ClaimOfChoice,
     Methods,
     answer_question,
@@ -27,6 +34,7 @@ from pipelines.data.truthfulqa import SAMPLES, digest, read
 from pipelines.evidence.judge import model_of, tagger_of
 from pipelines.evidence.nli import nli_labeller
 from pipelines.evidence.store import stored
+from pipelines.experiment.cost import Cost, Tokens, call
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import writer_needs
 from pipelines.experiment.options import (
@@ -41,6 +49,67 @@ from pipelines.experiment.options import (
 from pipelines.experiment.publish import Publication, Runs
 from pipelines.option import Only, Option, one_of
 from pipelines.runs.folder import file_name, named_after
+
+
+def cost(
+    item: Item, tokens: Tokens, settings: Settings, answer_tokens: int, truth: TruthJudgeName
+) -> Cost:
+    """Two answers, and two more where the first is in conflict; each has a score.
+
+    An answer reads question and documents, one of the second two also the first answer, a claim of
+    it, and a quote of each document. Free-form answers, at most four, and two or three known ones
+    are judged: by the language model in two calls each, which read question, answer, and all right
+    and wrong answers; by the tagger in a pair for each right and wrong one.
+    """
+    blank = [""] * len(item.documents)
+    read = tokens(item.asked.question, *(each.as_read() for each in item.documents))
+    again = {
+        "documents": blank,
+        "question": "?",
+        "response": "",
+        "claim": "?",
+        "supporting": [{"document": 10, "text": ""}] * len(blank),
+        "contradicting": [],
+    }
+    if item.options is not None:
+        two = {"option_a": "", "option_b": ""}
+        options = tokens(item.options.a, item.options.b)
+        own = tokens.prompt(
+            "conflictscore/choose_from_web", documents=blank, question="", careful=True, **two
+        )
+        chosen = call(own + read + options, CHOICE_TOKENS).times(2)
+        own = tokens.prompt("conflictscore/choose_again", **again, **two)
+        claim = read + options
+        twice = call(own + read + options + options + claim, CHOICE_TOKENS).times(2, 0)
+        claims = [f"{item.asked.question} {item.options.a} {item.options.b}"]
+        return chosen + twice + scoring(settings, tokens, "", item.documents, claims).times(4, 0)
+    own = tokens.prompt("conflictscore/answer_from_web", documents=blank, question="", careful=True)
+    written = call(own + read, answer_tokens).times(2)
+    own = tokens.prompt("conflictscore/regenerate", **again, hedged=True)
+    claim = max(LEAST_REPLY_TOKENS, 3 * (answer_tokens + tokens.turn))
+    rewritten = call(own + 2 * read + answer_tokens + claim, answer_tokens).times(2, 0)
+    scored = scoring(settings, tokens, answer_tokens, item.documents).times(4)
+    return written + rewritten + scored + _judged(item, tokens, answer_tokens, truth)
+
+
+def _judged(item: Item, tokens: Tokens, answer_tokens: int, truth: TruthJudgeName) -> Cost:
+    asked, made = item.asked, 4
+    best = (asked.best_answer, asked.best_incorrect_answer, NO_COMMENT)
+    known = {each for each in best if each is not None}
+    references = (*asked.correct_answers, *asked.incorrect_answers)
+    if truth == "nli":
+        return Cost(pairs=(made + len(known)) * len(references))
+    lists = {
+        "correct": [""] * len(asked.correct_answers),
+        "incorrect": [""] * len(asked.incorrect_answers),
+    }
+    read = tokens(asked.question, *references) + max(answer_tokens, *map(tokens, known))
+    total = Cost()
+    for name in ("judge_truthful", "judge_informative"):
+        own = tokens.prompt(f"conflictscore/{name}", question="", answer="", **lists)
+        total += call(own + read, VERDICT_TOKENS).times(made + len(known), len(known))
+    return total
+
 
 PANEL = "TruthfulQA"
 
@@ -270,7 +339,7 @@ def _config(options: TruthOptions, methods: Methods, models: RunModels) -> dict[
 
 
 def _publication(runs: Runs[TruthResult]) -> Publication:
-    from pipelines.conflictscore.truthfulqa.tables.every import all_tables
+    from pipelines.conflictscore.truthfulqa.tables.all import all_tables
     from pipelines.conflictscore.truthfulqa.view import view
 
     made = all_tables(runs.results, runs.configs)

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from pipelines.conflictscore.truthfulqa.choices import Options, options_of
-from pipelines.conflictscore.truthfulqa.result import Setting
+from pipelines.conflictscore.truthfulqa.result import Options, Setting, options_of
 from pipelines.data.records import Document
 from pipelines.data.truthfulqa import TruthfulQuestion
 from pipelines.errors import InputError

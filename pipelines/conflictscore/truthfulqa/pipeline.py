@@ -8,18 +8,25 @@ from typing import Final, Literal
 
 from pipelines import prompts
 from pipelines.conflictscore.pipeline import Scorer, conflict_score
-from pipelines.conflictscore.regeneration.feedback import Feedback, feedback_on
-from pipelines.conflictscore.regeneration.regenerate import Attempt, Writer, rewrite, writer
+from pipelines.conflictscore.regeneration.regenerate import (
+    Attempt,
+    Feedback,
+    Writer,
+    feedback_on,
+    rewrite,
+    writer,
+)
 from pipelines.conflictscore.result import Result
-from pipelines.conflictscore.truthfulqa.choices import Options, read_choice
 from pipelines.conflictscore.truthfulqa.items import Item
 from pipelines.conflictscore.truthfulqa.judging import TruthJudge
 from pipelines.conflictscore.truthfulqa.result import (
     Condition,
+    Options,
     Outcome,
     Score,
     TruthResult,
     Verdict,
+    read_choice,
 )
 from pipelines.data.records import Example
 from pipelines.evidence.fitting import fit_together

@@ -5,12 +5,12 @@ from functools import partial
 from typing import Any, Final
 
 from pipelines.conflictscore import view as of_responses
-from pipelines.conflictscore.matrix import sources
 from pipelines.conflictscore.regeneration.view import new_words, told
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.truthfulqa.result import CONDITIONS, Condition, Outcome, TruthResult
+from pipelines.conflictscore.truthfulqa.tables.answers import truth_judge_named
 from pipelines.conflictscore.truthfulqa.tables.changes import FLIPS, flip
-from pipelines.conflictscore.truthfulqa.tables.parts import truth_judge_named
+from pipelines.conflictscore.view import sources
 from pipelines.report import glance
 from pipelines.report.blocks import Card, Cards, Fold, Sources
 from pipelines.report.explorer import Example, ExperimentView, Facet, Part

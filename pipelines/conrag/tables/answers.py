@@ -1,17 +1,53 @@
-"""The tables of what answers cite and of what responses invent (ConRAG, Tables V and VI)."""
+"""What answers cite, and name, and what responses invent (ConRAG, Tables II, V and VI)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from pipelines.conrag import paper
+from pipelines.conrag.citations import judge_told
 from pipelines.conrag.hallucination import accepted_contradictions, passage_auc, token_f1
 from pipelines.conrag.methods import ABLATIONS, METHODS
-from pipelines.conrag.result import ClaimResult
+from pipelines.conrag.query import ListWorth
+from pipelines.conrag.result import AnswerWorth, ClaimResult
 from pipelines.conrag.tables import figures
-from pipelines.conrag.tables.figures import Results
-from pipelines.metrics.estimate import Estimate
-from pipelines.metrics.proportion import share
+from pipelines.conrag.tables.figures import OURS, Results
+from pipelines.metrics.estimate import Estimate, mean, share
 from pipelines.report.table import HERE, Column, Measure, Table
+
+JUDGED = (
+    "conrag_citations",
+    "conrag_precision_recall",
+    "conrag_ablations",
+    "conrag_paired",
+    "conrag_conflict_bins",
+    "conrag_errors",
+)
+"""Tables with figures of what passages say of sentences."""
+
+
+def with_judges(
+    made: Iterable[Table], results: figures.Results, configs: Mapping[str, Mapping[str, Any]]
+) -> list[Table]:
+    """The tables with a note of who judged each data set of questions.
+
+    Results and configurations of `run.json` are by data set.
+    """
+    notes = [
+        f"{name}: {told}."
+        for name, own in results.items()
+        if figures.of_questions(own) and (told := _told(configs[name]))
+    ]
+    return [
+        replace(table, notes=(*table.notes, *notes)) if table.name in JUDGED else table
+        for table in made
+    ]
+
+
+def _told(config: Mapping[str, Any]) -> str:
+    """Who judged; of older runs the labeller did, in its own case."""
+    return judge_told({"citations": {"model": config["model"]}, **config})
+
 
 QUESTIONS = (
     "Of questions (alce), precision and recall are means over answers, as in ALCE, and what "
@@ -157,3 +193,74 @@ def hallucinations(results: Results) -> Table:
             "clustered by source, else Wilson's, which takes sentences as independent.",
         ),
     )
+
+
+def gold_answers(results: Results) -> Table:
+    """STR-EM by both rules (ASQA), precision, recall and F1 of lists (QAMPARI)."""
+    return Table.of(
+        [
+            Line(dataset, method, own)
+            for dataset, own in results.items()
+            if any(each.str_em is not None or each.listed for each in _worth(own, OURS))
+            for method in (*METHODS, *ABLATIONS)
+        ],
+        name="conrag_gold_answers",
+        title="Short answers",
+        caption="Which of the short answers that are known the answers to questions give.",
+        columns=[
+            *(DATA, METHOD, HERE),
+            _said("str_em", "STR-EM", lambda worth: worth.recall),
+            _said("str_em_substrings", "STR-EM, ALCE's rule", lambda worth: worth.str_em),
+            _of_lists("list_precision", "Precision", lambda listed: listed.precision),
+            _of_lists("list_recall_5", "Recall-5", lambda listed: listed.recall_5),
+            _of_lists("list_f1_5", "F1-5", lambda listed: listed.f1_5),
+            _of_lists("list_recall", "Recall", lambda listed: listed.recall),
+            _of_lists("list_f1", "F1", lambda listed: listed.f1),
+            Measure("items", "Items", lambda line: _items(line.own, line.method)),
+            UNREADABLE,
+            Column("answers", "Answers", lambda line: len(line.own)),
+        ],
+        notes=(
+            "Means over answers, as in ALCE, unreadable ones aside. STR-EM (ASQA): the share of "
+            "short answers that are said, as whole words; ALCE's rule takes parts of words, too.",
+            "Of lists (QAMPARI), as in ALCE: an item between commas is right if it is an alias of "
+            "a gold answer after normalisation; five gold answers are enough for recall-5 and "
+            "F1-5. Items is their mean number. A sentence about a conflict is no item.",
+        ),
+    )
+
+
+def _worth(own: Sequence[ClaimResult], method: str) -> list[AnswerWorth]:
+    """Of the readable answers to questions."""
+    return [
+        each.question.worth[method]
+        for each in own
+        if each.question is not None and each.outcomes[method].problem is None
+    ]
+
+
+def _said(
+    key: str, title: str, of: Callable[[AnswerWorth], float | None]
+) -> Measure[Line[ClaimResult]]:
+    """A column of answers in prose."""
+
+    def share(own: Sequence[ClaimResult], method: str) -> Estimate | None:
+        short = [each for each in _worth(own, method) if each.str_em is not None]
+        shares = [value for each in short if (value := of(each)) is not None]
+        return mean(shares, bounds=(0, 1))
+
+    return figure(key, title, share)
+
+
+def _of_lists(key: str, title: str, of: Callable[[ListWorth], float]) -> Measure[Line[ClaimResult]]:
+    """A column of lists."""
+
+    def share(own: Sequence[ClaimResult], method: str) -> Estimate | None:
+        lists = [each.listed for each in _worth(own, method) if each.listed]
+        return mean([of(each) for each in lists], bounds=(0, 1))
+
+    return figure(key, title, share)
+
+
+def _items(own: Sequence[ClaimResult], method: str) -> Estimate | None:
+    return mean([float(each.listed.items) for each in _worth(own, method) if each.listed])

@@ -6,8 +6,8 @@ from math import fsum
 from typing import Final, NamedTuple
 
 from pipelines.conrag import paper
+from pipelines.conrag.evidence import Stance
 from pipelines.conrag.result import ClaimResult
-from pipelines.conrag.stance import Stance
 from pipelines.conrag.tables.figures import Results, of_questions, of_responses
 from pipelines.evidence.judgement import Relation
 from pipelines.report.glance import count

@@ -1,14 +1,199 @@
-"""The errors of ConRAG by the paper's categories (Table IX), and all of them to be sorted."""
+"""What kind of error a method makes: the paper's categories (Table IX), guessed by rules."""
 
+import re
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from nli.sentences import sentences
 from pipelines.conrag import paper
+from pipelines.conrag.answer import Outcome
+from pipelines.conrag.evidence import SIDES, Stance, key_phrases
 from pipelines.conrag.result import ClaimResult, Passage
-from pipelines.conrag.tables.categories import CATEGORIES, category, faults
 from pipelines.conrag.tables.figures import OURS, Results, of_questions, of_responses
-from pipelines.metrics.proportion import proportion
+from pipelines.evidence.judgement import Relation
+from pipelines.metrics.estimate import proportion
 from pipelines.report.table import Column, Measure, Table
+from pipelines.text.words import content_words
+
+ENTITY, TEMPORAL, NEGATION, SPARSITY, MULTI_HOP, LEAKAGE = paper.PERCENT
+OTHER = "none of these"
+CATEGORIES = (ENTITY, TEMPORAL, NEGATION, SPARSITY, MULTI_HOP, LEAKAGE, OTHER)
+
+_NEGATION = re.compile(
+    r"\b(?:not|no|never|none|neither|nor|cannot|without|\w+n['’]t|only|all|every|each|any|most|"
+    r"many|few|several|some|more|less|fewer|least|at least|at most|always|half|both)\b",
+    re.IGNORECASE,
+)
+_TIME = re.compile(
+    r"\b(?:1[0-9]{3}|20[0-9]{2}|\d{1,2}(?:st|nd|rd|th) century|before|after|until|since|former|"
+    r"formerly|current|currently|now|today|originally|later|earlier|recent|recently)\b",
+    re.IGNORECASE,
+)
+_OTHER_SIDE = {Stance.SUPPORT: Relation.CONTRADICTS, Stance.REFUTE: Relation.SUPPORTS}
+
+
+def category(result: ClaimResult, method: str) -> str | None:
+    """The category of a method's error: the first whose rule holds; None where there is none."""
+    if not faults(result, method):
+        return None
+    if result.question is not None:
+        holds = _of_answer(result, method)
+    elif result.response is not None:
+        holds = _of_sentence(result, method)
+    else:
+        holds = _of_claim(result, method)
+    return next((name for name, applies in holds.items() if applies), OTHER)
+
+
+def faults(result: ClaimResult, method: str) -> tuple[str, ...]:
+    """What is wrong, in words; nothing where all is right, unknown, or unreadable.
+
+    Of an answer to a question: sentences that their citations do not bear out, sentences that
+    contradict the packet, and what is to be said and is not. Else a stance that is not the gold
+    one.
+    """
+    outcome = result.outcomes[method]
+    if result.question is not None:
+        worth = result.question.worth.get(method)
+        if worth is None or outcome.problem is not None:
+            return ()
+        cited = worth.citations
+        bare = cited.sentences - cited.supported
+        said = (
+            (bare, f"{bare} of {cited.sentences} sentences not borne out"),
+            (worth.contradicting, f"{worth.contradicting} contradict the packet"),
+            (
+                worth.recall is not None and worth.recall < 1,
+                f"says {worth.recall or 0:.2f} of what is to be said",
+            ),
+        )
+        return tuple(text for wrong, text in said if wrong)
+    if result.stance is None or outcome.undecided or outcome.stance is result.stance:
+        return ()
+    return (f"{outcome.stance.value}, not {result.stance.value}",)
+
+
+Holds = Mapping[str, bool]
+"""Category -> whether its rule holds, in the order in which they are tried."""
+
+
+def _of_claim(result: ClaimResult, method: str) -> Holds:
+    """The rules for a wrong stance on a claim, of whose passages it is known what they say.
+
+    - evidence sparsity: a side was taken where there is none to take, or no gold evidence was
+      retrieved;
+    - negation or quantifier, temporal mismatch: a passage is tagged as the side that it does not
+      take, and it and the claim differ in such words;
+    - multi-hop evidence: every gold set has several units;
+    - entity disambiguation: a passage that takes no side is tagged with one, and it and its title
+      lack a name of the claim;
+    - citation leakage: the answer cites such a passage.
+    """
+    gold = {name for units in result.evidence for name in units}
+    retrieved = {each.id for each in result.passages}
+    turned = [
+        each.text for each in result.passages if each.truth in SIDES and each.tag != each.truth
+    ]
+    idle = [each for each in result.passages if each.tag in SIDES and each.truth not in SIDES]
+    nothing_to_say = result.stance is Stance.NOT_ENOUGH_INFO
+    return {
+        SPARSITY: nothing_to_say or (bool(gold) and not gold & retrieved),
+        NEGATION: _differ(_NEGATION, result.claim, turned),
+        TEMPORAL: _differ(_TIME, result.claim, turned),
+        MULTI_HOP: bool(gold) and all(len(units) > 1 for units in result.evidence),
+        ENTITY: any(_lacks_a_name(result.claim, [each]) for each in idle),
+        LEAKAGE: not {each.id for each in idle}.isdisjoint(result.outcomes[method].cited),
+    }
+
+
+def _of_sentence(result: ClaimResult, method: str) -> Holds:
+    """The rules for a wrong stance on a sentence of a response; of passages only tags are known.
+
+    - evidence sparsity: a side was taken on a sentence of which the source says nothing;
+    - negation or quantifier, temporal mismatch: a passage is tagged as the other side than that of
+      the sentence's mark, and its sentence that decided and the response's differ in such words;
+    - multi-hop evidence: the source bears the sentence out, and of its several passages none is
+      tagged as doing so by itself;
+    - entity disambiguation: a passage is tagged with a side, and it and its title lack a name of
+      the sentence;
+    - citation leakage: a passage is cited that the tagger calls irrelevant.
+    """
+    passages, stance = result.passages, result.stance
+    against = _OTHER_SIDE.get(stance) if stance is not None else None
+    turned = [
+        telling_sentence(result.claim, each.text, each.rationale)
+        for each in passages
+        if each.tag is against
+    ]
+    alone = any(each.tag is Relation.SUPPORTS for each in passages)
+    sided = (each for each in passages if each.tag in SIDES)
+    return {
+        SPARSITY: stance is Stance.NOT_ENOUGH_INFO,
+        NEGATION: _differ(_NEGATION, result.claim, turned),
+        TEMPORAL: _differ(_TIME, result.claim, turned),
+        MULTI_HOP: stance is Stance.SUPPORT and len(passages) > 1 and not alone,
+        ENTITY: any(_lacks_a_name(result.claim, [each]) for each in sided),
+        LEAKAGE: _leaks(result, result.outcomes[method]),
+    }
+
+
+def _of_answer(result: ClaimResult, method: str) -> Holds:
+    """The rules for a faulty answer to a question; sentences are held beside what they cite.
+
+    - evidence sparsity: it answers, and no retrieved passage is known to have the gold answer;
+    - negation or quantifier, temporal mismatch: a sentence has such a word, and no passage that it
+      cites has it;
+    - multi-hop evidence: it says a part of what is to be said and not the rest;
+    - entity disambiguation: a sentence has a name that no passage that it cites has;
+    - citation leakage: it cites a passage that the tagger calls irrelevant.
+    """
+    outcome = result.outcomes[method]
+    passages = {each.id: each for each in result.passages}
+    cited = [
+        (each.text, [passages[name] for name in each.cites if name in passages])
+        for each in outcome.statements
+        if each.about != "none" and each.cites
+    ]
+    worth = result.question.worth.get(method) if result.question is not None else None
+    recall = worth.recall if worth is not None else None
+    answers = any(each.about != "none" for each in outcome.statements)
+    return {
+        SPARSITY: answers and Relation.SUPPORTS not in result.truth.values(),
+        NEGATION: any(_has_more(_NEGATION, text, found) for text, found in cited),
+        TEMPORAL: any(_has_more(_TIME, text, found) for text, found in cited),
+        MULTI_HOP: recall is not None and 0 < recall < 1,
+        ENTITY: any(_lacks_a_name(text, found) for text, found in cited),
+        LEAKAGE: _leaks(result, outcome),
+    }
+
+
+def telling_sentence(claim: str, text: str, rationale: str | None) -> str:
+    """The sentence of a passage that decided, or else the one with most words of the claim."""
+    parts = [text[slice(*span)] for span in sentences(text)]
+    wanted = content_words(claim)
+    return rationale or max(parts, key=lambda part: len(wanted & content_words(part)), default=text)
+
+
+def _leaks(result: ClaimResult, outcome: Outcome) -> bool:
+    return any(result.tags.get(name) is Relation.IRRELEVANT for name in outcome.cited)
+
+
+def _differ(pattern: re.Pattern[str], claim: str, texts: Iterable[str]) -> bool:
+    """Whether one of the texts has not just the claim's words of a kind."""
+    return any({*pattern.findall(claim.lower())} != {*pattern.findall(t.lower())} for t in texts)
+
+
+def _has_more(pattern: re.Pattern[str], text: str, cited: Sequence[Passage]) -> bool:
+    """Whether a text has words of a kind that none of the passages has."""
+    there = {word for each in cited for word in pattern.findall(each.text.lower())}
+    return not there.issuperset(pattern.findall(text.lower()))
+
+
+def _lacks_a_name(text: str, passages: Sequence[Passage]) -> bool:
+    """Whether passages and their titles lack a name of a text."""
+    read = " ".join(f"{each.title or ''} {each.text}" for each in passages).lower()
+    return any(name not in read for name in key_phrases(text))
 
 
 class Share(NamedTuple):

@@ -10,11 +10,11 @@ from typing import Final, NamedTuple
 from markupsafe import Markup
 
 from pipelines.conrag import paper
-from pipelines.conrag.outcome import Outcome
+from pipelines.conrag.answer import Outcome
+from pipelines.conrag.evidence import SIDES
 from pipelines.conrag.result import ClaimResult
 from pipelines.conrag.tables import figures
 from pipelines.conrag.tables.figures import Citations, Results
-from pipelines.conrag.tagged import SIDES
 from pipelines.report.plots import Place, plane
 from pipelines.report.table import HERE, Column, Measure, Quoted, Table, estimate_of
 

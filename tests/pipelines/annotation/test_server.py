@@ -7,8 +7,7 @@ import pytest
 from annotations import C, S, subject, write_run
 from fastapi.testclient import TestClient
 
-from pipelines.annotation.labels import Labels
-from pipelines.annotation.sample import draw
+from pipelines.annotation.sample import Labels, draw
 from pipelines.annotation.server import LARGEST, application
 from pipelines.loopback import Door
 

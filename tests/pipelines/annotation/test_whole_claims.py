@@ -9,8 +9,7 @@ from annotations import C, I, S, X, subject, write_run
 from commands import Contested, table
 
 from pipelines.annotation.agreement import ratings
-from pipelines.annotation.labels import Labels
-from pipelines.annotation.sample import draw, opened
+from pipelines.annotation.sample import Labels, draw, opened
 from pipelines.annotation.subject import Subject
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.scores import conflict_score_count, conflict_score_ratio

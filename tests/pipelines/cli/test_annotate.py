@@ -16,8 +16,7 @@ from annotations import ENTRY, C, I, S, subject, write_run
 from commands import Contested, contents, table
 from playwright.sync_api import Browser, Page, expect
 
-from pipelines.annotation.labels import Labels
-from pipelines.annotation.sample import opened
+from pipelines.annotation.sample import Labels, opened
 from pipelines.cli.run import publish
 from pipelines.runs.folder import RunFolder
 

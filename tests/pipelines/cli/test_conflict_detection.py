@@ -8,8 +8,8 @@ import pytest
 from commands import Contested, contents, table
 from scripted import Scripted, fenced_text
 
-from pipelines.conflictscore.detection.baselines import CHOSEN
 from pipelines.conflictscore.detection.bench import SOURCES, part_of
+from pipelines.conflictscore.detection.detect import CHOSEN
 from pipelines.data.released import half
 from pipelines.evidence.examples import SAMPLES, ContestedClaim, read
 

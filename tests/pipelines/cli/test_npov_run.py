@@ -25,8 +25,7 @@ from pipelines.npov.result import (
     SUPPORT,
 )
 from pipelines.npov.settings import TuningSettings
-from pipelines.npov.soft_prompt import SoftPrompt, Task
-from pipelines.npov.tuned_on import Subject, TunedOn
+from pipelines.npov.soft_prompt import SoftPrompt, Subject, Task, TunedOn
 from serving import models
 
 FIGURE = re.compile(r"-?\d+(?:\.\d+)?e-?\d+|-?\d+\.\d+")

@@ -9,8 +9,7 @@ from by_schema import reply, weigh
 from scripted import Scripted
 
 from pipelines import papers
-from pipelines.cluster.sent import received, sent
-from pipelines.cluster.worker import Reply, Worker
+from pipelines.cluster.worker import Reply, Worker, received, sent
 from pipelines.conflictscore.detection.experiment import DetectionOptions
 from pipelines.evidence.settings import JudgeSettings
 from pipelines.option import nested

@@ -8,11 +8,9 @@ import pytest
 from conflicts_endpoint import WEIGHTS, asking, call_of, category, query
 from scripted import fenced_text, prompt_of
 
-from pipelines.conflicts.classification import by_choice, by_json
-from pipelines.conflicts.prediction import Prediction, decide
 from pipelines.conflicts.settings import ConflictsSettings
-from pipelines.conflicts.taxonomy import TAXONOMY, ConflictType
-from pipelines.conflicts.writer import writer
+from pipelines.conflicts.strategies import by_choice, by_json, writer
+from pipelines.conflicts.taxonomy import TAXONOMY, ConflictType, Prediction, decide
 
 SETTINGS = ConflictsSettings()
 TYPES = [each.type for each in TAXONOMY]

@@ -17,18 +17,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pipelines.conflicts.datasets import SAMPLES, as_query, read
-from pipelines.conflicts.dates import newest_first, written
-from pipelines.conflicts.question import Query, Source
-from pipelines.conflicts.segments import best_segment, keeping
-from pipelines.conflicts.statistics import (
+from pipelines.conflicts.data import (
     BY_ORIGIN,
     NOT_STATED,
     QUERIES,
+    SAMPLES,
+    Query,
+    Source,
     Statistic,
+    as_query,
+    newest_first,
     origin_name,
+    read,
     statistics,
+    written,
 )
+from pipelines.conflicts.segments import best_segment, keeping
 from pipelines.conflicts.taxonomy import ANSWERABLE, TAXONOMY, ConflictType
 from pipelines.data import conflicts
 from pipelines.data.conflicts import LABELS, ConflictsResult, official_label

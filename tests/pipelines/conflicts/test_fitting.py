@@ -6,11 +6,11 @@ from typing import get_args
 
 import pytest
 
-from pipelines.conflicts.fitting import fit_sources
-from pipelines.conflicts.question import Query, Source
+from pipelines.conflicts.data import Query, Source
+from pipelines.conflicts.pipeline import fit_sources
 from pipelines.conflicts.settings import ConflictsSettings
+from pipelines.conflicts.strategies import TypePrompt, Writer, writer
 from pipelines.conflicts.taxonomy import ConflictType
-from pipelines.conflicts.writer import TypePrompt, Writer, writer
 from pipelines.evidence.judgement import Truncation
 from serving.backend import RunningEndpoints
 from serving.cache import CompletionCache

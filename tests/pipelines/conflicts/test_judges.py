@@ -11,13 +11,16 @@ from debates import schema_of
 from known_labels import KnownLabels, TooLong
 from scripted import fenced_text, prompt_of
 
-from pipelines.conflicts.judges.grounding import grounding
-from pipelines.conflicts.judges.judge import judge, judged
-from pipelines.conflicts.judges.model import model_judge
-from pipelines.conflicts.judges.recall import WORD_FOR_WORD, inclusion
-from pipelines.conflicts.judges.verdicts import Adherence, Grounds, Inclusion, Verdicts
-from pipelines.conflicts.question import Query, Source
-from pipelines.conflicts.result import Answer, Sentence
+from pipelines.conflicts.data import Query, Source
+from pipelines.conflicts.judges import (
+    WORD_FOR_WORD,
+    grounding,
+    inclusion,
+    judge,
+    judged,
+    model_judge,
+)
+from pipelines.conflicts.result import Adherence, Answer, Grounds, Inclusion, Sentence, Verdicts
 from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.data.records import Document

@@ -12,13 +12,16 @@ import pytest
 from conflicts_endpoint import asking
 from scripted import fenced_text, prompt_of
 
-from pipelines.conflicts.judges.behaviour import behaviour
-from pipelines.conflicts.judges.grounding import grounding
-from pipelines.conflicts.judges.model import model_judge
-from pipelines.conflicts.judges.recall import inclusion
-from pipelines.conflicts.judges.verdicts import Adherence, Grounds, Inclusion, SentenceGrounding
-from pipelines.conflicts.question import Query, Source
-from pipelines.conflicts.result import Answer, Sentence
+from pipelines.conflicts.data import Query, Source
+from pipelines.conflicts.judges import behaviour, grounding, inclusion, model_judge
+from pipelines.conflicts.result import (
+    Adherence,
+    Answer,
+    Grounds,
+    Inclusion,
+    Sentence,
+    SentenceGrounding,
+)
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.prompts import fenced
 from serving.client import Client

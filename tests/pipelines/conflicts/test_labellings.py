@@ -1,17 +1,19 @@
 """What people can label of a CONFLICTS run, and what they see of it."""
 
+from pipelines.conflicts.data import Query, Source
 from pipelines.conflicts.experiment import EXPERIMENT
-from pipelines.conflicts.judges.verdicts import (
+from pipelines.conflicts.result import (
     Adherence,
+    Answer,
     Grounding,
     Grounds,
+    Outcome,
+    QueryResult,
+    Sentence,
     SentenceGrounding,
     Verdicts,
 )
-from pipelines.conflicts.prediction import Prediction
-from pipelines.conflicts.question import Query, Source
-from pipelines.conflicts.result import Answer, Outcome, QueryResult, Sentence
-from pipelines.conflicts.taxonomy import ConflictType
+from pipelines.conflicts.taxonomy import ConflictType, Prediction
 
 OUTDATED, OPINIONS = ConflictType.OUTDATED, ConflictType.OPINIONS
 SHARES = dict.fromkeys(ConflictType, 0.1) | {OUTDATED: 0.6}

@@ -11,21 +11,24 @@ from hypothesis import strategies as st
 from pages import Reading, every, safe, unpacked
 from playwright.sync_api import Locator, Page, expect
 
-from pipelines.conflicts import opened
-from pipelines.conflicts.judges.verdicts import (
+from pipelines.conflicts import blocks as opened
+from pipelines.conflicts.data import Query, Source
+from pipelines.conflicts.result import (
     Adherence,
+    Answer,
     Grounding,
     Grounds,
     Inclusion,
+    Outcome,
+    QueryResult,
+    Sentence,
     SentenceGrounding,
+    Strategy,
     Verdicts,
 )
-from pipelines.conflicts.prediction import Prediction
-from pipelines.conflicts.question import Query, Source
-from pipelines.conflicts.result import Answer, Outcome, QueryResult, Sentence, Strategy
-from pipelines.conflicts.tables.every import all_tables
+from pipelines.conflicts.tables.all import all_tables
 from pipelines.conflicts.tables.scores import Part
-from pipelines.conflicts.taxonomy import ConflictType
+from pipelines.conflicts.taxonomy import ConflictType, Prediction
 from pipelines.conflicts.view import query_view, view
 from pipelines.evidence.judgement import Judgement, Relation, Truncation
 from pipelines.report import blocks, texts

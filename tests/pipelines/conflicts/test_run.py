@@ -12,17 +12,23 @@ from conflicts_endpoint import asking, query, writes
 from known_labels import KnownLabels
 
 from pipelines.conflicts import pipeline
+from pipelines.conflicts.data import Query
 from pipelines.conflicts.experiment import EXPERIMENT
-from pipelines.conflicts.judges.verdicts import Adherence, Grounds, Inclusion, Verdicts
 from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES, Methods, examine
-from pipelines.conflicts.prediction import Prediction
-from pipelines.conflicts.question import Query
-from pipelines.conflicts.result import Answer, QueryResult, Strategy
+from pipelines.conflicts.result import (
+    Adherence,
+    Answer,
+    Grounds,
+    Inclusion,
+    QueryResult,
+    Strategy,
+    Verdicts,
+)
 from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.strategies import answer
-from pipelines.conflicts.tables.every import all_tables
+from pipelines.conflicts.tables.all import all_tables
 from pipelines.conflicts.tables.scores import Part
-from pipelines.conflicts.taxonomy import ConflictType
+from pipelines.conflicts.taxonomy import ConflictType, Prediction
 from pipelines.data.jsonl import OnError
 from pipelines.experiment.execute import resume
 from pipelines.experiment.experiment import Work

@@ -9,14 +9,19 @@ import pytest
 from conflicts_endpoint import asking, call_of, category, query, writes
 from scripted import fenced_text, prompt_of
 
-from pipelines.conflicts.classification import by_choice, by_json
-from pipelines.conflicts.prediction import Prediction
-from pipelines.conflicts.question import Query, Source
+from pipelines.conflicts.data import Query, Source
 from pipelines.conflicts.result import Answer, Sentence, Strategy
 from pipelines.conflicts.settings import ConflictsSettings
-from pipelines.conflicts.strategies import answer, bare
-from pipelines.conflicts.taxonomy import CATEGORY, TAXONOMY, ConflictType
-from pipelines.conflicts.writer import EXPLANATION_TOKENS, Writer, writer
+from pipelines.conflicts.strategies import (
+    EXPLANATION_TOKENS,
+    Writer,
+    answer,
+    bare,
+    by_choice,
+    by_json,
+    writer,
+)
+from pipelines.conflicts.taxonomy import CATEGORY, TAXONOMY, ConflictType, Prediction
 
 SETTINGS = ConflictsSettings(answer_tokens=100)
 OUTDATED = Prediction(type=ConflictType.OUTDATED, by="json")

@@ -10,7 +10,8 @@ import pytest
 from people import contradiction
 from releases import lines
 
-from pipelines.conflictscore.detection import bench, sources
+from pipelines.conflictscore.detection import bench
+from pipelines.conflictscore.detection import questions as sources
 from pipelines.conflictscore.detection.questions import Passage, Question
 from pipelines.data.ambigdocs import AmbiguousQuestion
 from pipelines.data.conflictingqa import ContentiousQuestion

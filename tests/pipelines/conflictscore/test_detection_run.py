@@ -15,17 +15,20 @@ import pytest
 from pages import unpacked
 
 from pipelines.conflictscore.detection import tables
-from pipelines.conflictscore.detection.baselines import (
+from pipelines.conflictscore.detection.bench import HARD, build
+from pipelines.conflictscore.detection.bench import read as read_questions
+from pipelines.conflictscore.detection.detect import (
     CHOSEN,
+    DetectionResult,
     Thresholds,
     by_overlap,
     content_word_recall,
+    detect,
+    detectors,
+    mistakes,
     overlap_relation,
+    verdicts,
 )
-from pipelines.conflictscore.detection.bench import HARD, build
-from pipelines.conflictscore.detection.bench import read as read_questions
-from pipelines.conflictscore.detection.decisions import detectors, mistakes, verdicts
-from pipelines.conflictscore.detection.detect import DetectionResult, detect
 from pipelines.conflictscore.detection.experiment import EXPERIMENT, DetectionOptions
 from pipelines.conflictscore.detection.view import view
 from pipelines.data.records import Document
@@ -41,7 +44,7 @@ from pipelines.evidence.judgement import (
 from pipelines.evidence.settings import JudgeSettings
 from pipelines.experiment.execute import resume
 from pipelines.experiment.experiment import Work
-from pipelines.metrics.f1 import f1
+from pipelines.metrics.rates import f1
 from pipelines.report.explorer import render
 from pipelines.report.table import records
 from pipelines.runs.folder import RunFolder

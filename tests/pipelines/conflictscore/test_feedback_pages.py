@@ -6,14 +6,14 @@ from typing import Any
 from pages import Reading, safe, unpacked
 from playwright.sync_api import expect
 
-from pipelines.conflictscore.regeneration.feedback import Feedback, Quote
+from pipelines.conflictscore.regeneration.regenerate import Feedback, Quote
 from pipelines.conflictscore.regeneration.view import new_words
-from pipelines.conflictscore.reports.result import ReportResult
 from pipelines.conflictscore.reports.tables import all_tables as report_tables
 from pipelines.conflictscore.reports.view import view as of_reports
+from pipelines.conflictscore.reports.writing import ReportResult
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.truthfulqa.result import Outcome, Score, TruthResult, Verdict
-from pipelines.conflictscore.truthfulqa.tables.every import all_tables as truth_tables
+from pipelines.conflictscore.truthfulqa.tables.all import all_tables as truth_tables
 from pipelines.conflictscore.truthfulqa.view import view as of_truth
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Judgement, Relation

@@ -9,9 +9,16 @@ import pytest
 import pytest_asyncio
 from scripted import Scripted, fenced_text, prompt_of
 
-from pipelines.conflictscore.reports.assignment import Topic, assignments, read
-from pipelines.conflictscore.reports.entity import entity_by_rule, main_entity
-from pipelines.conflictscore.reports.writing import PROMPTINGS, report_writer, write_report
+from pipelines.conflictscore.reports.writing import (
+    PROMPTINGS,
+    Topic,
+    assignments,
+    entity_by_rule,
+    main_entity,
+    read,
+    report_writer,
+    write_report,
+)
 from pipelines.data.records import Document
 from pipelines.data.sampling import sample
 from pipelines.errors import InputError

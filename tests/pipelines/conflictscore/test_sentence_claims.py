@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tagging import ScriptedTagger, folder_of
 
-from pipelines.conflictscore.decomposition import NOTHING_SAID, distinct, sentence_claims
+from pipelines.conflictscore.claims import NOTHING_SAID, distinct, sentence_claims
 from pipelines.conflictscore.pipeline import conflict_score, prepare
 from pipelines.conflictscore.settings import ClaimSource, Settings
 from pipelines.data.records import Document, Example

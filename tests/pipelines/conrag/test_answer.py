@@ -6,12 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.conrag.answer import AnswerSentence, Evidence, evidence_table
-from pipelines.conrag.clusters import clusters
+from pipelines.conrag.answer import (
+    AnswerSentence,
+    CitationPolicy,
+    Evidence,
+    evidence_table,
+    problems,
+    source,
+    unmarked,
+)
+from pipelines.conrag.evidence import Stance, TaggedPassage, adjudicate, clusters
 from pipelines.conrag.packet import Packet
-from pipelines.conrag.policies import CitationPolicy, problems, source, unmarked
-from pipelines.conrag.stance import Stance, adjudicate
-from pipelines.conrag.tagged import TaggedPassage
 from pipelines.conrag.template import conflict_statement, write
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import RELATIONS, Relation

@@ -11,18 +11,18 @@ from known_labels import KnownLabels, TooLong
 from pages import Reading
 from playwright.sync_api import expect
 
-from pipelines.conrag import datasets
-from pipelines.conrag.evaluate import evaluate
+from pipelines.conrag import data as datasets
+from pipelines.conrag.evidence import Stance
 from pipelines.conrag.experiment import EXPERIMENT
 from pipelines.conrag.hallucination import ResponseSentence
 from pipelines.conrag.methods import ALL_METHODS, METHODS
+from pipelines.conrag.pipeline import evaluate
 from pipelines.conrag.query import Query
 from pipelines.conrag.result import ClaimResult
 from pipelines.conrag.search import Scope, Search
 from pipelines.conrag.settings import ConragSettings
-from pipelines.conrag.stance import Stance
-from pipelines.conrag.tables import every as tables
-from pipelines.conrag.tables.categories import CATEGORIES, category
+from pipelines.conrag.tables import all as tables
+from pipelines.conrag.tables.errors import CATEGORIES, category
 from pipelines.conrag.tables.figures import Results
 from pipelines.conrag.view import view
 from pipelines.data.jsonl import OnError

@@ -9,12 +9,16 @@ from scripted import fenced_text, prompt_of
 from scripted_generator import Reply, ScriptedGenerator, schema_of
 
 from pipelines import prompts
-from pipelines.conrag.answer import Evidence
-from pipelines.conrag.generation import CHARACTERS, SENTENCES, GeneratedAnswer, write
-from pipelines.conrag.generator import PROMPTS
-from pipelines.conrag.policies import CitationPolicy
-from pipelines.conrag.sorting import shown
-from pipelines.conrag.stance import Stance
+from pipelines.conrag.answer import CitationPolicy, Evidence
+from pipelines.conrag.evidence import Stance
+from pipelines.conrag.generation import (
+    CHARACTERS,
+    PROMPTS,
+    SENTENCES,
+    GeneratedAnswer,
+    shown,
+    write,
+)
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Relation
 

@@ -6,20 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipelines.conrag.answer import Outcome
+from pipelines.conrag.evidence import STANCE_OF, Stance, TaggedPassage
 from pipelines.conrag.methods import (
     ALL_METHODS,
     Ruling,
+    TemplateWriter,
     case_of,
     most_relevant,
     support_share,
     without_tags,
 )
-from pipelines.conrag.outcome import Outcome
 from pipelines.conrag.packet import PacketSettings
 from pipelines.conrag.settings import ConragSettings
-from pipelines.conrag.stance import STANCE_OF, Stance
-from pipelines.conrag.tagged import TaggedPassage
-from pipelines.conrag.writers import TemplateWriter
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Relation
 

@@ -9,9 +9,8 @@ from pages import Reading, every
 from playwright.sync_api import expect
 
 from pipelines.conrag.answer import Answer
-from pipelines.conrag.clusters import Cluster
-from pipelines.conrag.drawing import HEIGHT, WIDTH, drawing, layout
-from pipelines.conrag.opened import answer_blocks, decided, members
+from pipelines.conrag.blocks import HEIGHT, WIDTH, answer_blocks, decided, drawing, layout, members
+from pipelines.conrag.evidence import Cluster
 from pipelines.conrag.pipeline import conrag
 from pipelines.conrag.settings import ConragSettings
 from pipelines.conrag.view import answer_view

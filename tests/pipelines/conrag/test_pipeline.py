@@ -11,12 +11,12 @@ from scripted_generator import ScriptedGenerator
 
 from pipelines.cli.ask import show
 from pipelines.conrag.answer import Answer
-from pipelines.conrag.generator import Generator
-from pipelines.conrag.opened import answer_blocks
+from pipelines.conrag.blocks import answer_blocks
+from pipelines.conrag.evidence import Stance
+from pipelines.conrag.generation import Generator
 from pipelines.conrag.packet import PacketSettings
 from pipelines.conrag.pipeline import conrag
 from pipelines.conrag.settings import ConragSettings
-from pipelines.conrag.stance import Stance
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Relation
 from pipelines.report.blocks import Facts

@@ -10,9 +10,9 @@ from scripted import fenced_text
 from scripted_generator import ScriptedGenerator, schema_of
 
 from pipelines.conrag.answer import Answer
-from pipelines.conrag.opened import CUT, answer_blocks
+from pipelines.conrag.blocks import CUT, answer_blocks
+from pipelines.conrag.generation import ANSWER_CHARACTERS as CHARACTERS
 from pipelines.conrag.pipeline import conrag, deciding, tag
-from pipelines.conrag.question import CHARACTERS
 from pipelines.conrag.settings import ConragSettings
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Judgement, Relation

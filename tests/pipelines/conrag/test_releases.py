@@ -7,15 +7,18 @@ from typing import Any
 
 import pytest
 
-from pipelines.conrag.corpora import fever_passages, from_fever, from_ragtruth, from_scifact
-from pipelines.conrag.hallucination import ResponseSentence
-from pipelines.conrag.releases import (
+from pipelines.conrag.data import (
+    fever_passages,
     from_averitec,
     from_climate_fever,
+    from_fever,
     from_fool_me_twice,
+    from_ragtruth,
+    from_scifact,
     from_wice,
 )
-from pipelines.conrag.stance import Stance
+from pipelines.conrag.evidence import Stance
+from pipelines.conrag.hallucination import ResponseSentence
 from pipelines.data import averitec, climate_fever, fever, fool_me_twice, wice
 from pipelines.data.ragtruth import Response, Source
 from pipelines.data.records import Document

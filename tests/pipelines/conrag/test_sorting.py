@@ -10,13 +10,12 @@ from scripted import prompt_of
 from scripted_generator import Reply, ScriptedGenerator, schema_of
 
 from pipelines.conrag.answer import Answer
-from pipelines.conrag.evaluate import evaluate
-from pipelines.conrag.opened import claim_blocks
-from pipelines.conrag.pipeline import conrag
+from pipelines.conrag.blocks import claim_blocks
+from pipelines.conrag.evidence import Stance
+from pipelines.conrag.generation import Sort
+from pipelines.conrag.pipeline import conrag, evaluate
 from pipelines.conrag.query import Query
 from pipelines.conrag.settings import ConragSettings
-from pipelines.conrag.sorting import Sort
-from pipelines.conrag.stance import Stance
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Relation
 from pipelines.retrieval.index import Retrieved

@@ -6,14 +6,12 @@ from typing import Any
 
 import pytest
 
-from pipelines.conrag.corpora import from_fever
-from pipelines.conrag.datasets import read
+from pipelines.conrag.data import from_fever, read
+from pipelines.conrag.evidence import Stance
 from pipelines.conrag.query import Query
 from pipelines.conrag.result import ClaimResult
-from pipelines.conrag.search import Search
-from pipelines.conrag.stance import Stance
-from pipelines.conrag.tables.unsearched import right_for_free
-from pipelines.conrag.wikipedia import WikipediaSearch, digest_of_pages
+from pipelines.conrag.search import Search, WikipediaSearch, digest_of_pages
+from pipelines.conrag.tables.all import right_for_free
 from pipelines.data.fever import FeverClaim, page_title
 from pipelines.errors import InputError
 from pipelines.retrieval import index as indexes

@@ -9,13 +9,13 @@ from known_labels import KnownLabels
 from scripted import fenced_text, prompt_of
 from scripted_generator import Reply, ScriptedGenerator, schema_of
 
-from pipelines.conrag.evaluate import evaluate
+from pipelines.conrag.evidence import Stance
 from pipelines.conrag.methods import ALL_METHODS
+from pipelines.conrag.pipeline import evaluate
 from pipelines.conrag.query import GoldAnswer, Query
 from pipelines.conrag.result import ClaimResult
 from pipelines.conrag.settings import ConragSettings
-from pipelines.conrag.stance import Stance
-from pipelines.conrag.tables import every as tables
+from pipelines.conrag.tables import all as tables
 from pipelines.conrag.tables import figures
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Relation

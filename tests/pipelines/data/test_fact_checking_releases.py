@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from releases import lines
 
-from pipelines.conrag.corpora import from_scifact
-from pipelines.conrag.stance import Stance
+from pipelines.conrag.data import from_scifact
+from pipelines.conrag.evidence import Stance
 from pipelines.data import fever, ragtruth, scifact
 from pipelines.errors import InputError
 

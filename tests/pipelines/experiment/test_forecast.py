@@ -5,7 +5,7 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import WhitespaceSplit
 
 from pipelines.evidence.settings import JudgeSettings
-from pipelines.experiment.bounds import Cost, Tokens, judging
+from pipelines.experiment.cost import Cost, Tokens, judging
 from pipelines.experiment.forecast import Forecast, Pace, table
 from serving.tokens import ChatTokenizer
 

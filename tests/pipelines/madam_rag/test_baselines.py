@@ -7,8 +7,14 @@ from typing import Any
 from debates import asking, conclusion, documents, readers, schema_of
 from scripted import fenced_text, prompt_of
 
-from pipelines.madam_rag.astute_rag import ConsolidatedDocument, Group, astute_rag
-from pipelines.madam_rag.baselines import baseline_prompts, concatenated, no_rag
+from pipelines.madam_rag.methods import (
+    ConsolidatedDocument,
+    Group,
+    astute_rag,
+    baseline_prompts,
+    concatenated,
+    no_rag,
+)
 from pipelines.madam_rag.settings import DebateSettings
 
 QUESTION = "When was the mill built?"

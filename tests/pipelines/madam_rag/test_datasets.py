@@ -16,17 +16,18 @@ from releases import lines, refusal
 from pipelines.data.records import Document
 from pipelines.data.released import Half, half
 from pipelines.errors import InputError
-from pipelines.madam_rag.datasets import (
+from pipelines.madam_rag.data import (
     AMBIGDOCS,
     FAITHEVAL,
     RAMDOCS,
     SAMPLES,
     DatasetName,
+    GivenDocument,
+    Question,
     read,
     sampled,
 )
-from pipelines.madam_rag.question import GivenDocument, Question
-from pipelines.metrics.short_answers import canonical
+from pipelines.metrics.answers import canonical
 
 ROWS: dict[DatasetName, dict[str, Any]] = {RAMDOCS: RAM, AMBIGDOCS: AMBIG, FAITHEVAL: FAITH}
 

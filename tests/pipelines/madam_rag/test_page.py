@@ -8,13 +8,18 @@ from playwright.sync_api import Locator, Page, expect
 
 from pipelines.data.records import Document
 from pipelines.madam_rag import methods
-from pipelines.madam_rag.astute_rag import ConsolidatedDocument, Consolidation, Group
-from pipelines.madam_rag.opened import NOT_RIGHT, changed, content, verdict
-from pipelines.madam_rag.question import GivenDocument, Kind, Question
-from pipelines.madam_rag.result import Outcome, QuestionResult
+from pipelines.madam_rag.blocks import NOT_RIGHT, changed, content, verdict
+from pipelines.madam_rag.data import GivenDocument, Kind, Question
+from pipelines.madam_rag.methods import (
+    ConsolidatedDocument,
+    Consolidation,
+    Group,
+    Outcome,
+    QuestionResult,
+)
+from pipelines.madam_rag.replies import AgentReply, Conclusion, Debate, Reliability, Round
 from pipelines.madam_rag.scores import mark
 from pipelines.madam_rag.tables import all_tables
-from pipelines.madam_rag.transcript import AgentReply, Conclusion, Debate, Reliability, Round
 from pipelines.madam_rag.view import view
 from pipelines.report import blocks
 from pipelines.report.blocks import Fold

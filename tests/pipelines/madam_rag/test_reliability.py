@@ -8,10 +8,9 @@ from scripted import prompt_of
 
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Relation
-from pipelines.madam_rag.debate import debate, panel
-from pipelines.madam_rag.reliability import reliability
+from pipelines.madam_rag.debate import debate, panel, reliability
+from pipelines.madam_rag.replies import AgentReply, Reliability
 from pipelines.madam_rag.settings import DebateSettings
-from pipelines.madam_rag.transcript import AgentReply, Reliability
 
 QUESTION = "When was the mill built?"
 

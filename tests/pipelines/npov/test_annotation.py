@@ -8,8 +8,8 @@ import pytest
 
 from pipelines.errors import InputError
 from pipelines.npov.annotation import Omission, Vote, read
-from pipelines.npov.paraphrases import SWAPS, lightly
-from pipelines.npov.splits import split_of
+from pipelines.npov.synthesis import SWAPS, lightly
+from pipelines.npov.topics import split_of
 
 LINE: dict[str, Any] = {
     "id": "dams/1",

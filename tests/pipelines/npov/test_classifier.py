@@ -11,8 +11,7 @@ from tiny_loaded import VOCABULARY, loaded, tokenizer
 
 from pipelines.errors import InputError
 from pipelines.npov.classifier import classifier_pairs, classifier_prompt, error_score
-from pipelines.npov.example import NpovExample
-from pipelines.npov.prompt import npov_prompt, response_pair
+from pipelines.npov.example import NpovExample, npov_prompt, response_pair
 from pipelines.npov.result import ErrorKind
 from pipelines.npov.settings import TuningSettings
 from pipelines.npov.soft_prompt import SoftPrompt

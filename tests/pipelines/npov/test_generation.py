@@ -15,7 +15,7 @@ from tiny_decoders import SIZES, decoder
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from pipelines.errors import InputError
-from pipelines.npov.example import NpovExample, Perspectives
+from pipelines.npov.example import NpovExample, Perspectives, input_text, npov_prompt, response_pair
 from pipelines.npov.generation import (
     PATTERN,
     REPLY_TOKENS,
@@ -25,7 +25,6 @@ from pipelines.npov.generation import (
     respond_prompt,
     told,
 )
-from pipelines.npov.prompt import input_text, npov_prompt, response_pair
 from serving.backend import RunningEndpoints
 from serving.cache import CompletionCache
 from serving.calls import ServedIdentity

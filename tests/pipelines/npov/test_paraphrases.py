@@ -8,8 +8,7 @@ import pytest
 
 from pipelines.data.procon import read as read_topics
 from pipelines.errors import InputError
-from pipelines.npov.paraphrases import digest, read, rewording
-from pipelines.npov.synthesis import synthetic_examples
+from pipelines.npov.synthesis import digest, read, rewording, synthetic_examples
 
 LINE = {"argument": "Salmon  come back.", "paraphrase": "Fish return."}
 

@@ -6,10 +6,9 @@ from statistics import mean
 import pytest
 
 from pipelines.data import procon
-from pipelines.npov import paraphrases
-from pipelines.npov.knowledge_base import SAMPLE_TOPICS
+from pipelines.npov import synthesis as paraphrases
 from pipelines.npov.sets import Case, SyntheticSet, limited, synthetic_cases
-from pipelines.npov.splits import split_of
+from pipelines.npov.topics import SAMPLE_TOPICS, split_of
 
 EVERY = tuple(SyntheticSet)
 

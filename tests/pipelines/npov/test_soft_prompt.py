@@ -14,8 +14,7 @@ from tiny_loaded import loaded
 from pipelines.errors import InputError
 from pipelines.npov.likelihood import with_prompt
 from pipelines.npov.settings import TuningSettings
-from pipelines.npov.soft_prompt import SoftPrompt, Task
-from pipelines.npov.tuned_on import Subject, TunedOn
+from pipelines.npov.soft_prompt import SoftPrompt, Subject, Task, TunedOn
 
 MODEL = "ab" * 32
 

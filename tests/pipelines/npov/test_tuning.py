@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from tiny_loaded import loaded, tokenizer
 
 from pipelines.errors import InputError
-from pipelines.npov import likelihood, tuner, tuning
+from pipelines.npov import likelihood, tuning
+from pipelines.npov import tuning as tuner
 from pipelines.npov.likelihood import Pair, scored, tokenised, with_prompt
 from pipelines.npov.settings import TuningSettings
 from pipelines.npov.soft_prompt import SoftPrompt

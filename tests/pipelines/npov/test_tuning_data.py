@@ -11,10 +11,17 @@ from pipelines.data.procon import Topic
 from pipelines.errors import InputError
 from pipelines.npov.annotation import AnnotatedExample
 from pipelines.npov.example import SIDES, NpovExample
-from pipelines.npov.organic import by_topic, with_synthetic_errors
+from pipelines.npov.soft_prompt import Subject, TunedOn, refuse_shared
 from pipelines.npov.synthesis import synthetic_examples
-from pipelines.npov.tuned_on import Subject, TunedOn, refuse_shared
-from pipelines.npov.tuning_data import Errors, Lesson, lessons, pairs_of, tuned_on
+from pipelines.npov.tuning_data import (
+    Errors,
+    Lesson,
+    by_topic,
+    lessons,
+    pairs_of,
+    tuned_on,
+    with_synthetic_errors,
+)
 
 TOPIC = Topic(
     topic="Golf",

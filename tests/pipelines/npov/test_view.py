@@ -11,8 +11,7 @@ from playwright.sync_api import expect
 from pipelines.npov.annotation import Error
 from pipelines.npov.areas import SALIENCE
 from pipelines.npov.check import check
-from pipelines.npov.example import NpovExample
-from pipelines.npov.prompt import argument_spans, npov_prompt
+from pipelines.npov.example import NpovExample, argument_spans, npov_prompt
 from pipelines.npov.result import ROUGE, ErrorScores, NpovResult, WordScore
 from pipelines.npov.settings import SalienceSettings
 from pipelines.npov.tables import all_tables

@@ -33,8 +33,8 @@ from pipelines.report.packed import LONG
 from pipelines.report.plots import dots
 from pipelines.report.table import Column, Table
 from pipelines.report.template import embedded
-from pipelines.report.text import CHARACTERS_SHOWN, cut
 from pipelines.report.texts import (
+    CHARACTERS_SHOWN,
     Aside,
     Block,
     Chip,
@@ -48,6 +48,7 @@ from pipelines.report.texts import (
     Text,
     Trouble,
     Unread,
+    cut,
 )
 from pipelines.report.views import listed
 

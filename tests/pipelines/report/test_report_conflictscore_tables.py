@@ -4,8 +4,8 @@ import pytest
 
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.tables import all_tables, differences, labels, scores
+from pipelines.report.explorer import table_html as html
 from pipelines.report.table import Table, csv_text, json_text, markdown, records
-from pipelines.report.table_html import html
 
 
 def row(table: Table, name: str) -> dict[str, str | int | float | None]:

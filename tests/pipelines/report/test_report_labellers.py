@@ -5,9 +5,8 @@ from math import inf
 import pytest
 
 from nli.calibration import risk_curve
-from pipelines.conflictscore.labelling import cascade, saved_share
 from pipelines.conflictscore.result import Result
-from pipelines.conflictscore.tables import all_tables
+from pipelines.conflictscore.tables import all_tables, cascade, saved_share
 from pipelines.conflictscore.view import view
 from pipelines.evidence.risk import ChosenThreshold, choose_threshold
 from pipelines.report.explorer import render

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.errors import InputError
-from pipelines.metrics.estimate import Estimate
-from pipelines.metrics.proportion import proportion
+from pipelines.metrics.estimate import Estimate, proportion
+from pipelines.report.explorer import table_html as html
 from pipelines.report.table import (
     Column,
     Measure,
@@ -27,8 +27,7 @@ from pipelines.report.table import (
     shown,
     write,
 )
-from pipelines.report.table_html import html
-from pipelines.report.text import one_line, visible
+from pipelines.report.texts import one_line, visible
 
 
 def small(*rows: tuple[str, Estimate | float | None, int | None], **more: object) -> Table:

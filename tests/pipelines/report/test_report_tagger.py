@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from nli.labels import LABELS, Label
 from nli.pairs import LabelledPair
-from pipelines.metrics.accuracy import accuracy
-from pipelines.metrics.reliability import reliability
+from pipelines.metrics.calibration import reliability
+from pipelines.metrics.rates import accuracy
 from pipelines.report import tagger
 from pipelines.report.explorer import render
 from pipelines.report.plots import curve, reliability_diagram

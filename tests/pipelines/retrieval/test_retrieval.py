@@ -18,8 +18,7 @@ from pipelines.retrieval.chunks import document_of, passages, sections
 from pipelines.retrieval.dense import Embedder, default_embedder
 from pipelines.retrieval.documents import cut as passages_of
 from pipelines.retrieval.documents import read_documents
-from pipelines.retrieval.fusion import normalised, reciprocal_rank_fusion
-from pipelines.retrieval.index import Index, build
+from pipelines.retrieval.index import Index, build, normalised, reciprocal_rank_fusion
 from pipelines.text.words import telling
 
 TEXTS = (

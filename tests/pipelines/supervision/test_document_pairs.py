@@ -14,8 +14,8 @@ from pipelines.data.ramdocs import RamDocument, RamQuestion
 from pipelines.data.released import half
 from pipelines.data.wice import CitedClaim
 from pipelines.supervision import passages, questions, recipes
+from pipelines.supervision.context import ReservedTexts, normal
 from pipelines.supervision.questions import relation
-from pipelines.supervision.reserved import ReservedTexts, normal
 
 FILES = {
     "ramdocs": "ramdocs/RAMDocs_250.jsonl",

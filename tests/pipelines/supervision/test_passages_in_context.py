@@ -13,7 +13,7 @@ from pipelines.data.fool_me_twice import GameClaim
 from pipelines.data.released import half
 from pipelines.errors import InputError
 from pipelines.supervision import context, recipes
-from pipelines.supervision.reserved import ReservedTexts, normal
+from pipelines.supervision.context import ReservedTexts, normal
 from pipelines.supervision.unlabelled import PASSAGE, Shown, unlabelled
 
 OTHERS = (

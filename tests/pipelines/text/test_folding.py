@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from text_rows import rows
 
 from pipelines.evidence.llm import contains
-from pipelines.text.folding import folded, locate
+from pipelines.text.words import folded, locate
 
 
 @pytest.mark.parametrize("row", rows("quotes.jsonl"), ids=lambda row: row["kind"])

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from text_rows import rows
 
-from pipelines.conflicts.judges.remarks import states_a_fact
+from pipelines.conflicts.judges import states_a_fact
 from pipelines.text.refusals import is_unknown
 
 ROWS = rows("refusals.jsonl")

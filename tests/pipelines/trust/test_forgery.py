@@ -16,21 +16,18 @@ import pytest
 from scripted import KEY, MODEL, Scripted, prompt_of
 from trust_facts import FACTS, named
 
-from pipelines.conflicts.classification import by_json
-from pipelines.conflicts.judges.behaviour import behaviour
-from pipelines.conflicts.judges.model import model_judge
-from pipelines.conflicts.question import Query, Source
+from pipelines.conflicts.data import Query, Source
+from pipelines.conflicts.judges import behaviour, model_judge
 from pipelines.conflicts.settings import ConflictsSettings
-from pipelines.conflicts.strategies import answer
+from pipelines.conflicts.strategies import answer, by_json, writer
 from pipelines.conflicts.taxonomy import ConflictType
-from pipelines.conflicts.writer import writer
 from pipelines.conflictscore.truthfulqa.judging import truth_judge
 from pipelines.data.records import Document
 from pipelines.evidence.llm import Mode, llm_labeller
 from pipelines.madam_rag.debate import debate, panel
 from pipelines.madam_rag.settings import DebateSettings
 from pipelines.trust.cases import Case, cases
-from pipelines.trust.forgery import forged
+from pipelines.trust.trial import forged
 from serving.backend import RunningEndpoints
 from serving.cache import CompletionCache
 from serving.calls import Sampling, ServedIdentity

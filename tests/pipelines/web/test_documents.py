@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from web_server import Web, web
 
 from pipelines.data import extraction
-from pipelines.data.page import html_text
+from pipelines.data.extraction import html_text
 from pipelines.errors import InputError
 from pipelines.web.documents import read
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from pipelines.conflictscore.tables import ABOUT_SCORES, score_columns
 from pipelines.conflictscore.truthfulqa.result import CONDITIONS, Condition, TruthResult
-from pipelines.conflictscore.truthfulqa.tables.parts import (
+from pipelines.conflictscore.truthfulqa.tables.answers import (
     ANSWERS,
     CONDITION,
     RUN,
@@ -16,9 +16,7 @@ from pipelines.conflictscore.truthfulqa.tables.parts import (
     slices,
 )
 from pipelines.evidence.judge import judge_named
-from pipelines.metrics.estimate import Estimate
-from pipelines.metrics.mean import mean
-from pipelines.metrics.paired import paired_difference
+from pipelines.metrics.estimate import Estimate, mean, paired_difference
 from pipelines.report.compare import Pair, columns, compare, correction
 from pipelines.report.table import Column, Measure, Table
 

@@ -1,0 +1,467 @@
+"""CONFLICTS as released: questions with dated search results, and what the file holds."""
+
+import hashlib
+import re
+import unicodedata
+from calendar import isleap, monthrange
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, Field
+
+from pipelines.conflicts.taxonomy import ANSWERABLE, TAXONOMY, ConflictType, of_label
+from pipelines.data import conflicts
+from pipelines.data.conflicts import ConflictsRow
+from pipelines.data.records import Document, Label, Text
+from pipelines.errors import InputError
+from pipelines.files import read_bytes
+from pipelines.text.days import ISO_DAY, with_iso_days
+
+_HEAD = re.compile(r"(?P<name>url|title|snippet|date):(?P<value>.*)", re.IGNORECASE)
+
+
+class Source(BaseModel, frozen=True, extra="forbid"):
+    """One search result (CONFLICTS, section 3).
+
+    Attributes:
+        text: The segment of the page that matters most to the question.
+        url: Where it was found.
+        title: Of the page.
+        snippet: The few lines that the search engine showed.
+        date: When it was published, as the source gives it; see `dates.written`.
+    """
+
+    text: Text
+    url: Label | None = None
+    title: Label | None = None
+    snippet: Label | None = None
+    date: Label | None = None
+
+    @classmethod
+    def from_text(cls, text: str) -> Self:
+        """A source from a text that may begin with lines like "Date: 2021-03-01".
+
+        The lines are those that `as_read` writes, in any order and letter case, before the first
+        line of another kind.
+
+        Raises:
+            ValueError: There is nothing but such lines.
+        """
+        head: dict[str, str] = {}
+        lines = text.strip().splitlines()
+        while lines and (found := _HEAD.match(lines[0])):
+            head[found["name"].lower()] = found["value"].strip()
+            lines.pop(0)
+        return cls(text="\n".join(lines), **head)
+
+    def as_read(self) -> str:
+        """URL, title, snippet, date and segment, as a model reads them (section 5.1)."""
+        head = {"URL": self.url, "Title": self.title, "Snippet": self.snippet, "Date": self.date}
+        lines = [f"{name}: {value}" for name, value in head.items() if value]
+        return "\n".join([*lines, self.text])
+
+    def as_evidence(self, number: int) -> Document:
+        """What a sentence that cites the source may rest on: title, snippet and segment.
+
+        The document's id is the source's place among the results, from 1. A snippet that stands in
+        the segment is not said twice. The date is left out: from "2 May 2011" the tagger takes it
+        that whatever the page tells of happened in 2011.
+        """
+        snippet = (self.snippet or "").strip()
+        text = self.text if snippet in self.text else f"{snippet}\n\n{self.text}"
+        return Document(id=str(number), text=text, title=self.title, url=self.url, date=self.date)
+
+
+class Query(BaseModel, frozen=True, extra="forbid"):
+    """A question q with its search results C_q.
+
+    Attributes:
+        id: Unique within its data set.
+        query: What is asked.
+        sources: At least one. Citations count them from 1.
+        conflict_type: The type that annotators gave; None where nobody did.
+        gold_answer: The right answer, where the data have one.
+        origin: The data set that the question was taken from ("FreshQA"), where the release says.
+    """
+
+    id: str
+    query: Text
+    sources: Annotated[tuple[Source, ...], Field(min_length=1)]
+    conflict_type: ConflictType | None = None
+    gold_answer: Text | None = None
+    origin: str | None = None
+
+
+EARLIEST, LATEST = 1000, 2100
+"""Years outside of which a date is taken for a mistake."""
+
+
+@dataclass(frozen=True, order=True)
+class PartialDate:
+    """A date, as precise as it is given. In order, a year stands before its months and days.
+
+    Attributes:
+        year: 1 to 9999.
+        month: 1 to 12; 0 where only the year is given.
+        day: 1 to 31; 0 where the day is not given.
+    """
+
+    year: int
+    month: int = 0
+    day: int = 0
+
+    def __post_init__(self) -> None:
+        if self.day and not self.month:
+            raise ValueError("a day needs a month")
+        date(self.year, self.month or 1, self.day or 1)
+
+    def holds(self, other: "PartialDate") -> bool:
+        """Whether it is less precise than another that may be meant: 2024 holds 2024-07.
+
+        Two dates overlap if they are equal or one holds the other, and never otherwise.
+        """
+        return self != other and other.as_text().startswith(f"{self.as_text()}-")
+
+    def as_text(self) -> str:
+        """In ISO's form: "2024", "2024-07" or "2024-07-30"."""
+        text = f"{self.year:04d}"
+        if self.month:
+            text += f"-{self.month:02d}"
+        return text + f"-{self.day:02d}" if self.day else text
+
+    @property
+    def decimal_year(self) -> float:
+        """The middle of the day, the month or the year that is given: 2024 is 2024.5."""
+        first = date(self.year, self.month or 1, self.day or 1)
+        of_year = 365 + isleap(self.year)
+        of_month = monthrange(self.year, self.month)[1] if self.month else of_year
+        passed = (first - date(self.year, 1, 1)).days + (1 if self.day else of_month) / 2
+        return self.year + passed / of_year
+
+
+def absent(text: str | None) -> bool:
+    """Whether what stands for a date says that there is none: "", "NA", "unknown"."""
+    return not text or text.strip().casefold() in _NONE
+
+
+def parse(text: str, today: date | None = None) -> PartialDate | None:
+    """A date as search results write it.
+
+    The one day that `with_iso_days` finds, whatever stands beside it; else what dateutil
+    understands, at the precision at which it is given: "July 2024" has no day. With dots the day
+    is first. With slashes and dashes the month is, where both readings are possible: 07/08/2024 is
+    the 8th of July, as in American pages. 21-07-04 is no date. Relative dates ("2 days ago",
+    "yesterday") count from `today`, when the search result was retrieved; without it they say
+    nothing. A span in months is known to the month, one in years to the year.
+
+    Returns:
+        The date; None where there is none, its year lies outside 1000 to 2100, or the text is
+        something else, as a plain number or more than 100 characters are.
+    """
+    text = text.strip()
+    if absent(text) or len(text) > 100:
+        return None
+    found = _relative(text.casefold(), today) or _absolute(text)
+    return found if found and EARLIEST <= found.year <= LATEST else None
+
+
+def written(source: Source) -> PartialDate | None:
+    """When a source was written, as it states itself; None where it states nothing readable.
+
+    A relative date is none: relative to which day, the data do not say.
+    """
+    return parse(source.date or "")
+
+
+def newest_first(sources: Sequence[Source]) -> list[tuple[int, PartialDate]]:
+    """The numbers of the sources that state a date, from 1, with it; the latest comes first.
+
+    By the middle of what a date may mean, so that 2024 stands behind 2024-12-31 and before
+    2024-01-01. Sources of one date stand in their order.
+    """
+    own = [(number, day) for number, each in enumerate(sources, 1) if (day := written(each))]
+    return sorted(own, key=lambda pair: pair[1].decimal_year, reverse=True)
+
+
+def told_order(sources: Sequence[Source]) -> list[tuple[int, str]]:
+    """As `newest_first`, with what can be told of each: its date, and whether its place is sure.
+
+    The place of 2024 is not sure where another source is of some month or day of 2024.
+    """
+    ordered = newest_first(sources)
+    return [
+        (
+            number,
+            f"{own.as_text()} (its place among those of {own.as_text()} is not known)"
+            if any(own.holds(other) for _, other in ordered)
+            else own.as_text(),
+        )
+        for number, own in ordered
+    ]
+
+
+_NONE = frozenset({"", "na", "n/a", "nan", "none", "null", "unknown", "no date", "undated", "-"})
+
+_AGO = re.compile(r"(an?|[0-9]{1,5}) (second|minute|hour|day|week|month|year)s? ago")
+_DAYS = {"second": 0, "minute": 0, "hour": 0, "day": 1, "week": 7}
+
+
+def _relative(text: str, today: date | None) -> PartialDate | None:
+    if today is None:
+        return None
+    if text in ("today", "yesterday"):
+        return _of_day(today - timedelta(days=text == "yesterday"))
+    if not (match := _AGO.fullmatch(" ".join(text.split()))):
+        return None
+    number, unit = 1 if match[1].startswith("a") else int(match[1]), match[2]
+    months = today.year * 12 + today.month - 1 - number * (12 if unit == "year" else 1)
+    try:
+        if unit in _DAYS:
+            return _of_day(today - timedelta(days=number * _DAYS[unit]))
+        return PartialDate(months // 12, months % 12 + 1 if unit == "month" else 0)
+    except (ValueError, OverflowError):  # before the first year of the calendar
+        return None
+
+
+def _of_day(day: date) -> PartialDate:
+    return PartialDate(day.year, day.month, day.day)
+
+
+# Numbers that dateutil would take for dates, "12.5" or "202407"; 20240730 and 2024 are some.
+_NUMBER = re.compile(r"(?![0-9]{4}$|[0-9]{8}$)[-+]?[0-9]+(?:[.,][0-9]+)?")
+_IN_DOUBT = re.compile(
+    r"(?<![0-9])[0-9]{1,2}(?:-[0-9]{1,2}-[0-9]{1,2}|\.[0-9]{1,2}\.[0-9])(?![0-9])"
+)
+_DAY_FIRST = re.compile(r"(?<![0-9.])[0-9]{1,2}\. ?[0-9]{1,2}\. ?[0-9]{2}(?![0-9])")
+
+
+def _absolute(text: str) -> PartialDate | None:
+    from dateutil import parser
+
+    text = with_iso_days(unicodedata.normalize("NFKC", text))
+    if days := set(re.findall(ISO_DAY, text)):
+        text = days.pop() if len(days) == 1 else ""
+    if _NUMBER.fullmatch(text) or _IN_DOUBT.search(text):
+        return None
+    day_first = _DAY_FIRST.search(text) is not None
+    # What is not given is taken from the default; so it is what two defaults differ in. Their days
+    # fall on different days of the week, else "Tuesday, July 2024" would have a day.
+    defaults = (datetime(2000, 1, 1), datetime(2004, 2, 15))
+    try:
+        one, two = (
+            parser.parse(text, default=each, dayfirst=day_first, ignoretz=True) for each in defaults
+        )
+    except Exception:  # on strings that are no dates it raises errors of many kinds
+        return None
+    if one.year != two.year:
+        return None
+    years = re.findall(r"(?<![0-9])[0-9]{4}(?![0-9])", text)
+    if years and str(one.year) not in years and f"{one.year:04d}" not in text:
+        return None  # of "Jan 5-10, 2021" dateutil makes the year 2010
+    month = one.month if one.month == two.month else 0
+    day = one.day if month and one.day == two.day else 0
+    if not day and not years:
+        return None  # "12 50" would be December 2050
+    return PartialDate(one.year, month, day)
+
+
+SAMPLES = Path(__file__).parents[1] / "data" / "samples" / "conflicts.jsonl"
+"""Ten queries in the format of CONFLICTS that come with the program, two of each type."""
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Queries of a file, whose bytes have this SHA-256, in its order, with distinct ids.
+
+    Search results that have no text are no sources; `passed_over` counts them.
+    """
+
+    file: str
+    digest: str
+    queries: tuple[Query, ...]
+    passed_over: int = 0
+
+
+def read(
+    path: Path,
+    choose: Callable[[str, str], str] | None = None,
+    *,
+    limit: int | None = None,
+    on_source: Callable[[], None] = lambda: None,
+) -> Dataset:
+    """The queries of a released file.
+
+    Args:
+        path: In either format of `pipelines.data.conflicts`.
+        choose: Chooses each source's segment anew from the question and its whole page, where the
+            file has it; see `segments.best_segment`. None takes the segments as released.
+        limit: Take only the first queries.
+        on_source: Told of each source whose page was read.
+
+    Raises:
+        InputError: The file cannot be read or is of another format, or has no pages to choose
+            segments from; and what `choose` raises.
+    """
+    rows = conflicts.read(path)[:limit]
+    if choose is not None:
+        if not any(source.page for row in rows for source in row.sources):
+            raise InputError(
+                f"{path} has no whole pages (response_str) to choose segments from; leave the "
+                "embedding model out"
+            )
+        rows = [with_segments(row, choose, on_source) for row in rows]
+    queries = [as_query(row) for row in rows]
+    if len({query.id for query in queries}) < len(queries):
+        queries = [q.model_copy(update={"id": str(n)}) for n, q in enumerate(queries, start=1)]
+    digest = hashlib.sha256(read_bytes(path)).hexdigest()
+    passed_over = sum(row.passed_over for row in rows)
+    return Dataset(path.name, digest, tuple(queries), passed_over)
+
+
+def with_segments(
+    row: ConflictsRow, choose: Callable[[str, str], str], on_source: Callable[[], None]
+) -> ConflictsRow:
+    """A row whose texts are the best segments of its pages, where it has the page; see `read`."""
+    sources = []
+    for each in row.sources:
+        text = choose(row.query, each.page) if each.page else each.text
+        sources.append(replace(each, text=text))
+        on_source()
+    return replace(row, sources=tuple(sources))
+
+
+def as_query(row: ConflictsRow) -> Query:
+    """A row as a query; its id is its number.
+
+    A snippet that serves as the text is not given a second time, and a date that says that there is
+    none ("NA") is left out.
+    """
+    sources = [
+        Source(
+            text=each.text,
+            url=each.url or None,
+            title=each.title or None,
+            snippet=each.snippet if each.snippet not in ("", each.text) else None,
+            date=None if absent(each.date) else each.date,
+        )
+        for each in row.sources
+    ]
+    return Query(
+        id=str(row.number),
+        query=row.query,
+        sources=tuple(sources),
+        conflict_type=None if row.conflict_type is None else of_label(row.conflict_type),
+        gold_answer=row.correct_answer.strip() or None,
+        origin=row.origin,
+    )
+
+
+QUERIES = 458
+"""Queries of the release."""
+
+BY_TYPE: dict[ConflictType, int] = {
+    ConflictType.NO_CONFLICT: 161,
+    ConflictType.COMPLEMENTARY: 115,
+    ConflictType.OPINIONS: 115,
+    ConflictType.OUTDATED: 62,
+    ConflictType.MISINFORMATION: 5,
+}
+"""Table 2."""
+
+BY_ORIGIN = {
+    "ConflictingQA": 162,
+    "SituatedQA Geo": 105,
+    "SituatedQA Temp": 41,
+    "FreshQA": 95,
+    "QACC": 55,
+}
+"""Table 7."""
+
+RESULTS_PER_QUERY = 9.2
+"""Section 3."""
+
+NOT_STATED = "not stated"
+"""The origin of queries whose file does not state it."""
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """A count or a mean.
+
+    Attributes:
+        group: "type" (Table 2), "origin" (Table 7) or "all" (what is said of all queries).
+        value: The count, or the mean; None where the file cannot say.
+        of: Queries that it is a count among; None of a mean, and of a count of other things.
+        paper: The paper's figure; None where it gives none.
+        paper_of: Queries that the paper's count is among; None as `of`, or without a figure.
+    """
+
+    group: Literal["type", "origin", "all"]
+    name: str
+    value: int | float | None
+    of: int | None
+    paper: int | float | None
+    paper_of: int | None
+
+    @property
+    def share(self) -> float | None:
+        """The count as a share of the queries, in [0, 1]; None where it is none."""
+        return self.value / self.of if self.value is not None and self.of else None
+
+    @property
+    def paper_share(self) -> float | None:
+        """The paper's count as a share of its queries, in [0, 1]; None where it is none."""
+        return self.paper / self.paper_of if self.paper is not None and self.paper_of else None
+
+
+def statistics(queries: Sequence[Query], passed_over: int = 0) -> tuple[Statistic, ...]:
+    """The counts by type, those by origin, and what is said of all queries, in this order.
+
+    Search results that have no text (`passed_over`) are no part of the mean number of results, for
+    nobody can say how the paper's 9.2 counts them.
+    """
+    of = len(queries)
+    types = Counter(query.conflict_type for query in queries if query.conflict_type is not None)
+    origins = Counter(origin_name(query.origin) for query in queries)
+    # Where no query states its origin, none is not a count of the five.
+    stated = any(name != NOT_STATED for name in origins)
+    mean = sum(len(query.sources) for query in queries) / of if of else None
+    conflicting = types.total() - types[ConflictType.NO_CONFLICT]
+    answerable = sum(types[each] for each in ANSWERABLE)
+    return (
+        *(
+            Statistic("type", each.short, types[each.type], of, BY_TYPE[each.type], QUERIES)
+            for each in TAXONOMY
+        ),
+        *(
+            Statistic("origin", name, origins[name] if stated else None, of, paper, QUERIES)
+            for name, paper in BY_ORIGIN.items()
+        ),
+        *(
+            Statistic("origin", name, origins[name], of, None, None)
+            for name in sorted(origins.keys() - BY_ORIGIN.keys())
+        ),
+        Statistic("all", "queries", of, None, QUERIES, None),
+        Statistic("all", "search results per query", mean, None, RESULTS_PER_QUERY, None),
+        Statistic("all", "search results without text", passed_over, None, None, None),
+        Statistic("all", "flagged as conflicting", conflicting, of, 297, QUERIES),
+        Statistic("all", "single right answer", answerable, of, 228, QUERIES),
+    )
+
+
+def origin_name(origin: str | None) -> str:
+    """The name in Table 7 of what the release calls a question's `source`, in any spelling.
+
+    "SituatedQA_geo" and "situated_qa (temporal)" are two; what is none of the five stays as it is.
+    """
+    if not origin or not origin.strip():
+        return NOT_STATED
+    letters = re.sub(r"[\W_]", "", origin.casefold())
+    for name in BY_ORIGIN:
+        if all(part in letters for part in name.casefold().split()):
+            return name
+    return origin.strip()

@@ -1,0 +1,475 @@
+"""Judges of an answer: behaviour, answer recall, factual grounding (CONFLICTS, section 4)."""
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Final, Literal, TypeVar
+
+from pydantic import BaseModel, StrictBool
+
+from pipelines import prompts
+from pipelines.conflicts.data import Query, Source
+from pipelines.conflicts.result import (
+    Adherence,
+    Answer,
+    Grounding,
+    Grounds,
+    Inclusion,
+    Sentence,
+    SentenceGrounding,
+    Verdicts,
+)
+from pipelines.conflicts.settings import ConflictsSettings
+from pipelines.conflicts.taxonomy import ANSWERABLE, CATEGORY, ConflictType
+from pipelines.data.records import Document
+from pipelines.errors import InputError
+from pipelines.evidence.judgement import Judgement, Relation
+from pipelines.evidence.labeller import Labeller
+from pipelines.evidence.llm import contains
+from pipelines.metrics.alce import named_answers, normalised
+from pipelines.prompts import Prompt
+from pipelines.text.citations import without_marks
+from pipelines.text.declarative import NO, YES, as_claim
+from pipelines.text.refusals import SOURCES, THIS, clauses, is_unknown
+from serving.calls import Sampling, Structured
+from serving.client import Client
+from serving.schemas import told
+
+REMARK_CHARACTERS: Final = 200
+"""Longer sentences are never taken for a mere remark on the sources."""
+
+_NO_NUMBER = r"[^0-9]*"
+"""An opinion or advice with a number has something that can be looked up."""
+_REMARKS: Final = tuple(
+    re.compile(pattern)
+    for pattern in (
+        # The sources disagree about this. Search results vary widely.
+        rf"{SOURCES} (?:do not agree|disagree|agree|differ|vary|conflict|"
+        rf"contradict (?:each other|one another)|are (?:divided|in conflict|in agreement|mixed)|"
+        rf"give (?:different|conflicting|various) (?:answers|information|accounts|figures|dates))"
+        r"(?: (?:widely|greatly|considerably|strongly|slightly|somewhat|a lot))?"
+        rf"(?: (?:on|about|over|in|here|with each other|with one another)(?: {THIS})?)?",
+        # The results answer the query.
+        rf"{SOURCES} answers?(?: {THIS})?",
+        # Here is a summary of the sources.
+        r"(?:here|below|this|the following) (?:is|are) (?:an?|the|my|their) (?:\w+ )?"
+        rf"(?:summary|overview|answers?|list|views?|points)(?: of (?:{SOURCES}|the views|"
+        r"the debate))?",
+        r"(?:it|that|this|the answer) depends",
+        # I think it is worth a visit. In my view it is overrated.
+        rf"(?:i|we) (?:think|believe|feel|hope|recommend|suggest|advise)\b{_NO_NUMBER}",
+        rf"in (?:my|our) (?:opinion|view)\b{_NO_NUMBER}",
+        # Please ask an engineer. It is best to consult a doctor.
+        r"(?:please\b|it is (?:best|advisable|wise|important) to "
+        r"(?:ask|consult|check|verify|seek|see)\b|"
+        rf"always (?:ask|consult|check)\b|consult\b){_NO_NUMBER}",
+    )
+)
+
+
+def states_a_fact(sentence: str) -> bool:
+    """Whether a sentence states anything that could be looked up.
+
+    A rule of this program: a tagger knows three relations, and none of them is the paper's "no
+    factual information". No fact is a question, a heading ("#", or a colon at the end), and a
+    sentence that speaks of the sources or of the answer itself alone: "The sources disagree.",
+    "Here is a summary.", "I could not find an answer."; so are an opinion of the answer's own ("I
+    think it is overrated.") and advice ("Please ask a doctor."), if they give no number, and that
+    something is unclear ("The exact origin is unclear."). What they do not say is none either ("The
+    results do not say when it opened."): it is what the prompt asks for where they do not answer.
+    Where it goes on to what they say ("The sources disagree whether the dam is safe."), it is a
+    fact like any other; so is everything that the rule does not know.
+
+    Args:
+        sentence: Without its citations.
+    """
+    bare = sentence.strip().strip("*_\"'“”‘’ ").strip()
+    if not any(map(str.isalnum, bare)) or bare.startswith("#") or bare.endswith(("?", ":")):
+        return False
+    if len(bare) > REMARK_CHARACTERS:
+        return True
+    told = ", ".join(filter(None, clauses(bare)))
+    return not (is_unknown(bare) or any(remark.fullmatch(told) for remark in _REMARKS))
+
+
+BehaviourForm = Literal["json", "choice"]
+"""A verdict with its reason, or one word with its probability."""
+
+BEHAVIOUR: Final = {each: f"behaviour_{each.replace('-', '_')}" for each in ConflictType}
+"""Type -> the prompt on its expected behaviour, with examples of answers that adhere or do not."""
+
+VARIABLES: Final = {
+    **{name: {"definition", "expected", "query", "answer", "form"} for name in BEHAVIOUR.values()},
+    "recall": {"query", "gold", "answer"},
+    "grounding": {"evidence", "query", "answer", "sentence"},
+}
+"""Prompt -> what it is told."""
+
+REPLY_TOKENS: Final = 200
+
+ReplyT = TypeVar("ReplyT", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class ModelJudge:
+    """A language model with the prompts of `VARIABLES`, and how it is asked about behaviour."""
+
+    client: Client
+    templates: Mapping[str, Prompt]
+    form: BehaviourForm = "json"
+
+    async def reply(
+        self,
+        template: str,
+        schema: type[ReplyT],
+        told: Mapping[str, object],
+        *,
+        affinity: str,
+        tokens: int = REPLY_TOKENS,
+    ) -> Structured[ReplyT]:
+        """The reply to a prompt, of at most so many tokens."""
+        messages = self.templates[template].messages(**told)
+        return await self.client.structured(messages, schema, Sampling(tokens), affinity=affinity)
+
+
+def model_judge(
+    client: Client, form: BehaviourForm = "json", overrides: Path | None = None
+) -> ModelJudge:
+    """A language model with its prompts.
+
+    Raises:
+        InputError: The user's own prompt cannot be used.
+    """
+    templates = {
+        name: prompts.load(f"conflicts/{name}", variables, overrides)
+        for name, variables in VARIABLES.items()
+    }
+    return ModelJudge(client, templates, form)
+
+
+_YES, _NO = "YES", "NO"
+
+
+class AdherenceJson(BaseModel):
+    """The JSON reply; the reason comes first, so that the verdict follows from it."""
+
+    reason: Annotated[str, told(maxLength=300)]
+    adheres: StrictBool
+
+
+async def behaviour(
+    query: str,
+    type: ConflictType,  # noqa: A002  (the paper's t)
+    answer: str,
+    judge: ModelJudge,
+) -> Adherence:
+    """Judge an answer that is not empty by the expected behaviour s = f(t) of a type.
+
+    The judge sees the question, the type's definition and behaviour, examples, and the answer with
+    its citations; as in the paper, it sees neither the search results nor the gold answer.
+
+    Raises:
+        RequestError: The answer does not fit the model's context.
+        ServingError: No server can be had.
+    """
+    told = {
+        "definition": CATEGORY[type].definition,
+        "expected": CATEGORY[type].expected,
+        "query": query,
+        "answer": answer,
+        "form": judge.form,
+    }
+    # Queries of one type share the prompt up to the query.
+    affinity = f"behaviour {type}"
+    if judge.form == "choice":
+        messages = judge.templates[BEHAVIOUR[type]].messages(**told)
+        choice = await judge.client.choose(messages, (_YES, _NO), affinity=affinity)
+        return Adherence(
+            adheres=None if choice.label is None else choice.label == _YES,
+            type=type,
+            probability=choice.probabilities[_YES],
+            mass=choice.mass,
+            problem=choice.problem,
+        )
+    reply = await judge.reply(BEHAVIOUR[type], AdherenceJson, told, affinity=affinity)
+    if reply.value is None:
+        return Adherence(adheres=None, type=type, problem=reply.problem, raw=reply.raw)
+    return Adherence(adheres=reply.value.adheres, type=type, reason=reply.value.reason.strip())
+
+
+WORD_FOR_WORD: Final = "named word for word"
+"""The reason that the NLI judge gives where it need not ask."""
+
+
+class InclusionJson(BaseModel):
+    """The JSON reply."""
+
+    reason: Annotated[str, told(maxLength=300)]
+    included: StrictBool
+
+
+async def inclusion(query: str, gold: str, answer: str, judge: ModelJudge | Labeller) -> Inclusion:
+    """Judge whether an answer, with its citations, includes the gold answer, in whatever words.
+
+    Raises:
+        RequestError: The answer does not fit the model's context.
+        ServingError: No server can be had.
+    """
+    if not isinstance(judge, ModelJudge):
+        return await _included_by_labeller(query, gold, answer, judge)
+    told = {"query": query, "gold": gold, "answer": answer}
+    reply = await judge.reply("recall", InclusionJson, told, affinity="recall")
+    if reply.value is None:
+        return Inclusion(included=None, gold=gold, problem=reply.problem, raw=reply.raw)
+    return Inclusion(included=reply.value.included, gold=gold, reason=reply.value.reason.strip())
+
+
+async def _included_by_labeller(
+    query: str, gold: str, answer: str, labeller: Labeller
+) -> Inclusion:
+    """Included where the answer supports the statement that question and gold answer make."""
+    # "According to [2]" must not name the answer 2.
+    plain = " ".join(without_marks(answer).split())
+    if not any(map(str.isalnum, plain)):
+        return Inclusion(included=False, gold=gold, reason="the answer has no text")
+    if named(gold, plain):
+        return Inclusion(included=True, gold=gold, reason=WORD_FOR_WORD)
+    claim = as_claim(query, gold)
+    (judgement,) = (await labeller([claim], [Document(id="answer", text=plain)])).judgements
+    unread = judgement.relation is Relation.INVALID
+    problem = judgement.reasoning or "the labeller's reply could not be read"
+    return Inclusion(
+        included=None if unread else judgement.relation is Relation.SUPPORTS,
+        gold=gold,
+        reason=claim,
+        judgement=judgement,
+        problem=problem if unread else None,
+        raw=judgement.raw if unread else None,
+    )
+
+
+def named(gold: str, answer: str) -> bool:
+    """Whether the gold answer stands in an answer word for word, after normalisation.
+
+    This is the rule of Mallen et al. (2023), which section 4 starts from and gives up since it
+    misses paraphrases. What it finds is there all the same, so the NLI judge need not ask, and a
+    tagger that is unsure of names does not overrule the plain text. As theirs, it takes an answer
+    for named that the text denies or calls older. "Yes" and "no" are too common as words to name
+    anything, so they are always asked. The answer has no citations, for "[2]" does not name "2".
+    """
+    return normalised(gold) not in YES | NO and named_answers([[gold]], answer)[0]
+
+
+Against = Literal["cited", "all"]
+"""Which sources a sentence is judged by: those that it cites, or all of the query's."""
+
+NOTHING_CITED: Final = "cites no source"
+NO_FACT: Final = "states no fact"
+GROUNDING_TOKENS: Final = 320
+
+Reason = Annotated[str, told(maxLength=200)]
+
+
+class GroundingJson(BaseModel):
+    """The JSON reply: first the passage, then what it means."""
+
+    quote: Annotated[str, told(maxLength=300)]
+    reason: Reason
+    verdict: Grounds
+
+
+class UncitedJson(BaseModel):
+    """The JSON reply of a sentence without sources: nothing can support or contradict it."""
+
+    reason: Reason
+    verdict: Literal[Grounds.UNSUPPORTED, Grounds.NO_FACT]
+
+
+async def grounding(
+    answer: Answer,
+    query: Query,
+    judge: ModelJudge | Labeller,
+    against: Against = "cited",
+) -> Grounding:
+    """Judge every sentence of an answer, each by itself.
+
+    A language model also sees the question and the whole answer, as in FACTS, which the paper
+    follows, so that it knows what "it" means. Of sources that disagree one that supports the
+    sentence is enough, whoever judges.
+
+    By default a sentence is judged by the sources that it cites, since the paper measures citation
+    quality. One that cites none has nothing that could support it: it is unsupported if it states a
+    fact, and else has no factual information.
+
+    Raises:
+        RequestError: The sources do not fit the model's context.
+        ServingError: No server can be had.
+    """
+    sources = query.sources
+
+    async def verdict(sentence: Sentence) -> SentenceGrounding:
+        numbers = sentence.cites if against == "cited" else tuple(range(1, len(sources) + 1))
+        if isinstance(judge, ModelJudge):
+            told = {"query": query.query, "answer": answer.text, "sentence": sentence.text}
+            return await _by_model(told, numbers, sources, judge)
+        return await _grounded_by_labeller(sentence.text, numbers, sources, judge)
+
+    return Grounding(sentences=tuple(await asyncio.gather(*map(verdict, answer.sentences))))
+
+
+async def _by_model(
+    told: Mapping[str, str], numbers: tuple[int, ...], sources: Sequence[Source], judge: ModelJudge
+) -> SentenceGrounding:
+    evidence = [{"number": number, "text": sources[number - 1].as_read()} for number in numbers]
+    texts = [str(each["text"]) for each in evidence]
+    schema: type[GroundingJson | UncitedJson] = GroundingJson if evidence else UncitedJson
+    asked = {"evidence": evidence, **told}
+    # Sentences that cite the same sources share the prompt up to the sentence.
+    affinity = "\n".join(texts) or "uncited"
+    reply = await judge.reply(
+        "grounding", schema, asked, affinity=affinity, tokens=GROUNDING_TOKENS
+    )
+    value = reply.value
+    if value is None:
+        return SentenceGrounding(
+            grounds=None, sources=numbers, problem=reply.problem, raw=reply.raw
+        )
+    return SentenceGrounding(
+        grounds=value.verdict,
+        sources=numbers,
+        reason=value.reason.strip(),
+        quote=_passage(value.quote, texts) if isinstance(value, GroundingJson) else None,
+    )
+
+
+def _passage(quote: str, texts: Sequence[str]) -> str | None:
+    """A quote that stands in one of the texts; None of any other, which is no passage of theirs."""
+    quote = quote.strip()
+    return quote if quote and any(contains(text, quote) for text in texts) else None
+
+
+async def _grounded_by_labeller(
+    sentence: str, numbers: tuple[int, ...], sources: Sequence[Source], labeller: Labeller
+) -> SentenceGrounding:
+    """A labeller tells of each source by itself whether it supports the sentence."""
+    if not states_a_fact(sentence):
+        return SentenceGrounding(grounds=Grounds.NO_FACT, reason=NO_FACT)
+    if not numbers:
+        return SentenceGrounding(grounds=Grounds.UNSUPPORTED, reason=NOTHING_CITED)
+    documents = [sources[number - 1].as_evidence(number) for number in numbers]
+    return decided((await labeller([sentence], documents)).judgements, numbers)
+
+
+def decided(judgements: Sequence[Judgement], numbers: tuple[int, ...]) -> SentenceGrounding:
+    """The verdict that the judgements of several sources make.
+
+    One source that supports the sentence is enough; without, one that contradicts it is. Where
+    neither is there and a source could not be judged, nothing decides. There is at least one.
+    """
+    for relation, grounds in (
+        (Relation.SUPPORTS, Grounds.SUPPORTED),
+        (Relation.CONTRADICTS, Grounds.CONTRADICTORY),
+    ):
+        if deciding := [each for each in judgements if each.relation is relation]:
+            return SentenceGrounding(
+                grounds=grounds,
+                sources=numbers,
+                quote=next((each.snippet for each in deciding if each.snippet), None),
+                judgements=tuple(judgements),
+            )
+    invalid = [each for each in judgements if each.relation is Relation.INVALID]
+    problem = f"{len(invalid)} of {len(judgements)} sources could not be judged"
+    problem += f": {invalid[0].refusal}" if invalid and invalid[0].refusal else ""
+    return SentenceGrounding(
+        grounds=None if invalid else Grounds.UNSUPPORTED,
+        sources=numbers,
+        judgements=tuple(judgements),
+        problem=problem if invalid else None,
+        raw=invalid[0].raw if invalid else None,
+    )
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Who judges: expected behaviour, of which a language model alone can tell, and facts.
+
+    The facts are the gold answer, and the sentences by the sources that `against` names.
+    """
+
+    behaviour: ModelJudge | None
+    facts: ModelJudge | Labeller
+    against: Against = "cited"
+
+    @property
+    def prompts(self) -> tuple[Prompt, ...]:
+        """All that may be asked."""
+        if isinstance(self.facts, ModelJudge):
+            return tuple(self.facts.templates.values())
+        model = self.behaviour
+        return tuple(model.templates[name] for name in BEHAVIOUR.values()) if model else ()
+
+
+def judge(
+    client: Client | None,
+    settings: ConflictsSettings,
+    overrides: Path | None = None,
+    labeller: Labeller | None = None,
+) -> Judge:
+    """The judges with their prompts; `overrides` is a folder with prompts of the user's own.
+
+    Without a client, behaviour is not judged. The labeller judges recall and grounding where the
+    settings name the judge "nli".
+
+    Raises:
+        InputError: The user's own prompt cannot be used, or who should judge is not there.
+    """
+    model = None if client is None else model_judge(client, settings.behaviour, overrides)
+    if settings.judge == "nli":
+        if labeller is None:
+            raise InputError("the judge 'nli' needs a tagger; name one, or let a model judge")
+        return Judge(model, labeller, settings.against)
+    if model is None:
+        raise InputError("the judge 'llm' needs a model; name one, or let the tagger judge")
+    return Judge(model, model, settings.against)
+
+
+async def judged(
+    query: Query,
+    answer: Answer,
+    judge: Judge,
+    *,
+    type: ConflictType | None = None,  # noqa: A002  (the paper's t)
+) -> Verdicts:
+    """Judge an answer in every way that its query allows, all at the same time.
+
+    Behaviour where a type is known; answer recall where questions of that type have one right
+    answer and the data give it; the grounding of all sentences. An answer that could not be read,
+    or is empty, is judged in no way. The type whose behaviour is expected is by default that of the
+    data.
+
+    Raises:
+        RequestError: The answer or its sources do not fit the judging model's context.
+        ServingError: No server can be had.
+    """
+    if answer.problem is not None or not answer.text.strip():
+        return Verdicts()
+    expected = query.conflict_type if type is None else type
+
+    async def adherence() -> Adherence | None:
+        if expected is None or judge.behaviour is None:
+            return None
+        return await behaviour(query.query, expected, answer.text, judge.behaviour)
+
+    async def included() -> Inclusion | None:
+        if expected not in ANSWERABLE or query.gold_answer is None:
+            return None
+        return await inclusion(query.query, query.gold_answer, answer.text, judge.facts)
+
+    behaves, includes, grounds = await asyncio.gather(
+        adherence(),
+        included(),
+        grounding(answer, query, judge.facts, judge.against),
+    )
+    return Verdicts(adherence=behaves, inclusion=includes, grounding=grounds)

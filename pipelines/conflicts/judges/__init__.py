@@ -1,1 +1,0 @@
-"""Judges of an answer: behaviour, answer recall, factual grounding (CONFLICTS, section 4)."""

@@ -1,0 +1,189 @@
+"""From a response to the claims it makes (ConflictScore, section 3, step 1); documents by name."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from string import ascii_uppercase
+from typing import Annotated, Final
+
+from pydantic import BaseModel, create_model
+
+from pipelines import prompts
+from pipelines.conflictscore.settings import ClaimSource
+from pipelines.data.records import Document
+from pipelines.errors import InputError
+from pipelines.evidence.judgement import Truncation
+from pipelines.prompts import Prompt
+from pipelines.retrieval.bm25 import distinct_stems
+from pipelines.text.citations import without_marks
+from pipelines.text.words import says, statements
+from serving.calls import Sampling
+from serving.client import Client
+from serving.schemas import told
+
+_KIND: Final = r"(?:documents?|docs?\.?|sources?|passages?)"
+"""Articles are none: "Article 5" is one of a treaty."""
+_PLACE: Final = re.compile(rf"\b(?i:{_KIND}) (?:no\. ?)?[\[(]?(?:\d{{1,2}}|[A-HJ-Z])\b")
+"""A letter but I, as in "a source I trust"."""
+
+
+def names_documents(claims: Iterable[str]) -> bool:
+    """Whether a claim names a document by its place: "Document 2", "source B"."""
+    return any(_PLACE.search(claim) for claim in claims)
+
+
+def named(documents: Sequence[Document]) -> tuple[Document, ...]:
+    """The documents with their number, and their letter as far as there are letters, in the title.
+
+    "Document 2 (Document B): The guide", in place of "The guide".
+    """
+
+    def title(place: int, document: Document) -> str:
+        letter = f" (Document {ascii_uppercase[place]})" if place < len(ascii_uppercase) else ""
+        own = f": {document.title}" if document.title else ""
+        return f"Document {place + 1}{letter}{own}"
+
+    return tuple(
+        document.model_copy(update={"title": title(place, document)})
+        for place, document in enumerate(documents)
+    )
+
+
+def as_cited(claims: Sequence[str], documents: Sequence[Document]) -> Sequence[Document]:
+    """The documents as they are, or `named` where a claim names one."""
+    return named(documents) if names_documents(claims) else documents
+
+
+CHARACTERS_PER_CLAIM = 10
+"""A text of n characters makes no more than n / 10 + 2 claims. Real texts make far fewer; small
+models would go on inventing some. A list that ends at this bound is recorded as capped."""
+LEAST_REPLY_TOKENS = 512
+HALF = 0.5
+"""Of a claim's words; a claim adds names to what a response says, and hardly more."""
+COPIED = (
+    "all claims of the reply are copied from the prompt's examples; name a larger model, or take "
+    "sentences as claims: --claims sentences"
+)
+"""Why a response has no claims of which a small model made none."""
+NOTHING_SAID = "no claim to judge: the text has headings, rules or marks alone, no sentence"
+"""Why there is no claim where no model is asked."""
+RULES = 3
+"""Goes up when claims are read from texts in another way, so that run folders do not mix both."""
+
+
+class Claims(BaseModel):
+    """The JSON reply to a decomposition prompt."""
+
+    claims: list[str]
+
+
+@dataclass(frozen=True)
+class Decomposition:
+    """The claims of one response, in its order, without repetitions.
+
+    Attributes:
+        capped: Whether the list ended because it was as long as it may be, in claims or in tokens.
+        copied: What the reply has besides that is none of the response's; see `is_copied`.
+        problem: Why there is no claim, in one line.
+        raw: The reply behind that.
+    """
+
+    claims: tuple[str, ...]
+    capped: bool = False
+    copied: tuple[str, ...] = ()
+    truncations: tuple[Truncation, ...] = ()
+    problem: str | None = None
+    raw: str | None = None
+
+
+def decomposition_prompt(source: ClaimSource, overrides: Path | None = None) -> Prompt | None:
+    """The prompt that asks for claims; None where no model is asked (`sentences`, `whole`)."""
+    match source:
+        case "atomic":
+            return prompts.load("conflictscore/decompose", {"response"}, overrides)
+        case "salient":
+            return prompts.load("conflictscore/salient", {"response", "k"}, overrides)
+        case "sentences" | "whole":
+            return None
+
+
+async def decompose(
+    response: str, client: Client | None, prompt: Prompt, *, k: int = 3, cut: bool = False
+) -> Decomposition:
+    """Ask the model for the claims of a response, by a prompt from `decomposition_prompt`.
+
+    The `salient` prompt asks for `k` claims. With `cut` a response too long for the context may be
+    cut. Claims that were copied from the prompt are left out.
+    """
+    if client is None:
+        raise InputError(
+            "splitting a response into claims needs a language model; name one, or take its "
+            "sentences as claims: --claims sentences"
+        )
+    salient, room = prompt.name.endswith("salient"), reply_tokens(response, client)
+    fitted = await client.fit(
+        response,
+        lambda text: prompt.messages(response=text, k=k),
+        max_tokens=room,
+        cut=cut,
+        name="the response",
+    )
+    truncations = Truncation.of("response", fitted)
+    most = k if salient else len(fitted.text) // CHARACTERS_PER_CLAIM + 2
+    claim_list = Annotated[list[str], told(minItems=1, maxItems=most)]
+    schema = create_model("Claims", __base__=Claims, claims=(claim_list, ...))
+    messages = prompt.messages(response=fitted.text, k=k)
+    reply = await client.structured(messages, schema, Sampling(max_tokens=room), partial="items")
+    written = reply.value.claims if reply.value else []
+    every = distinct(written[:most])
+    (asked,) = prompt.messages(response="", k=k)
+    copied = tuple(claim for claim in every if is_copied(claim, fitted.text, asked["content"]))
+    if claims := tuple(claim for claim in every if claim not in copied):
+        full = len(written) > most if salient else len(written) >= most
+        return Decomposition(claims, full or reply.cut, copied, truncations)
+    none = COPIED if copied else "the reply has no claim"
+    problem, raw = f"decomposition: {reply.problem or none}", reply.raw or " ".join(copied)
+    return Decomposition((), copied=copied, truncations=truncations, problem=problem, raw=raw)
+
+
+def is_copied(claim: str, response: str, prompt: str) -> bool:
+    """Whether a claim is one of the prompt's examples rather than something the response says.
+
+    Small models give examples back. Such a claim has less than half of its words from the response,
+    and more than half from the prompt. One in another language has few of either.
+    """
+    return shared_words(claim, response) < HALF < shared_words(claim, prompt)
+
+
+def shared_words(claim: str, text: str) -> float:
+    """Share of a claim's words that a text has, in [0, 1]: stems, function words aside.
+
+    It is 0 for a claim without any.
+    """
+    of_claim = distinct_stems(claim)
+    return len(of_claim & distinct_stems(text)) / len(of_claim) if of_claim else 0.0
+
+
+def sentence_claims(response: str) -> tuple[str, ...]:
+    """Each statement of a response as a claim, without marks of sources; no model is asked."""
+    text = without_marks(response)
+    return distinct([text[slice(*span)] for span in statements(text)])
+
+
+def reply_tokens(response: str, client: Client) -> int:
+    """Room for the list of claims: they repeat the response's words, some of them often."""
+    return max(LEAST_REPLY_TOKENS, 3 * client.count([{"role": "user", "content": response}]))
+
+
+def distinct(claims: Sequence[str]) -> tuple[str, ...]:
+    """Claims that say something, without repetitions (white space and case aside), in order.
+
+    Small models repeat themselves; a claim counted twice would weigh twice in both scores.
+    """
+    first: dict[str, str] = {}
+    for claim in claims:
+        if says(without_marks(claim)):
+            text = " ".join(claim.split())
+            first.setdefault(text.casefold(), text)
+    return tuple(first.values())

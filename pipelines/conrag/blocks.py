@@ -1,0 +1,386 @@
+"""What an answer, and a claim of an evaluation, show on the page, its evidence graph included."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from pipelines.conrag.answer import About, Answer, AnswerSentence, Evidence, Outcome, Statement
+from pipelines.conrag.evidence import Cluster, Stance
+from pipelines.conrag.methods import ABLATIONS
+from pipelines.conrag.result import ClaimResult, Passage
+from pipelines.conrag.tables import figures
+from pipelines.evidence.judgement import Relation, Truncation
+from pipelines.report.blocks import (
+    Card,
+    Cards,
+    Edge,
+    Facts,
+    Fold,
+    Graph,
+    Node,
+    Source,
+    Sources,
+    fact,
+)
+from pipelines.report.glance import count
+from pipelines.report.texts import (
+    Aside,
+    Block,
+    Chip,
+    Cite,
+    Heading,
+    Inline,
+    Note,
+    Sentence,
+    Sentences,
+    Span,
+    Tone,
+    Trouble,
+    line,
+    unread,
+)
+from pipelines.report.views import RIGHT, UNJUDGED, UNREADABLE, WRONG, Mark
+from pipelines.text.words import locate
+
+WIDTH, HEIGHT, MARGIN = 520, 340, 26
+"""Of the drawing, in its own units."""
+
+TONES: Final[Mapping[Relation, Tone]] = {
+    Relation.SUPPORTS: "support",
+    Relation.CONTRADICTS: "contradict",
+    Relation.IRRELEVANT: "irrelevant",
+    Relation.INVALID: "invalid",
+}
+
+
+def drawing(answer: Answer) -> Graph:
+    """The passages that were retrieved; those of the packet have their number.
+
+    Points that are joined lie near each other (spring layout, always the same for one answer).
+    """
+    places = layout(answer)
+    number = {row.passage.id: row.number for row in answer.evidence}
+    title = {row.passage.id: row.passage.title or row.passage.id for row in answer.evidence}
+    relations = answer.relations
+    clusters = {name: cluster.name for cluster in answer.clusters for name in cluster.members}
+    position = {name: place for place, name in enumerate(clusters)}
+    return Graph(
+        "Evidence graph",
+        WIDTH,
+        HEIGHT,
+        tuple(
+            Node(
+                f"{cluster}: {title.get(name, name)}",
+                *places[name],
+                TONES[relations[name]],
+                number.get(name, 0),
+            )
+            for name, cluster in clusters.items()
+        ),
+        tuple(
+            Edge(position[one], position[other], 0.5 + 3 * min(weight, 1.0))
+            for one, other, weight in answer.edges
+        ),
+    )
+
+
+def layout(answer: Answer) -> Mapping[str, tuple[float, float]]:
+    """Where each passage lies in the drawing."""
+    import networkx as nx
+    import numpy as np
+
+    drawn = nx.Graph()
+    drawn.add_nodes_from(sorted(name for each in answer.clusters for name in each.members))
+    drawn.add_weighted_edges_from(answer.edges)
+    places = nx.spring_layout(drawn, seed=0, k=1.6 / len(drawn) ** 0.5)
+    points = np.array(list(places.values()))
+    low, width = points.min(axis=0), np.ptp(points, axis=0)
+    shares = np.where(width > 0, (points - low) / np.where(width > 0, width, 1), 0.5)
+    scaled = MARGIN + shares * (np.array([WIDTH, HEIGHT]) - 2 * MARGIN)
+    return {name: (x, y) for name, (x, y) in zip(places, scaled.tolist(), strict=True)}
+
+
+CUT: Final = "A reply of the model broke off: its whole sentences are here, and no more."
+
+VERDICTS: Final = (RIGHT, WRONG, UNREADABLE, UNJUDGED)
+"""What a stance is worth; not judged where the data have none."""
+
+STANCES: Final[Mapping[Stance, Chip]] = {
+    Stance.SUPPORT: Chip("supported", "support", "✓"),
+    Stance.REFUTE: Chip("refuted", "contradict", "✗"),
+    Stance.NOT_ENOUGH_INFO: Chip("not enough information", "plain", "○"),
+}
+_SIGNS: Final = {
+    Relation.SUPPORTS: ("✓", "supports"),
+    Relation.CONTRADICTS: ("✗", "contradicts"),
+    Relation.IRRELEVANT: ("○", "irrelevant"),
+    Relation.INVALID: ("?", "unreadable"),
+}
+_ABOUT: Final[Mapping[About, Tone]] = {"support": "support", "refute": "contradict"}
+
+
+def answer_blocks(answer: Answer) -> list[Block]:
+    """An answer: stance, cited sentences, both sides, the graph, the passages."""
+    made: list[Block] = [line(*_status(answer))]
+    if answer.first_answer:
+        made.append(Note(" ".join(answer.first_answer), "For and against"))
+    kappa = (f"{answer.kappa:.2f}", *unsure_tags(answer.unsure, len(answer.tags)))
+    support, against = f"{answer.support:.2f}", f"{answer.refute:.2f}"
+    facts = (fact("Conflict score κ", *kappa), fact("For it", support), fact("Against it", against))
+    made.append(Facts(facts))
+    if answer.sentences:
+        made.append(Sentences(tuple(map(_sentence, answer.sentences))))
+    if answer.unsaid:
+        made.append(Note(answer.unsaid))
+    if answer.cut:
+        made.append(Note(CUT))
+    if answer.problem:
+        made.append(Trouble("No answer was written", answer.problem, answer.raw))
+    if answer.model_stance and answer.model_stance is not answer.stance:
+        said = f"The model that wrote this takes the stance to be {answer.model_stance.value}"
+        made.append(Note(f"{said}; the rule above decides."))
+    sides = (
+        Card("For it", _side(answer, Relation.SUPPORTS)),
+        Card("Against it", _side(answer, Relation.CONTRADICTS)),
+    )
+    made += [Heading("Both sides"), Cards(sides), Heading("Evidence graph")]
+    if answer.clusters:
+        said = (
+            "Passages that are alike are joined; numbered ones are in the evidence. Blue circles "
+            "are for it, orange squares against it, the others on neither side."
+        )
+        made += [Note(said), drawing(answer)]
+    else:
+        made.append(Note("No passage was found."))
+    if answer.evidence:
+        made += [Heading("Evidence"), Sources(tuple(map(_row, answer.evidence)))]
+    if answer.unreadable:
+        names = ", ".join(answer.unreadable)
+        made.append(Note(names, "Label could not be read, counted on neither side"))
+    return made + _truncations(answer.truncations)
+
+
+def unsure_tags(unsure: int, every: int) -> tuple[str, ...]:
+    """The note beside kappa, which counts unsure tags like others; empty without any."""
+    return (f"{unsure} of {every} tags unsure",) if unsure else ()
+
+
+def members(answer: Answer, relation: Relation) -> list[tuple[Cluster, list[str]]]:
+    """Clusters with passages on one side, and these passages' ids; clusters of that side first."""
+    relations = answer.relations
+    found = [
+        (cluster, [name for name in cluster.members if relations[name] is relation])
+        for cluster in sorted(answer.clusters, key=lambda cluster: cluster.tag is not relation)
+    ]
+    return [(cluster, names) for cluster, names in found if names]
+
+
+def decided(row: Evidence) -> tuple[Span, ...]:
+    """Where the sentence that decided stands in its passage, if that has others, too."""
+    return _marked(row.passage.text, row.rationale)
+
+
+def _marked(text: str, rationale: str | None) -> tuple[Span, ...]:
+    span = locate(rationale or "", text)
+    return (Span(*span, "decided"),) if span and span != (0, len(text)) else ()
+
+
+def verdict(result: ClaimResult, method: str) -> Mark | None:
+    """What the stance of a method is worth; None where the claim failed."""
+    if result.status == "failed":
+        return None
+    outcome = result.outcomes[method]
+    if outcome.undecided or (result.stance is None and outcome.problem is not None):
+        return UNREADABLE
+    if result.stance is None:
+        return UNJUDGED
+    return RIGHT if outcome.stance is result.stance else WRONG
+
+
+def claim_blocks(result: ClaimResult) -> list[Block]:
+    """A claim of an evaluation: what is known, every method's answer, the passages."""
+    made: list[Block] = [Trouble("Failed", result.error)] if result.error else []
+    if result.status == "failed":
+        return made
+    made.append(_known(result))
+    if result.question and result.question.problem:
+        made += [line(Aside("No first answer")), *unread(result.question.problem, None)]
+    methods = (_card(result, name) for name in figures.shown_methods([result]))
+    ablations = (_card(result, name) for name in ABLATIONS if name in result.outcomes)
+    made += [
+        Heading("Answers"),
+        Cards(tuple(methods)),
+        Fold("ConRAG with one part removed", (Cards(tuple(ablations)),)),
+    ]
+    if result.passages:
+        gold = frozenset[str]().union(*result.evidence)
+        rows = (_passage(number, each, gold) for number, each in enumerate(result.passages, 1))
+        made += [Heading("Passages"), Sources(tuple(rows))]
+    judged = result.question.truncations if result.question else ()
+    return made + _truncations((*result.truncations, *judged))
+
+
+def _status(answer: Answer) -> tuple[Inline, ...]:
+    disputed = Chip("disputed", "both", "±")
+    if answer.status == "disputed":
+        return (disputed,)
+    status = replace(STANCES[answer.stance], text=answer.status)
+    return (status, disputed) if answer.disputed else (status,)
+
+
+def _sentence(sentence: AnswerSentence) -> Sentence:
+    after: list[Inline] = [Cite(number) for number in sentence.cites]
+    if sentence.repaired:
+        after.append(Chip("written anew", "outline"))
+    after += [Chip(problem, "invalid", "!") for problem in sentence.problems]
+    tone = "invalid" if sentence.problems else _ABOUT.get(sentence.about, "plain")
+    return Sentence(sentence.text, tuple(after), tone)
+
+
+def _side(answer: Answer, relation: Relation) -> tuple[Block, ...]:
+    """Its clusters, each with what its passages say."""
+    made: list[Block] = []
+    evidence = {row.passage.id: row for row in answer.evidence}
+    for cluster, names in members(answer, relation):
+        size = len(cluster.members)
+        chip: Inline = Chip(cluster.name, TONES[relation], _SIGNS[relation][0])
+        mixed = f"{len(names)} of " if len(names) < size else ""
+        sure = f", confidence {cluster.confidence:.2f}" if cluster.tag is relation else ""
+        made.append(line(chip, Aside(f"{mixed}{count(size, 'passage')}{sure}")))
+        shown = [evidence[name] for name in names if name in evidence]
+        made.append(Sentences(tuple(map(_quoted, shown))))
+        if left := len(names) - len(shown):
+            made.append(line(Aside(f"{left} more found, not in the evidence.")))
+    return tuple(made) or (line(Aside("No passage.")),)
+
+
+def _quoted(row: Evidence) -> Sentence:
+    """The sentence of a passage that decided, with its title; the title alone where none did."""
+    title = row.passage.title or row.passage.id
+    if row.rationale is None:
+        return Sentence(title, (Cite(row.number), *_reason(row)))
+    return Sentence(row.rationale, (Cite(row.number), Aside(title)))
+
+
+def _tag(relation: Relation, confidence: float, *, unsure: bool) -> Chip:
+    sign, word = _SIGNS[relation]
+    return Chip(f"{word} {confidence:.2f}{', unsure' if unsure else ''}", TONES[relation], sign)
+
+
+def _reason(row: Evidence) -> tuple[Inline, ...]:
+    """Why a language model sorted it so, in its words."""
+    return (Aside(f"because, says the model: {row.reason}"),) if row.reason else ()
+
+
+def _sorted(row: Evidence) -> tuple[Inline, ...]:
+    """What a passage says of the query, and by whom."""
+    if row.tag is None:
+        return (_tag(row.relation, row.confidence, unsure=row.unsure),)
+    sign, word = _SIGNS[row.relation]
+    by = "the tag; the model did not sort it" if row.reason is None else "the model"
+    tagged = f"tagged {_SIGNS[row.tag][1]} {row.confidence:.2f}"
+    return (Chip(word, TONES[row.relation], sign), Aside(f"by {by}; {tagged}"), *_reason(row))
+
+
+def _row(row: Evidence) -> Source:
+    return Source(
+        row.number,
+        row.passage.title or row.passage.id,
+        row.passage.text,
+        (*_sorted(row), Aside(row.cluster)),
+        spans=decided(row),
+        tone=TONES[row.relation],
+    )
+
+
+def _truncations(truncations: Sequence[Truncation]) -> list[Block]:
+    return [
+        Note(f"Of {each.text}, {each.kept:,} of {each.tokens:,} tokens were read.")
+        for each in truncations
+    ]
+
+
+def _known(result: ClaimResult) -> Facts:
+    facts = [fact("Gold stance", STANCES[result.stance])] if result.stance is not None else []
+    facts.append(
+        fact(
+            "Conflict score κ",
+            f"{result.kappa:.2f} over passages",
+            f"{result.kappa_clusters:.2f} over clusters",
+            *unsure_tags(sum(p.unsure for p in result.passages), len(result.passages)),
+        )
+    )
+    if result.both_sides is not None:
+        facts.append(fact("Probability of both sides", f"{result.both_sides:.2f}"))
+    if result.disputed is not None:
+        said = "it disagrees" if result.disputed else "it does not disagree"
+        facts.append(fact("Evidence, by the data", said))
+    if (sentence := result.response) is not None:
+        marked = f"{sentence.hallucinated:,} of {sentence.tokens:,} tokens marked by people"
+        where = f"response {sentence.response}, source {sentence.source}"
+        facts.append(fact("Sentence of a response", where, marked))
+    if result.question and result.question.first_answer:
+        label = "First answer, by which passages are labelled"
+        facts.append(fact(label, *result.question.first_answer))
+    return Facts(tuple(facts))
+
+
+def _card(result: ClaimResult, method: str) -> Card:
+    outcome = result.outcomes[method]
+    verdict_line: list[Inline] = []
+    mark = verdict(result, method)
+    if mark and (result.stance is not None or outcome.undecided):
+        verdict_line.append(mark.chip)
+    if not outcome.undecided:
+        verdict_line.append(STANCES[outcome.stance])
+    made: list[Block] = [line(*verdict_line)]
+    if worth := result.question.worth.get(method) if result.question else None:
+        said = f"{worth.contradicting:,} of {worth.statements:,} sentences contradict the packet"
+        if worth.recall is not None:
+            said = f"says {worth.recall:.2f} of what is to be said; {said}"
+        made.append(line(Aside(said)))
+    if outcome.statements:
+        numbers = {each.id: number for number, each in enumerate(result.passages, 1)}
+        said_so = (
+            Sentence(each.text, _cited(each, numbers), _ABOUT.get(each.about, "plain"))
+            for each in outcome.statements
+        )
+        made.append(Sentences(tuple(said_so)))
+    if outcome.cut:
+        made.append(line(Aside(CUT)))
+    if turned := _turned(outcome, result):
+        made.append(line(Aside(f"sorted by the model otherwise than tagged: {turned}")))
+    if outcome.unbound:
+        said = f"{count(outcome.unbound, 'sentence')} with wrong citations"
+        made.append(line(Aside(said)))
+    return Card(method, (*made, *unread(outcome.problem, outcome.raw)))
+
+
+def _turned(outcome: Outcome, result: ClaimResult) -> str:
+    """Passages that a language model sorted otherwise than they were tagged: "[2] supports"."""
+    numbers = {each.id: number for number, each in enumerate(result.passages, 1)}
+    return ", ".join(
+        f"[{numbers[each.id]}] {_SIGNS[each.relation][1]}"
+        for each in outcome.sorted
+        if each.id in numbers and each.relation is not result.tags[each.id]
+    )
+
+
+def _cited(statement: Statement, numbers: Mapping[str, int]) -> tuple[Inline, ...]:
+    """What a statement cites, and what it cited until that was dropped."""
+    cites = [Cite(numbers[name]) for name in statement.cites if name in numbers]
+    dropped = [f"[{numbers[name]}]" for name in statement.dropped if name in numbers]
+    return (*cites, *((Aside(f"dropped: {' '.join(dropped)}"),) if dropped else ()))
+
+
+def _passage(number: int, passage: Passage, gold: frozenset[str]) -> Source:
+    about: list[Inline] = [_tag(passage.tag, passage.confidence, unsure=passage.unsure)]
+    if passage.truth is not None:
+        sign, word = _SIGNS[passage.truth]
+        about.append(Chip(f"really {word}", "outline", sign))
+    if passage.id in gold:
+        about.append(Aside("gold evidence"))
+    about.append(Aside(f"relevance {passage.relevance:.2f}"))
+    title = passage.title or passage.id
+    marked = _marked(passage.text, passage.rationale)
+    return Source(number, title, passage.text, tuple(about), spans=marked, tone=TONES[passage.tag])

@@ -1,0 +1,509 @@
+"""The data sets by name: released files as claims with passages, gold stances and gold evidence."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Literal
+
+from nli.sentences import Span, sentences
+from pipelines.conrag.evidence import SIDES, STANCE_OF, Stance
+from pipelines.conrag.hallucination import ResponseSentence, tokens, touched
+from pipelines.conrag.query import GoldAnswer, Query
+from pipelines.data import (
+    alce,
+    averitec,
+    climate_fever,
+    fever,
+    fool_me_twice,
+    ragtruth,
+    scifact,
+    wice,
+)
+from pipelines.data.alce import Question
+from pipelines.data.climate_fever import ClimateClaim
+from pipelines.data.fever import FeverClaim, page_key, page_title
+from pipelines.data.fool_me_twice import GameClaim
+from pipelines.data.ragtruth import CONFLICTS, Response, Source
+from pipelines.data.records import Document
+from pipelines.data.released import Part, half
+from pipelines.data.scifact import Abstract, ScientificClaim
+from pipelines.data.wice import CitedClaim
+from pipelines.errors import InputError
+from pipelines.evidence import examples
+from pipelines.evidence.examples import ContestedClaim
+from pipelines.evidence.judgement import Relation, conflicting
+from pipelines.files import read_bytes
+from pipelines.metrics.alce import named_answers
+from pipelines.retrieval.chunks import passages
+
+SIDE = {"SUPPORTS": Relation.SUPPORTS, "REFUTES": Relation.CONTRADICTS}
+STANCE = {label: STANCE_OF[side] for label, side in SIDE.items()}
+
+
+def from_claims(claims: Sequence[ContestedClaim]) -> Iterator[Query]:
+    """Claims in the unified format, with the documents of each.
+
+    Where the relations of documents are known, the claim has the stance of the side that is there;
+    with both sides it is disputed, and there is not enough information for a stance.
+    """
+    for claim in claims:
+        # Documents of two claims may have one id and are two passages.
+        passages = tuple(
+            each.model_copy(update={"id": digest(f"{claim.id} {each.id}")})
+            for each in claim.documents
+        )
+        known = () if claim.relations is None else zip(passages, claim.relations, strict=True)
+        relations = {passage.id: relation for passage, relation in known}
+        gold = frozenset(name for name, relation in relations.items() if relation in SIDES)
+        yield Query(
+            id=claim.id,
+            source=claim.source,
+            claim=claim.claim,
+            passages=passages,
+            stance=None if claim.relations is None else stance_of({*relations.values()}),
+            disputed=claim.conflict,
+            evidence=(gold,) if gold else (),
+            relations=relations,
+        )
+
+
+def from_fool_me_twice(claims: Sequence[GameClaim]) -> Iterator[Query]:
+    """Sentences of the claim's page: those that were retrieved, and the gold ones.
+
+    A sentence has one id wherever it stands, so that claims on one page share it. Whether other
+    sentences than the gold ones say something of the claim is not known.
+    """
+    for claim in claims:
+        gold = {digest(each.text): each for each in claim.gold_evidence}
+        pool = {digest(each.text): each for each in claim.retrieved_evidence} | gold
+        yield Query(
+            id=claim.id,
+            source="fool-me-twice",
+            claim=claim.text,
+            passages=tuple(
+                Document(id=name, text=each.text, title=claim.wikipedia_page or None)
+                for name, each in sorted(pool.items())
+            ),
+            stance=STANCE[claim.label],
+            evidence=(frozenset(gold),),
+            relations=dict.fromkeys(gold, SIDE[claim.label]),
+        )
+
+
+def from_climate_fever(claims: Sequence[ClimateClaim]) -> Iterator[Query]:
+    """The five sentences of each claim. A disputed claim has no stance but "not enough".
+
+    Evidence to be found are the sentences on either side.
+    """
+    for claim in claims:
+        found = {each.evidence_id: each for each in claim.evidences}
+        relations = {
+            name: SIDE.get(each.evidence_label, Relation.IRRELEVANT) for name, each in found.items()
+        }
+        gold = frozenset(name for name, relation in relations.items() if relation in SIDES)
+        yield Query(
+            id=claim.claim_id,
+            source="climate-fever",
+            claim=claim.claim,
+            passages=tuple(
+                Document(id=name, text=each.evidence, title=each.article or None)
+                for name, each in found.items()
+            ),
+            stance=STANCE.get(claim.claim_label, Stance.NOT_ENOUGH_INFO),
+            disputed=claim.claim_label == "DISPUTED",
+            evidence=(gold,) if gold else (),
+            relations=relations,
+        )
+
+
+def from_averitec(claims: Sequence[averitec.CheckedClaim]) -> Iterator[Query]:
+    """What was found about each claim: an answer is a passage, and its question the title.
+
+    A claim of conflicting evidence is disputed and has no stance but "not enough". What a single
+    passage says of the claim is not known. Claims have no ids; theirs is their place in the file.
+    """
+    stances = {averitec.SUPPORTED: Stance.SUPPORT, averitec.REFUTED: Stance.REFUTE}
+    for number, claim in enumerate(claims, start=1):
+        found = [
+            (each.question, answer.text)
+            for each in claim.questions
+            for answer in each.answers
+            if answer.answer_type != "Unanswerable"
+        ]
+        yield Query(
+            id=str(number),
+            source="averitec",
+            claim=claim.claim,
+            passages=tuple(
+                Document(id=f"{number}:{place}", text=text, title=question)
+                for place, (question, text) in enumerate(found, start=1)
+            ),
+            stance=stances.get(claim.label, Stance.NOT_ENOUGH_INFO),
+            disputed=claim.label == averitec.CONFLICTING,
+        )
+
+
+def from_wice(claims: Sequence[CitedClaim]) -> Iterator[Query]:
+    """The sentences of the page that a claim cites; the first, its title, is the others' title.
+
+    Supporting sentences are known, a stance is not: what a page does not support may be true.
+    """
+    for claim in claims:
+        title, *_ = claim.evidence
+        names = [f"{claim.meta.id}:{number}" for number in range(len(claim.evidence))]
+        sets = {
+            frozenset(names[index] for index in indices)
+            for indices in claim.supporting_sentences
+            if indices
+        }
+        yield Query(
+            id=claim.meta.id,
+            source="wice",
+            claim=claim.claim,
+            passages=tuple(
+                Document(id=name, text=text, title=title.strip() or None if number else None)
+                for number, (name, text) in enumerate(zip(names, claim.evidence, strict=True))
+                if text.strip()
+            ),
+            evidence=tuple(sorted(sets, key=sorted)),
+            relations={name: Relation.SUPPORTS for names in sets for name in names},
+        )
+
+
+def from_alce(questions: Sequence[Question]) -> Iterator[Query]:
+    """Questions with what ALCE retrieved for each, the best first.
+
+    A passage that names one of the short answers supports the answer; whether one contradicts it
+    is not known. Of ELI5, whose answers are no short ones, nothing is known of passages.
+    """
+    for each in questions:
+        own = tuple(
+            passage.model_copy(update={"id": f"{each.id}/{passage.id}"})
+            for passage in each.passages
+        )
+        names = (p.id for p in own if any(named_answers(each.answers, p.as_read())))
+        yield Query(
+            id=each.id,
+            source=f"alce-{each.task}",
+            claim=each.question,
+            passages=own,
+            relations=dict.fromkeys(names, Relation.SUPPORTS),
+            gold_answer=GoldAnswer(each.answers, each.claims, listed=each.task == "qampari"),
+        )
+
+
+def stance_of(relations: set[Relation]) -> Stance:
+    """The stance of the side that passages take; with none or both there is none."""
+    sides = relations.intersection(SIDES)
+    return STANCE_OF[sides.pop()] if len(sides) == 1 else Stance.NOT_ENOUGH_INFO
+
+
+def digest(text: str) -> str:
+    """What stands for a text in an id, whatever its white space."""
+    plain = " ".join(text.split())
+    return hashlib.sha1(plain.encode("utf-8"), usedforsecurity=False).hexdigest()[:16]
+
+
+LONGEST_PAGE = 180
+"""Characters of a page's title in ids, at most: an id has 200."""
+
+
+def from_scifact(
+    claims: Sequence[ScientificClaim], corpus: Mapping[str, Abstract]
+) -> Iterator[Query]:
+    """The sentences of the abstracts that a claim cites; rationales are its evidence.
+
+    Cited abstracts that the corpus lacks are left out.
+    """
+    for claim in claims:
+        cited = dict.fromkeys([*claim.evidence, *map(str, claim.cited_doc_ids)])
+        side = {"SUPPORT": Relation.SUPPORTS, "CONTRADICT": Relation.CONTRADICTS}
+        rationales = [
+            (frozenset(f"{name}:{number}" for number in each.sentences), side[each.label])
+            for name, own in claim.evidence.items()
+            for each in own
+        ]
+        relations = {name: relation for units, relation in rationales for name in units}
+        yield Query(
+            id=str(claim.id),
+            source="scifact",
+            claim=claim.claim,
+            passages=tuple(scifact_passages({n: corpus[n] for n in cited if n in corpus})),
+            stance=stance_of({*relations.values()}),
+            disputed=conflicting([*relations.values()]),
+            evidence=tuple(dict.fromkeys(units for units, _ in rationales)),
+            relations=relations,
+        )
+
+
+def scifact_passages(corpus: Mapping[str, Abstract]) -> list[Document]:
+    """The sentences of all abstracts, as `from_scifact` names them: a corpus to search in."""
+    return [
+        Document(id=f"{name}:{number}", text=text.strip(), title=abstract.title)
+        for name, abstract in corpus.items()
+        for number, text in enumerate(abstract.abstract)
+        if text.strip()
+    ]
+
+
+def from_fever(
+    claims: Sequence[FeverClaim], pages: Mapping[str, Mapping[int, str]]
+) -> Iterator[Query]:
+    """All sentences of the pages that a claim's evidence names; the named ones are its evidence.
+
+    To be given the right pages is half of what FEVER asks, and a claim without evidence brings
+    none; see `pipelines.conrag.search`. Where pages are to be found as well, `fever_passages` is
+    what all claims are searched in, or all of Wikipedia (`pipelines.conrag.search`).
+    Evidence that is not on the pages (`pipelines.data.fever.read_wikipedia`) stays: it is not
+    found.
+    """
+    sentences = {page: page_passages(page, lines) for page, lines in pages.items()}
+    for claim in claims:
+        named = (pointer.page for pointers in claim.evidence for pointer in pointers)
+        keys = dict.fromkeys(map(page_key, named))
+        sets = [
+            frozenset(_pointer_id(page_key(page), number) for page, number in pointers)
+            for pointers in claim.evidence
+        ]
+        side = SIDE.get(claim.label, Relation.IRRELEVANT)
+        yield Query(
+            id=str(claim.id),
+            source="fever",
+            claim=claim.claim,
+            passages=tuple(passage for key in keys for passage in sentences.get(key, ())),
+            stance=STANCE.get(claim.label, Stance.NOT_ENOUGH_INFO),
+            evidence=tuple(dict.fromkeys(sets)),
+            relations={name: side for units in sets for name in units},
+        )
+
+
+def fever_passages(pages: Mapping[str, Mapping[int, str]]) -> list[Document]:
+    """The sentences of all pages, as `from_fever` names them: a corpus to search in."""
+    return [passage for page, lines in pages.items() for passage in page_passages(page, lines)]
+
+
+def from_ragtruth(responses: Sequence[Response], sources: Mapping[str, Source]) -> Iterator[Query]:
+    """The sentences of each response, and its source in passages.
+
+    A sentence is supported where people marked no word of it, refuted where one of its marks
+    contradicts the source, and else without enough information. Which passage says so is not known.
+
+    Left out are responses that the release calls faulty as a whole, as its own evaluation does,
+    those whose source is no prose, a table (Data2txt), and those that are blank.
+
+    Raises:
+        InputError: A response has no source.
+    """
+    cut: dict[str, tuple[Document, ...]] = {}
+    for response in responses:
+        name = response.source_id
+        if response.quality != "good":
+            continue
+        if name not in sources:
+            raise InputError(
+                f"response '{response.id}' was written from source '{name}', which is not among "
+                "the sources; name the source_info.jsonl of the same release"
+            )
+        if name not in cut:
+            cut[name] = _source_passages(sources[name])
+        if cut[name]:
+            yield from _sentences(response, cut[name])
+
+
+def _sentences(response: Response, source: tuple[Document, ...]) -> Iterator[Query]:
+    marks = [(Span(label.start, label.end), label.label_type) for label in response.labels]
+    conflicts = [span for span, kind in marks if kind in CONFLICTS]
+    for number, span in enumerate(sentences(response.response), start=1):
+        words = tokens(response.response, span)
+        hallucinated = touched(words, [mark for mark, _ in marks])
+        stance = Stance.NOT_ENOUGH_INFO if hallucinated else Stance.SUPPORT
+        yield Query(
+            id=f"{response.id}:{number}",
+            source="ragtruth",
+            claim=" ".join(response.response[slice(*span)].split()),
+            passages=source,
+            stance=Stance.REFUTE if touched(words, conflicts) else stance,
+            response=ResponseSentence(
+                response=response.id,
+                source=response.source_id,
+                tokens=len(words),
+                hallucinated=hallucinated,
+            ),
+            split=response.split,
+        )
+
+
+def _source_passages(source: Source) -> tuple[Document, ...]:
+    return tuple(
+        part
+        for number, text in enumerate(source.passages(), start=1)
+        for part in passages(Document(id=f"{source.source_id}:{number}", text=text))
+    )
+
+
+def page_passages(page: str, lines: Mapping[int, str]) -> tuple[Document, ...]:
+    """The sentences of a page (`page_key`), called as evidence calls them, with its title."""
+    title = page_title(page)
+    return tuple(
+        Document(id=_pointer_id(page, number), text=text, title=title)
+        for number, text in sorted(lines.items())
+    )
+
+
+def page_name(page: str) -> str:
+    """A page's title as a part of ids; one that is too long is cut, and has a digest."""
+    if len(page) > LONGEST_PAGE:
+        # Two of them may begin alike.
+        return f"{page[: LONGEST_PAGE - 17]}~{digest(page)}"
+    return page
+
+
+def _pointer_id(page: str, number: int) -> str:
+    return f"{page_name(page)}:{number}"
+
+
+DatasetName = Literal[
+    "claims",
+    "fool-me-twice",
+    "climate-fever",
+    "averitec",
+    "wice",
+    "scifact",
+    "fever",
+    "ragtruth",
+    "alce",
+]
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Claims to be checked or questions to be answered, and what by.
+
+    Attributes:
+        file: Name of the file; the digest is the SHA-256 of its bytes.
+        queries: The claims of the half that is asked for, in the file's order.
+        corpus: Its passages, each id once: those of files of their own, or those of the claims.
+        skipped: Why rows of the file are not among the claims, in a line each.
+    """
+
+    name: str
+    file: str
+    digest: str
+    part: Part
+    queries: tuple[Query, ...]
+    corpus: tuple[Document, ...]
+    skipped: tuple[str, ...] = ()
+
+
+Read = tuple[Iterable[Query], list[Document] | None, tuple[str, ...]]
+"""Queries, the passages of a corpus of its own, and why rows were skipped."""
+
+
+def _fever(path: Path, corpus: Path) -> Read:
+    claims = fever.read(path)
+    named = {
+        pointer.page for claim in claims for pointers in claim.evidence for pointer in pointers
+    }
+    pages = fever.read_wikipedia(corpus, named, 0, Random(0)).pages  # noqa: S311  draws nothing
+    return from_fever(claims, pages), fever_passages(pages), ()
+
+
+def _scifact(path: Path, corpus: Path) -> Read:
+    abstracts = scifact.read_corpus(corpus)
+    return from_scifact(scifact.read(path), abstracts), scifact_passages(abstracts), ()
+
+
+def _ragtruth(path: Path, corpus: Path) -> Read:
+    responses, skipped = ragtruth.read(path)
+    return from_ragtruth(responses, ragtruth.read_sources(corpus)), None, skipped
+
+
+ALCE: DatasetName = "alce"
+"""The data set of questions: each brings its passages, ranked."""
+
+FEVER: DatasetName = "fever"
+"""The data set whose evidence stands in all of Wikipedia."""
+
+ALONE: Mapping[DatasetName, Callable[[Path], Iterable[Query]]] = {
+    "claims": lambda path: from_claims(examples.read(path).examples),
+    "fool-me-twice": lambda path: from_fool_me_twice(fool_me_twice.read(path)),
+    "climate-fever": lambda path: from_climate_fever(climate_fever.read(path)),
+    "averitec": lambda path: from_averitec(averitec.read(path)),
+    "wice": lambda path: from_wice(wice.read(path)),
+    ALCE: lambda path: from_alce(alce.read(path)),
+}
+"""Data sets whose claims bring their passages."""
+
+WITH_CORPUS: Mapping[DatasetName, tuple[str, Callable[[Path, Path], Read]]] = {
+    "scifact": ("corpus.jsonl", _scifact),
+    FEVER: ("the folder wiki-pages", _fever),
+    "ragtruth": ("source_info.jsonl", _ragtruth),
+}
+"""Data sets whose passages lie in files of their own, and what those are called."""
+
+HALVED = ("fool-me-twice", "climate-fever", "wice")
+"""Data sets of which one half trains the tagger that comes with the program."""
+
+
+def read(
+    name: DatasetName, path: Path, *, corpus: Path | None = None, part: Part = "all"
+) -> Dataset:
+    """The claims of a released file; "claims" is the unified format of docs/conflict-detection.md.
+
+    Passages in files of their own are the `corpus`; see `WITH_CORPUS`. A half (`part`) is the
+    release's own split, where it has one, and else taken by the claims' text; that is for sets of
+    which the other half is trained on.
+
+    Raises:
+        InputError: A file cannot be read or is of another format, a corpus is missing or has no
+            effect, or there is no claim, or none in this half.
+    """
+    passages: list[Document] | None = None
+    skipped: tuple[str, ...] = ()
+    if name in WITH_CORPUS:
+        called, load = WITH_CORPUS[name]
+        if corpus is None:
+            raise InputError(f"--dataset {name} needs its passages; name {called} with --corpus")
+        found, passages, skipped = load(path, corpus)
+    else:
+        if corpus is not None:
+            raise InputError(f"--corpus has no effect with --dataset {name}; leave it out")
+        found = ALONE[name](path)
+    queries = list(found)
+    if not queries:
+        raise InputError(f"{path} has no claim that can be checked; name another file")
+    repeated, times = Counter(each.id for each in queries).most_common(1)[0]
+    if times > 1:
+        raise InputError(f"{path}: the id '{repeated}' stands twice; make ids distinct")
+    chosen = [each for each in queries if part in ("all", each.split or half(each.claim))]
+    if not chosen:
+        raise InputError(f"{path} has no claim in the {part} half; choose another --half")
+    return Dataset(
+        chosen[0].source if name == ALCE else name,  # its three tasks are data sets of their own
+        path.name,
+        hashlib.sha256(read_bytes(path)).hexdigest(),
+        part,
+        tuple(chosen),
+        tuple(_passages_of(chosen) if passages is None else passages),
+        skipped,
+    )
+
+
+def _passages_of(queries: Sequence[Query]) -> list[Document]:
+    """The passages of all claims, each id once, in a fixed order."""
+    found: dict[str, Document] = {}
+    for query in queries:
+        for passage in query.passages:
+            found.setdefault(passage.id, passage)
+    return list(found.values())
+
+
+def digest_of(passages: Sequence[Document]) -> str:
+    """SHA-256 over passages, as hex: what claims are checked by, whatever files it came from."""
+    digest = hashlib.sha256()
+    for passage in passages:
+        digest.update(passage.model_dump_json().encode("utf-8"))
+    return digest.hexdigest()

@@ -1,0 +1,392 @@
+"""Evidence: tagged passages, their graph and clusters, and their stance (ConRAG, section 2)."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from math import fsum, prod
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import BaseModel, Field
+
+from pipelines.data.records import Document
+from pipelines.evidence.judgement import RELATIONS, Relation
+from pipelines.text.words import FUNCTION_WORDS, telling
+from salience.words import word_pattern
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+
+EPSILON = 1e-6
+"""The constant of the denominator, much below the confidence of any label (1/3 and more)."""
+
+
+def kappa(support: float, refute: float, *, epsilon: float = EPSILON) -> float:
+    """1 - |U_sup - U_ref| / (U_sup + U_ref + epsilon) (ConRAG, section 2, conflict scoring).
+
+    Where a side has no evidence there is nothing to disagree with, and the score is 0. The formula
+    as it stands gives 1 without any evidence at all, which cannot be meant. It lies in [0, 1]; 1 is
+    evidence that is balanced.
+    """
+    if min(support, refute) <= 0:
+        return 0.0
+    return 1 - abs(support - refute) / (support + refute + epsilon)
+
+
+SIDES = (Relation.SUPPORTS, Relation.CONTRADICTS)
+
+NEAR_TIE = 0.15
+"""A tag whose label leads the next by less is shown as unsure; ours."""
+
+
+@dataclass(frozen=True)
+class TaggedPassage:
+    """A retrieved passage p_i as the tagger sees it (ConRAG, section 2).
+
+    Attributes:
+        relevance: rel_i, normalised over what was retrieved, in [0, 1].
+        relation: t_i; `INVALID` where there is no label; such a passage is in no cluster.
+        confidence: u_i, the probability of that relation, in [0, 1].
+        rationale: The sentence of the passage that decided; None where none did.
+        quality: Weight of the passage, at least 0: the reliability of its source, where known.
+        probabilities: Of every relation, where the tagger gives them.
+        label_mass: As in `Judgement`.
+    """
+
+    passage: Document
+    relevance: float
+    relation: Relation
+    confidence: float
+    rationale: str | None = None
+    quality: float = 1.0
+    probabilities: Mapping[Relation, float] | None = None
+    label_mass: float | None = None
+
+    @property
+    def id(self) -> str:
+        """The passage's."""
+        return self.passage.id
+
+    @property
+    def unsure(self) -> bool:
+        """Whether the tag is nearly a tie; False without probabilities."""
+        shares = self.probabilities
+        return shares is not None and lead(shares.values()) < NEAR_TIE
+
+
+def lead(probabilities: Collection[float]) -> float:
+    """The largest of two or more probabilities less the next, in [0, 1]; ours."""
+    second, first = sorted(probabilities)[-2:]
+    return first - second
+
+
+def evidence_mass(tagged: Sequence[TaggedPassage], relation: Relation) -> float:
+    """U_sup or U_ref: the confidences of the passages with a relation, summed (ConRAG, section 2).
+
+    Each is weighted by its passage's quality, which is 1 unless sources are weighted.
+    """
+    return fsum(each.quality * each.confidence for each in tagged if each.relation is relation)
+
+
+def conflict_score(tagged: Sequence[TaggedPassage]) -> float:
+    """kappa(q, P) over passages, in [0, 1] (ConRAG, section 2)."""
+    return kappa(*(evidence_mass(tagged, side) for side in SIDES))
+
+
+def probability_of_both_sides(tagged: Sequence[TaggedPassage]) -> float:
+    """That at least one passage supports and at least one contradicts, in [0, 1]; ours.
+
+    Passages taken as independent, 1 - prod(1 - s) - prod(1 - c) + prod(1 - s - c), where s and c
+    are a passage's probabilities of the two. Kappa sees labels alone, and asks how even the sides
+    are; this asks whether both are there, and a passage that contradicts with probability 0.4
+    counts though it is labelled irrelevant. Without probabilities the confidence of the label is
+    all there is. Qualities of sources have no part in it.
+    """
+    supports, contradicts = (
+        [
+            each.probabilities[side]
+            if each.probabilities
+            else each.confidence * (each.relation is side)
+            for each in tagged
+        ]
+        for side in SIDES
+    )
+    nobody = prod(1 - s for s in supports) + prod(1 - c for c in contradicts)
+    neither = prod(1 - s - c for s, c in zip(supports, contradicts, strict=True))
+    return min(max(1 - nobody + neither, 0.0), 1.0)
+
+
+DELTA = 0.10
+"""Table III, margin for the stance decision."""
+
+Margin = Literal["sum", "share"]
+"""Whether the margin is of sums, as in the paper, or of shares."""
+
+
+class Stance(StrEnum):
+    """The label s of a claim (ConRAG, section 2, adjudicate)."""
+
+    SUPPORT = "SUPPORT"
+    REFUTE = "REFUTE"
+    NOT_ENOUGH_INFO = "NOT_ENOUGH_INFO"
+
+
+STANCE_OF = {
+    Relation.SUPPORTS: Stance.SUPPORT,
+    Relation.CONTRADICTS: Stance.REFUTE,
+    Relation.IRRELEVANT: Stance.NOT_ENOUGH_INFO,
+    Relation.INVALID: Stance.NOT_ENOUGH_INFO,
+}
+"""The stance that a single label gives."""
+
+STATUS = {
+    Stance.SUPPORT: "supported by evidence",
+    Stance.REFUTE: "refuted by evidence",
+    Stance.NOT_ENOUGH_INFO: "insufficient evidence",
+}
+"""What is said of a question's answer in place of a stance; see `Adjudication.status`."""
+
+
+@dataclass(frozen=True)
+class Adjudication:
+    """A stance by the delta rule, and what it rests on.
+
+    Attributes:
+        support, refute: U_sup and U_ref.
+        disputed: Whether the conflict score kappa reaches tau, whatever the stance.
+    """
+
+    stance: Stance
+    support: float
+    refute: float
+    kappa: float
+    disputed: bool
+
+    @property
+    def status(self) -> str:
+        """The stance in words, as for questions: "disputed" where no side has the margin."""
+        if self.stance is Stance.NOT_ENOUGH_INFO and self.disputed:
+            return "disputed"
+        return STATUS[self.stance]
+
+
+def delta_rule(support: float, refute: float, *, delta: float = DELTA) -> Stance:
+    """Support if U_sup - U_ref > delta, Refute if U_ref - U_sup > delta, else neither.
+
+    ConRAG, section 2, adjudicate, and line 8 of its pseudocode. All three are at least 0.
+    """
+    if support - refute > delta:
+        return Stance.SUPPORT
+    return Stance.REFUTE if refute - support > delta else Stance.NOT_ENOUGH_INFO
+
+
+def adjudicate(
+    tagged: Sequence[TaggedPassage],
+    kappa: float,
+    *,
+    delta: float = DELTA,
+    tau: float = 0.50,
+    margin: Margin = "sum",
+) -> Adjudication:
+    """The stance that passages give by the delta rule.
+
+    The paper sums confidences, so that of twenty passages two sums are seldom within 0.10 of each
+    other and a disputed claim still gets a side. With `share` the sums are divided by what both
+    have together; then delta means the same for few passages and for many.
+
+    From a conflict score of `tau` on the evidence is called disputed.
+    """
+    support, refute = (evidence_mass(tagged, side) for side in SIDES)
+    whole = support + refute if margin == "share" and support + refute > 0 else 1.0
+    stance = delta_rule(support / whole, refute / whole, delta=delta)
+    return Adjudication(stance, support, refute, kappa, kappa >= tau)
+
+
+_JOINING = frozenset(" -'’")
+"""What may stand between the words of a name."""
+
+
+class EdgeWeights(BaseModel, frozen=True, extra="forbid"):
+    """What an edge's weight is made of; the paper names the parts and gives no figures.
+
+    Attributes:
+        topical, entities: Weights of topical similarity, and of shared names and key phrases.
+        agreement: How far semantic agreement raises or lowers what the two make. With the default,
+            two sure passages of opposite sides are joined by next to nothing, however alike their
+            words are; passages of one side that have nothing in common are not joined either.
+        least: An edge of less weight is none. Otherwise a passage with one edge would join its
+            other end however weak it is, since any edge raises modularity.
+        neighbours: Each passage keeps the edges to so many passages with the most similar words.
+    """
+
+    topical: float = Field(0.7, ge=0)
+    entities: float = Field(0.3, ge=0)
+    agreement: float = Field(1.0, ge=0, le=1)
+    least: float = Field(0.1, gt=0)
+    neighbours: int = Field(5, ge=1)
+
+
+def edge_weight(topical: float, entities: float, agreement: float, weights: EdgeWeights) -> float:
+    """The affinity of two passages, at least 0 (ConRAG, section 2, evidence clustering).
+
+    Agreement increases or decreases what topic and entities give, as the paper has it, and is not
+    added to them: two passages that support a claim by different facts are two perspectives.
+    Similarity and overlap of names lie in [0, 1], agreement in [-1, 1].
+    """
+    alike = weights.topical * topical + weights.entities * entities
+    return alike * (1 + weights.agreement * agreement)
+
+
+def semantic_agreement(one: TaggedPassage, other: TaggedPassage) -> float:
+    """How far two passages take the same side, in [-1, 1] (ConRAG, section 2).
+
+    The product of their confidences where both support or both refute, its negative where one
+    supports and the other refutes, 0 where one says nothing of the query.
+    """
+    if one.relation not in SIDES or other.relation not in SIDES:
+        return 0.0
+    sure = one.confidence * other.confidence
+    return sure if one.relation is other.relation else -sure
+
+
+def key_phrases(text: str) -> frozenset[str]:
+    """Names and numbers of a text, in lower case.
+
+    A name is a run of capitalised words with one space, hyphen or apostrophe between them, without
+    function words at its beginning: "Ada Lovelace", and of "The Aldham dam" "aldham". It stands for
+    the named entities and key noun phrases of the paper, and needs no model.
+    """
+    found: set[str] = set()
+    run: list[str] = []
+    end = 0
+    for match in word_pattern().finditer(text):
+        word = match.group()
+        name = word[0].isupper()
+        if run and not (name and text[end : match.start()] in _JOINING):
+            found.add(" ".join(run))
+            run = []
+        end = match.end()
+        if name and (run or word.lower() not in FUNCTION_WORDS):
+            run.append(word.lower())
+        elif word[0].isdigit():
+            found.add(word.replace(",", ""))
+    return frozenset(found | {" ".join(run)} - {""})
+
+
+def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
+    """Shared members over all members, in [0, 1]; 0 where both are empty."""
+    return len(one & other) / len(one | other) if one or other else 0.0
+
+
+def word_cosine(texts: Sequence[str]) -> list[list[float]]:
+    """Cosine similarity of tf-idf vectors, in [0, 1], for each pair of texts."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    if not any(telling(text) for text in texts):
+        return [[float(one == other) for other in texts] for one in texts]
+    vectors = TfidfVectorizer(analyzer=telling, sublinear_tf=True).fit_transform(texts)
+    dense: list[list[float]] = (vectors @ vectors.T).toarray().clip(0, 1).tolist()
+    return dense
+
+
+def similarity_graph(tagged: Sequence[TaggedPassage], weights: EdgeWeights) -> "nx.Graph":
+    """The graph G = (V, E) over passages, sparsified to nearest neighbours by shared words.
+
+    The order of passages decides nothing. Nodes are passage ids in order; edges have a `weight`
+    and its parts.
+    """
+    import networkx as nx
+
+    ordered = sorted(tagged, key=lambda each: each.id)
+    texts = [each.passage.as_read() for each in ordered]
+    alike = word_cosine(texts) if ordered else []
+    phrases = [key_phrases(text) for text in texts]
+    graph = nx.Graph()
+    graph.add_nodes_from(each.id for each in ordered)
+    for i, j in _nearest(alike, weights.neighbours):
+        parts = {
+            "topical": float(alike[i][j]),
+            "entities": jaccard(phrases[i], phrases[j]),
+            "agreement": semantic_agreement(ordered[i], ordered[j]),
+        }
+        weight = edge_weight(**parts, weights=weights)
+        if weight >= weights.least:
+            graph.add_edge(ordered[i].id, ordered[j].id, weight=weight, **parts)
+    return graph
+
+
+def _nearest(similarity: Sequence[Sequence[float]], neighbours: int) -> list[tuple[int, int]]:
+    """Pairs (i, j), i < j, of which one is among the other's nearest and shares words with it."""
+    found = set()
+    for i, row in enumerate(similarity):
+        near = (j for j in range(len(row)) if j != i and row[j] > 0)
+        others = sorted(near, key=lambda j: (-row[j], j))
+        found |= {(min(i, j), max(i, j)) for j in others[:neighbours]}
+    return sorted(found)
+
+
+LETTER = {Relation.SUPPORTS: "S", Relation.CONTRADICTS: "R", Relation.IRRELEVANT: "I"}
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """An evidence group g_j (ConRAG, section 2, cluster schema).
+
+    Attributes:
+        name: "S1", "R1", "I1": the dominant tag and a number, the most confident first.
+        members: Ids of its passages: those of the dominant tag first, each kind by confidence. The
+            first one is its representative.
+        tag: The dominant tag.
+        confidence: The confidences of the members with that tag, summed; at least 0.
+    """
+
+    name: str
+    members: tuple[str, ...]
+    tag: Relation
+    confidence: float
+
+
+def communities(graph: "nx.Graph") -> list[frozenset[str]]:
+    """Communities by greedy modularity (Clauset, Newman and Moore 2004); ConRAG, section 2.
+
+    Passages without an edge are communities of their own.
+    """
+    import networkx as nx
+
+    if not graph.number_of_edges():
+        return [frozenset({node}) for node in graph]
+    return list(nx.community.greedy_modularity_communities(graph, weight="weight"))
+
+
+def dominant_tag(members: Sequence[TaggedPassage]) -> Relation:
+    """The tag with the largest sum of confidences; of equals the first of `RELATIONS`."""
+    return max(RELATIONS, key=lambda relation: evidence_mass(members, relation))
+
+
+def clusters(tagged: Sequence[TaggedPassage], groups: Sequence[frozenset[str]]) -> list[Cluster]:
+    """The clusters of a partition of passages, supporting ones first, the most confident first.
+
+    `groups` are ids; each passage is in one of them.
+    """
+    by_id = {each.id: each for each in tagged}
+    found: dict[Relation, list[tuple[float, tuple[str, ...]]]] = {tag: [] for tag in RELATIONS}
+    for group in groups:
+        members = [by_id[name] for name in group]
+        tag = dominant_tag(members)
+        members.sort(key=lambda each: (each.relation is not tag, -each.confidence, each.id))
+        found[tag].append((evidence_mass(members, tag), tuple(each.id for each in members)))
+    return [
+        Cluster(f"{LETTER[tag]}{number}", names, tag, confidence)
+        for tag, own in found.items()
+        for number, (confidence, names) in enumerate(
+            sorted(own, key=lambda cluster: (-cluster[0], cluster[1])), 1
+        )
+    ]
+
+
+def cluster_conflict_score(clusters: Sequence[Cluster]) -> float:
+    """Kappa over clusters: passage sums replaced by cluster sums (ConRAG, section 2, extensions).
+
+    A cluster counts on the side of its dominant tag alone, with its aggregate confidence.
+    """
+    return kappa(*(sum(each.confidence for each in clusters if each.tag is side) for side in SIDES))

@@ -1,0 +1,334 @@
+"""All tables of an evaluation: Tables IV, VII and VIII of the paper, and others."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+from pipelines.conrag import paper
+from pipelines.conrag.evidence import Stance
+from pipelines.conrag.methods import ABLATIONS
+from pipelines.conrag.result import ClaimResult
+from pipelines.conrag.tables import answers, figures
+from pipelines.conrag.tables.answers import DATA, METHOD, RATE, Figure, Line, figure, gold_answers
+from pipelines.conrag.tables.data import data_summary
+from pipelines.conrag.tables.errors import error_table, errors_to_sort
+from pipelines.conrag.tables.figures import OURS, Results
+from pipelines.conrag.tables.tradeoff import precision_recall, tradeoffs
+from pipelines.evidence.judgement import Relation
+from pipelines.metrics.calibration import low_label_mass
+from pipelines.metrics.estimate import Estimate, proportion
+from pipelines.metrics.ranks import roc_auc
+from pipelines.report.compare import Pair, columns, compare
+from pipelines.report.failures import Failure, failed, truncations
+from pipelines.report.failures import failures as failure_table
+from pipelines.report.table import HERE, Column, Measure, Table, shown
+
+
+def right_for_free(results: Results) -> tuple[str, ...]:
+    """A note for each data set with such claims: on how many of them every method is right."""
+    notes = []
+    for dataset, own in results.items():
+        bare = [each for each in own if each.stance is not None and not each.passages]
+        free = sum(each.stance is Stance.NOT_ENOUGH_INFO for each in bare)
+        if bare:
+            notes.append(
+                f"{dataset}: {len(bare):,} of {len(own):,} claims had no passage; every method "
+                f"says NOT_ENOUGH_INFO of them, which is right of {free:,} for free."
+            )
+    return tuple(notes)
+
+
+BINS = ((paper.LOW, 0.0, 0.2), (paper.MEDIUM, 0.2, 0.5), (paper.HIGH, 0.5, 1.0))
+"""Table VIII: name, lower end, upper end; the last one has its upper end in it."""
+
+FAILURES_SHOWN = 1_000
+
+SIGNS: Mapping[str, Callable[[ClaimResult], float | None]] = {
+    "κ over passages": lambda result: result.kappa,
+    "κ over clusters": lambda result: result.kappa_clusters,
+    "probability of both sides": lambda result: result.both_sides,
+    "passages, counted": lambda result: len(result.passages),
+}
+"""What may tell that evidence disagrees; the last needs no tagger."""
+
+ACCURACY = figure("accuracy", "Stance accuracy", figures.stance_accuracy)
+EVIDENCE_F1 = figure("evidence_f1", "Evidence F1", figures.mean_evidence_f1)
+TAKES_A_SIDE = figure("answered", "Takes a side", figures.coverage)
+
+CONTRADICTION = (
+    "A statement that takes a side contradicts the packet where a passage of it really takes the "
+    "other, as far as the data say, and the answer does not show that passage as being against it. "
+    "'Whatever is shown' counts it even then."
+)
+RESPONSES = (
+    "Of sentences of responses (ragtruth) and of averitec's claims the stance is known, and what "
+    "passages say is not: there is nothing to count contradictions by, and no Oracle. Of the "
+    "former, conrag_hallucination has what is known."
+)
+
+
+def all_tables(
+    results: Results,
+    halves: Mapping[str, str] | None = None,
+    skipped: Mapping[str, int] | None = None,
+) -> list[Table]:
+    """Every table of a run folder; of failures the first ones are listed.
+
+    `halves` says by data set which half was taken, `skipped` how many rows could not be.
+    """
+    done = figures.answered(results)
+    doubts = low_label_mass(
+        passage.label_mass for own in done.values() for each in own for passage in each.passages
+    )
+    return [
+        data_summary(results, halves or {}, skipped),
+        *(
+            replace(table, notes=(*table.notes, *doubts))
+            for table in (stances(done), answers.citations(done))
+        ),
+        gold_answers(done),
+        precision_recall(tradeoffs(done)),
+        answers.hallucinations(done),
+        ablations(done),
+        conflict_bins(done),
+        conflict_auc(done),
+        paired(done),
+        error_table(done),
+        errors_to_sort(done),
+        failures(results),
+    ]
+
+
+def stances(results: Results) -> Table:
+    """Table IV: stance accuracy, evidence F1 and contradiction rate of every method."""
+    return Table.of(
+        [
+            Line(dataset, method, own)
+            for dataset, own in results.items()
+            if not figures.of_questions(own)
+            for method in figures.shown_methods(own)
+        ],
+        name="conrag_stance",
+        title="Stance, evidence and contradictions",
+        caption="Every method retrieves the same passages and shows at most as many of them.",
+        columns=[
+            *(DATA, METHOD, HERE, ACCURACY),
+            figure("macro_f1", "Macro-F1", figures.stance_macro_f1),
+            *(EVIDENCE_F1, RATE),
+            figure(
+                "contradiction_rate_strict",
+                "Whatever is shown",
+                partial(figures.contradiction_rate, disclosure=False),
+            ),
+            *(TAKES_A_SIDE, answers.UNREADABLE, answers.CUT),
+            Column("claims", "Claims", lambda line: len(line.own)),
+        ],
+        quoted=paper.TABLE_IV,
+        notes=(
+            "In brackets the 95 % interval: Wilson of shares, a t interval of evidence F1, by "
+            "bootstrap of macro-F1. Claims are taken as independent, and so are the statements of "
+            "an answer, of which the intervals of contradiction rates are too narrow.",
+            "Evidence is what the answer cites. Its F1 is the mean over claims that have gold "
+            "evidence, each against the best of its gold sets.",
+            CONTRADICTION,
+            RESPONSES,
+            *most_frequent(results),
+            *right_for_free(results),
+            "A claim without a gold stance is in no accuracy, nor is one whose stance a language "
+            "model was to give and wrote nothing that can be read.",
+            "The paper's rows were measured on FEVER and SciFact with a larger tagger and a "
+            "language model; they stand here for orientation.",
+        ),
+    )
+
+
+def most_frequent(results: Results) -> list[str]:
+    """What always giving the most frequent gold stance reaches, a line for each data set."""
+    lines = []
+    for dataset, own in results.items():
+        gold = [each.stance for each in own if each.stance is not None]
+        if gold:
+            ((stance, times),) = Counter(gold).most_common(1)
+            right = shown(proportion(times, len(gold)))
+            lines.append(f"Always saying {stance.value} has an accuracy of {right} on {dataset}.")
+    return lines
+
+
+def ablations(results: Results) -> Table:
+    """Table VII: ConRAG without one of its parts."""
+    return Table.of(
+        [
+            Line(dataset, method, own)
+            for dataset, own in results.items()
+            for method in (OURS, *ABLATIONS)
+        ],
+        name="conrag_ablations",
+        title="Ablations",
+        columns=[
+            DATA,
+            Column("variant", "Variant", lambda line: line.method),
+            *(HERE, ACCURACY, EVIDENCE_F1, RATE, TAKES_A_SIDE),
+            *(answers.PRECISION, answers.RECALL),
+        ],
+        quoted=paper.TABLE_VII,
+        notes=(CONTRADICTION, RESPONSES, answers.CITATIONS, answers.QUESTIONS),
+    )
+
+
+class Bin(NamedTuple):
+    """Claims of a data set by their conflict score."""
+
+    dataset: str
+    bin: str
+    inside: Sequence[ClaimResult]
+    every: Sequence[ClaimResult]
+
+
+def conflict_bins(results: Results) -> Table:
+    """Table VIII: NLI-RAG and ConRAG by conflict score."""
+
+    def of(method: str, key: str, figure: Figure) -> Measure[Bin]:
+        return Measure(
+            f"{method.lower().replace('-', '_')}_{key}",
+            f"{method} {key.replace('_', ' ')}",
+            lambda own: figure(own.inside, method),
+        )
+
+    return Table.of(
+        [
+            Bin(dataset, name, figures.in_bin(own, low, high), own)
+            for dataset, own in results.items()
+            for name, low, high in BINS
+        ],
+        name="conrag_conflict_bins",
+        title="By conflict score",
+        caption="Claims by κ over their retrieved passages.",
+        columns=[
+            DATA,
+            Column("bin", "κ"),
+            HERE,
+            Measure("share", "Share", lambda own: proportion(len(own.inside), len(own.every))),
+            of("NLI-RAG", "accuracy", figures.stance_accuracy),
+            of(OURS, "accuracy", figures.stance_accuracy),
+            of("NLI-RAG", "contradiction_rate", figures.contradiction_rate),
+            of(OURS, "contradiction_rate", figures.contradiction_rate),
+            Column("claims", "Claims", lambda own: len(own.inside)),
+        ],
+        quoted=paper.TABLE_VIII,
+        notes=(CONTRADICTION, RESPONSES, answers.QUESTIONS),
+    )
+
+
+class Dispute(NamedTuple):
+    """How well a sign tells disputed claims from others."""
+
+    dataset: str
+    sign: str
+    auc: Estimate
+    disputed: int
+    claims: int
+
+
+def conflict_auc(results: Results) -> Table:
+    """How well signs tell disputed claims from others, where the data say which are."""
+    rows = []
+    for dataset, own in results.items():
+        known = [each for each in own if each.disputed is not None]
+        for name, sign in SIGNS.items():
+            told = [
+                (found, bool(each.disputed)) for each in known if (found := sign(each)) is not None
+            ]
+            disputed = [each for _, each in told]
+            auc = roc_auc([found for found, _ in told], disputed)
+            if auc is not None:
+                rows.append(Dispute(dataset, name, auc, sum(disputed), len(told)))
+    return Table.of(
+        rows,
+        name="conrag_conflict_auc",
+        title="Conflict score against known disputes",
+        caption="Probability that a disputed claim has more of a sign than another.",
+        columns=[
+            DATA,
+            Column("sign", "Sign"),
+            Measure("auc", "AUC"),
+            Column("disputed", "Disputed"),
+            Column("claims", "Claims"),
+        ],
+        notes=(
+            "0.5 says nothing; ties count half. In brackets the 95 % interval of DeLong.",
+            "κ is 0 wherever no passage is labelled for one of the sides. The probability that a "
+            "passage supports the claim and another contradicts it goes by all passages' "
+            "probabilities, taken as independent. Counting passages needs no tagger.",
+        ),
+    )
+
+
+def paired(results: Results) -> Table:
+    """ConRAG against every other method, claim by claim."""
+    pairs = []
+    for dataset, own in results.items():
+        right, rates = figures.right_stances(own, OURS), figures.contradictions_per_claim(own, OURS)
+        for method in (*figures.shown_methods(own), *ABLATIONS):
+            if method != OURS:
+                other = figures.contradictions_per_claim(own, method)
+                comparisons = {
+                    "accuracy": compare(right, figures.right_stances(own, method), "McNemar"),
+                    "contradiction_rate": compare(rates, other, "sign flips"),
+                }
+                pairs.append(Pair(dataset, OURS, method, comparisons))
+    return Table.of(
+        pairs,
+        name="conrag_paired",
+        title="ConRAG against the others",
+        caption="Differences claim by claim, ConRAG less the other method.",
+        columns=[
+            Column("dataset", "Data", lambda pair: pair.at),
+            Column("method", "Other method", lambda pair: pair.second),
+            *columns("accuracy", "Stance accuracy", "McNemar"),
+            *columns("contradiction_rate", "Contradictions per claim", "sign flips"),
+        ],
+        notes=(
+            "In brackets the paired 95 % t interval. McNemar's test is exact; signs are flipped "
+            "9,999 times, seed 0. Nothing is corrected for the number of comparisons.",
+            "Contradictions per claim: the share of an answer's statements that contradict its "
+            "packet, 0 where it takes no side; so claims count alike, however long the answer.",
+            RESPONSES,
+            answers.QUESTIONS,
+        ),
+    )
+
+
+def failures(results: Results) -> Table:
+    """Claims that could not be judged, and labels that could not be read."""
+    return failure_table(
+        (lost for name, own in results.items() for each in own for lost in _lost(name, each)),
+        name="conrag_failures",
+        places=[
+            Column("dataset", "Data", lambda at: at[0]),
+            Column("claim", "Claim", lambda at: at[1]),
+        ],
+        most=FAILURES_SHOWN,
+    )
+
+
+def _lost(dataset: str, each: ClaimResult) -> Iterator[Failure[tuple[str, str]]]:
+    at = (dataset, each.id)
+    if each.status == "failed":
+        yield failed(at, "failed", each.error)
+    unreadable = [name for name, tag in each.tags.items() if tag is Relation.INVALID]
+    if unreadable:
+        yield Failure(at, "unreadable labels", ", ".join(unreadable))
+    for method, outcome in each.outcomes.items():
+        if outcome.problem is not None:
+            yield failed(at, f"unreadable answer, {method}", outcome.problem)
+    if each.question is not None and each.question.problem is not None:
+        yield failed(at, "first answer", each.question.problem)
+    if each.question is not None and each.question.cut:
+        yield Failure(at, "first answer cut", " ".join(each.question.first_answer))
+    yield from truncations(at, each.truncations)
+    if each.question is not None:
+        yield from truncations(at, each.question.truncations)
+        if each.question.unreadable:
+            yield Failure(at, "unreadable labels of answers", str(each.question.unreadable))

@@ -1,0 +1,284 @@
+"""Questions with documents: data sets by name, and what they hold (MADAM-RAG, sections 3, 5.1)."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel
+
+from pipelines.data import ambigdocs, faitheval, ramdocs
+from pipelines.data.ambigdocs import AmbiguousQuestion
+from pipelines.data.faitheval import FaithQuestion
+from pipelines.data.ramdocs import UNKNOWN, RamQuestion
+from pipelines.data.records import Document, NonEmpty, Text
+from pipelines.data.released import Part, in_part
+from pipelines.data.sampling import sample
+from pipelines.errors import InputError
+from pipelines.files import read_bytes
+from pipelines.metrics.answers import canonical, distinct
+from pipelines.metrics.estimate import Estimate, mean
+
+Kind = Literal["correct", "misinfo", "noise"]
+"""What a document is to its question (RAMDocs, section 3): it supports a gold answer, it supports a
+wrong one, or it answers nothing."""
+
+
+class GivenDocument(BaseModel, frozen=True):
+    """A document of a question, its kind and its answer; None where the data do not say."""
+
+    document: Document
+    kind: Kind | None = None
+    answer: str | None = None
+
+
+class Question(BaseModel, frozen=True):
+    """A question, whose id is unique within its data set; its documents have distinct ids.
+
+    Attributes:
+        gold: Right answers; each is a list of its names, of which one is enough.
+        wrong: Answers that only misinformation supports.
+        one_answer: Whether the gold answers are all the answers there are, so that every other one
+            is wrong (FaithEval); else only those in `wrong` are.
+        level: Of a construction of section 6, how many documents the varied answer has.
+    """
+
+    id: str
+    question: Text
+    documents: NonEmpty[GivenDocument]
+    gold: tuple[tuple[Text, ...], ...] = ()
+    wrong: tuple[Text, ...] = ()
+    one_answer: bool = False
+    level: int | None = None
+
+    def untitled(self) -> Self:
+        """The question, its documents without titles."""
+        documents = tuple(
+            each.model_copy(update={"document": each.document.model_copy(update={"title": None})})
+            for each in self.documents
+        )
+        return self.model_copy(update={"documents": documents})
+
+
+RELEASED = 500
+"""Questions of the release."""
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """One dimension of Figure 5: its average over questions, beside the paper's in appendix A.
+
+    The average is given by number of gold answers as well; None where no question counts.
+    `distribution` is how many questions have each number, ratios to the nearest half; empty in runs
+    that did not count them yet.
+    """
+
+    name: str
+    paper: float
+    estimate: Estimate | None
+    by_answers: Mapping[int, Estimate]
+    distribution: Mapping[float, int] = field(default_factory=dict)
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether the paper's figure lies in the interval; None where there is no interval."""
+        found = self.estimate
+        if found is None or found.low is None or found.high is None:
+            return None
+        return found.low <= self.paper <= found.high
+
+
+def statistics(questions: Sequence[RamQuestion]) -> tuple[Statistic, ...]:
+    """The dimensions of appendix A, in its order.
+
+    Questions are taken as released, with repeated wrong answers, which `Question` no longer has.
+    """
+    counts = sorted({len(question.gold_answers) for question in questions})
+    groups = {n: [q for q in questions if len(q.gold_answers) == n] for n in counts}
+    return tuple(
+        Statistic(
+            name,
+            paper,
+            _over(questions, number),
+            {n: found for n, own in groups.items() if (found := _over(own, number))},
+            _distribution(questions, number),
+        )
+        for name, paper, number in AVERAGES
+    )
+
+
+def _over(
+    questions: Sequence[RamQuestion], number: Callable[[RamQuestion], float | None]
+) -> Estimate | None:
+    return mean(_numbers(questions, number))
+
+
+def _distribution(
+    questions: Sequence[RamQuestion], number: Callable[[RamQuestion], float | None]
+) -> Mapping[float, int]:
+    halves = Counter(round(2 * value) / 2 for value in _numbers(questions, number))
+    return dict(sorted(halves.items()))
+
+
+def _numbers(
+    questions: Sequence[RamQuestion], number: Callable[[RamQuestion], float | None]
+) -> list[float]:
+    return [value for q in questions if (value := number(q)) is not None]
+
+
+def _of_type(question: RamQuestion, kind: str) -> int:
+    return sum(document.type == kind for document in question.documents)
+
+
+def _per_wrong_answer(question: RamQuestion) -> float | None:
+    wrong = len(question.wrong_answers)
+    return _of_type(question, "misinfo") / wrong if wrong else None
+
+
+AVERAGES: tuple[tuple[str, float, Callable[[RamQuestion], float | None]], ...] = (
+    ("documents", 5.53, lambda q: len(q.documents)),
+    ("supporting documents", 3.84, lambda q: _of_type(q, "correct")),
+    ("misinformation documents", 0.61, lambda q: _of_type(q, "misinfo")),
+    ("noise documents", 1.08, lambda q: _of_type(q, "noise")),
+    ("gold answers", 2.20, lambda q: len(q.gold_answers)),
+    ("wrong answers", 0.86, lambda q: len(q.wrong_answers)),
+    ("documents per gold answer", 1.77, lambda q: _of_type(q, "correct") / len(q.gold_answers)),
+    ("documents per wrong answer", 0.73, _per_wrong_answer),
+)
+"""Name, figure of appendix A, and the number of one question; None where it does not count."""
+
+
+DatasetName = Literal["ramdocs", "ambigdocs", "faitheval"]
+
+RAMDOCS: DatasetName = "ramdocs"
+AMBIGDOCS: DatasetName = "ambigdocs"
+FAITHEVAL: DatasetName = "faitheval"
+
+SAMPLES = Path(__file__).parents[1] / "data" / "samples" / "ramdocs.jsonl"
+"""Ten questions in the format of RAMDocs that come with the program."""
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Questions of a file or of one half of it, in its order, with distinct ids.
+
+    The digest is the SHA-256 of the file's bytes.
+    """
+
+    name: DatasetName
+    file: str
+    digest: str
+    part: Part
+    questions: tuple[Question, ...]
+
+
+def read(name: DatasetName, path: Path, *, part: Part = "all", titles: bool = False) -> Dataset:
+    """The questions of a released file, or those of one half, by their text.
+
+    The training half of RAMDocs may have trained the tagger that comes with the program. Titles of
+    AmbigDocs name the entity that a document is about. The paper's agents do not see them; here
+    they do with `titles`.
+
+    Raises:
+        InputError: The file cannot be read, is of another format, or has no question in this half.
+    """
+    release, as_question = _RELEASES[name]
+    released = enumerate(release(path), start=1)
+    questions = _with_distinct_ids([as_question(row, number) for number, row in released])
+    if not titles:
+        questions = [question.untitled() for question in questions]
+    chosen = in_part(questions, part, lambda question: question.question)
+    if not chosen:
+        raise InputError(f"{path} has no question in the {part} half; choose another --half")
+    digest = hashlib.sha256(read_bytes(path)).hexdigest()
+    return Dataset(name, path.name, digest, part, tuple(chosen))
+
+
+def sampled(questions: Sequence[Question], n: int, seed: int) -> tuple[Question, ...]:
+    """Some of the questions, drawn without replacement, in their order.
+
+    The paper samples 1,000 of AmbigDocs' test split (section 5.1). Which ones it does not say. The
+    same seed chooses the same of the same questions; all are taken where there are no more than n.
+    """
+    return tuple(sample(questions, n, seed))
+
+
+def from_ramdocs(question: RamQuestion, number: int) -> Question:
+    """A question of RAMDocs.
+
+    Gold answers that are one after normalisation count once. Wrong answers are distinct, none is
+    empty, and none is a gold answer too: six of the first 250 questions have such a one, and nobody
+    can give all gold answers without giving it. Documents keep their kind and their answer even
+    then. The id is the row's number in the file, from 1, for the release has none.
+    """
+    right = {canonical(answer) for answer in question.gold_answers}
+    wrong = distinct(question.wrong_answers)
+    return Question(
+        id=str(number),
+        question=question.question,
+        documents=_documents(
+            (each.text, None, each.type, None if each.answer == UNKNOWN else each.answer)
+            for each in question.documents
+        ),
+        gold=_gold(question.gold_answers),
+        wrong=tuple(answer for answer in wrong if canonical(answer) not in right),
+    )
+
+
+def from_ambigdocs(question: AmbiguousQuestion, number: int) -> Question:
+    """A question of AmbigDocs: every document gives a right answer, and none is wrong."""
+    return Question(
+        id=str(question.qid if question.qid is not None else number),
+        question=question.question,
+        documents=_documents(
+            (each.text, each.title, "correct", each.answer) for each in question.documents
+        ),
+        gold=_gold([document.answer for document in question.documents]),
+    )
+
+
+def from_faitheval(question: FaithQuestion, number: int) -> Question:
+    """A question of FaithEval: one right answer with several names, and all others are wrong."""
+    return Question(
+        id=str(question.qid if question.qid is not None else number),
+        question=question.question,
+        documents=_documents(
+            (text, None, None, None) for text in faitheval.documents(question.context)
+        ),
+        gold=(question.answers,),
+        one_answer=True,
+    )
+
+
+def _documents(
+    given: Iterable[tuple[str, str | None, Kind | None, str | None]],
+) -> tuple[GivenDocument, ...]:
+    """Documents "d1", "d2" and so on, each of a text, a title, a kind and an answer."""
+    return tuple(
+        GivenDocument(
+            document=Document(id=f"d{n}", text=text, title=title), kind=kind, answer=answer
+        )
+        for n, (text, title, kind, answer) in enumerate(given, start=1)
+    )
+
+
+def _gold(answers: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """Right answers, each once; where normalisation leaves nothing of any ("A"), as they stand."""
+    return tuple((answer,) for answer in distinct(answers) or dict.fromkeys(answers))
+
+
+def _with_distinct_ids(questions: Sequence[Question]) -> Sequence[Question]:
+    """The questions, named by their rows where a release gives one id twice."""
+    if len({question.id for question in questions}) == len(questions):
+        return questions
+    return [q.model_copy(update={"id": str(n)}) for n, q in enumerate(questions, start=1)]
+
+
+_RELEASES: Mapping[DatasetName, tuple[Callable[[Path], Sequence[Any]], Callable[..., Question]]] = {
+    RAMDOCS: (ramdocs.read, from_ramdocs),
+    AMBIGDOCS: (ambigdocs.read, from_ambigdocs),
+    FAITHEVAL: (faitheval.read, from_faitheval),
+}
+"""How a release is read, and what makes a question of one of its rows and the row's number."""

@@ -1,0 +1,187 @@
+"""How far raters agree beyond what chance gives."""
+
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from math import fsum, sqrt
+from statistics import NormalDist
+
+from pipelines.metrics.estimate import Estimate, check_confidence, percentile_estimate, redrawn
+
+
+def cohen_kappa(
+    first: Sequence[Hashable], second: Sequence[Hashable], *, confidence: float = 0.95
+) -> Estimate | None:
+    """Agreement of two raters, corrected for chance (Cohen 1960).
+
+    With p_ij the share of examples that the first rater puts into category i and the second into j,
+    p_i. and p_.i the shares of each rater, p_o = sum p_ii and p_e = sum p_i. p_.i,
+
+        kappa = (p_o - p_e) / (1 - p_e).
+
+    The interval is kappa -+ z * s, cut to [-1, 1], with the large-sample variance of Fleiss, Cohen
+    and Everitt (1969)
+
+        s^2 = (sum_i p_ii (1 - (p_i. + p_.i)(1 - kappa))^2
+               + (1 - kappa)^2 sum_(i != j) p_ij (p_.i + p_j.)^2
+               - (kappa - p_e (1 - kappa))^2) / (n (1 - p_e)^2).
+
+    Where that is 0 however few the examples (full agreement, or a rater who gives one label only),
+    the value comes without an interval. Kappa lies in [-1, 1]: 1 is full agreement, 0 that of
+    chance. It is None without an example, or where both raters give one and the same label to all,
+    so that chance agrees fully too.
+
+    Raises:
+        ValueError: The lengths differ.
+    """
+    check_confidence(confidence)
+    if len(first) != len(second):
+        raise ValueError(f"{len(first)} labels of one rater, but {len(second)} of the other")
+    n = len(first)
+    pairs = Counter(zip(first, second, strict=True))
+    rows, columns = Counter(first), Counter(second)
+    agreed = sum(count for (one, other), count in pairs.items() if one == other)
+    chance = sum(rows[label] * columns[label] for label in rows)  # n^2 p_e
+    if n * n == chance:
+        return None
+    # In whole numbers, so that the value is one exact division.
+    value = (n * agreed - chance) / (n * n - chance)
+
+    expected = chance / (n * n)
+    diagonal = fsum(
+        count / n * (1 - (rows[one] + columns[one]) / n * (1 - value)) ** 2
+        for (one, other), count in pairs.items()
+        if one == other
+    )
+    apart = fsum(
+        count / n * ((columns[one] + rows[other]) / n) ** 2
+        for (one, other), count in pairs.items()
+        if one != other
+    )
+    spread = diagonal + (1 - value) ** 2 * apart - (value - expected * (1 - value)) ** 2
+    if spread < 1e-12:  # 0 but for rounding
+        return Estimate(value, None, None, n, confidence)
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    half = z * sqrt(spread / n) / (1 - expected)
+    return Estimate(value, max(-1.0, value - half), min(1.0, value + half), n, confidence)
+
+
+def clustered_kappa(
+    first: Sequence[bool], second: Sequence[bool], clusters: Sequence[Hashable]
+) -> Estimate | None:
+    """The kappa of `cohen_kappa` of two raters who say yes or no, with an interval over clusters.
+
+    The interval is that of percentiles of a bootstrap that draws clusters (answers to one
+    question); a resample in which kappa is 0/0 is left out. There is none where `cohen_kappa` has
+    none, or for a single cluster.
+
+    Raises:
+        ValueError: The lengths differ.
+    """
+    found = cohen_kappa(first, second)
+    if len(first) != len(clusters):
+        raise ValueError(f"{len(first)} labels in {len(clusters)} clusters")
+    names = {name: n for n, name in enumerate(dict.fromkeys(clusters))}
+    if found is None or found.low is None or len(names) == 1:
+        return found and Estimate(found.value, None, None, found.n)
+
+    import numpy as np
+
+    cells = np.zeros((len(names), 2, 2))
+    for one, other, name in zip(first, second, clusters, strict=True):
+        cells[names[name], int(one), int(other)] += 1
+    drawn = np.tensordot(redrawn(len(names)), cells, axes=1)
+    n = drawn.sum((1, 2))
+    agreed = (drawn[:, 0, 0] + drawn[:, 1, 1]) / n
+    chance = (drawn.sum(2) * drawn.sum(1)).sum(1) / n**2
+    beyond = 1 - chance
+    nothing = np.full(len(n), np.nan)
+    kappas = np.divide(agreed - chance, beyond, out=nothing, where=beyond > 1e-12)
+    return percentile_estimate(found.value, kappas, found.n)
+
+
+Pairs = Sequence[tuple[Hashable, Hashable]]
+"""What two raters say of the same examples."""
+
+
+def stratified_kappa(
+    strata: Mapping[str, Sequence[Pairs]], sizes: Mapping[str, int]
+) -> Estimate | None:
+    """Kappa as it would be over all examples, of which each stratum gives a random sample.
+
+    With n_hij the examples of stratum h that one rater puts into i and the other into j, n_h their
+    sum, and w_h the stratum's share of all examples, the shares p_ij = sum over h of w_h n_hij/n_h
+    stand in the formula of `cohen_kappa`; with one stratum the values are equal. The interval is
+    that of percentiles of a bootstrap that draws within strata what was drawn at once.
+
+    Args:
+        strata: The examples of each that both rated, those together that were drawn at once. None
+            is empty.
+        sizes: How many examples each stratum has in all.
+
+    Returns:
+        None without a stratum, or where both raters give one and the same label to all. It has no
+        interval where no resample differs.
+    """
+    import numpy as np
+
+    every = [pair for units in strata.values() for pairs in units for pair in pairs]
+    labels = list({label: None for pair in every for label in pair})
+    if len(labels) < 2:
+        return None
+    whole = sum(sizes[name] for name in strata)
+    place = {label: n for n, label in enumerate(labels)}
+    shares = np.zeros((1, len(labels), len(labels)))
+    for number, (name, units) in enumerate(strata.items()):
+        times = np.vstack([np.ones((1, len(units))), redrawn(len(units), seed=number)])
+        found = np.zeros((len(times), len(labels), len(labels)))
+        for one, other in {pair for pairs in units for pair in pairs}:
+            own = [sum(pair == (one, other) for pair in pairs) for pairs in units]
+            found[:, place[one], place[other]] = times @ np.array(own, dtype=float)
+        shares = shares + sizes[name] / whole * found / found.sum(axis=(1, 2), keepdims=True)
+    agreed = np.trace(shares, axis1=1, axis2=2)
+    chance = (np.sum(shares, axis=2) * np.sum(shares, axis=1)).sum(axis=1)
+    beyond = 1 - chance
+    nothing = np.full(len(agreed), np.nan)
+    kappas = np.divide(agreed - chance, beyond, out=nothing, where=beyond > 1e-12)
+    value, n = float(kappas[0]), len(every)
+    if np.ptp(kappas[~np.isnan(kappas)]) < 1e-12:
+        return Estimate(value, None, None, n)
+    return percentile_estimate(value, kappas[1:], n)
+
+
+def nominal_alpha(units: Sequence[Sequence[Hashable]], *, seed: int = 0) -> Estimate | None:
+    """Krippendorff's alpha of labels without an order (Krippendorff 2011; NPOV, section 4.1.1).
+
+    A unit has the labels that annotators gave it; units with fewer than two say nothing and are
+    left out. With n labels in the others, n_c of them c, and in unit u m_u labels, n_uc of them c,
+
+        D_o = 1/n  sum over u of  (m_u^2 - sum over c of n_uc^2) / (m_u - 1)
+        D_e = (n^2 - sum over c of n_c^2) / (n (n - 1))
+        alpha = 1 - D_o / D_e.
+
+    1 is full agreement, 0 that of labels put into units at random, below 0 is disagreement. The
+    interval is the percentile interval of a bootstrap over units; `n` counts them.
+
+    Returns:
+        None where fewer than two labels can be compared, or all are one and the same, so that
+        chance agrees fully too.
+    """
+    import numpy as np
+
+    compared = [Counter(unit) for unit in units if len(unit) > 1]
+    labels = list({label: None for unit in compared for label in unit})
+    if len(labels) < 2:
+        return None
+    counts = np.array([[unit[label] for label in labels] for unit in compared])
+    sizes = counts.sum(axis=1)
+    apart = (sizes**2 - (counts**2).sum(axis=1)) / (sizes - 1)
+    times = np.vstack([np.ones((1, len(compared)), dtype=int), redrawn(len(compared), seed=seed)])
+    of_label = times @ counts
+    n = of_label.sum(axis=1)
+    observed = times @ apart / n
+    expected = (n**2 - (of_label**2).sum(axis=1)) / (n * (n - 1))
+    ratio = np.divide(observed, expected, out=np.full(len(times), np.nan), where=expected > 0)
+    value, *_ = (1 - ratio).tolist()
+    if len(compared) == 1 or value == 1:
+        return Estimate(value, None, None, len(compared))
+    return percentile_estimate(value, 1 - ratio[1:], len(compared))

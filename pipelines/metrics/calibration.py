@@ -1,0 +1,146 @@
+"""How far stated probabilities can be believed: bins, ECE, Brier score, mass on labels."""
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from math import ceil, fsum
+from statistics import fmean
+from typing import Final
+
+from pipelines.metrics.estimate import Estimate, mean, proportion
+
+
+@dataclass(frozen=True)
+class Bin:
+    """The n examples whose confidence lies in (low, high]; the first bin holds 0 too.
+
+    Their mean confidence and the share that is right, with its Wilson interval; None without any.
+    """
+
+    low: float
+    high: float
+    n: int
+    confidence: float | None
+    accuracy: Estimate | None
+
+
+def reliability(
+    confidences: Sequence[float], correct: Sequence[bool], *, bins: int = 15
+) -> tuple[Bin, ...]:
+    """The reliability diagram's bins, of equal width over [0, 1].
+
+    Niculescu-Mizil and Caruana 2005; bins and their ends as in Guo et al. 2017, "On Calibration of
+    Modern Neural Networks", section 2.
+
+    Args:
+        confidences: Probability given to the label that was chosen, in [0, 1].
+        correct: Whether that label is the true one.
+        bins: How many, at least 1.
+
+    Returns:
+        All bins from low to high, empty ones too.
+
+    Raises:
+        ValueError: The lengths differ, a confidence is no probability, or there are no bins.
+    """
+    if len(confidences) != len(correct):
+        raise ValueError(f"{len(confidences)} confidences, but {len(correct)} outcomes")
+    if bins < 1:
+        raise ValueError(f"{bins} bins; at least one is needed")
+    members: list[list[int]] = [[] for _ in range(bins)]
+    for index, value in enumerate(confidences):
+        if not 0 <= value <= 1:
+            raise ValueError(f"{value} is no probability")
+        members[max(0, ceil(value * bins) - 1)].append(index)
+    return tuple(
+        Bin(
+            low=position / bins,
+            high=(position + 1) / bins,
+            n=len(inside),
+            confidence=fsum(confidences[i] for i in inside) / len(inside) if inside else None,
+            accuracy=proportion(sum(bool(correct[i]) for i in inside), len(inside)),
+        )
+        for position, inside in enumerate(members)
+    )
+
+
+def expected_calibration_error(bins: Sequence[Bin]) -> float | None:
+    """Mean gap between confidence and accuracy, sum over bins of n_b / n * |acc_b - conf_b|.
+
+    Naeini et al. 2015; Guo et al. 2017, equation 3. It is biased upwards: with few examples a
+    perfectly calibrated classifier has an error above 0, which is why it comes without an interval.
+    A value in [0, 1]; None without an example.
+    """
+    total = sum(one.n for one in bins)
+    if not total:
+        return None
+    return fsum(
+        one.n / total * abs(one.accuracy.value - one.confidence)
+        for one in bins
+        if one.accuracy is not None and one.confidence is not None
+    )
+
+
+def ece(confidences: Sequence[float], correct: Sequence[bool], *, bins: int = 15) -> float | None:
+    """Expected calibration error over bins of equal width; arguments as of `reliability`."""
+    return expected_calibration_error(reliability(confidences, correct, bins=bins))
+
+
+def brier(
+    probabilities: Sequence[Sequence[float]],
+    gold: Sequence[int],
+    clusters: Sequence[Hashable] | None = None,
+) -> Estimate | None:
+    """Mean over examples of sum_k (p_k - y_k)^2, where y is 1 at the true label and 0 elsewhere.
+
+    The original form for several labels (Brier 1950, equation 2): it lies in [0, 2], where 0 is
+    perfect, 2 is certain of a wrong label every time, and equal probabilities over three labels
+    give 2/3. For two labels it is twice the one-label form that scikit-learn prints.
+
+    Args:
+        probabilities: (n, k), each row over all labels.
+        gold: Position of the true label in each row, in 0..k-1.
+        clusters: The cluster of each example (its premise); None takes them as independent.
+
+    Returns:
+        The score with a t interval; None without an example.
+
+    Raises:
+        ValueError: The lengths differ, a row is no distribution, or a position is outside its row.
+    """
+    if len(probabilities) != len(gold):
+        raise ValueError(f"{len(probabilities)} rows of probabilities, but {len(gold)} labels")
+    losses = []
+    for row, true in zip(probabilities, gold, strict=True):
+        if not 0 <= true < len(row):
+            raise ValueError(f"label {true} of {len(row)}")
+        if not all(0 <= p <= 1 for p in row) or abs(fsum(row) - 1) > 1e-3:
+            raise ValueError(f"{list(row)} is no distribution: each in [0, 1], summing to 1")
+        loss = fsum((p - (position == true)) ** 2 for position, p in enumerate(row))
+        losses.append(min(loss, 2.0))
+    return mean(losses, clusters, bounds=(0, 2))
+
+
+LOW: Final = 0.5
+"""Below it the model, left to itself, would rather have written something else."""
+
+
+def mean_label_mass(masses: Iterable[float | None]) -> float | None:
+    """Mean of the shares in [0, 1] of those choices that have one; None where none has."""
+    known = [mass for mass in masses if mass is not None]
+    return fmean(known) if known else None
+
+
+def is_low(mass: float | None) -> bool:
+    """Whether a reader must know of a share."""
+    return mass is not None and mass < LOW
+
+
+def low_label_mass(masses: Iterable[float | None], whose: str = "the judge's") -> tuple[str, ...]:
+    """The warning for a table or page where the mean is low; nothing where it is not."""
+    mass = mean_label_mass(masses)
+    if mass is None or not is_low(mass):
+        return ()
+    return (
+        f"On average {100 * mass:.0f} % of {whose} probability fell on the labels. "
+        "Left to itself, it would mostly have written something else.",
+    )

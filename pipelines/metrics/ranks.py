@@ -1,0 +1,348 @@
+"""How well scores put things in order: areas under ROC curves, rank correlation, joined scores."""
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Collection, Hashable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import fsum, isfinite, sqrt
+from statistics import NormalDist
+from typing import TYPE_CHECKING, NamedTuple
+
+from pipelines.metrics.estimate import (
+    RESAMPLES,
+    Estimate,
+    check_confidence,
+    percentile_estimate,
+    redrawn,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+def roc_auc(
+    scores: Sequence[float],
+    positive: Sequence[bool],
+    clusters: Sequence[Hashable] | None = None,
+    *,
+    confidence: float = 0.95,
+) -> Estimate | None:
+    """Probability that a positive example scores higher than a negative one; ties count half.
+
+    The interval is that of DeLong, DeLong and Clarke-Pearson (1988). With m positives, n negatives,
+    p_i the share of negatives below positive i and q_j the share of positives above negative j
+    (ties half), AUC = mean(p) = mean(q), and the squared standard error is
+
+        sum (p_i - AUC)^2 / (m (m - 1))  +  sum (q_j - AUC)^2 / (n (n - 1)),
+
+    and the interval is AUC -+ z * the error, cut to [0, 1]. Responses to one source are not
+    independent: with clusters, the residuals of each are summed, as Obuchowski (1997) has it, and
+    one example per cluster gives the same as none named.
+
+    At 0 and at 1 the formula gives a width of 0, however few the examples: there, and where the
+    positives or the negatives are all of one cluster, the value comes without an interval.
+
+    Args:
+        scores: Finite numbers, higher for what is taken to be positive.
+        positive: Whether each example is.
+        clusters: The cluster of each example; None makes each example its own.
+        confidence: Level of the interval.
+
+    Returns:
+        A value in [0, 1], 0.5 for scores that tell nothing; None where all examples are positive,
+        or none is.
+
+    Raises:
+        ValueError: A score is not finite, or the lengths differ.
+    """
+    check_confidence(confidence)
+    names: Sequence[Hashable] = range(len(scores)) if clusters is None else clusters
+    if not len(scores) == len(positive) == len(names):
+        raise ValueError(f"{len(scores)} scores, {len(positive)} labels, {len(names)} clusters")
+    for score in scores:
+        if not isfinite(score):
+            raise ValueError(f"{score} is no score: not finite")
+    above = sum(map(bool, positive))
+    below = len(positive) - above
+    if not above or not below:
+        return None
+
+    # Pairs in half units, so that the value is one exact division and a reversal its complement.
+    won = halves_won(scores, positive)
+    pairs = sum(halves for halves, label in zip(won, positive, strict=True) if label)
+    value = pairs / (2 * above * below)
+    of_positives: dict[Hashable, float] = defaultdict(float)
+    of_negatives: dict[Hashable, float] = defaultdict(float)
+    for halves, label, name in zip(won, positive, names, strict=True):
+        residuals, others = (of_positives, below) if label else (of_negatives, above)
+        residuals[name] += halves / (2 * others) - value
+    if value in (0, 1) or 1 in (len(of_positives), len(of_negatives)):
+        return Estimate(value, None, None, len(scores), confidence)
+
+    mixed = of_positives.keys() & of_negatives.keys()
+    variance = (
+        _spread(of_positives.values()) / above**2
+        + _spread(of_negatives.values()) / below**2
+        + 2
+        * fsum(of_positives[name] * of_negatives[name] for name in mixed)
+        * _correction(len(of_positives.keys() | of_negatives.keys()))
+        / (above * below)
+    )
+    # Not negative but for rounding: the correction of the mixed term is the smallest of the three.
+    half = NormalDist().inv_cdf((1 + confidence) / 2) * sqrt(max(0.0, variance))
+    low, high = max(0.0, value - half), min(1.0, value + half)
+    return Estimate(value, low, high, len(scores), confidence)
+
+
+def halves_won(scores: Sequence[float], positive: Sequence[bool]) -> list[int]:
+    """For each example twice the pairs with one of the other kind that are in order; ties once."""
+    above = sorted(score for score, label in zip(scores, positive, strict=True) if label)
+    below = sorted(score for score, label in zip(scores, positive, strict=True) if not label)
+
+    def halves_below(ordered: Sequence[float], score: float) -> int:
+        return bisect_left(ordered, score) + bisect_right(ordered, score)
+
+    return [
+        halves_below(below, score) if label else 2 * len(above) - halves_below(above, score)
+        for score, label in zip(scores, positive, strict=True)
+    ]
+
+
+def _spread(sums: Collection[float]) -> float:
+    return fsum(one * one for one in sums) * _correction(len(sums))
+
+
+def _correction(clusters: int) -> float:
+    return clusters / (clusters - 1)
+
+
+@dataclass(frozen=True)
+class AreaDifference:
+    """The first of two areas of the same examples minus the second, in [-1, 1], and its p."""
+
+    difference: Estimate
+    p: float
+
+
+def clustered_auc(
+    scores: Sequence[float],
+    positive: Sequence[bool],
+    clusters: Sequence[Hashable],
+    *,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> Estimate | None:
+    """The area of `roc_auc`, with the percentile interval of a bootstrap over clusters.
+
+    A resample draws as many clusters as there are, with all their examples (Field and Welsh 2007);
+    its area compares all its positives with all its negatives, but not those of a cluster with
+    those of its copies: they would count as examples of different clusters, and areas are often
+    larger within one. Resamples of one kind alone have no area. There is no interval at 0 and at 1,
+    nor where positives or negatives are all of one cluster.
+
+    Raises:
+        ValueError: A score is not finite, or the lengths differ.
+    """
+    found = roc_auc(scores, positive, clusters, confidence=confidence)
+    if found is None or found.low is None:
+        return found
+    resampled = _resampled_areas(scores, positive, clusters, seed)
+    return percentile_estimate(found.value, resampled, found.n, confidence=confidence)
+
+
+def clustered_difference(
+    first: Sequence[float],
+    second: Sequence[float],
+    positive: Sequence[bool],
+    clusters: Sequence[Hashable],
+    *,
+    seed: int = 0,
+) -> AreaDifference | None:
+    """Whether two scores of the same examples have different areas, by clusters.
+
+    The interval is of the bootstrap of `clustered_auc`; there is none where an area has none. p is
+    of a permutation test (Venkatraman and Begg 1996): were both scores equally good, one could
+    exchange them within a cluster. Scores become their mid-ranks first, which leaves areas as they
+    are and makes scores comparable. They are exchanged in every way, or 9,999 times at random where
+    there are more; p is two-sided, in (0, 1], and cannot be below 2 / 2^clusters. None where all
+    examples are positive, or none is.
+
+    Raises:
+        ValueError: A score is not finite, or the lengths differ.
+    """
+    import numpy as np
+
+    one, other = (roc_auc(scores, positive, clusters) for scores in (first, second))
+    if one is None or other is None:
+        return None
+    value = one.value - other.value
+    gains = _resampled_areas(first, positive, clusters, seed) - _resampled_areas(
+        second, positive, clusters, seed
+    )
+    names = list(dict.fromkeys(clusters))
+    found = Estimate(value, None, None, one.n)
+    if one.low is not None and other.low is not None:
+        found = percentile_estimate(value, gains, one.n)
+
+    place = _places(clusters)
+    ranks = np.concatenate([_mid_ranks(first), _mid_ranks(second)])
+    labels = np.tile(np.asarray(positive, dtype=bool), 2)
+    won = _pairs_won(ranks, labels, np.concatenate([place, place + len(names)]), 2 * len(names))
+    kept = _exchanges(len(names), seed)
+    as_first, as_second = np.hstack([kept, ~kept]), np.hstack([~kept, kept])
+    positives = sum(map(bool, positive))
+    pairs = positives * (len(positive) - positives)
+    exchanged = (_quadratic(as_first, won) - _quadratic(as_second, won)) / pairs
+    extreme = np.abs(exchanged) >= abs(value) - 1e-12  # equal but for rounding
+    every = len(kept) == 2 ** len(names)
+    p = extreme.mean() if every else (1 + extreme.sum()) / (1 + len(kept))
+    return AreaDifference(found, float(p))
+
+
+def _resampled_areas(
+    scores: Sequence[float], positive: Sequence[bool], clusters: Sequence[Hashable], seed: int
+) -> "NDArray[np.floating]":
+    """The area of every resample; NaN where one kind is missing."""
+    import numpy as np
+
+    labels, place = np.asarray(positive, dtype=bool), _places(clusters)
+    count = int(place.max()) + 1
+    won = _pairs_won(np.asarray(scores, dtype=float), labels, place, count)
+    times = redrawn(count, seed=seed)
+    kinds = [np.bincount(place[kind], minlength=count) for kind in (labels, ~labels)]
+    pairs = np.outer(kinds[0], kinds[1]).astype(float)
+    copies = times * (times - 1)
+    halves, compared = (_quadratic(times, each) - copies @ np.diag(each) for each in (won, pairs))
+    areas = np.full(len(times), np.nan)
+    np.divide(halves, compared, out=areas, where=compared > 0)
+    return areas
+
+
+def _places(clusters: Sequence[Hashable]) -> "NDArray[np.int64]":
+    """The number of each example's cluster, in the order in which they come."""
+    import numpy as np
+
+    number = {name: n for n, name in enumerate(dict.fromkeys(clusters))}
+    return np.array([number[name] for name in clusters])
+
+
+def _pairs_won(
+    scores: "NDArray[np.floating]",
+    labels: "NDArray[np.bool_]",
+    place: "NDArray[np.int64]",
+    count: int,
+) -> "NDArray[np.floating]":
+    """Pairs that positives of a cluster (row) win against negatives of one (column); ties half."""
+    import numpy as np
+
+    won = np.zeros((count, count))
+    for column in range(count):
+        below = np.sort(scores[~labels & (place == column)])
+        halves = np.searchsorted(below, scores[labels]) + np.searchsorted(
+            below, scores[labels], side="right"
+        )
+        won[:, column] = np.bincount(place[labels], weights=halves / 2, minlength=count)
+    return won
+
+
+def _quadratic(
+    times: "NDArray[np.integer | np.bool_]", won: "NDArray[np.floating]"
+) -> "NDArray[np.floating]":
+    """Per row t of `times` t' W t: the pairs won where clusters are there so many times."""
+    weights = times.astype(float)
+    product: NDArray[np.floating] = ((weights @ won) * weights).sum(axis=1)
+    return product
+
+
+def _mid_ranks(scores: Sequence[float]) -> "NDArray[np.floating]":
+    from scipy.stats import rankdata
+
+    ranks: NDArray[np.floating] = rankdata(scores)
+    return ranks
+
+
+def _exchanges(clusters: int, seed: int) -> "NDArray[np.bool_]":
+    """Per exchange, which clusters keep their scores: every one, or as many as are drawn."""
+    import numpy as np
+
+    if 2**clusters <= RESAMPLES:
+        return np.array(list(product((False, True), repeat=clusters)))
+    return np.random.default_rng(seed).random((RESAMPLES, clusters)) < 0.5
+
+
+class RankCorrelation(NamedTuple):
+    """Spearman's rho with its p in (0, 1], and Kendall's tau-b; both in [-1, 1]."""
+
+    rho: float
+    p: float
+    tau: float
+
+
+def rank_correlation(
+    first: Sequence[float], second: Sequence[float], *, seed: int = 0
+) -> RankCorrelation | None:
+    """How far two measures of the same things agree on their order (Spearman 1904, Kendall 1945).
+
+    rho is the correlation of mid-ranks; p is of a two-sided permutation test, over every order of
+    up to seven things and 9,999 random ones of more. None with fewer than three things, or where a
+    measure is the same for all.
+
+    Raises:
+        ValueError: The lengths differ.
+    """
+    if len(first) != len(second):
+        raise ValueError(f"{len(first)} values of one measure, but {len(second)} of the other")
+    if len(first) < 3 or len(set(first)) == 1 or len(set(second)) == 1:
+        return None
+
+    import numpy as np
+    from scipy.stats import kendalltau, permutation_test, rankdata
+
+    one, other = (rankdata(each) - (len(first) + 1) / 2 for each in (first, second))
+    scale = np.sqrt((one**2).sum() * (other**2).sum())
+
+    def rho(ranks: "np.ndarray", axis: int = -1) -> "np.ndarray":
+        """Per order of ranks along the last axis, the correlation with the other's."""
+        correlations: np.ndarray = (ranks * other).sum(axis=axis) / scale
+        return correlations
+
+    found = permutation_test(
+        (one,),
+        rho,
+        permutation_type="pairings",
+        vectorized=True,
+        n_resamples=9_999,
+        rng=np.random.default_rng(seed),
+    )
+    tau = kendalltau(first, second).statistic
+    return RankCorrelation(float(found.statistic), min(1.0, float(found.pvalue)), float(tau))
+
+
+def cross_validated(
+    features: Sequence[Sequence[float]], positive: Sequence[bool], clusters: Sequence[str]
+) -> list[float]:
+    """Each example's features, weighed by a logistic regression on other clusters; (n,).
+
+    Features are put to one scale, and clusters into five folds, or as many as there are. Scores
+    are without the intercept: it follows how many positives a fold leaves over, which would put
+    the folds' scores out of order. Empty where some fold's teachers are of one kind alone.
+    """
+    folds = min(5, len(set(clusters)))
+    if folds < 2:
+        return []
+    import numpy as np
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import GroupKFold
+    from sklearn.preprocessing import StandardScaler
+
+    scaled = StandardScaler().fit_transform(np.asarray(features, dtype=float))
+    labels = np.asarray(positive, dtype=bool)
+    scores = np.empty(len(labels))
+    for taught, asked in GroupKFold(folds).split(scaled, groups=clusters):
+        if labels[taught].all() or not labels[taught].any():
+            return []
+        weights = LogisticRegression().fit(scaled[taught], labels[taught]).coef_[0]
+        scores[asked] = scaled[asked] @ weights
+    return [float(score) for score in scores]

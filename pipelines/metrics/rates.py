@@ -1,0 +1,195 @@
+"""How often labels are right: accuracy, confusion counts, F1."""
+
+from collections import Counter
+from collections.abc import Collection, Hashable, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from pipelines.metrics.estimate import (
+    RESAMPLES,
+    Estimate,
+    check_confidence,
+    percentile_estimate,
+    redrawn_sums,
+    share,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+def accuracy(gold: Sequence[Hashable], predicted: Sequence[Hashable]) -> Estimate | None:
+    """Share of examples whose given label is the true one, in [0, 1], with the Wilson interval.
+
+    None without an example; ValueError where the lengths differ.
+    """
+    if len(gold) != len(predicted):
+        raise ValueError(f"{len(gold)} true labels, but {len(predicted)} given ones")
+    return share([one == other for one, other in zip(gold, predicted, strict=True)])
+
+
+Label = TypeVar("Label", bound=Hashable)
+
+Counts = tuple[tuple[int, ...], ...]
+"""A square matrix of counts: a row per true label, a column per predicted label."""
+
+
+def confusion(gold: Sequence[Label], predicted: Sequence[Label], labels: Sequence[Label]) -> Counts:
+    """How often each true label was given each label.
+
+    Row i, column j counts the examples of `labels[i]` that were labelled `labels[j]`. They sum to
+    the number of examples.
+
+    Raises:
+        ValueError: The lengths differ, a label is named twice, or one is not among `labels`.
+    """
+    if len(gold) != len(predicted):
+        raise ValueError(f"{len(gold)} true labels, but {len(predicted)} given ones")
+    if len(set(labels)) < len(labels):
+        raise ValueError(f"a label stands twice in {list(labels)}")
+    counts = Counter(zip(gold, predicted, strict=True))
+    for pair in counts:
+        for label in pair:
+            if label not in labels:
+                raise ValueError(f"{label!r} is not among the labels {list(labels)}")
+    return tuple(tuple(counts[row, column] for column in labels) for row in labels)
+
+
+_CELLS = 20_000_000
+"""Labels that the bootstrap holds at once; it bounds memory, not the result."""
+
+
+def f1(true_positives: int, false_positives: int, false_negatives: int) -> float | None:
+    """Harmonic mean of precision and recall, 2 TP / (2 TP + FP + FN), in [0, 1].
+
+    None where all three are 0, since nothing was there to be found; ValueError below 0.
+    """
+    if min(true_positives, false_positives, false_negatives) < 0:
+        raise ValueError("a count is negative")
+    total = 2 * true_positives + false_positives + false_negatives
+    return 2 * true_positives / total if total else None
+
+
+def f1_by_label(counts: Counts) -> tuple[float | None, ...]:
+    """F1 of each label of a confusion matrix, in its order; None for a label that never occurs."""
+    return tuple(
+        f1(row[index], sum(other[index] for other in counts) - row[index], sum(row) - row[index])
+        for index, row in enumerate(counts)
+    )
+
+
+def macro_f1(
+    gold: Sequence[Label],
+    predicted: Sequence[Label],
+    labels: Sequence[Label],
+    *,
+    confidence: float = 0.95,
+    resamples: int = 1_000,
+    seed: int = 0,
+) -> Estimate | None:
+    """Mean F1 over the labels that occur, with a percentile bootstrap interval over examples.
+
+    A label that is neither true nor given anywhere has no F1 and is left out of the mean, in the
+    sample and in each resample. Examples are drawn independently; where they come in clusters
+    (pairs with one premise), the interval is too narrow.
+
+    Equal seeds give equal intervals. Labels and errors are as in `confusion`. The mean, in
+    [0, 1], is None without an example, and has no interval for a single one.
+    """
+    check_confidence(confidence)
+    counts = confusion(gold, predicted, labels)
+    scores = [score for score in f1_by_label(counts) if score is not None]
+    if not scores:
+        return None
+    value, n = sum(scores) / len(scores), len(gold)
+    if n == 1:
+        return Estimate(value, None, None, n, confidence)
+
+    import numpy as np
+    from scipy.stats import bootstrap
+
+    width = len(labels)
+    cells = np.repeat(np.arange(width * width), np.asarray(counts).ravel())
+    if len(np.unique(cells)) == 1:  # every resample is the sample
+        return Estimate(value, value, value, n, confidence)
+
+    def statistic(sample: "np.ndarray", axis: int = -1) -> "np.ndarray":
+        """Macro-F1 of each resample, cells (..., n) along `axis` -> (...)."""
+        tables = np.stack([(sample == cell).sum(axis=axis) for cell in range(width**2)], axis=-1)
+        tables = tables.reshape(*tables.shape[:-1], width, width)
+        hits = np.diagonal(tables, axis1=-2, axis2=-1)
+        totals = tables.sum(axis=-1) + tables.sum(axis=-2)
+        found = np.divide(2 * hits, totals, out=np.zeros(totals.shape), where=totals > 0)
+        mean: np.ndarray = found.sum(axis=-1) / (totals > 0).sum(axis=-1)
+        return mean
+
+    interval = bootstrap(
+        (cells,),
+        statistic,
+        n_resamples=resamples,
+        batch=max(1, _CELLS // n),
+        vectorized=True,
+        method="percentile",
+        confidence_level=confidence,
+        rng=np.random.default_rng(seed),
+    ).confidence_interval
+    # F1 is no mean: the percentiles of a small sample may both lie on one side of the value.
+    low, high = min(float(interval.low), value), max(float(interval.high), value)
+    return Estimate(value, low, high, n, confidence)
+
+
+def clustered_f1(
+    gold: Sequence[bool],
+    said: Sequence[bool],
+    clusters: Sequence[Hashable],
+    *,
+    confidence: float = 0.95,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Estimate | None:
+    """F1 of yes, 2 TP / (2 TP + FP + FN), with the interval of a bootstrap over clusters.
+
+    None where yes is neither true nor said; no interval with a single cluster. A resample without
+    any yes is left out. Equal seeds give equal intervals.
+
+    Raises:
+        ValueError: The lengths differ.
+    """
+    import numpy as np
+
+    counts: dict[Hashable, list[int]] = {}
+    for label, answer, cluster in zip(gold, said, clusters, strict=True):
+        of = counts.setdefault(cluster, [0, 0, 0])
+        of[0] += label and answer
+        of[1] += answer and not label
+        of[2] += label and not answer
+    rows = list(counts.values())
+    value = f1(*map(sum, zip(*rows, strict=True))) if rows else None
+    if value is None:
+        return None
+    if len(rows) == 1:
+        return Estimate(value, None, None, len(gold), confidence)
+    found = [[hits, false + missed] for hits, false, missed in rows]
+    hits, misses = redrawn_sums(found, seed=seed, resamples=resamples).T
+    with np.errstate(invalid="ignore"):
+        scores = 2 * hits / (2 * hits + misses)
+    return percentile_estimate(value, scores, len(gold), confidence=confidence)
+
+
+def evidence_f1(
+    predicted: Collection[Hashable], gold_sets: Sequence[Collection[Hashable]]
+) -> float | None:
+    """F1 over evidence units of one claim (ConRAG, Table II), against the best of its gold sets.
+
+    The paper does not say how claims are averaged; here each claim has a value, and a table gives
+    their mean, so that claims with much evidence count no more than others.
+
+    Units are sentences or passages. Gold sets are each enough by itself, as in WiCE and FEVER. F1,
+    in [0, 1], is None where there is no gold evidence to find.
+    """
+    found = set(predicted)
+    scores = []
+    for gold in map(set, gold_sets):
+        if gold:
+            hits = len(found & gold)
+            scores.append(f1(hits, len(found) - hits, len(gold) - hits) or 0.0)
+    return max(scores, default=None)

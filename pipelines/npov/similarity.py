@@ -1,0 +1,295 @@
+"""Errors by how alike words and sentences are: BERTScore, embeddings (NPOV, section 3.1)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal, Self, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nli.sentences import sentences
+from pipelines.npov.example import (
+    SIDES,
+    NpovExample,
+    Side,
+    Span,
+    arguments_read,
+    as_read,
+    sentences_read,
+    unbraced,
+    what_is_said,
+)
+from pipelines.npov.result import ErrorScores
+from pipelines.retrieval.dense import Embedder
+from salience.words import content_words
+
+Values = NDArray[np.floating]
+"""(arguments, parts): how far a part of the response rests on an argument, or says it."""
+
+Links = tuple[tuple[float, ...], ...]
+"""Values as results keep them: of each argument, those of the sentences."""
+
+Pool = Literal["mean", "least"]
+"""How parts, and arguments, become one number. The mean, of arguments that of the side where it is
+smaller, is the paper's for words (appendix C); the least is what a single error moves most."""
+
+
+POOLS: tuple[Pool, ...] = get_args(Pool)
+
+
+@dataclass(frozen=True)
+class Use:
+    """How far a response rests on its arguments, and says them.
+
+    Attributes:
+        sides: Of each argument.
+        rests: How far each part of the response rests on each argument.
+        says: How far each part says each argument; `rests` where a detector has no direction.
+    """
+
+    sides: tuple[Side, ...]
+    rests: Values
+    says: Values
+
+    @classmethod
+    def of(cls, example: NpovExample, rests: Values, says: Values | None = None) -> Self:
+        """That of an example's arguments, the pro side's first."""
+        sides = tuple(side for side in SIDES for _ in example.arguments(side))
+        return cls(sides, rests, rests if says is None else says)
+
+    def errors(self, pool: Pool) -> ErrorScores:
+        """How likely either error is: 1 - how far parts are grounded, and arguments used.
+
+        None where there is nothing to compare.
+        """
+        if not self.rests.size:
+            return ErrorScores()
+        return ErrorScores(
+            hallucination=ungrounded(groundings(self.rests), pool),
+            coverage=uncovered(uses(self.says), self.sides, pool),
+        )
+
+    def by_pool(self, name: str) -> dict[str, ErrorScores]:
+        """The scores of either pool, under what a detector is called with it."""
+        return {pooled(name, pool): self.errors(pool) for pool in POOLS}
+
+
+def kept(rests: Values) -> Links:
+    """How far sentences rest on arguments, as results have it."""
+    return tuple(tuple(map(float, row)) for row in rests)
+
+
+def pooled(name: str, pool: Pool) -> str:
+    """What a detector is called with a pool: "tagger, least"."""
+    return f"{name}, {pool}"
+
+
+def groundings(rests: Values) -> Values:
+    """Of each part of a response how far it rests on the argument that it rests on most: (parts,).
+
+    It is equation 2 of NPOV (appendix C), of arguments.
+    """
+    return np.asarray(rests.max(axis=0))
+
+
+def uses(says: Values) -> Values:
+    """Of each argument how far the part says it that says it most: (arguments,).
+
+    It is equation 1 of NPOV (appendix C), of parts.
+    """
+    return np.asarray(says.max(axis=1))
+
+
+def ungrounded(groundings: Values, pool: Pool) -> float:
+    """1 - how far a response's parts, of which there are some, are grounded."""
+    return 1 - float(groundings.mean() if pool == "mean" else groundings.min())
+
+
+def uncovered(uses: Values, sides: Sequence[Side], pool: Pool) -> float:
+    """1 - how far arguments are used, on average of the side that is used less, or at least.
+
+    Sides are those of the arguments, of which there are some; a side without is passed over.
+    """
+    if pool == "least":
+        return 1 - float(uses.min())
+    own = [[use for use, of in zip(uses, sides, strict=True) if of == side] for side in SIDES]
+    return 1 - min(float(np.mean(each)) for each in own if each)
+
+
+def by_part(words: Values, parts: Sequence[int]) -> Values:
+    """Values of parts from those of their words, (arguments, words): their mean.
+
+    `parts` has the number of words of each part, in order; of those without words there is none.
+    """
+    ends = np.cumsum(parts)
+    columns = [
+        words[:, end - count : end].mean(axis=1)
+        for end, count in zip(ends, parts, strict=True)
+        if count
+    ]
+    return np.stack(columns, axis=1) if columns else words[:, :0]
+
+
+Vectors = NDArray[np.floating]
+"""Of tokens: (n, d)."""
+
+
+def best_cosines(vectors: Vectors, others: Vectors) -> NDArray[np.floating]:
+    """Per vector the largest cosine with any of the others: (n,), in [-1, 1].
+
+    This is greedy matching (Zhang et al. 2020, section 3); the others are at least one. A vector of
+    zeros is like none.
+    """
+    first, second = (
+        np.divide(each, norms, out=np.zeros_like(each), where=norms > 0)
+        for each, norms in (
+            (given, np.linalg.norm(given, axis=1, keepdims=True)) for given in (vectors, others)
+        )
+    )
+    return np.asarray(np.clip(first @ second.T, -1, 1).max(axis=1))
+
+
+def precision(candidate: Vectors, reference: Vectors) -> float:
+    """P_BERT: mean over the candidate's tokens of the cosine with the reference's most similar."""
+    return float(best_cosines(candidate, reference).mean())
+
+
+def recall(candidate: Vectors, reference: Vectors) -> float:
+    """R_BERT: mean over the reference's tokens of the cosine with the candidate's most similar."""
+    return precision(reference, candidate)
+
+
+@dataclass(frozen=True)
+class EmbeddedText:
+    """Content words of a text, each with its characters and the vectors of its tokens, and these.
+
+    `tokens` are rows of `vectors`, which has the tokens of content words alone.
+    """
+
+    words: tuple[Span, ...]
+    tokens: tuple[tuple[int, ...], ...]
+    vectors: Vectors
+
+    def word_errors(self, others: Vectors) -> dict[Span, float]:
+        """Per word 1 - the largest cosine of any of its tokens with any of the others'.
+
+        From 0 to 2; 1 where there are no others.
+        """
+        if not len(others):
+            return dict.fromkeys(self.words, 1.0)
+        found = best_cosines(self.vectors, others) if self.words else np.zeros(0)
+        return {
+            word: 1 - float(found[list(rows)].max())
+            for word, rows in zip(self.words, self.tokens, strict=True)
+        }
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """An example's arguments, by side and in order, and its response."""
+
+    given: tuple[tuple[EmbeddedText, ...], ...]
+    response: EmbeddedText
+
+    @property
+    def errors(self) -> ErrorScores:
+        """1 - recall of the perspective that is covered less, and 1 - precision, as with ROUGE.
+
+        None where a side of the comparison has no content word.
+        """
+        sides = [all_vectors(texts) for texts in self.given]
+        given, said = np.vstack(sides), self.response.vectors
+        recalls = [recall(said, side) for side in sides if len(side) and len(said)]
+        return ErrorScores(
+            coverage=1 - min(recalls) if recalls else None,
+            hallucination=1 - precision(said, given) if len(said) and len(given) else None,
+        )
+
+
+class BertScore:
+    """An encoder that compares arguments and responses, words by content words alone.
+
+    Arguments are embedded one by one and responses sentence by sentence, so that what stands beside
+    an argument does not change it.
+    """
+
+    def __init__(self, encoder: Embedder) -> None:
+        self.encoder = encoder
+        self._embedded = lru_cache(maxsize=10_000)(self._embed)
+
+    def __call__(self, example: NpovExample) -> Embedded:
+        """Its words and their vectors."""
+        response = as_read(example.response)
+        return Embedded(
+            tuple(
+                tuple(self._embedded(unbraced(each)) for each in example.arguments(side))
+                for side in SIDES
+            ),
+            joined(
+                [
+                    (span.start, self._embedded(response[span.start : span.end]))
+                    for span in sentences(response)
+                ],
+                self.encoder.dimension,
+            ),
+        )
+
+    def _embed(self, text: str) -> EmbeddedText:
+        offsets, vectors = self.encoder.token_vectors(text)
+        found = content_words(text, offsets, (0, len(text)))
+        rows = [token for word in found for token in word.tokens]
+        ends = np.cumsum([len(word.tokens) for word in found])
+        return EmbeddedText(
+            tuple((word.start, word.end) for word in found),
+            tuple(
+                tuple(range(end - len(word.tokens), end))
+                for word, end in zip(found, ends.tolist(), strict=True)
+            ),
+            vectors[rows],
+        )
+
+
+def joined(parts: Sequence[tuple[int, EmbeddedText]], dimension: int) -> EmbeddedText:
+    """One text of its parts, each with the character at which it begins."""
+    words: list[Span] = []
+    tokens: list[tuple[int, ...]] = []
+    count = 0
+    for begins, part in parts:
+        words += [(begins + start, begins + end) for start, end in part.words]
+        tokens += [tuple(count + row for row in rows) for rows in part.tokens]
+        count += len(part.vectors)
+    vectors = [np.zeros((0, dimension)), *(part.vectors for _, part in parts)]
+    return EmbeddedText(tuple(words), tuple(tokens), np.vstack(vectors))
+
+
+def all_vectors(texts: Sequence[EmbeddedText]) -> Vectors:
+    """The vectors of several texts together."""
+    return np.vstack([text.vectors for text in texts])
+
+
+def cosines(arguments: Values, sentences: Values) -> Values:
+    """(arguments, sentences): cosines in [-1, 1] of embeddings of length 1, (n, d) each."""
+    return np.asarray(np.clip(arguments @ sentences.T, -1, 1))
+
+
+class SentenceEmbeddings:
+    """An encoder of texts, each of which it reads once."""
+
+    def __init__(self, encoder: Embedder) -> None:
+        self._encoder = encoder
+        self._known: dict[str, Values] = {}
+
+    def __call__(self, example: NpovExample) -> Use:
+        """How alike each argument and each sentence are, without who says it."""
+        said = [what_is_said(each) for each in sentences_read(example)]
+        return Use.of(
+            example, cosines(self._embedded(arguments_read(example)), self._embedded(said))
+        )
+
+    def _embedded(self, texts: Sequence[str]) -> Values:
+        for text in texts:
+            if text not in self._known:
+                # Alone: beside others its last digits would hang on which examples came first.
+                (self._known[text],) = self._encoder.embed([text])
+        return np.stack([self._known[text] for text in texts])
