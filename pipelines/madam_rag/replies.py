@@ -11,6 +11,7 @@ from nli.sentences import sentences
 from pipelines.data.records import whole
 from pipelines.madam_rag.settings import DebateSettings, Form
 from pipelines.metrics.answers import known
+from pipelines.text.refusals import is_unknown
 from serving.calls import Sampling, Structured
 from serving.client import Client
 from serving.schemas import told
@@ -206,11 +207,14 @@ async def ask_conclusion(
 def read_agent(text: str) -> AgentReply:
     """Parse "Answer: A. Explanation: E.", the agents' format of appendix C.
 
-    What stands before "Answer:" is passed over. Where no "Explanation:" follows (the reply was cut,
-    or has none), the answer ends with its first sentence or its line.
+    What stands before "Answer:" is passed over; a reply that is "unknown" alone is an answer. Where
+    no "Explanation:" follows (the reply was cut, or has none), the answer ends with its first
+    sentence or its line.
     """
     found = _AGENT.search(_SIGNS.sub("", text))
     if found is None:
+        if bare := _unknown(text):
+            return AgentReply(answer=bare)
         return AgentReply(answer=None, problem="no 'Answer:' in the reply", raw=text)
     answer = found["answer"].strip()
     if found["explanation"] is None:
@@ -243,12 +247,15 @@ def _behind(mark: str, text: str) -> int:
 def read_conclusion(text: str) -> Conclusion:
     """Parse 'All Correct Answers: ["A", "B"]. Explanation: E.', the format of appendix C.
 
-    The list ends with its bracket, whatever follows. What is no list of literals has an answer in
+    A reply that is "unknown" alone, as the prompt asks for, has no answers. The list ends with its
+    bracket, whatever follows. What is no list of literals has an answer in
     each pair of quotes, or on each line with a bullet; else it is one answer, since a comma may be
     part of it ("Austin, Texas").
     """
     found = _CONCLUSION.search(_SIGNS.sub("", text))
     if found is None:
+        if _unknown(text):
+            return Conclusion()
         return Conclusion(problem="no 'All Correct Answers:' in the reply", raw=text)
     return Conclusion(
         answers=known(_listed(found["answers"].strip())),
@@ -274,6 +281,12 @@ def _listed(text: str) -> list[str]:
 def _whole_numbers(text: str) -> str:
     """A list in which 1,856 is one number, and quoted so; with a space, 1, 856 are two."""
     return _OR_THOUSANDS.sub(lambda found: found[1] or f'"{found[0]}"', text)
+
+
+def _unknown(text: str) -> str:
+    """The reply where it says "unknown" and nothing else (appendix C); else an empty text."""
+    bare = _bare(_SIGNS.sub("", text))
+    return bare if bare and is_unknown(bare) else ""
 
 
 def _bare(answer: str) -> str:

@@ -351,10 +351,14 @@ _CLIMATE = {"SUPPORTS": SUPPORTS, "REFUTES": CONTRADICTS, "NOT_ENOUGH_INFO": IRR
 
 
 def ambigdocs(record: AmbiguousQuestion) -> Question:
-    """AmbigDocs: the claim gives the first document's answer; other answers contradict it."""
+    """AmbigDocs: the claim gives the first document's answer; other answers contradict it.
+
+    Each document is about another thing of the same name: an answer that stands within another
+    ("Paris", "Paris, Texas") is another one.
+    """
     answer = record.documents[0].answer
     passages = [
-        Passage(document.text, _side(agree(document.answer, answer)), document.title)
+        Passage(document.text, _side(same(document.answer, answer)), document.title)
         for document in record.documents
     ]
     return Question(record.question, tuple(passages), (record.question, answer))
@@ -476,16 +480,24 @@ def _side(supporting: bool) -> Relation:
     return SUPPORTS if supporting else CONTRADICTS
 
 
+def same(first: str, second: str) -> bool:
+    """Whether two answers are the same, but for case, punctuation and articles.
+
+    "Ice hockey" is "ice-hockey"; "1-0" is not "0-1".
+    """
+    left, right = ("-".join(_words(text)).split("-") for text in (first, second))
+    return left == right and (left != [""] or first.strip() == second.strip())
+
+
 def agree(first: str, second: str) -> bool:
     """Whether two answers are the same, or one stands in the other as it is.
 
-    Case, punctuation and articles aside: "3,559 people" and "3,559"; "Ice hockey" and "ice-hockey".
-    Numbers have to be the same in both, and a word with a hyphen is one word: "All-girls" is no
-    kind of "Girls", and "1-0" is not "0-1".
+    Numbers have to be the same in both ("3,559 people" and "3,559"), and a word with a hyphen is
+    one word: "All-girls" is no kind of "Girls".
     """
+    if same(first, second):
+        return True
     left, right = _words(first), _words(second)
-    if "-".join(left).split("-") == "-".join(right).split("-"):
-        return bool(left) or first.strip() == second.strip()
     return _sorted_numbers(left) == _sorted_numbers(right) and (
         _within(left, right) or _within(right, left)
     )

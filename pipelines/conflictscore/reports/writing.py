@@ -21,7 +21,6 @@ from pipelines.evidence.fitting import fit_together
 from pipelines.evidence.judgement import Truncation
 from pipelines.prompts import Prompt
 from pipelines.text.declarative import affirmed
-from pipelines.text.words import content_words
 from serving.calls import Sampling
 from serving.client import Client
 from serving.schemas import told
@@ -57,9 +56,7 @@ class Entity(NamedTuple):
 
 
 async def main_entity(question: str, client: Client, prompt: Prompt) -> Entity:
-    """The main entity by a language model, else by rule.
-
-    The rule is taken where the reply cannot be read, or names what no word of the question does.
+    """The main entity by a language model; by rule where its reply is empty or cannot be read.
 
     Args:
         question: Any.
@@ -74,9 +71,7 @@ async def main_entity(question: str, client: Client, prompt: Prompt) -> Entity:
         prompt.messages(question=question), EntityReply, Sampling(max_tokens=REPLY_TOKENS)
     )
     named = " ".join(reply.value.entity.split()).strip(" .?\"'") if reply.value else ""
-    if content_words(named) & content_words(question):
-        return Entity(named, "model")
-    return Entity(entity_by_rule(question), "rule")
+    return Entity(named, "model") if named else Entity(entity_by_rule(question), "rule")
 
 
 def entity_by_rule(question: str) -> str:

@@ -17,7 +17,13 @@ from pipelines.metrics.answers import canonical
 Letter = Literal["A", "B"]
 
 _BRACKETED: Final = re.compile(r"\(([AB])\)")
-_LEADING: Final = re.compile(r"^\W*([AB])\s*(?:[).:,–—-]|$)")
+_LEADING: Final = re.compile(
+    r"\W*(?:(?:the |my )?(?:(?:correct|right|best|final) )?(?:answer|choice)(?: is)?\W*)?"
+    r"(?:option (?P<named>[ab])\b|\((?P<bracketed>[ab])\)"
+    r"|(?P<bare>(?-i:[AB]))(?=\s*(?:[).:,–—-]|$)))",
+    re.IGNORECASE,
+)
+_OTHER_TOO: Final = re.compile(r"\)?\s*(?:,|/|&|or\b|and\b)\s*(?:or\s+)?\(?[ab]\b", re.IGNORECASE)
 _STRICT: Final = re.compile(r"([AB]) [–—-] (.+)")
 
 
@@ -68,9 +74,10 @@ def options_of(question: TruthfulQuestion, seed: int) -> Options:
 def read_choice(reply: str, options: Options) -> Chosen:
     """The option that a reply chooses (ConflictScore, Tables 14 to 16).
 
-    Read is the letter that the first line begins with, or has in brackets; else the option whose
-    text it is; else the only letter that stands in brackets anywhere. A reply that names both in
-    one line, or neither, chooses nothing.
+    Read is the letter that the first line begins with ("A – because (B) is false", "Answer: A",
+    "Option A", "(a)") or has in brackets; else the option whose text it is; else the only letter
+    that stands in brackets anywhere. A reply that begins with both ("A or B"), has both in
+    brackets, or neither, chooses nothing.
     """
     plain = (line.replace("*", "").replace("`", "").strip() for line in reply.splitlines())
     lines = [line for line in plain if line]
@@ -83,9 +90,12 @@ def read_choice(reply: str, options: Options) -> Chosen:
 
 
 def _letter(first: str, reply: str, options: Options) -> Letter | None:
+    if leading := _LEADING.match(first):
+        if _OTHER_TOO.match(first, leading.end()):
+            return None
+        letter = str(leading["named"] or leading["bracketed"] or leading["bare"])
+        return "A" if letter in "Aa" else "B"
     found = set(_BRACKETED.findall(first))
-    if not found and (leading := _LEADING.match(first)):
-        found = {leading[1]}
     if not found:
         plain = canonical(first)
         found = {letter for letter in ("A", "B") if plain == canonical(options.text(letter))}

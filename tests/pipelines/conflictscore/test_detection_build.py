@@ -213,11 +213,16 @@ def test_ambigdocs_by_hand() -> None:
             "question": "Where is it?",
             "documents": [
                 {"title": text.upper(), "text": text, "answer": answer}
-                for text, answer in (("a", "Ohio"), ("b", "Utah"), ("c", "ohio"))
+                for text, answer in (
+                    ("a", "Paris"),
+                    ("b", "Utah"),
+                    ("c", "paris"),
+                    ("d", "Paris, Texas"),
+                )
             ],
         }
     )
-    assert relations_of(sources.ambigdocs(question)) == [("a", S), ("b", C), ("c", S)]
+    assert relations_of(sources.ambigdocs(question)) == [("a", S), ("b", C), ("c", S), ("d", C)]
 
 
 TRUE = "The old bridge over the river was opened in May 1932 by the mayor."

@@ -28,6 +28,8 @@ from pipelines.madam_rag.replies import read_agent, read_conclusion
         ("Answer: N/A Explanation: E.", "N/A", "E."),
         ("Answer : 1856. Here's the detailed explanation: E.", "1856", "E."),
         ("Answer: 1856\nExplanation (step by step): E.", "1856", "E."),
+        ("unknown", "unknown", ""),
+        ("**Unknown.**", "Unknown", ""),
     ],
 )
 def test_an_agent(text: str, answer: str, explanation: str) -> None:
@@ -51,6 +53,7 @@ def test_an_agent_that_does_not_answer_is_unreadable() -> None:
         ('All Correct Answers: ["unknown"]. Explanation: E.', (), "E."),
         ("All Correct Answers: unknown. Explanation: E.", (), "E."),
         ("All Correct Answers: []. Explanation: E.", (), "E."),
+        ("unknown", (), ""),
         ("All Correct Answers: [1856]", ("1856",), ""),
         ("All Correct Answers: [1,856]. Explanation: E.", ("1,856",), "E."),
         ("All Correct Answers: [1,856, 1902]", ("1,856", "1902"), ""),
