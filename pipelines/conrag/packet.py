@@ -41,7 +41,9 @@ class PacketSettings(BaseModel, frozen=True, extra="forbid"):
         ),
     ] = "sides"
     per_cluster: Annotated[
-        int, Field(ge=1), Option("m, most passages of a cluster.", panel=PANEL)
+        int,
+        Field(ge=1),
+        Option("m, most passages of a cluster before others have had theirs.", panel=PANEL),
     ] = 2
     irrelevant_above: Annotated[
         float,
@@ -87,9 +89,9 @@ def select(
     Passages that are surely irrelevant are left out first, which the paper does not do.
     From tau on each side first gets its budget, the two in turn, ordered by relevance times
     confidence; below tau each side that there is gets one passage, unless relevance alone decides.
-    The most relevant of what is left fill the rest. No cluster gives more than m passages and of
-    near-duplicates one is taken, so that a packet is smaller than k' where too little is left; with
-    m = 1 a cluster that holds both sides shows one of them. Ties are broken by id.
+    The most relevant of what is left fill the rest, at first at most m of a cluster, then of any,
+    so that the cap leaves no place empty. Of near-duplicates one is taken, so that a packet is
+    smaller than k' where too little is left. Ties are broken by id.
 
     The paper takes the most relevant alone below tau. That may leave out the only passage that a
     stance rests on, so that the answer could not cite it.
@@ -107,21 +109,21 @@ def select(
     chosen: list[TaggedPassage] = []
     taken: Counter[str] = Counter()
 
-    def take(each: TaggedPassage) -> bool:
-        """Choose a passage if it may still be chosen; what may not now may not later."""
+    def take(passage: TaggedPassage, *, most: int = settings.per_cluster) -> bool:
+        """Choose a passage if the packet and its cluster have room, and nothing is alike."""
+        cluster = cluster_of[passage.id]
         repeated = any(
-            each.id == other.id
+            passage.id == other.id
             or (
-                each.relation is other.relation
-                and jaccard(words[each.id], words[other.id]) >= settings.near_duplicate
+                passage.relation is other.relation
+                and jaccard(words[passage.id], words[other.id]) >= settings.near_duplicate
             )
             for other in chosen
         )
-        full = taken[cluster_of[each.id]] >= settings.per_cluster or len(chosen) >= settings.size
-        if repeated or full:
+        if repeated or taken[cluster] >= most or len(chosen) >= settings.size:
             return False
-        chosen.append(each)
-        taken[cluster_of[each.id]] += 1
+        chosen.append(passage)
+        taken[cluster] += 1
         return True
 
     # rel_i * u_i orders each side, rel_i the rest (ConRAG, section 2, packet construction).
@@ -130,6 +132,7 @@ def select(
     for _ in range(first_of_each_side(kappa, settings)):
         for side in sides:
             any(take(each) for each in side)  # the next one that may be chosen
-    for each in sorted(tagged, key=lambda each: (-each.relevance, each.id)):
-        take(each)
+    for most in (settings.per_cluster, settings.size):
+        for passage in sorted(tagged, key=lambda each: (-each.relevance, each.id)):
+            take(passage, most=most)
     return Packet(tuple(chosen), balanced=kappa >= settings.tau)

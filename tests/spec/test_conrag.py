@@ -1,6 +1,5 @@
 """ConRAG, section 2: conflict score, graph, clusters, packet and stance, by hand and in general."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
@@ -38,6 +37,7 @@ from pipelines.conrag.evidence import (
 from pipelines.conrag.packet import Packet, PacketSettings, select, side_budget
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import RELATIONS, Relation
+from pipelines.text.words import content_words
 
 S, R, I = RELATIONS  # noqa: E741
 
@@ -332,7 +332,7 @@ def test_what_is_surely_irrelevant_is_no_evidence_unless_asked_for_as_in_the_pap
         assert sorted(passage.id for passage in packet.passages) == shown
 
 
-def test_with_m_of_one_every_cluster_gives_one_passage() -> None:
+def test_with_m_of_one_every_cluster_gives_one_passage_before_one_gives_two() -> None:
     tagged = [
         passage("a", S, 0.9, 0.9, text="one"),
         passage("b", S, 0.8, 0.8, text="two"),
@@ -340,8 +340,9 @@ def test_with_m_of_one_every_cluster_gives_one_passage() -> None:
         passage("d", I, 0.7, 0.6, text="four"),
     ]
     found = clusters(tagged, [frozenset("ab"), frozenset("c"), frozenset("d")])
-    packet = select(tagged, found, 0.6, PacketSettings(per_cluster=1))
-    assert [each.id for each in packet.passages] == ["a", "c", "d"]
+    for size, shown in ((3, ["a", "c", "d"]), (4, ["a", "c", "d", "b"])):
+        packet = select(tagged, found, 0.6, PacketSettings(per_cluster=1, size=size))
+        assert [each.id for each in packet.passages] == shown
 
 
 def test_with_conflict_both_sides_get_their_budget() -> None:
@@ -375,14 +376,15 @@ def test_what_holds_of_every_packet(
     settings = PacketSettings(
         size=size, per_cluster=most, irrelevant=irrelevant, tau=tau, near_duplicate=1
     )
-    packet, found = packet_of(tagged, settings)
+    packet, _ = packet_of(tagged, settings)
     ids = [each.id for each in packet.passages]
-    assert len(set(ids)) == len(ids) <= size
-    cluster_of = {name: each.name for each in found for name in each.members}
-    counts = Counter(cluster_of[name] for name in ids)
-    assert all(count <= most for count in counts.values())
+    different = {
+        (each.relation, frozenset(content_words(each.passage.text)))
+        for each in tagged
+        if each.relation is not I or each.confidence <= settings.irrelevant_above
+    }
+    assert len(set(ids)) == len(ids) == min(size, len(different)), "the cap leaves no place empty"
     both = {S, R} <= {each.relation for each in tagged}
-    # With m = 1 a cluster that holds both sides shows one of them.
     if both and conflict_score(tagged) >= tau and most > 1:
         assert {S, R} <= {each.relation for each in packet.passages}
     shuffled = Random(seed).sample(tagged, len(tagged))
