@@ -119,6 +119,9 @@ def probability_of_both_sides(tagged: Sequence[TaggedPassage]) -> float:
 DELTA = 0.10
 """Table III, margin for the stance decision."""
 
+ROUNDING = 1e-9
+"""What sums of floats may be off by: 0.8 - 0.7 exceeds 0.1, 0.9 - 0.8 does not."""
+
 Margin = Literal["sum", "share"]
 """Whether the margin is of sums, as in the paper, or of shares."""
 
@@ -173,11 +176,12 @@ class Adjudication:
 def delta_rule(support: float, refute: float, *, delta: float = DELTA) -> Stance:
     """Support if U_sup - U_ref > delta, Refute if U_ref - U_sup > delta, else neither.
 
-    ConRAG, section 2, adjudicate, and line 8 of its pseudocode. All three are at least 0.
+    ConRAG, section 2, adjudicate, and line 8 of its pseudocode. All three are at least 0; what
+    exceeds delta by `ROUNDING` or less is equal to it.
     """
-    if support - refute > delta:
+    if support - refute > delta + ROUNDING:
         return Stance.SUPPORT
-    return Stance.REFUTE if refute - support > delta else Stance.NOT_ENOUGH_INFO
+    return Stance.REFUTE if refute - support > delta + ROUNDING else Stance.NOT_ENOUGH_INFO
 
 
 def adjudicate(

@@ -420,6 +420,8 @@ def test_passages_of_one_side_on_different_facts_fill_a_packet() -> None:
         (0.0, 0.0, DELTA, Stance.NOT_ENOUGH_INFO),
         (0.75, 0.5, 0.25, Stance.NOT_ENOUGH_INFO),  # exactly delta
         (0.75, 0.5, 0.24, Stance.SUPPORT),
+        (0.8, 0.7, DELTA, Stance.NOT_ENOUGH_INFO),  # 0.10000000000000009
+        (0.9, 0.8, DELTA, Stance.NOT_ENOUGH_INFO),  # 0.09999999999999998
     ],
 )
 def test_the_delta_rule(support: float, refute: float, delta: float, stance: Stance) -> None:
