@@ -324,6 +324,8 @@ FAILURES = {
     ),
     "ValueError: Total number of attention heads (9) must be divisible by tensor parallel "
     "size (4).": ("change tensor_parallel", "(9)"),
+    "  Value error, torch.float32 is not supported for quantization method quark. Supported "
+    "dtypes: [torch.float16, torch.bfloat16]": ("change dtype in the profile", "method quark"),
     "ValueError: Bfloat16 is only supported on GPUs with compute capability of at least 8.0.": (
         'dtype = "float16"',
         "8.0",
