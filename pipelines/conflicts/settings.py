@@ -30,6 +30,9 @@ AS_IN_PAPER: Final = (
     ),
     Choice("settings.judge", "llm", "section 4"),
     Choice("settings.behaviour", "json", "section 4"),
+    Choice("settings.thresholds", {}, "section 5.1"),
+    Choice("settings.guided", False, "appendix B"),
+    Choice("settings.dates", False, "appendix B"),
 )
 
 

@@ -59,8 +59,8 @@ CHARACTERS_PER_CLAIM = 10
 """A text of n characters makes no more than n / 10 + 2 claims. Real texts make far fewer; small
 models would go on inventing some. A list that ends at this bound is recorded as capped."""
 LEAST_REPLY_TOKENS = 512
-HALF = 0.5
-"""Of a claim's words; a claim adds names to what a response says, and hardly more."""
+QUARTER, HALF = 0.25, 0.5
+"""Of a claim's words: a paraphrase keeps at least what it is about."""
 COPIED = (
     "all claims of the reply are copied from the prompt's examples; name a larger model, or take "
     "sentences as claims: --claims sentences"
@@ -68,6 +68,8 @@ COPIED = (
 """Why a response has no claims of which a small model made none."""
 NOTHING_SAID = "no claim to judge: the text has headings, rules or marks alone, no sentence"
 """Why there is no claim where no model is asked."""
+NOTHING_GIVEN = "no claim to judge: those that came with the response say nothing; leave them out"
+"""Why there is no claim where claims were brought along."""
 RULES = 3
 """Goes up when claims are read from texts in another way, so that run folders do not mix both."""
 
@@ -136,11 +138,12 @@ async def decompose(
     messages = prompt.messages(response=fitted.text, k=k)
     reply = await client.structured(messages, schema, Sampling(max_tokens=room), partial="items")
     written = reply.value.claims if reply.value else []
-    every = distinct(written[:most])
+    different = distinct(written)
+    every = different[:most]
     (asked,) = prompt.messages(response="", k=k)
     copied = tuple(claim for claim in every if is_copied(claim, fitted.text, asked["content"]))
     if claims := tuple(claim for claim in every if claim not in copied):
-        full = len(written) > most if salient else len(written) >= most
+        full = len(different) > most if salient else len(written) >= most
         return Decomposition(claims, full or reply.cut, copied, truncations)
     none = COPIED if copied else "the reply has no claim"
     problem, raw = f"decomposition: {reply.problem or none}", reply.raw or " ".join(copied)
@@ -150,10 +153,10 @@ async def decompose(
 def is_copied(claim: str, response: str, prompt: str) -> bool:
     """Whether a claim is one of the prompt's examples rather than something the response says.
 
-    Small models give examples back. Such a claim has less than half of its words from the response,
-    and more than half from the prompt. One in another language has few of either.
+    Small models give examples back. Such a claim has less than a quarter of its words from the
+    response, and more than half from the prompt. One in another language has few of either.
     """
-    return shared_words(claim, response) < HALF < shared_words(claim, prompt)
+    return shared_words(claim, response) < QUARTER and shared_words(claim, prompt) > HALF
 
 
 def shared_words(claim: str, text: str) -> float:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pipelines.conflictscore.claims import (
+    NOTHING_GIVEN,
     NOTHING_SAID,
     RULES,
     Decomposition,
@@ -26,6 +27,7 @@ from pipelines.conflictscore.scores import (
 )
 from pipelines.conflictscore.settings import Settings
 from pipelines.data.records import Example
+from pipelines.errors import InputError
 from pipelines.evidence.judge import Judge, judge_of
 from pipelines.evidence.judgement import Judgement, Relation, in_conflict
 from pipelines.evidence.nli import TaggerFolder
@@ -81,10 +83,13 @@ async def conflict_score(example: Example, scorer: Scorer) -> Result:
     Claims that the example brings along are judged in place of a decomposition.
 
     Raises:
-        InputError: A model is needed and there is none, or the tagger cannot be loaded.
+        InputError: A model is needed and there is none, the tagger cannot be loaded, or the
+            response has no documents.
         RequestError: A text does not fit the context and may not be cut.
         ServingError: No server can be had.
     """
+    if not example.documents:
+        raise InputError(f"'{example.id}' has no documents to be judged by; give at least one")
     parts = await claims_of(example, scorer)
     if not parts.claims:
         return result(
@@ -134,7 +139,8 @@ async def claims_of(example: Example, scorer: Scorer) -> Decomposition:
         return await decompose(response, scorer.client, prompt, k=settings.k, cut=settings.cut)
     if example.claims is not None:
         claims = distinct(example.claims)
-    elif settings.claims == "sentences":
+        return Decomposition(claims, problem=None if claims else NOTHING_GIVEN)
+    if settings.claims == "sentences":
         claims = sentence_claims(response)
     else:
         claims = (response,) if says(without_marks(response)) else ()

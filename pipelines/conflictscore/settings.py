@@ -28,9 +28,15 @@ DETECTION_AS_IN_PAPER: Final = (
     Choice("judge.evidence", "json", "appendix B", _WHY_CHOICE),
 )
 
-REPORTS_AS_IN_PAPER: Final = AS_IN_PAPER
+REPORTS_AS_IN_PAPER: Final = (*AS_IN_PAPER, Choice("sample", 100, "section 5"))
 
-TRUTHFULQA_AS_IN_PAPER: Final = (*AS_IN_PAPER, Choice("truth", "llm", "section 6.1"))
+TRUTHFULQA_AS_IN_PAPER: Final = (
+    *AS_IN_PAPER,
+    Choice("truth", "llm", "section 6.1"),
+    Choice("most_documents", 10, "section 6.1"),
+    Choice("claim_of_choice", "answer", "section 6.3"),
+    Choice("hedge", False, "appendix B, Table 13"),
+)
 
 BENCH_AS_IN_PAPER: Final = (
     Choice(

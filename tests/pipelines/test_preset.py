@@ -115,6 +115,27 @@ def presets() -> list[tuple[str, str]]:
     ]
 
 
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("conflicts", {"settings": {"guided": True}}),
+        ("conflicts", {"settings": {"dates": True}}),
+        ("conflicts", {"settings": {"thresholds": ["0.4"]}}),
+        ("truthfulqa", {"hedge": True}),
+        ("truthfulqa", {"claim_of_choice": "statement"}),
+        ("truthfulqa", {"most_documents": 5}),
+        ("report-writing", {"sample": 20}),
+    ],
+)
+def test_what_departs_from_a_paper_is_refused_also_where_our_default_agrees(
+    name: str, given: dict[str, Any]
+) -> None:
+    options = papers.experiment(name).options
+    options(as_in_paper=True)
+    with pytest.raises(InputError, match="--as-in-paper decides --"):
+        options.model_validate({"as_in_paper": True, **given})
+
+
 @pytest.mark.parametrize("name", papers.EXPERIMENTS)
 def test_every_experiment_has_the_papers_settings(name: str) -> None:
     assert "as_in_paper" in papers.experiment(name).options.PRESETS

@@ -22,6 +22,7 @@ def test_the_share_of_words_by_hand() -> None:
         ("The Eiffel Tower carries antennas.", True),
         ("The Eiffel Tower carries cafés.", True),
         ("Astronomers voted on Pluto in Paris.", False),
+        ("Pluto carries restaurants in Paris.", False),  # a quarter is the response's
         ("Pluto ist kein Planet mehr.", False),
         ("Les astronomes ont voté.", False),
         ("It is.", False),

@@ -31,6 +31,7 @@ def choice(number: int, correct: str, rag: str, regenerated: str, **more: Any) -
             response="",
             reply=letter,
             asked=not letter.islower(),
+            ignored=letter == rag,
             letter=None if letter == "-" else letter.upper(),
             score=Score(cs_c=cs_c, cs_r=cs_c / 2),
         )
@@ -58,7 +59,7 @@ CHOICES = [
     choice(2, "A", "B", "A"),  # corrected
     choice(3, "A", "B", "A"),  # corrected
     choice(4, "B", "B", "A"),  # broken
-    choice(5, "B", "A", "A"),  # still wrong
+    choice(5, "B", "A", "A"),  # retained, and wrong
     choice(6, "B", "B", "b"),  # in no conflict: not asked again
     choice(7, "A", "-", "A"),  # not known before
 ]
@@ -96,16 +97,24 @@ def test_accuracy_and_what_needs_no_model() -> None:
 
 
 def test_what_became_of_answers() -> None:
-    found = row(tables(CHOICES)["flips"], condition="Regenerated-RAG")
-    assert {name: found[name] for name in found if name not in ("run", "setting", "condition")} == {
-        "retained": 1,
+    table = tables(CHOICES)["flips"]
+    found = row(table, condition="Regenerated-RAG")
+    counts = {name: cell for name, cell in found.items() if isinstance(cell, int)}
+    assert counts == {
+        "asked": 6,
+        "retained": 2,
         "corrected": 2,
         "broken": 1,
-        "still_wrong": 1,
+        "still_right": 0,
+        "still_wrong": 0,
         "unknown": 1,
         "untouched": 1,
-        "ignored": 0,
     }
+    shares = [value(found[f"{name}_share"]) for name in ("retained", "corrected", "broken")]
+    assert shares == [round(2 / 6, 4), round(2 / 3, 4), round(1 / 3, 4)]
+    paper = records(table)[-1]
+    assert (paper["retained"], paper["corrected"], paper["broken"]) == (224, 16, 8)
+    assert paper["asked"] == 248
 
 
 def test_mcnemar_between_conditions() -> None:

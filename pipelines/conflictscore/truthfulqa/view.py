@@ -9,7 +9,7 @@ from pipelines.conflictscore.regeneration.view import new_words, told
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.truthfulqa.result import CONDITIONS, Condition, Outcome, TruthResult
 from pipelines.conflictscore.truthfulqa.tables.answers import truth_judge_named
-from pipelines.conflictscore.truthfulqa.tables.changes import FLIPS, flip
+from pipelines.conflictscore.truthfulqa.tables.changes import BECAME, flip
 from pipelines.conflictscore.view import sources
 from pipelines.report import glance
 from pipelines.report.blocks import Card, Cards, Fold, Sources
@@ -96,7 +96,7 @@ def view(
         ),
         facets=(
             Facet("Setting", ("free-form", "binary")),
-            Facet("Told of the conflict", (*FLIPS.values(), "unknown", _UNTOUCHED)),
+            Facet("Told of the conflict", (*BECAME, "unknown", _UNTOUCHED)),
             Facet("Answer", words(_MARKS), tuple(CONDITIONS.values())),
         ),
         runs={run: run for run in results},
@@ -165,7 +165,7 @@ def _remarks(conflict: Table | None, flips: Table | None) -> tuple[str, ...]:
             f"{run}, {setting}: told of the conflict, CS-C changes by "
             f"{shown(told)}; untold, by {shown(untold)}. "
             + ("So it falls." if falls else "That it falls cannot be said from this.")
-            + f" Answers in which the disputed claim stands as it was: {row['ignored']:,}."
+            + f" Answers in which the disputed claim stands as it was: {row['retained']:,}."
         )
     return tuple(said)
 

@@ -10,6 +10,7 @@ import pytest_asyncio
 from scripted import Scripted, fenced_text, prompt_of
 from tagging import REFUTE, SUPPORT, ScriptedTagger, by_table, folder_of
 
+from pipelines.conflictscore.claims import NOTHING_GIVEN
 from pipelines.conflictscore.pipeline import conflict_score, prepare
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.settings import Settings
@@ -173,6 +174,21 @@ async def test_the_whole_response_can_be_the_claim(client: Client, scripted: Scr
 async def test_salient_claims_are_at_most_k(client: Client, scripted: Scripted) -> None:
     assert len((await score(client, claims="salient", k=1)).claims) == 1
     assert "1 most important" in prompt_of(scripted.requests[0])
+
+
+async def test_repeated_salient_claims_take_no_place(client: Client, scripted: Scripted) -> None:
+    told = [CLAIMS[0], CLAIMS[0].upper(), CLAIMS[1]]
+    scripted.reply = lambda _: json.dumps({"claims": told})
+    found = await score(client, claims="salient", k=2)
+    assert (found.claims, found.claims_capped) == (CLAIMS, False)
+
+
+async def test_what_there_is_nothing_to_score_of_says_so(client: Client) -> None:
+    scorer = prepare(Settings(), client)
+    found = await conflict_score(EXAMPLE.model_copy(update={"claims": ()}), scorer)
+    assert (found.status, found.error) == ("invalid", NOTHING_GIVEN)
+    with pytest.raises(InputError, match="'e' has no documents to be judged by"):
+        await conflict_score(EXAMPLE.model_copy(update={"documents": ()}), scorer)
 
 
 async def test_hostile_documents_cannot_leave_their_fence(

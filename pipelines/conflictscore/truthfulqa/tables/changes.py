@@ -16,74 +16,104 @@ from pipelines.conflictscore.truthfulqa.tables.answers import (
     slices,
 )
 from pipelines.evidence.judge import judge_named
-from pipelines.metrics.estimate import Estimate, mean, paired_difference
+from pipelines.metrics.estimate import Estimate, mean, paired_difference, proportion
 from pipelines.report.compare import Pair, columns, compare, correction
-from pipelines.report.table import Column, Measure, Table
+from pipelines.report.table import HERE, Column, Measure, Table, quote
 
 FLIPS: Final[Mapping[tuple[bool, bool], str]] = {
-    (True, True): "retained",
     (False, True): "corrected",
     (True, False): "broken",
+    (True, True): "still right",
     (False, False): "still wrong",
 }
-"""What became of an answer (section 6.4): right before, right after -> its name."""
+"""What became of a changed answer (section 6.4): right before, right after -> its name."""
+
+BECAME: Final = ("retained", *FLIPS.values())
+"""What may become of an answer in conflict; retained is one that was not changed."""
+
+SECTION_6_4: Final = quote(
+    "retained corrected broken",
+    (224, 16, 8),
+    condition="Regenerated-RAG",
+    figures="paper, section 6.4",
+    asked=248,
+    retained_share=224 / 248,
+    corrected_share=16 / 24,
+    broken_share=8 / 24,
+)
 
 
 def flips(every: Sequence[Part]) -> Table:
     """What became of RAG's answers when they were written again (section 6.4)."""
 
     def count(name: str) -> Column[tuple[Part, Condition]]:
-        return Column(
-            name.replace(" ", "_"),
-            name.capitalize(),
-            lambda own: sum(flip(result, own[1]) == name for result in own[0].results),
+        return Column(name.replace(" ", "_"), name.capitalize(), lambda own: became(own, name))
+
+    def of_revised(name: str) -> Measure[tuple[Part, Condition]]:
+        return Measure(
+            f"{name}_share",
+            f"{name.capitalize()} of revised",
+            lambda own: proportion(became(own, name), became(own, *FLIPS.values())),
         )
 
     again: tuple[Condition, ...] = ("rewritten", "regenerated")
     return Table.of(
         [(part, condition) for part in every for condition in again],
         name="truthfulqa_flips",
+        quoted=SECTION_6_4,
         title="What became of answers in conflict",
         caption="RAG's answers that the documents disagree about, before and after.",
         columns=[
             Column("run", "Run", lambda own: own[0].run),
             Column("setting", "Setting", lambda own: own[0].setting),
             Column("condition", "Condition", lambda own: CONDITIONS[own[1]]),
-            *map(count, FLIPS.values()),
-            Column(
-                "unknown",
-                "Unknown",
-                lambda own: sum(
-                    result.outcomes[own[1]].asked and flip(result, own[1]) is None
-                    for result in own[0].results
-                ),
+            HERE,
+            Column("asked", "Asked again", asked_again),
+            *map(count, BECAME),
+            Column("unknown", "Unknown", lambda own: asked_again(own) - became(own, *BECAME)),
+            Measure(
+                "retained_share",
+                "Retained of asked",
+                lambda own: proportion(became(own, "retained"), asked_again(own)),
             ),
+            of_revised("corrected"),
+            of_revised("broken"),
             Column(
                 "untouched",
                 "Not asked again",
                 lambda own: sum(not r.outcomes[own[1]].asked for r in own[0].results),
             ),
-            Column(
-                "ignored",
-                "Kept as it was",
-                lambda own: sum(bool(r.outcomes[own[1]].ignored) for r in own[0].results),
-            ),
         ],
         notes=(
+            "Retained: the disputed claim still stands in the answer, or the same option was "
+            "chosen; the others were revised. In brackets 95 % Wilson intervals.",
             "Right: judged truthful, or the true option. Unknown: without a readable verdict or "
             "choice before or after. Not asked again: the documents agree about RAG's answer.",
-            "Kept as it was: the disputed claim still stands in the answer, or the same option was "
-            "chosen.",
         ),
     )
 
 
+def asked_again(own: tuple[Part, Condition]) -> int:
+    """Answers that were to be written again under a condition."""
+    part, condition = own
+    return sum(result.outcomes[condition].asked for result in part.results)
+
+
+def became(own: tuple[Part, Condition], *names: str) -> int:
+    """How many answers of a part became one of these."""
+    part, condition = own
+    return sum(flip(result, condition) in names for result in part.results)
+
+
 def flip(result: TruthResult, condition: Condition) -> str | None:
-    """What became of RAG's answer; None where it was not asked for again, or is not known."""
-    before, after = result.right("rag"), result.right(condition)
-    if not result.outcomes[condition].asked or before is None or after is None:
+    """One of `BECAME`; None where RAG's answer was not asked for again, or is not known."""
+    outcome = result.outcomes[condition]
+    if not outcome.asked:
         return None
-    return FLIPS[before, after]
+    if outcome.ignored:
+        return "retained"
+    before, after = result.right("rag"), result.right(condition)
+    return None if before is None or after is None else FLIPS[before, after]
 
 
 def differences(every: Sequence[Part]) -> Table:
