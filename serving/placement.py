@@ -305,13 +305,14 @@ def _refusal(
 ) -> str:
     """Why an engine has no place."""
     count = options.tensor_parallel * options.least_replicas
+    alike = " of one kind" if options.tensor_parallel > 1 else ""
     beside = f" beside {' and '.join(before)}" if before else ""
     strict = (
         "; --strict computes in float32, batch_invariant = true in the profile repeats answers in "
         "the model's own format"
     )
     return (
-        f"{model} needs {count} GPU{'s of one kind' if count > 1 else ''} with "
+        f"{model} needs {count} GPU{'s' if count > 1 else ''}{alike} with "
         f"{options.gpu_memory_gib:g} GiB free{' on each' if count > 1 else ''}{beside}, "
         f"{_have(gpus)}{strict if options.dtype == 'float32' else ''}"
     )

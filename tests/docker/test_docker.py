@@ -250,7 +250,7 @@ def test_a_server_on_gpus_takes_the_seats_that_it_is_given(
     [
         ({}, "there is no key"),
         ({"CONTESTED_API_KEY": "k", "CONTESTED_PROFILE": "x"}, "no profile 'x'"),
-        ({"CONTESTED_API_KEY": "k", "CONTESTED_PROFILE": "cpu-small"}, "there is no folder"),
+        ({"CONTESTED_API_KEY": "k", "CONTESTED_PROFILE": "cpu-small"}, "there is no model folder"),
     ],
 )
 def test_a_server_that_cannot_be_is_refused(
