@@ -52,7 +52,7 @@ def test_a_model_that_is_not_registered(contested: Contested, data: Path, tmp_pa
     assert message.startswith(f"there is no model 'nothing' in {tmp_path / 'models'}")
     assert "contested models add" in message
     message = contested.refused(*command, "org/model-7b")
-    assert "'org/model-7b' is no folder here" in message
+    assert "there is no model folder org/model-7b" in message
     assert "nothing is downloaded" in message
 
 
