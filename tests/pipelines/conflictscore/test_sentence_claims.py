@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tagging import ScriptedTagger, folder_of
 
-from pipelines.conflictscore.claims import NOTHING_SAID, distinct, sentence_claims
+from pipelines.conflictscore.claims import NOTHING_GIVEN, NOTHING_SAID, distinct, sentence_claims
 from pipelines.conflictscore.pipeline import conflict_score, prepare
 from pipelines.conflictscore.settings import ClaimSource, Settings
 from pipelines.data.records import Document, Example
@@ -35,5 +35,6 @@ async def test_a_response_that_says_nothing_is_invalid_and_says_why(
     example = Example(id="e", group="e", response=response, documents=documents, claims=claims)
     scorer = prepare(Settings(labeller="nli", claims=source), tagger=folder_of(tagger))
     result = await conflict_score(example, scorer)
-    assert (result.status, result.error, result.claims) == ("invalid", NOTHING_SAID, ())
+    why = NOTHING_SAID if claims is None else NOTHING_GIVEN
+    assert (result.status, result.error, result.claims) == ("invalid", why, ())
     assert not tagger.batches

@@ -133,9 +133,8 @@ async def test_a_claim_has_an_outcome_of_every_method() -> None:
     assert list(result.outcomes) == list(ALL_METHODS)
     assert (result.kappa, result.disputed) == (1, True)
     assert result.truth == {"s1": S, "c1": C}
-    # The passages, and the two packets that are read as one text; here they differ, as all
-    # passages are of one cluster and without tags no more than two of them are shown.
-    assert len(labels.asked) == len(QUERIES[1].passages) + 2
+    # The passages, and the packet that is read as one text, the same with tags and without.
+    assert len(labels.asked) == len(QUERIES[1].passages) + 1
 
 
 async def test_a_text_that_is_read_as_one_is_supported_with_the_taggers_probability() -> None:

@@ -137,11 +137,19 @@ def test_without_clustering_a_packet_may_be_all_of_one_kind() -> None:
     text = "The amber stands by the fjord, says {}."
     alike = tuple(
         TaggedPassage(Document(id=f"s{n}", text=text.format(n)), 1 - n / 9, S, 0.8)
+        for n in range(8)
+    )
+    others = tuple(
+        TaggedPassage(Document(id=f"o{n}", text=f"word{n} of thing{n}."), 0.1 - n / 99, S, 0.8)
         for n in range(6)
     )
-    given = Claim(alike)
-    assert len(outcome("ConRAG", given).packet) == SETTINGS.packet.per_cluster
-    assert len(outcome("w/o evidence clustering", given).packet) == len(alike)
+    given = Claim(alike + others)
+    shown = {
+        method: sum(name.startswith("s") for name in outcome(method, given).packet)
+        for method in ("ConRAG", "w/o evidence clustering")
+    }
+    most = SETTINGS.packet.per_cluster
+    assert shown == {"ConRAG": most, "w/o evidence clustering": len(alike)}
 
 
 def test_without_the_uncertainty_policy_a_side_is_taken_and_the_other_hidden() -> None:
