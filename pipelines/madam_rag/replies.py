@@ -11,7 +11,6 @@ from nli.sentences import sentences
 from pipelines.data.records import whole
 from pipelines.madam_rag.settings import DebateSettings, Form
 from pipelines.metrics.answers import known
-from pipelines.text.refusals import is_unknown
 from serving.calls import Sampling, Structured
 from serving.client import Client
 from serving.schemas import told
@@ -286,7 +285,7 @@ def _whole_numbers(text: str) -> str:
 def _unknown(text: str) -> str:
     """The reply where it says "unknown" and nothing else (appendix C); else an empty text."""
     bare = _bare(_SIGNS.sub("", text))
-    return bare if bare and is_unknown(bare) else ""
+    return bare if bare.casefold() == "unknown" else ""
 
 
 def _bare(answer: str) -> str:

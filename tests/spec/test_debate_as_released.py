@@ -106,8 +106,14 @@ def as_lines(replies: Sequence[str], but: str = "") -> str:
     return "\n".join(lines)
 
 
+def bare_unknown(row: Mapping[str, Any]) -> bool:
+    """Whether some reply is "unknown" alone: read now, unreadable to whoever recorded the ends."""
+    replies = (reply for spoken in row["replies"] for reply in spoken)
+    return any(re.fullmatch(r"\W*unknown\W*", reply, re.IGNORECASE) for reply in replies)
+
+
 async def test_debates_end_by_section_4() -> None:
-    rows = [row for row in recorded() if row["section 4"] is not None]
+    rows = [row for row in recorded() if row["section 4"] is not None and not bare_unknown(row)]
     assert len(rows) > 1000
     for row in rows:
         settings = SECTION_4.model_copy(update={"rounds": row["rounds"]})

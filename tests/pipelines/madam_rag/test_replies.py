@@ -38,6 +38,7 @@ def test_an_agent(text: str, answer: str, explanation: str) -> None:
 
 
 def test_an_agent_that_does_not_answer_is_unreadable() -> None:
+    assert read_agent("I think that it is not stated.").answer is None
     reply = read_agent("The mill was built in 1856.")
     assert reply.answer is None
     assert reply.raw == "The mill was built in 1856."
