@@ -1,7 +1,7 @@
 """What a model's folder shows of how it is served: the memory it needs, its head, its parts."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -71,7 +71,8 @@ def cache_tokens(folder: Path, options: EngineOptions, gib: float) -> int:
     The estimate is as `memory_gib` makes it, and so is rather low.
     """
     room = options.kv_cache_gib or gib - _beside_cache_gib(folder, options)
-    return max(0, int(room / _longest_prompt_gib(folder, options) * _length(folder, options)))
+    length = _length(folder, _text(folder), options)
+    return max(0, int(room / _longest_prompt_gib(folder, options) * length))
 
 
 def float32_head(folder: Path, options: EngineOptions) -> bool:
@@ -137,23 +138,23 @@ def _needing(profile: Profile, models_dir: Path, *names: str) -> Profile:
 
 def _beside_cache_gib(folder: Path, options: EngineOptions) -> float:
     """What a server takes on each GPU for all but keys and values."""
-    share = options.tensor_parallel
+    text, share = _text(folder), options.tensor_parallel
     tokens, sequences = _batch(options)
-    hidden, wide = (_number(folder, key) for key in ("hidden_size", "intermediate_size"))
-    wide *= _text(folder).get("num_experts_per_tok") or 1
+    hidden, wide = (_number(folder, text, key) for key in ("hidden_size", "intermediate_size"))
+    wide *= text.get("num_experts_per_tok") or 1
     step = tokens * (2 * hidden + 3 * wide / share) * _BYTES[options.dtype]
-    logits = 8 * sequences * _number(folder, "vocab_size")
+    logits = 8 * sequences * _number(folder, text, "vocab_size")
     return weights_gib(folder, options.dtype) / share + CONTEXT_GIB + (step + logits) / GIB
 
 
 def _longest_prompt_gib(folder: Path, options: EngineOptions) -> float:
     """Keys and values of one longest prompt on each of its GPUs."""
     text = _text(folder)
-    heads = _number(folder, "num_attention_heads")
-    shared = _number(folder, "num_key_value_heads", heads)
-    head = _number(folder, "head_dim", _number(folder, "hidden_size") // heads)
-    length = _length(folder, options)
-    layers = _number(folder, "num_hidden_layers")
+    heads = _number(folder, text, "num_attention_heads")
+    shared = _number(folder, text, "num_key_value_heads", heads)
+    head = _number(folder, text, "head_dim", _number(folder, text, "hidden_size") // heads)
+    length = _length(folder, text, options)
+    layers = _number(folder, text, "num_hidden_layers")
     sliding = list(text.get("layer_types") or ()).count("sliding_attention")
     window = min(length, _batch(options)[0] + (text.get("sliding_window") or length))
 
@@ -166,8 +167,8 @@ def _longest_prompt_gib(folder: Path, options: EngineOptions) -> float:
     return (full + numbers(shared, head, sliding, window)) * size / GIB
 
 
-def _length(folder: Path, options: EngineOptions) -> int:
-    return options.max_model_len or _number(folder, "max_position_embeddings")
+def _length(folder: Path, text: Mapping[str, Any], options: EngineOptions) -> int:
+    return options.max_model_len or _number(folder, text, "max_position_embeddings")
 
 
 def _batch(options: EngineOptions) -> tuple[int, int]:
@@ -184,8 +185,8 @@ def _text(folder: Path) -> dict[str, Any]:
     return text
 
 
-def _number(folder: Path, key: str, default: int | None = None) -> int:
-    text = _text(folder)
+def _number(folder: Path, text: Mapping[str, Any], key: str, default: int | None = None) -> int:
+    """A number of a folder's `_text`, or what its kind of model has where it is left out."""
     usual = _GEMMA3.get(key, default) if text.get("model_type") == "gemma3_text" else default
     # Models of experts alone have no other layers.
     moe = text.get("moe_intermediate_size") if key == "intermediate_size" else None
