@@ -135,11 +135,11 @@ async def conflict_score(example: Example, scorer: Scorer) -> Result:
 async def claims_of(example: Example, scorer: Scorer) -> Decomposition:
     """The claims to judge: those that the example brings, else the response's own."""
     settings, prompt, response = scorer.settings, scorer.decomposition, example.response
-    if example.claims is None and prompt is not None:
-        return await decompose(response, scorer.client, prompt, k=settings.k, cut=settings.cut)
     if example.claims is not None:
         claims = distinct(example.claims)
         return Decomposition(claims, problem=None if claims else NOTHING_GIVEN)
+    if prompt is not None:
+        return await decompose(response, scorer.client, prompt, k=settings.k, cut=settings.cut)
     if settings.claims == "sentences":
         claims = sentence_claims(response)
     else:
