@@ -10,9 +10,10 @@ from conflicts_endpoint import asking, category, query, writes
 from scripted import prompt_of
 
 from pipelines.conflicts.data import Query
-from pipelines.conflicts.result import Answer, Strategy
+from pipelines.conflicts.result import Answer, Sentence, Strategy
 from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.strategies import (
+    EXPLANATION_TOKENS,
     Writer,
     answer,
     bare,
@@ -37,6 +38,28 @@ async def answered(
     async with asking(folder, said) as (client, requests):
         found = await answer(strategy, asked or query(), writer(client, SETTINGS), OUTDATED)
     return found, requests
+
+
+async def test_taxonomy_aware_gives_type_and_answer_at_once(tmp_path: Path) -> None:
+    found, (request,) = await answered(tmp_path, "taxonomy-aware")
+    assert found.prediction == Prediction(
+        type=ConflictType.OUTDATED, by="json", explanation="The dates differ."
+    )
+    assert found.text == "It opened in 1889. [1] It moved. [2][9]"
+    assert found.sentences == (
+        Sentence(text="It opened in 1889.", cites=(1,)),
+        Sentence(text="It moved.", cites=(2,), unknown=(9,)),
+    )
+    assert found.told is None
+    for each in TAXONOMY:
+        for shown in (each.label, each.definition, each.example.results):
+            assert shown in prompt_of(request)
+        # The judge of behaviour judges by it.
+        assert each.expected not in prompt_of(request)
+    properties = request["response_format"]["json_schema"]["schema"]["properties"]
+    assert list(properties) == ["explanation", "category", "answer"]
+    assert "maxLength" not in properties["answer"]
+    assert request["max_tokens"] == EXPLANATION_TOKENS + 100
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,11 @@ from debates import asking, documents, readers, schema_of
 from scripted import prompt_of
 
 from pipelines.madam_rag.methods import (
+    ConsolidatedDocument,
     astute_rag,
     baseline_prompts,
+    concatenated,
+    no_rag,
 )
 from pipelines.madam_rag.settings import DebateSettings
 
@@ -16,6 +19,20 @@ QUESTION = "When was the mill built?"
 DOCUMENTS = documents("It was built in 1856.", "It was built in 1902.")
 JSON, TEXT = DebateSettings(), DebateSettings(replies="text")
 PROMPTS = baseline_prompts()
+
+
+async def test_in_free_text(tmp_path: Path) -> None:
+    said = 'All Correct Answers: ["1856"]. Explanation: E.'
+    async with asking(tmp_path, lambda _: said) as (client, requests):
+        assert (await no_rag(QUESTION, client, PROMPTS, TEXT)).answers == ("1856",)
+        assert (await concatenated(QUESTION, DOCUMENTS, client, PROMPTS, TEXT)).answers == ("1856",)
+        found, path = await astute_rag(QUESTION, DOCUMENTS, client, PROMPTS, TEXT)
+    assert found.answers == ("1856",)
+    assert path.internal == (said,)
+    assert path.contexts == ((ConsolidatedDocument(text=said, source="both", documents=()),),)
+    assert not any("response_format" in request for request in requests)
+    asked = ["All Correct Answers: []" in prompt_of(request) for request in requests]
+    assert asked == [True, True, False, False, True]
 
 
 async def test_it_can_consolidate_more_than_once_or_never(tmp_path: Path) -> None:
