@@ -16,7 +16,7 @@ from pipelines.inspection.debate import debate as debate_one
 from pipelines.inspection.found import one_line_of
 from pipelines.madam_rag.blocks import changed, end_of
 from pipelines.madam_rag.data import GivenDocument, Question
-from pipelines.madam_rag.replies import AgentReply, Conclusion, Debate, Reliability
+from pipelines.madam_rag.replies import AgentReply, Conclusion, Debate
 
 
 class DebatePageOptions(PanelOptions, PageOptions):
@@ -73,11 +73,7 @@ def show(asked: Question, found: Debate, console: Console) -> None:
         table.add_column(f"round {number}", ratio=1)
     for agent, given in enumerate(asked.documents):
         cells = [
-            _reply(
-                each.agents[agent],
-                changed=changed(before, each)[agent],
-                tally=each.reliability[agent] if each.reliability else None,
-            )
+            _reply(each.agents[agent], changed=changed(before, each)[agent])
             for before, each in zip((None, *found.rounds), found.rounds, strict=False)
         ]
         table.add_row(plain(given.document.id), *cells)
@@ -95,15 +91,8 @@ def _answers(concluded: Conclusion) -> str:
     return plain("; ".join(concluded.answers)) or "[dim]no answer[/dim]"
 
 
-def _reply(reply: AgentReply, *, changed: bool, tally: Reliability | None) -> str:
+def _reply(reply: AgentReply, *, changed: bool) -> str:
     if reply.answer is None:
         return f"[yellow]could not be read ({plain(reply.problem or '')})[/yellow]"
-    lines = [
-        f"[bold]{plain(reply.answer)}[/bold]{' [cyan](changed)[/cyan]' if changed else ''}",
-        f"[dim]{plain(reply.explanation)}[/dim]",
-    ]
-    if tally is not None:
-        lines.append(
-            f"of {tally.others} others, {tally.support} support it, {tally.refute} contradict it"
-        )
-    return "\n".join(lines)
+    mark = " [cyan](changed)[/cyan]" if changed else ""
+    return f"[bold]{plain(reply.answer)}[/bold]{mark}\n[dim]{plain(reply.explanation)}[/dim]"

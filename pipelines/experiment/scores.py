@@ -36,7 +36,7 @@ class Score(Generic[Scored_contra]):
 
 
 def short(name: str) -> str:
-    """A name as a part of a score's: "MADAM-RAG + reliability" is "madam-rag-reliability"."""
+    """A name as a part of a score's: "Concatenated prompt" is "concatenated-prompt"."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 

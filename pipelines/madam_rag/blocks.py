@@ -233,18 +233,12 @@ def _head(name: str, given: GivenDocument, asked: Question) -> tuple[Block, ...]
 
 
 def _reply(now: Round, agent: int, asked: Question, *, change: bool) -> tuple[Block, ...]:
-    """What an agent says in a round, and how the others' documents stand to it."""
+    """What an agent says in a round."""
     reply = now.agents[agent]
     said: list[Block] = [
         line(chip(reply.answer, asked), *([Chip("changed", "outline", "↻")] if change else [])),
         *unread(reply.problem, reply.raw),
     ]
-    tally = now.reliability[agent] if now.reliability else None
-    if tally is not None:
-        supports = "supports" if tally.support == 1 else "support"
-        refutes = "refutes" if tally.refute == 1 else "refute"
-        of = f"{tally.support} of {tally.others} others {supports}, {tally.refute} {refutes}"
-        said.append(line(Aside(of)))
     return (*said, *noted(reply.explanation))
 
 

@@ -9,12 +9,11 @@ from pipelines.madam_rag import figures, paper
 from pipelines.madam_rag.data import Kind, Question
 from pipelines.madam_rag.debate import kept
 from pipelines.madam_rag.figures import Answers
-from pipelines.madam_rag.methods import MADAM, WITH_RELIABILITY, WITHOUT_AGGREGATOR, QuestionResult
-from pipelines.madam_rag.replies import AgentReply, Debate, Reliability, joint_answers
+from pipelines.madam_rag.methods import MADAM, WITHOUT_AGGREGATOR, QuestionResult
+from pipelines.madam_rag.replies import AgentReply, Debate, joint_answers
 from pipelines.madam_rag.scores import Part, debates_of, mark, scored, shown_methods
 from pipelines.metrics.answers import same_answer
 from pipelines.metrics.estimate import Estimate, mean, share
-from pipelines.metrics.ranks import roc_auc
 from pipelines.report.table import HERE, Column, Measure, Table
 
 Said = Literal["right", "wrong", "unknown", "other", "unreadable"]
@@ -25,16 +24,12 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 Value = tuple[float, Hashable]
 """A value in [0, 1], and the question that it belongs to."""
 
-Told = tuple[Hashable, Kind, Reliability]
-"""The question, what a document is to it, and what the others say of that document's answer."""
-
 Seat = tuple[QuestionResult, Debate, int]
 """A question, its debate, and which agent, from 0."""
 
 _AGGREGATOR = {
     MADAM: "with",
     WITHOUT_AGGREGATOR: "without",
-    WITH_RELIABILITY: "with, + reliability",
 }
 """Debates as Figure 3 calls them."""
 
@@ -196,64 +191,6 @@ def debates(made: Sequence[Part]) -> Table:
     )
 
 
-class Documents(NamedTuple):
-    """The documents of a kind, and all documents."""
-
-    part: Part
-    kind: Kind
-    own: Sequence[Told]
-    every: Sequence[Told]
-
-
-def reliability(made: Sequence[Part]) -> Table:
-    """How documents bear each other out, by kind: right answers should have more support."""
-    kinds: tuple[Kind, ...] = ("correct", "misinfo")
-
-    def others(what: Literal["support", "refute"], title: str) -> Column[Documents]:
-        return Measure(
-            what,
-            title,
-            lambda row: _share(
-                [(getattr(told, what) / told.others, at) for at, _, told in row.own]
-            ),
-        )
-
-    return Table.of(
-        [
-            Documents(part, kind, own, told)
-            for part in made
-            for told in [told_of(part)]
-            for kind in kinds
-            if (own := [each for each in told if each[1] == kind])
-        ],
-        name="madam_reliability",
-        title="What the reliability signal is worth",
-        caption="What an aggregator would be told of agents that answer what the data say that "
-        "their document says.",
-        columns=[
-            figures.TITLE,
-            Column("kind", "Document"),
-            Column("documents", "Documents", lambda row: len(row.own)),
-            others("support", "Others that support it"),
-            others("refute", "Others that contradict it"),
-            Measure(
-                "auc",
-                "AUC, correct against misinfo",
-                lambda row: _auc(row.every) if row.kind == "misinfo" else None,
-            ),
-        ],
-        notes=(
-            "The AUC is the probability that a correct document's answer has more net support "
-            "(supporting less contradicting, of all others) than that of one with misinformation; "
-            "0.5 is chance. A right answer that belongs to another entity of the name has no "
-            "support either.",
-            "The tagger that comes with the program learned from the training half of RAMDocs: "
-            "only figures of --half test are of questions that it has not seen.",
-            "In brackets 95 % intervals with the documents of a question as one cluster.",
-        ),
-    )
-
-
 def said(reply: AgentReply, asked: Question) -> Said:
     """What a reply to a question with gold answers is by the data."""
     match mark(reply.answer, asked):
@@ -281,16 +218,6 @@ def invented(debate: Debate) -> list[bool]:
         for each in debate.rounds
         if each.aggregate is not None
         for answer in each.aggregate.answers
-    ]
-
-
-def told_of(part: Part) -> list[Told]:
-    """The documents of a part with an answer, a known kind and others beside them."""
-    return [
-        (each.id, given.kind, told)
-        for each in part.results
-        for given, told in zip(each.asked.documents, each.borne_out, strict=bool(each.borne_out))
-        if told is not None and told.others and given.kind is not None
     ]
 
 
@@ -332,15 +259,6 @@ def _changes(seats: Sequence[Seat]) -> list[Value]:
     """1 where an agent has changed its answer, else 0; without those that nobody can tell of."""
     found = [(changed(debate, agent), each.id) for each, debate, agent in seats]
     return [(change, name) for change, name in found if change is not None]
-
-
-def _auc(every: Sequence[Told]) -> Estimate | None:
-    """The AUC of net support: supporting documents less contradicting ones, of all others."""
-    return roc_auc(
-        [(told.support - told.refute) / told.others for _, _, told in every],
-        [kind == "correct" for _, kind, _ in every],
-        [question for question, _, _ in every],
-    )
 
 
 def _share(values: Sequence[Value]) -> Estimate | None:

@@ -10,7 +10,6 @@ from typing import Literal
 from pipelines.madam_rag.data import Question
 from pipelines.madam_rag.methods import (
     METHODS,
-    WITH_RELIABILITY,
     WITHOUT_AGGREGATOR,
     QuestionResult,
 )
@@ -34,8 +33,8 @@ which the data know neither."""
 
 Measure = Literal["precision", "recall", "f1"]
 
-VARIANTS = (WITHOUT_AGGREGATOR, WITH_RELIABILITY)
-"""MADAM-RAG with a part taken away, or added."""
+VARIANTS = (WITHOUT_AGGREGATOR,)
+"""MADAM-RAG with a part taken away."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pipelines.madam_rag import figures, paper
 from pipelines.madam_rag.data import RELEASED, Statistic
-from pipelines.madam_rag.debate_tables import agents, debates, reliability, rounds
+from pipelines.madam_rag.debate_tables import agents, debates, rounds
 from pipelines.madam_rag.figures import Answers, less
 from pipelines.madam_rag.methods import MADAM, QuestionResult
 from pipelines.madam_rag.scores import (
@@ -50,7 +50,6 @@ def all_tables(
         drops(at_levels),
         agents(made),
         debates(made),
-        reliability(whole),
         averages(statistics, counted),
         distributions(statistics, counted),
         failures(made, failed_shown),

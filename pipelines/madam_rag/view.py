@@ -69,9 +69,7 @@ def view(
         ),
         runs={run: _title(run, own) for run, own in results.items()},
         noun=("question", "questions"),
-        models=glance.models_used(
-            configs.values(), {"model": "agents and baselines", "tagger": "reliability"}
-        ),
+        models=glance.models_used(configs.values(), {"model": "agents and baselines"}),
         facts=tuple(
             (_title(run, results[run]), f"{config['data']['name']} ({_held(config, results[run])})")
             for run, config in configs.items()
@@ -188,7 +186,7 @@ def _parts(results: Results, made: Sequence[Table]) -> tuple[explorer.Part, ...]
             "The same questions with more and more documents for one of their answers, or with "
             "more and more misinformation.",
         ),
-        explorer.Part("Agents", picked(tables, "agents debates reliability")),
+        explorer.Part("Agents", picked(tables, "agents debates")),
         explorer.Part(
             "The data",
             picked(tables, "statistics distributions"),
@@ -212,11 +210,8 @@ def _exact(part: Part, method: str) -> Estimate | None:
 
 
 def _made_by(config: Mapping[str, Any]) -> str:
-    """Which model wrote, and which tagged where reliability was asked for."""
-    written = f"all answers written by {config['model']['name']}"
-    if "tagger" not in config:
-        return written
-    return f"{written}; reliability of documents judged by {glance.model_name(config['tagger'])}"
+    """Which model wrote."""
+    return f"all answers written by {config['model']['name']}"
 
 
 def round_plots(table: Table | None) -> Iterator[Markup]:

@@ -46,7 +46,7 @@ def test_a_page(contested: Contested, mills: Scripted) -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--no-aggregator", "--reliability"], "--reliability needs an aggregator"),
+        (["--no-aggregator", "--history", "aggregate"], "--history aggregate needs an aggregator"),
         (["--as-released", "--replies", "json"], "--as-released decides --replies"),
         (["lost.txt"], "lost.txt does not exist"),
     ],

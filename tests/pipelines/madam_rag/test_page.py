@@ -17,7 +17,7 @@ from pipelines.madam_rag.methods import (
     Outcome,
     QuestionResult,
 )
-from pipelines.madam_rag.replies import AgentReply, Conclusion, Debate, Reliability, Round
+from pipelines.madam_rag.replies import AgentReply, Conclusion, Debate, Round
 from pipelines.madam_rag.scores import mark
 from pipelines.madam_rag.tables import all_tables
 from pipelines.madam_rag.view import view
@@ -81,19 +81,6 @@ HELD = Debate(
     ),
     agreed=False,
 )
-TALLIES = (
-    Reliability(support=1, refute=1, others=3),
-    Reliability(support=2, refute=0, others=3),
-    Reliability(support=0, refute=2, others=3),
-    None,
-)
-AGREED = Debate(
-    rounds=tuple(
-        Round(agents=each.agents, aggregate=each.aggregate, reliability=TALLIES)
-        for each in (HELD.rounds[0], HELD.rounds[0])
-    ),
-    agreed=True,
-)
 ALONE = Debate(rounds=(Round(agents=HELD.rounds[0].agents),) * 2, agreed=True)
 PASSED = Consolidation(
     internal=(f"Aldham lies in Essex. {RUNS}",),
@@ -115,7 +102,6 @@ ANSWERED = QuestionResult(
         methods.ASTUTE: Outcome(concluded=concluded("1902"), calls=3, consolidation=PASSED),
         methods.MADAM: Outcome(concluded=HELD.concluded, calls=HELD.calls, debate=HELD),
         methods.WITHOUT_AGGREGATOR: Outcome(concluded=ALONE.concluded, calls=8, debate=ALONE),
-        methods.WITH_RELIABILITY: Outcome(concluded=AGREED.concluded, calls=10, debate=AGREED),
     },
 )
 GAS = Question(
