@@ -92,7 +92,7 @@ def publish(folder: RunFolder) -> dict[str, Publication]:
     with telling_damage(folder.path):
         made = []
         for each, runs in papers.runs_in(folder):
-            own = each.publish(runs)
+            own = each.publication(runs)
             view = replace(own.view, parts=(*own.view.parts, *parts(folder, each, runs)))
             made.append((replace(own, view=view), runs))
         write(folder, made)

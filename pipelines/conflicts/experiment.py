@@ -26,7 +26,7 @@ from pipelines.conflicts.settings import (
     ConflictsSettings,
 )
 from pipelines.conflicts.strategies import EXPLANATION_TOKENS, NUMBERS
-from pipelines.conflicts.tables.scores import SCORES, verdict
+from pipelines.conflicts.tables.scores import METRICS, verdict
 from pipelines.conflicts.taxonomy import CATEGORY, TAXONOMY
 from pipelines.errors import InputError
 from pipelines.evidence.judge import model_of, tagger_of
@@ -399,7 +399,7 @@ EXPERIMENT = Experiment(
     plan=plan,
     failed=_failed,
     publish=_publication,
-    scores=SCORES,
+    metrics=METRICS,
     verdict=verdict,
     labellings=LABELLINGS,
 )

@@ -286,6 +286,19 @@ class RunOptions(WithPresets, ModelOptions):
         return self
 
 
+def decided_by(options: RunOptions) -> dict[str, Any]:
+    """The options that decide results beside models, data and prompts, for `run.json`.
+
+    These are all fields that an experiment's options add to those of every run, but for switches,
+    whose choices stand in the fields that they make, and for the file of data.
+    """
+    general = {"data", *options.PRESETS}
+    for kind in type(options).__mro__:
+        if kind.__module__ == __name__ and issubclass(kind, BaseModel):
+            general |= kind.model_fields.keys()
+    return options.model_dump(mode="json", exclude=general)
+
+
 def source_of(options: ProfileOptions, role: Role) -> Source:
     """The model that the options name for a role.
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Final
+from typing import Annotated, ClassVar, Final
 
 from pydantic import Field
 
@@ -15,7 +15,7 @@ from pipelines.evidence.judge import model_of
 from pipelines.experiment.cost import Cost, Tokens, call
 from pipelines.experiment.experiment import Experiment, Models, Plan, Work
 from pipelines.experiment.needs import Needs
-from pipelines.experiment.options import RunOptions, ServerOptions
+from pipelines.experiment.options import RunOptions, ServerOptions, decided_by
 from pipelines.experiment.publish import Publication, Runs
 from pipelines.madam_rag.constructions import MOST, misinformation, support_imbalance
 from pipelines.madam_rag.data import (
@@ -31,7 +31,6 @@ from pipelines.madam_rag.data import (
     statistics,
 )
 from pipelines.madam_rag.debate import panel
-from pipelines.madam_rag.example_scores import SCORES, verdict
 from pipelines.madam_rag.methods import (
     ASTUTE,
     COMPARED,
@@ -49,8 +48,8 @@ from pipelines.madam_rag.methods import (
     baseline_prompts,
     outcome,
 )
+from pipelines.madam_rag.metrics import METRICS, base_id, verdict_of_question
 from pipelines.madam_rag.replies import Conclusion
-from pipelines.madam_rag.scores import base_id
 from pipelines.madam_rag.settings import AS_IN_PAPER, DebateOptions, DebateSettings
 from pipelines.option import Only, Option
 from serving.errors import RequestError
@@ -272,14 +271,10 @@ def plan(options: MadamOptions) -> Plan[Question, QuestionResult]:
         methods = Methods(names, members, baselines, settings, often)
         debating = (members.prompt(role, settings.replies) for role in ("agent", "aggregator"))
         prompts = (*baselines.values(), *debating)
-        config: dict[str, Any] = {
+        config = {
             "data": {"name": data.file, "sha256": data.digest},
-            "sample": options.sample and {"n": options.sample, "seed": options.seed},
-            **({"titles": True} if options.titles else {}),
-            "experiment": experiment,
+            **decided_by(options),
             "methods": list(names),
-            "debate": settings.model_dump(),
-            **({} if often == CONSOLIDATIONS else {"consolidations": often}),
             "model": model_of(models.asked),
             "prompts": {prompt.name: prompt.digest for prompt in prompts},
             "sampling": {"temperature": 0.0, "seed": 0},
@@ -386,7 +381,7 @@ EXPERIMENT = Experiment(
     plan=plan,
     failed=_failed,
     publish=_publication,
-    scores=SCORES,
-    verdict=verdict,
+    metrics=METRICS,
+    verdict=verdict_of_question,
     cluster=base_id,
 )

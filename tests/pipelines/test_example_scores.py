@@ -36,7 +36,7 @@ FIGURES: Mapping[str, tuple[str, str, str, Mapping[str, str]]] = {
     "truthfulqa": ("choice.rag", "truthfulqa_binary", "accuracy", {"condition": "RAG"}),
     "conrag": ("stance.conrag", "conrag_stance", "accuracy", {"method": "ConRAG"}),
     "conflicts": ("type.choice", "conflicts_types", "accuracy", {"classifier": "LLM, by choice"}),
-    "madam-rag": ("exact.no-rag", "madam_methods", "exact_match", {"method": "No RAG"}),
+    "madam-rag": ("exact_match.no-rag", "madam_methods", "exact_match", {"method": "No RAG"}),
 }
 """Experiment -> a score, and the table, column and cells where its mean stands."""
 
@@ -78,10 +78,10 @@ def check(name: str) -> None:
     assert not found.changes
     assert found.scores
     for pair in found.scores:
-        low, high = pair.score.bounds
+        low, high = pair.score.metric.bounds
         assert all(low <= value <= high for value in pair.first.values()), pair.name
         assert pair.first.keys() <= match.first.results.keys()
-        assert pair.score.test == "sign flips" or {*pair.first.values()} <= {0, 1}
+        assert pair.score.metric.test == "sign flips" or {*pair.first.values()} <= {0, 1}
         assert pair.comparison.difference is None or pair.comparison.difference.value == 0
     for verdicts in found.verdicts:
         assert len(verdicts.verdicts) == len(match.first.results)

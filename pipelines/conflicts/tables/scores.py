@@ -9,7 +9,7 @@ from pipelines.conflicts.data import Query
 from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES
 from pipelines.conflicts.result import Outcome, QueryResult, Strategy
 from pipelines.conflicts.taxonomy import ANSWERABLE, CATEGORY, ConflictType, Prediction, commonest
-from pipelines.experiment.scores import Score, Values
+from pipelines.experiment.metric import Metric, Values
 from pipelines.metrics.estimate import Estimate, mean, proportion, share
 from pipelines.metrics.rates import macro_f1
 from pipelines.report.compare import Comparison, Test, compare
@@ -335,37 +335,22 @@ MODELS_FIRST: Final = (
 """Classifiers in the order in which their type is a query's verdict."""
 
 
-def _type(classifier: str) -> Score[QueryResult]:
-    return Score(
-        f"Type right, {classifier}",
-        lambda results: classification(results, classifier).right(),
-        test="McNemar",
-    )
+def _type_right(results: Sequence[QueryResult], classifier: str) -> Values:
+    return classification(results, NAMED[classifier]).right()
 
 
-def _of_answers(rule: Rule, strategy: Strategy) -> Callable[[Sequence[QueryResult]], Values]:
-    return lambda results: Slice(Part("", results), strategy, results).scores(rule).values
+def _of_answers(rule: Rule) -> Callable[[Sequence[QueryResult], Strategy], Values]:
+    return lambda results, strategy: Slice(Part("", results), strategy, results).scores(rule).values
 
 
-def _answers(strategy: Strategy) -> dict[str, Score[QueryResult]]:
-    measures: dict[str, tuple[str, Rule, Test]] = {
-        "behaviour": ("Expected behaviour", adherence, "McNemar"),
-        "recall": ("Answer recall", answer_recall, "McNemar"),
-        "grounding": ("Factual grounding", grounding, "sign flips"),
-    }
-    return {
-        f"{name}.{strategy}": Score(
-            f"{title}, {STRATEGIES[strategy]}", _of_answers(rule, strategy), test=test
-        )
-        for name, (title, rule, test) in measures.items()
-    }
+NAMED: Final[Mapping[str, str]] = {**dict(CLASSIFIERS.items()), "with-answer": JOINT}
 
-
-SCORES: Final[Mapping[str, Score[QueryResult]]] = {
-    **{f"type.{by}": _type(name) for by, name in CLASSIFIERS.items()},
-    "type.with-answer": _type(JOINT),
-    **{name: each for strategy in STRATEGIES for name, each in _answers(strategy).items()},
-}
+METRICS: Final = (
+    Metric("type", "Type right", _type_right, NAMED, test="McNemar"),
+    Metric("behaviour", "Expected behaviour", _of_answers(adherence), STRATEGIES, test="McNemar"),
+    Metric("recall", "Answer recall", _of_answers(answer_recall), STRATEGIES, test="McNemar"),
+    Metric("grounding", "Factual grounding", _of_answers(grounding), STRATEGIES),
+)
 
 
 def verdict(result: QueryResult) -> str:

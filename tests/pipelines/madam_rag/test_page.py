@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from pipelines.data.records import Document
 from pipelines.madam_rag import methods
-from pipelines.madam_rag.blocks import NOT_RIGHT, changed, content, verdict
+from pipelines.madam_rag.blocks import changed, content
 from pipelines.madam_rag.data import GivenDocument, Kind, Question
 from pipelines.madam_rag.methods import (
     ConsolidatedDocument,
@@ -17,15 +17,14 @@ from pipelines.madam_rag.methods import (
     Outcome,
     QuestionResult,
 )
+from pipelines.madam_rag.metrics import Verdict, mark, verdict
 from pipelines.madam_rag.replies import AgentReply, Conclusion, Debate, Round
-from pipelines.madam_rag.scores import mark
 from pipelines.madam_rag.tables import all_tables
 from pipelines.madam_rag.view import view
 from pipelines.report import blocks
 from pipelines.report.blocks import Fold
 from pipelines.report.explorer import ExperimentView, render, write
 from pipelines.report.texts import Aside, Chip, Items, Line
-from pipelines.report.views import RIGHT, UNJUDGED, UNREADABLE, Mark
 
 RUNS = "<script>document.title = 'taken over'</script><img src=x onerror=alert(1)>"
 CLOSES = "</script><script>alert(1)</script><!--"
@@ -172,22 +171,22 @@ def test_an_answer_is_marked_by_the_data(
 @pytest.mark.parametrize(
     ("result", "method", "expected"),
     [
-        (ANSWERED, methods.NO_RAG, UNREADABLE),
-        (ANSWERED, methods.CONCATENATED, NOT_RIGHT),
-        (ANSWERED, methods.ASTUTE, NOT_RIGHT),
-        (ANSWERED, methods.MADAM, RIGHT),
-        (SURE, methods.MADAM, NOT_RIGHT),
+        (ANSWERED, methods.NO_RAG, "unreadable"),
+        (ANSWERED, methods.CONCATENATED, "not right"),
+        (ANSWERED, methods.ASTUTE, "not right"),
+        (ANSWERED, methods.MADAM, "right"),
+        (SURE, methods.MADAM, "not right"),
         (SURE, methods.ASTUTE, None),
         (FAILED, methods.MADAM, None),
         (
             SURE.model_copy(update={"asked": GAS.model_copy(update={"gold": ()})}),
             methods.MADAM,
-            UNJUDGED,
+            "not judged",
         ),
     ],
 )
 def test_a_method_has_its_verdict(
-    result: QuestionResult, method: str, expected: Mark | None
+    result: QuestionResult, method: str, expected: Verdict | None
 ) -> None:
     assert verdict(result, method) == expected
 
