@@ -92,8 +92,8 @@ def _show_type(found: Prediction, console: Console) -> None:
     if found.problem is not None:
         console.print(f"[yellow]type: could not be read ({plain(found.problem)})[/yellow]")
         return
-    named = "not sure enough" if found.type is None else CATEGORY[found.type].label
-    console.print(f"type: [bold]{named}[/bold] [dim]({by})[/dim]")
+    if found.type is not None:
+        console.print(f"type: [bold]{CATEGORY[found.type].label}[/bold] [dim]({by})[/dim]")
     if found.probabilities:
         shares = ", ".join(
             f"{CATEGORY[each].short.lower()} {share:.2f}"

@@ -35,7 +35,12 @@ FIGURES: Mapping[str, tuple[str, str, str, Mapping[str, str]]] = {
     "conflictscore": ("cs_c", "scores", "cs_c", {"variant": "all"}),
     "truthfulqa": ("choice.rag", "truthfulqa_binary", "accuracy", {"condition": "RAG"}),
     "conrag": ("stance.conrag", "conrag_stance", "accuracy", {"method": "ConRAG"}),
-    "conflicts": ("type.choice", "conflicts_types", "accuracy", {"classifier": "LLM, by choice"}),
+    "conflicts": (
+        "accuracy.llm-by-choice",
+        "conflicts_types",
+        "accuracy",
+        {"classifier": "LLM, by choice"},
+    ),
     "madam-rag": ("exact_match.no-rag", "madam_methods", "exact_match", {"method": "No RAG"}),
 }
 """Experiment -> a score, and the table, column and cells where its mean stands."""

@@ -175,7 +175,6 @@ def test_a_hostile_question_and_source(contested: Contested, bridges: Scripted) 
         (["lost.txt"], "lost.txt does not exist"),
         (["head.txt"], "head.txt has no text below its first lines; give it some"),
         (["latin.txt"], "latin.txt"),
-        (["--threshold", "sure"], "--threshold: 'sure' is no probability"),
         (["old.txt"], "the document old.txt is given twice; name each file once"),
         (["--html", "taken"], "taken cannot be written (it is a folder)"),
         (["--strategy", "taxonomy-aware", "--types", "yes-no"], "which names the type itself"),

@@ -28,7 +28,6 @@ async def test_a_category_with_its_explanation(tmp_path: Path) -> None:
     assert found.by == "json"
     assert found.explanation == "The dates differ."
     assert found.probabilities is None
-    assert not found.abstained
     (request,) = requests
     assert fenced_text(request, "QUERY") == "When did the tower open?"
     properties = request["response_format"]["json_schema"]["schema"]["properties"]
@@ -69,7 +68,6 @@ async def test_every_number_is_its_type(number: int, tmp_path: Path) -> None:
 async def test_a_reply_that_cannot_be_read_is_no_type(reply: str, tmp_path: Path) -> None:
     found = await explained(tmp_path, reply)
     assert found.type is None
-    assert not found.abstained  # it did not say so
     assert found.problem is not None
     assert "\n" not in found.problem
     assert found.raw == reply
@@ -94,31 +92,8 @@ async def test_probabilities_of_the_five_numbers(tmp_path: Path) -> None:
     assert prompt_of(requests[0]).endswith("Category:")
 
 
-@pytest.mark.parametrize(
-    ("thresholds", "type_"),
-    [
-        ({}, ConflictType.OUTDATED),
-        ({ConflictType.OUTDATED: 0.6}, ConflictType.OUTDATED),
-        ({ConflictType.OUTDATED: 0.7}, None),
-        ({ConflictType.COMPLEMENTARY: 0.7}, ConflictType.OUTDATED),
-        (dict.fromkeys(ConflictType, 0.7), None),
-    ],
-)
-async def test_thresholds(
-    thresholds: dict[ConflictType, float], type_: ConflictType | None, tmp_path: Path
-) -> None:
-    async with asking(tmp_path) as (client, _):
-        by = writer(client, ConflictsSettings(thresholds=thresholds))
-        found = await by_choice(query(), by)
-        other = await by_json(query(), by)
-    assert found.type is type_
-    assert found.abstained is (type_ is None)
-    assert found.problem is None
-    assert other.type is ConflictType.OUTDATED  # there are no probabilities
-
-
 def test_of_equal_types_none() -> None:
-    assert decide(dict.fromkeys(TYPES, 0.2), {}) is None
+    assert decide(dict.fromkeys(TYPES, 0.2)) is None
 
 
 async def test_what_sources_say_of_categories_is_material(tmp_path: Path) -> None:

@@ -26,7 +26,6 @@ from pipelines.conflicts.taxonomy import CATEGORY, TAXONOMY, ConflictType, Predi
 SETTINGS = ConflictsSettings(answer_tokens=100)
 OUTDATED = Prediction(type=ConflictType.OUTDATED, by="json")
 SILENT = [
-    Prediction(type=None, by="choice", abstained=True),
     Prediction(type=None, by="json", problem="not the JSON asked for", raw="{"),
 ]
 
