@@ -189,7 +189,8 @@ def _source(number: int, source: Asked, date: PartialDate | None) -> Source:
 
 
 def _prediction(name: str, prediction: Prediction, asked: Query) -> Card:
-    chips: list[Inline] = [guess(prediction, asked.conflict_type).chip]
+    worth = guess(prediction, asked.conflict_type)
+    chips: list[Inline] = [] if worth is UNJUDGED else [worth.chip]
     if prediction.type and prediction.problem is None:
         chips.append(Strong(CATEGORY[prediction.type].short))
     made: list[Block] = [line(*chips), *unread(prediction.problem, prediction.raw)]
@@ -208,7 +209,7 @@ def _prediction(name: str, prediction: Prediction, asked: Query) -> Card:
 
 def _answer(name: str, worth: Mark, outcome: Outcome, asked: Query) -> Card:
     answer, judged = outcome.answer, outcome.judged
-    chips: list[Inline] = [worth.chip]
+    chips: list[Inline] = [] if worth is UNJUDGED else [worth.chip]
     if answer.told:
         chips.append(Aside(f"told: {CATEGORY[answer.told].short}"))
     if answer.prediction and answer.prediction.type:

@@ -161,7 +161,8 @@ def _known(asked: Question) -> Facts:
 def _card(name: str, worth: Mark, outcome: Outcome, asked: Question) -> Card:
     concluded = outcome.concluded
     replies = Aside(count(outcome.calls, "reply", "replies"))
-    made: list[Block] = [line(worth.chip, replies)]
+    # Where no right answer is known, there is nothing to say of this one.
+    made: list[Block] = [line(*([] if worth is UNJUDGED else [worth.chip]), replies)]
     if concluded.problem is None:
         named = frozenset[int]().union(*found(concluded.answers, asked.gold, asked.wrong).gold)
         missing = [names[0] for number, names in enumerate(asked.gold) if number not in named]
