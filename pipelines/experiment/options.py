@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, Self, TypeVar
+from typing import Annotated, Any, Final, Literal, NamedTuple, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, Field, model_validator
 
@@ -217,8 +217,13 @@ def judged_by(options: BaseModel) -> str:
         settings = getattr(options, name)
         unsaid = " and ".join(f"--{each}" for each in settings.unsaid)
         why = f" ({unsaid}: {options.usual(dict(options)).why})" if unsaid else ""
-        return f"judge: {settings.named}{why}"
+        weak = WEAK_TAGGER if settings.labeller == "nli" and options.tagger is None else ""
+        return f"judge: {settings.named}{why}{weak}"
     return ""
+
+
+WEAK_TAGGER: Final = "; it misreads claims that report several views, see docs/score.md"
+"""What a user must know of the tagger that comes with the program."""
 
 
 def _by_profile(options: type[JudgedOptions]) -> Iterator[tuple[str, type[JudgeSettings]]]:
