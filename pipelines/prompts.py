@@ -23,13 +23,7 @@ _EXAMPLES: dict[str, object] = {
     "evidence": [{"number": 1, "relation": "SUPPORTS", "cluster": "S1", "text": "text"}],
     "heard": [{"speaker": "AGGREGATOR", "answer": "text", "explanation": "text", "raw": "text"}],
     "responses": [
-        {
-            "speaker": "AGENT 1",
-            "answer": "text",
-            "explanation": "text",
-            "reliability": None,
-            "raw": "text",
-        }
+        {"speaker": "AGENT 1", "answer": "text", "explanation": "text", "raw": "text"},
     ],
     "context": [{"number": 1, "source": "memory", "text": "text"}],
     "consolidated": [{"text": "text", "source": "both", "documents": [1]}],

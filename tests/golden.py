@@ -89,7 +89,7 @@ RUNS = {
         "madam-rag --experiment support --limit 3 {llm}",
         "madam-rag --experiment misinformation --limit 3 {llm}",
     ],
-    "debates-released": ["madam-rag --as-released --reliability --sample 4 --seed 3 {llm}"],
+    "debates-released": ["madam-rag --as-released --sample 4 --seed 3 {llm}"],
     "conflicts": [
         "conflicts --limit 6 {llm}",
         "conflicts --judge nli --name second --dates --behaviour choice --against all --limit 6 "

@@ -12,9 +12,9 @@ from pipelines import papers
 from pipelines.cli.progress import STDERR
 from pipelines.cli.run import publish
 from pipelines.cli.tagging import show
-from pipelines.cli.terminal import plain
 from pipelines.errors import InputError
 from pipelines.report.table import write
+from pipelines.report.terminal import plain
 from pipelines.runs.folder import RunFolder, file_name
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ from rich.console import Console
 
 from pipelines.cli.flat import flat
 from pipelines.cli.progress import STDERR
-from pipelines.cli.terminal import plain, plain_json
 from pipelines.data import procon
 from pipelines.errors import InputError
 from pipelines.experiment.cost import cost_line
@@ -23,6 +22,7 @@ from pipelines.inspection.found import one_line_of
 from pipelines.npov.example import SIDES, NpovExample, Perspectives, input_text
 from pipelines.npov.topics import SAMPLE_TOPICS, retrieve
 from pipelines.option import Option, refuse_given
+from pipelines.report.terminal import plain, plain_json
 from pipelines.report.texts import visible
 from serving.connect import Source, connect, resolve
 

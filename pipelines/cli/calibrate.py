@@ -26,7 +26,6 @@ from pipelines.cli.tagging import (
     show,
     write_page,
 )
-from pipelines.cli.terminal import plain
 from pipelines.data.records import Document
 from pipelines.errors import InputError
 from pipelines.evidence.correction import HeldOut, StoredCorrection, correction_file
@@ -39,6 +38,7 @@ from pipelines.experiment.needs import Needs, refuse_missing
 from pipelines.experiment.options import LlmOptions
 from pipelines.files import read_bytes, replace_text
 from pipelines.option import Only, Option, refuse_given
+from pipelines.report.terminal import plain
 from serving.errors import RequestError
 
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ from rich.console import Console
 from pipelines import papers
 from pipelines.cli.progress import STDERR
 from pipelines.cli.tagging import show
-from pipelines.cli.terminal import plain, plain_json
 from pipelines.comparison.folders import FolderComparison, compare_folders
 from pipelines.comparison.scores import SCORES
 from pipelines.errors import InputError
 from pipelines.files import check_writable
 from pipelines.report.table import Table, write
+from pipelines.report.terminal import plain, plain_json
 from pipelines.runs.folder import telling_damage
 
 ROWS = 12

@@ -11,7 +11,6 @@ from rich.console import Console
 from pipelines.cli.flat import flat
 from pipelines.cli.progress import STDERR
 from pipelines.cli.tagging import show
-from pipelines.cli.terminal import plain
 from pipelines.conflictscore.detection import bench
 from pipelines.conflictscore.detection.questions import Question, QuestionAnswer, Stances
 from pipelines.conflictscore.settings import BENCH_AS_IN_PAPER
@@ -24,6 +23,7 @@ from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import AsInPaper, LlmOptions
 from pipelines.option import Option, Options, refuse_given
 from pipelines.preset import WithPresets, told
+from pipelines.report.terminal import plain
 
 app = typer.Typer(
     no_args_is_help=True,

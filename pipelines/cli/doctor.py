@@ -20,11 +20,11 @@ from rich.table import Table
 from pipelines.cli.flat import flat
 from pipelines.cli.models import hashing
 from pipelines.cli.progress import STDERR
-from pipelines.cli.terminal import plain
 from pipelines.errors import InputError
 from pipelines.evidence.nli import TaggerFolder
 from pipelines.experiment.options import ProfileOptions, tagger_named
 from pipelines.option import Option
+from pipelines.report.terminal import plain
 from pipelines.retrieval.dense import default_embedder
 from pipelines.runs.provenance import hardware
 from serving import connect, models

@@ -10,10 +10,10 @@ import typer
 
 from pipelines import papers
 from pipelines.cli.progress import STDERR
-from pipelines.cli.terminal import plain, plain_json
 from pipelines.errors import InputError
 from pipelines.experiment.publish import Runs
 from pipelines.files import replace_text
+from pipelines.report.terminal import plain, plain_json
 from pipelines.report.texts import visible
 from pipelines.runs.folder import RunFolder, telling_damage
 

@@ -8,8 +8,8 @@ from pydantic import Field
 
 from pipelines.cli.flat import flat
 from pipelines.cli.progress import STDERR, progress
-from pipelines.cli.terminal import plain
 from pipelines.option import Only, Option, Options
+from pipelines.report.terminal import plain
 from pipelines.retrieval import index
 from pipelines.retrieval.chunks import OVERLAP, WORDS
 from pipelines.retrieval.dense import Embedder, default_embedder

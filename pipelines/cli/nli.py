@@ -15,11 +15,11 @@ from pipelines.cli import nli_train
 from pipelines.cli.flat import flat
 from pipelines.cli.progress import STDERR
 from pipelines.cli.tagging import Seed, TagOptions, load
-from pipelines.cli.terminal import plain
 from pipelines.data.released import Split
 from pipelines.data.text import read_text
 from pipelines.errors import InputError
 from pipelines.option import Option, Options
+from pipelines.report.terminal import plain
 
 app = typer.Typer(
     no_args_is_help=True,

@@ -11,9 +11,9 @@ from nli.pairs import LabelledPair, SourcedPair, read_pairs, read_unlabelled
 from pipelines.cli.flat import flat
 from pipelines.cli.progress import STDERR, progress
 from pipelines.cli.tagging import Seed, drawn, load, write_page
-from pipelines.cli.terminal import plain
 from pipelines.errors import InputError
 from pipelines.option import Option, Options
+from pipelines.report.terminal import plain
 
 if TYPE_CHECKING:
     from nli.passes import TrainingSettings

@@ -6,14 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from pipelines.cli.flat import flat
 from pipelines.cli.heatmaps import HeatMapOptions, save
-from pipelines.cli.inspection import inspect
+from pipelines.cli.inspection import inspect, printed
 from pipelines.cli.progress import STDERR, progress
-from pipelines.cli.terminal import plain, plain_json
 from pipelines.errors import InputError
 from pipelines.experiment.options import ServedOptions
 from pipelines.files import read_bytes
@@ -23,10 +20,11 @@ from pipelines.npov.example import NpovExample, example, read_example
 from pipelines.npov.settings import SALIENCE_PANEL, SalienceSettings
 from pipelines.option import Option, refuse_given
 from pipelines.report.glance import ModelUsed
+from pipelines.report.terminal import plain, plain_json
 from salience.variants import Aggregation
 
 if TYPE_CHECKING:
-    from pipelines.npov.check import AblationErrors, ResponseErrors
+    pass
 
 _example_option = partial(Option, panel="Example")
 
@@ -103,7 +101,6 @@ def check_npov(
         options,
         ABLATION_NEEDS,
         lambda models, tell: by_ablation(chosen, models, tell),
-        show_ablation,
         as_json=options.as_json,
         html=options.html,
         png=options.png,
@@ -123,7 +120,6 @@ def _refuse_unused(options: CheckOptions) -> None:
 
 def _check_by_salience(chosen: NpovExample, options: CheckOptions) -> None:
     from pipelines.npov.soft_prompt import SoftPrompt
-    from pipelines.npov.view import marked
 
     settings = options.salience.model_copy(update={"aggregation": options.aggregation})
     soft = SoftPrompt.load(options.soft_prompt) if options.soft_prompt else None
@@ -160,60 +156,12 @@ def _check_by_salience(chosen: NpovExample, options: CheckOptions) -> None:
         if options.as_json:
             print(plain_json(checked.model_dump_json(indent=2)))
         else:
-            show(checked, Console(emoji=False), marks=marked(settings))
+            printed(view(None))
     STDERR.print(
         f"[dim]gradients of {plain(known.name)}{' with a soft prompt' if tuned else ''}, "
         f"{decoder.precision} on {decoder.device}; --detector ablation finds more errors[/dim]",
         soft_wrap=True,
     )
-
-
-def show(checked: "ResponseErrors", console: Console, *, marks: bool) -> None:
-    """Print scores, and the arguments and sentences, those with too low a score marked."""
-    from pipelines.npov.view import THRESHOLD
-
-    _show_errors(checked, console)
-    _show_parts(checked, console, "score", "{:.2%}", THRESHOLD if marks else None)
-    console.print(
-        "[dim]score: what the words of an argument give to the response, or the words of a "
-        "sentence take from the arguments[/dim]"
-    )
-
-
-def show_ablation(checked: "AblationErrors", console: Console) -> None:
-    """Print scores, whose they are, and all texts, marked from an error of `LOSES_NOTHING`."""
-    from pipelines.npov.view import LOSES_NOTHING, NATS
-
-    _show_errors(checked, console)
-    used, grounded = checked.least_used, checked.least_grounded
-    console.print(f"least used: {used.side}, “{plain(used.text)}”")
-    console.print(f"least grounded: “{plain(grounded.text)}”\n")
-    _show_parts(checked, console, "nats", "{:.2f}", LOSES_NOTHING)
-    console.print(f"[dim]{NATS}[/dim]")
-
-
-def _show_errors(checked: "ResponseErrors", console: Console) -> None:
-    console.print(f"[italic]{plain(checked.question)}[/italic]")
-    console.print(
-        f"coverage error {checked.coverage_error:.3f}   hallucination error "
-        f"{checked.hallucination_error:.3f}\n"
-    )
-
-
-def _show_parts(
-    checked: "ResponseErrors", console: Console, score: str, form: str, limit: float | None
-) -> None:
-    """Print arguments and sentences with their scores, marked from an error of `limit`, if any."""
-    table = Table(show_lines=True)
-    table.add_column("")
-    table.add_column(score, justify="right")
-    table.add_column("", ratio=1)
-    for part in (*checked.arguments, *checked.sentences):
-        share = "–" if part.error is None else form.format(1 - part.error)
-        if limit is not None and part.error is not None and part.error >= limit:
-            share += " [yellow]left out?[/yellow]" if part.side else " [yellow]added?[/yellow]"
-        table.add_row(part.side or "response", share, plain(part.text))
-    console.print(table)
 
 
 def _example(file: Path | None, options: CheckOptions) -> NpovExample:

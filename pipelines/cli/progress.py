@@ -18,7 +18,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from pipelines.cli.terminal import plain
+from pipelines.report.terminal import plain
 from serving.calls import Usage
 
 STDERR = Console(stderr=True, emoji=False)

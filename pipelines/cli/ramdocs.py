@@ -14,7 +14,6 @@ from rich.console import Console
 from pipelines.cli.flat import flat
 from pipelines.cli.progress import STDERR
 from pipelines.cli.tagging import show
-from pipelines.cli.terminal import plain
 from pipelines.data import ambigdocs
 from pipelines.data.records import Document
 from pipelines.errors import InputError
@@ -30,6 +29,7 @@ from pipelines.madam_rag.building import (
     own_passages,
 )
 from pipelines.option import Option, Options
+from pipelines.report.terminal import plain
 from pipelines.retrieval import index
 from pipelines.retrieval.documents import cut, read_documents
 

@@ -6,17 +6,11 @@ from typing import Annotated
 
 import typer
 from pydantic import ValidationError
-from rich.console import Console
-from rich.table import Table
 
 from pipelines.cli.flat import flat
 from pipelines.cli.inspection import PageOptions, inspect
-from pipelines.cli.terminal import plain
-from pipelines.conflicts.data import Query, Source, written
+from pipelines.conflicts.data import Query, Source
 from pipelines.conflicts.experiment import needs_of
-from pipelines.conflicts.pipeline import CLASSIFIERS
-from pipelines.conflicts.result import Answer, Outcome, QueryResult, Verdicts
-from pipelines.conflicts.taxonomy import CATEGORY, Prediction
 from pipelines.data.text import read_text
 from pipelines.errors import InputError
 from pipelines.inspection.found import one_line_of
@@ -59,74 +53,9 @@ def resolve(
         options,
         needs_of(methods, options),
         lambda models, tell: resolve_one(asked, options, methods, models, tell),
-        show,
         as_json=options.as_json,
         html=options.html,
     )
-
-
-def show(result: QueryResult, console: Console) -> None:
-    """Print the type, the answer with its verdicts, and the sources."""
-    asked = result.asked
-    console.print(f"[italic]{plain(asked.query)}[/italic]")
-    for prediction in result.predictions.values():
-        _show_type(prediction, console)
-    for outcome in result.outcomes.values():
-        if outcome.answer.prediction is not None:
-            _show_type(outcome.answer.prediction, console)
-        console.print()
-        _show_answer(outcome, console)
-    table = Table("", "date", title="sources", title_justify="left")
-    table.add_column("text", ratio=1)
-    for number, source in enumerate(asked.sources, 1):
-        date = written(source)
-        table.add_row(
-            str(number), date.as_text() if date else "–", plain(" ".join(source.text.split()))[:300]
-        )
-    console.print()
-    console.print(table)
-
-
-def _show_type(found: Prediction, console: Console) -> None:
-    by = CLASSIFIERS[found.by]
-    if found.problem is not None:
-        console.print(f"[yellow]type: could not be read ({plain(found.problem)})[/yellow]")
-        return
-    named = "not sure enough" if found.type is None else CATEGORY[found.type].label
-    console.print(f"type: [bold]{named}[/bold] [dim]({by})[/dim]")
-    if found.probabilities:
-        shares = ", ".join(
-            f"{CATEGORY[each].short.lower()} {share:.2f}"
-            for each, share in sorted(found.probabilities.items(), key=lambda pair: -pair[1])
-        )
-        console.print(f"[dim]{shares}[/dim]")
-    if found.explanation:
-        console.print(f"[dim]{plain(found.explanation)}[/dim]")
-
-
-def _show_answer(outcome: Outcome, console: Console) -> None:
-    answer, judged = outcome.answer, outcome.judged
-    if answer.problem is not None:
-        console.print(f"[yellow]answer: could not be read ({plain(answer.problem)})[/yellow]")
-        return
-    for sentence, verdict in zip(answer.sentences, _verdicts(answer, judged), strict=True):
-        cites = "".join(f"[{number}]" for number in sentence.cites)
-        unknown = "".join(f"[{number}?]" for number in sentence.unknown)
-        console.print(f"{plain(sentence.text)} {plain(cites + unknown)} [dim]{verdict}[/dim]")
-    if not answer.finished:
-        console.print("[yellow]cut: the answer was longer than --answer-tokens[/yellow]")
-    if judged.grounding is not None and judged.grounding.share is not None:
-        console.print(f"[dim]factual grounding: {judged.grounding.share:.2f}[/dim]")
-    if judged.adherence is not None and judged.adherence.adheres is not None:
-        said = "behaves" if judged.adherence.adheres else "does not behave"
-        why = plain(judged.adherence.reason)
-        console.print(f"[dim]{said} as '{judged.adherence.type}' wants: {why}[/dim]")
-
-
-def _verdicts(answer: Answer, judged: Verdicts) -> list[str]:
-    if judged.grounding is None:
-        return [""] * len(answer.sentences)
-    return [each.grounds or "not judged" for each in judged.grounding.sentences]
 
 
 def _sources(paths: list[Path]) -> Iterator[Source]:

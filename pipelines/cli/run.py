@@ -17,7 +17,6 @@ from pipelines.cli.flat import flat
 from pipelines.cli.progress import STDERR, progress, say
 from pipelines.cli.run_all import run_all
 from pipelines.cli.tagging import show
-from pipelines.cli.terminal import plain
 from pipelines.cluster.workers import announced, workers
 from pipelines.errors import LowLabelMassError
 from pipelines.experiment.execute import execute
@@ -28,6 +27,7 @@ from pipelines.experiment.options import RunOptions, anyway, judged_by
 from pipelines.experiment.publish import Publication, write
 from pipelines.metrics.calibration import is_low
 from pipelines.preset import told
+from pipelines.report.terminal import plain
 from pipelines.runs.folder import RunFolder, telling_damage
 from serving import loop
 
@@ -92,7 +92,7 @@ def publish(folder: RunFolder) -> dict[str, Publication]:
     with telling_damage(folder.path):
         made = []
         for each, runs in papers.runs_in(folder):
-            own = each.publish(runs)
+            own = each.publication(runs)
             view = replace(own.view, parts=(*own.view.parts, *parts(folder, each, runs)))
             made.append((replace(own, view=view), runs))
         write(folder, made)

@@ -11,13 +11,13 @@ from pydantic import Field
 
 from pipelines.cli.flat import flat, words
 from pipelines.cli.progress import STDERR
-from pipelines.cli.terminal import plain
 from pipelines.conflictscore.settings import Settings
 from pipelines.data.jsonl import SAMPLES, read
 from pipelines.errors import InputError, LowLabelMassError
 from pipelines.experiment.forecast import Forecast, table
 from pipelines.experiment.options import JudgedOptions, source_of
 from pipelines.option import Option
+from pipelines.report.terminal import plain
 from serving import models
 from serving import profile as profiles
 from serving.connect import placement, shared_servers, stop_shared

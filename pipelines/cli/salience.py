@@ -11,13 +11,13 @@ from rich.table import Table
 from pipelines.cli.flat import flat
 from pipelines.cli.heatmaps import HeatMapOptions, save
 from pipelines.cli.progress import STDERR, progress
-from pipelines.cli.terminal import plain, plain_json
 from pipelines.data.text import read_text
 from pipelines.errors import InputError
 from pipelines.inspection.salience import as_data
 from pipelines.inspection.salience import salience as rests_on
 from pipelines.npov.decoder import DecoderOptions, decoder_folder
 from pipelines.npov.settings import GradientSettings
+from pipelines.report.terminal import plain, plain_json
 
 if TYPE_CHECKING:
     from salience.maps import WordMap

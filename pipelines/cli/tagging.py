@@ -14,8 +14,8 @@ from rich.table import Table as Printed
 
 from nli.pairs import LabelledPair, PairT
 from pipelines.cli.progress import progress
-from pipelines.cli.terminal import plain
 from pipelines.option import Option, Options
+from pipelines.report.terminal import plain
 
 if TYPE_CHECKING:
     from nli.tagger import Tagger

@@ -55,7 +55,7 @@ def trust(options: TrustOptions) -> None:
         found = await try_all(judge, models.client, cases()[: options.limit], tell)
         return Inspection(found, spent(models.client, judge))
 
-    inspect(options, judge_needs(options, options.judge), work, show, as_json=options.as_json)
+    inspect(options, judge_needs(options, options.judge), work, show=show, as_json=options.as_json)
 
 
 def show(found: Trust, console: Console) -> None:

@@ -9,12 +9,12 @@ from pydantic import Field, model_validator
 
 from pipelines.cli.flat import flat
 from pipelines.cli.progress import STDERR, progress
-from pipelines.cli.terminal import plain
 from pipelines.errors import InputError
 from pipelines.npov.decoder import DecoderOptions, decoder_folder
 from pipelines.npov.settings import TuningSettings
 from pipelines.npov.synthesis import DESIGN_HELP, Design
 from pipelines.option import Only, Option, refuse_given
+from pipelines.report.terminal import plain
 
 if TYPE_CHECKING:
     from pipelines.data.procon import Topic

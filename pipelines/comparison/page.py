@@ -149,7 +149,7 @@ def _seen(run: Run, ids: Sequence[str]) -> ExperimentView:
     """How the page of a run shows these examples."""
     own = {run.called: [run.results[name] for name in ids]}
     runs = Runs(run.experiment.name, run.folder, {run.called: run.about}, own)
-    return run.experiment.publish(runs).view
+    return run.experiment.publication(runs).view
 
 
 def _example(
@@ -222,7 +222,7 @@ def _parts(own: FolderComparison, links: Mapping[str, str]) -> Iterator[Part]:
 
 def _plots(pairs: Sequence[ScorePair]) -> Iterator[Markup]:
     """A plot for each of the first scores in [0, 1]: A's mean above the other's."""
-    drawn = [pair for pair in pairs if pair.score.bounds == (0.0, 1.0)][:PLOTTED]
+    drawn = [pair for pair in pairs if pair.score.metric.bounds == (0.0, 1.0)][:PLOTTED]
     for pair in drawn:
         match = pair.match
         rows = [("A", pair.mean_of(match.first)), (match.letter, pair.mean_of(match.second))]

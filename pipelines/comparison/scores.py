@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from pipelines.comparison.runs import Match, Run, other, placed
-from pipelines.experiment.scores import Score, Values
-from pipelines.metrics.estimate import Estimate, mean, proportion, share
+from pipelines.experiment.metric import Named, Values, named
+from pipelines.metrics.estimate import Estimate, mean, share
 from pipelines.report.compare import Comparison, bonferroni, compare
 from pipelines.report.glance import joined
 from pipelines.report.table import Column, Measure, Table
@@ -23,7 +23,7 @@ class ScorePair:
 
     match: Match
     name: str
-    score: Score[Any]
+    score: Named
     first: Values
     second: Values
 
@@ -35,12 +35,12 @@ class ScorePair:
     @cached_property
     def comparison(self) -> Comparison:
         """The second run less the first, over the examples that have a value in both."""
-        low, high = self.score.bounds
+        low, high = self.score.metric.bounds
         clusters = self.match.first.clusters(self.shared)
         return compare(
             {name: self.second[name] for name in self.shared},
             self.first,
-            "sign flips" if clusters else self.score.test,
+            "sign flips" if clusters else self.score.metric.test,
             bounds=(low - high, high - low),
             clusters=clusters,
         )
@@ -49,16 +49,12 @@ class ScorePair:
     def tested(self) -> str:
         """What p is by."""
         clustered = self.match.first.clusters(self.shared) is not None
-        return "sign flips by cluster" if clustered else self.score.test
+        return "sign flips by cluster" if clustered else self.score.metric.test
 
     def mean_of(self, run: Run) -> Estimate | None:
         """The mean over all examples of a run that have a value: of 0 and 1, their share."""
         values = self.first if run is self.match.first else self.second
-        clusters = run.clusters(values)
-        if clusters is None and self.score.test == "McNemar":
-            return proportion(sum(value == 1 for value in values.values()), len(values))
-        named = None if clusters is None else [*clusters.values()]
-        return mean([*values.values()], named, bounds=self.score.bounds)
+        return self.score.metric.estimate(values, run.clusters(values))
 
 
 def score_pairs(found: Iterable[Match]) -> list[ScorePair]:
@@ -67,7 +63,7 @@ def score_pairs(found: Iterable[Match]) -> list[ScorePair]:
 
 
 def _pairs(match: Match) -> Iterator[ScorePair]:
-    for name, score in match.first.experiment.scores.items():
+    for name, score in named(match.first.experiment.metrics).items():
         first, second = (
             score.values([*run.results.values()]) for run in (match.first, match.second)
         )
@@ -87,7 +83,7 @@ def score_table(pairs: Sequence[ScorePair], *, several: bool) -> Table:
             *placed(several=several),
             Column("score", "Score", lambda pair: pair.name),
             Column("title", "Mean of", lambda pair: pair.score.title),
-            Column("better", "Better", lambda pair: pair.score.better),
+            Column("better", "Better", lambda pair: pair.score.metric.better),
             Measure("first", "A", lambda pair: pair.mean_of(pair.match.first)),
             Measure("second", second, lambda pair: pair.mean_of(pair.match.second)),
             Measure("difference", f"{second} less A", lambda pair: pair.comparison.difference),

@@ -8,6 +8,7 @@ from typing import Final
 
 from pipelines.conflicts.data import PartialDate, Query, written
 from pipelines.conflicts.data import Source as Asked
+from pipelines.conflicts.metrics import predictions
 from pipelines.conflicts.pipeline import STRATEGIES
 from pipelines.conflicts.result import (
     Adherence,
@@ -19,7 +20,6 @@ from pipelines.conflicts.result import (
     Verdicts,
 )
 from pipelines.conflicts.result import Sentence as Said
-from pipelines.conflicts.tables.scores import predictions
 from pipelines.conflicts.taxonomy import CATEGORY, TAXONOMY, ConflictType, Prediction
 from pipelines.evidence.judgement import Judgement
 from pipelines.report.blocks import Card, Cards, Fact, Facts, Source, Sources, fact
@@ -49,8 +49,7 @@ from pipelines.report.timeline import NARROW, WIDE, axis
 from pipelines.report.views import RIGHT, UNJUDGED, UNREADABLE, WRONG, Mark
 from pipelines.text.days import MONTHS
 
-ABSTAINED = Mark("plain", "○", "abstained")
-GUESSES: Final = (RIGHT, WRONG, ABSTAINED, UNREADABLE, UNJUDGED)
+GUESSES: Final = (RIGHT, WRONG, UNREADABLE, UNJUDGED)
 """What a predicted type is worth; not judged where no type is known."""
 
 ADHERES = Mark("support", "✓", "as expected")
@@ -90,10 +89,8 @@ def verdict(result: QueryResult, strategy: Strategy) -> Mark | None:
 
 def guess(prediction: Prediction, gold: ConflictType | None) -> Mark:
     """What a predicted type is worth (CONFLICTS, section 4, Task 1)."""
-    if prediction.problem is not None:
-        return UNREADABLE
     if prediction.type is None:
-        return ABSTAINED
+        return UNREADABLE
     if gold is None:
         return UNJUDGED
     return RIGHT if prediction.type == gold else WRONG
@@ -192,7 +189,8 @@ def _source(number: int, source: Asked, date: PartialDate | None) -> Source:
 
 
 def _prediction(name: str, prediction: Prediction, asked: Query) -> Card:
-    chips: list[Inline] = [guess(prediction, asked.conflict_type).chip]
+    worth = guess(prediction, asked.conflict_type)
+    chips: list[Inline] = [] if worth is UNJUDGED else [worth.chip]
     if prediction.type and prediction.problem is None:
         chips.append(Strong(CATEGORY[prediction.type].short))
     made: list[Block] = [line(*chips), *unread(prediction.problem, prediction.raw)]
@@ -211,7 +209,7 @@ def _prediction(name: str, prediction: Prediction, asked: Query) -> Card:
 
 def _answer(name: str, worth: Mark, outcome: Outcome, asked: Query) -> Card:
     answer, judged = outcome.answer, outcome.judged
-    chips: list[Inline] = [worth.chip]
+    chips: list[Inline] = [] if worth is UNJUDGED else [worth.chip]
     if answer.told:
         chips.append(Aside(f"told: {CATEGORY[answer.told].short}"))
     if answer.prediction and answer.prediction.type:

@@ -15,6 +15,7 @@ from pipelines.conflicts.judges import BEHAVIOUR
 from pipelines.conflicts.judges import GROUNDING_TOKENS as GROUNDING
 from pipelines.conflicts.judges import REPLY_TOKENS as VERDICT
 from pipelines.conflicts.labellings import LABELLINGS
+from pipelines.conflicts.metrics import METRICS, verdict
 from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES, Methods, examine
 from pipelines.conflicts.result import QueryResult, Strategy
 from pipelines.conflicts.segments import keeping, reader
@@ -26,7 +27,6 @@ from pipelines.conflicts.settings import (
     ConflictsSettings,
 )
 from pipelines.conflicts.strategies import EXPLANATION_TOKENS, NUMBERS
-from pipelines.conflicts.tables.scores import SCORES, verdict
 from pipelines.conflicts.taxonomy import CATEGORY, TAXONOMY
 from pipelines.errors import InputError
 from pipelines.evidence.judge import model_of, tagger_of
@@ -146,15 +146,13 @@ def refuse_idle(options: BaseModel, settings: BaseModel, methods: Methods) -> No
     Raises:
         InputError: One was given.
     """
-    asked, answering = {*methods.asked}, {*methods.strategies}
+    answering = {*methods.strategies}
     strategies = f"--strategy {', '.join(methods.strategies) or NO_ANSWERS}"
     idle: dict[str, tuple[str, ...]] = {}
     if not answering:
         idle[strategies] = ("answer_tokens", "judge", "behaviour", "against", "judge_model")
     if not answering & {"pipeline", "oracle"}:
         idle[f"{strategies}, which is told no type"] = ("dates",)
-    if "choice" not in asked:
-        idle[f"{_types(methods)}, which come without probabilities"] = ("thresholds",)
     for without, names in idle.items():
         refuse_given(options, names, without)
         refuse_given(settings, names, without)
@@ -380,8 +378,8 @@ def _failed(query: Query, reason: str) -> QueryResult:
 
 
 def _publication(runs: Runs[QueryResult]) -> Publication:
-    from pipelines.conflicts.tables.all import all_tables
-    from pipelines.conflicts.tables.scores import part_of
+    from pipelines.conflicts.metrics import part_of
+    from pipelines.conflicts.tables import all_tables
     from pipelines.conflicts.view import view
 
     parts = [part_of(name, own, runs.configs[name]) for name, own in runs.results.items()]
@@ -399,7 +397,7 @@ EXPERIMENT = Experiment(
     plan=plan,
     failed=_failed,
     publish=_publication,
-    scores=SCORES,
+    metrics=METRICS,
     verdict=verdict,
     labellings=LABELLINGS,
 )

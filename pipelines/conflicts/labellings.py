@@ -12,9 +12,9 @@ ADHERES, FAILS = "adheres", "does not adhere"
 
 
 def _types(classifier: Classifier, result: QueryResult) -> Iterator[Labelled]:
-    """The query, where a classifier was asked; one that abstained said nothing to be compared."""
+    """The query, where a classifier was asked."""
     said = result.predictions.get(classifier)
-    if said is None or said.abstained:
+    if said is None:
         return
     sources = enumerate(result.asked.sources, 1)
     yield Labelled(

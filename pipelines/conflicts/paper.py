@@ -15,7 +15,7 @@ THINKING: Final = "Gemini 2.5 Flash Thinking"
 """The model of Table 6."""
 
 TABLE_4: Final = quote(
-    "writer accuracy_of_all",
+    "writer accuracy",
     ("Gemma 3 27B", 0.539),
     ("Qwen 2.5 72B", 0.531),
     ("GPT-4o", 0.592),
@@ -27,7 +27,7 @@ TABLE_4: Final = quote(
 )
 
 TABLE_5: Final = quote(
-    "writer strategy behaviour_of_all recall_of_all grounding_of_all",
+    "writer strategy behaviour recall grounding",
     ("Gemma 3 27B", "Vanilla", 0.594, 0.890, 0.944),
     ("Gemma 3 27B", "Pipeline", 0.716, 0.899, 0.919),
     ("Gemma 3 27B", "Taxonomy-aware", 0.762, 0.860, 0.929),

@@ -1,11 +1,10 @@
 """The variants of predicting types, answering and judging, and how each is given."""
 
-from collections.abc import Sequence
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import BaseModel, Field
 
-from pipelines.conflicts.taxonomy import Classifier, ConflictType
+from pipelines.conflicts.taxonomy import Classifier
 from pipelines.option import Option
 from pipelines.preset import Choice
 
@@ -30,7 +29,6 @@ AS_IN_PAPER: Final = (
     ),
     Choice("settings.judge", "llm", "section 4"),
     Choice("settings.behaviour", "json", "section 4"),
-    Choice("settings.thresholds", {}, "section 5.1"),
     Choice("settings.guided", False, "appendix B"),
     Choice("settings.dates", False, "appendix B"),
 )
@@ -40,50 +38,11 @@ TYPES_PANEL = "Conflict types (CONFLICTS, Task 1)"
 ANSWERS_PANEL = "Answers (CONFLICTS, Task 2)"
 JUDGES_PANEL = "Judges (CONFLICTS, section 4)"
 
-Probability = Annotated[float, Field(ge=0.0, le=1.0)]
-
-
-def read_thresholds(given: Sequence[str]) -> dict[ConflictType, float]:
-    """The thresholds that `--threshold` names; one without a type holds for all others.
-
-    Args:
-        given: "0.4" or "outdated=0.4" each.
-
-    Raises:
-        ValueError: One is no probability, or of no type, or a type is named twice.
-    """
-    found: dict[ConflictType, float] = {}
-    rest: float | None = None
-    for text in given:
-        name, _, value = text.rpartition("=")
-        try:
-            number = float(value)
-        except ValueError:
-            number = -1.0
-        if not 0 <= number <= 1:
-            raise ValueError(
-                f"'{value}' is no probability from 0 to 1; write TYPE=0.4, or 0.4 for all types"
-            )
-        if not name:
-            if rest is not None:
-                raise ValueError("given twice for all types; leave one out")
-            rest = number
-            continue
-        if name not in list(ConflictType):
-            raise ValueError(f"TYPE is '{name}'; it can be {', '.join(ConflictType)}")
-        if name in found:
-            raise ValueError(f"given twice for {name}; leave one out")
-        found[ConflictType(name)] = number
-    if rest is None:
-        return found
-    return {each: found.get(each, rest) for each in ConflictType}
-
 
 class AnswerSettings(BaseModel, frozen=True, extra="forbid"):
     """How conflict types are predicted, and how answers are written.
 
-    Thresholds (`prediction.decide`) hold for classifiers that give probabilities. The paper's
-    writer is not told the order of the sources by their dates.
+    The paper's writer is not told the order of the sources by their dates.
     """
 
     types: Annotated[
@@ -95,19 +54,6 @@ class AnswerSettings(BaseModel, frozen=True, extra="forbid"):
             panel=TYPES_PANEL,
         ),
     ] = "choice"
-    thresholds: Annotated[
-        dict[ConflictType, Probability],
-        BeforeValidator(lambda given: read_thresholds(given) if isinstance(given, list) else given),
-        Option(
-            "Predict a type only where its probability is at least P, else none: abstain. With "
-            "TYPE (no-conflict, complementary, opinions, outdated, misinformation) of that type "
-            "alone. Repeatable.",
-            name="--threshold",
-            metavar="[TYPE=]P",
-            panel=TYPES_PANEL,
-            typed=list[str] | None,
-        ),
-    ] = {}
     answer_tokens: Annotated[
         int, Field(ge=1), Option("Most tokens of an answer.", panel=ANSWERS_PANEL)
     ] = 768

@@ -156,8 +156,6 @@ class CategoryJson(BaseModel):
 async def by_json(query: Query, writer: Writer) -> Prediction:
     """p(t | T, q, C_q) as the paper asks for it: an explanation and a number (Figure 2).
 
-    There are no probabilities, so the thresholds of the settings do not hold.
-
     Raises:
         RequestError: The sources do not fit the model's context.
         ServingError: No server can be had.
@@ -190,13 +188,12 @@ async def by_choice(query: Query, writer: Writer) -> Prediction:
         writer.asks_type("classify_choice", query), NUMBERS, affinity=query.query
     )
     shares = {of_number(int(label)): p for label, p in choice.probabilities.items()}
-    likely = decide(shares, writer.settings.thresholds)
+    likely = decide(shares)
     return Prediction(
         type=likely,
         by="choice",
         probabilities=shares,
         mass=choice.mass,
-        abstained=likely is None and not choice.tied,
         problem=choice.problem,
     )
 
@@ -215,7 +212,7 @@ async def answer(
     - Vanilla, p(y | q, C_q): the model sees the query and the sources.
     - Pipeline, p(y | q, C_q, t^): it is told the predicted type with its definition (appendix B),
       and, if the settings say so, what is expected then. Where there is no type to tell, for a
-      classifier abstains or could not be read, the request is vanilla's very own, and its answer
+      classifier could not be read, the request is vanilla's very own, and its answer
       comes from the cache.
     - Taxonomy-aware, p(t, y | T, q, C_q): the model explains and names the type, then answers, all
       in one reply.

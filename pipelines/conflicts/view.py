@@ -7,10 +7,7 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from pipelines.conflicts.blocks import GUESSES, VERDICTS, content, guess, verdict
-from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES
-from pipelines.conflicts.result import QueryResult
-from pipelines.conflicts.tables.all import lost
-from pipelines.conflicts.tables.scores import (
+from pipelines.conflicts.metrics import (
     BASELINES,
     BY_FORM,
     JOINT,
@@ -18,6 +15,9 @@ from pipelines.conflicts.tables.scores import (
     Results,
     predictions,
 )
+from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES
+from pipelines.conflicts.result import QueryResult
+from pipelines.conflicts.tables import lost
 from pipelines.conflicts.taxonomy import CATEGORY, TAXONOMY, ConflictType
 from pipelines.metrics.estimate import Estimate
 from pipelines.report import glance
@@ -57,7 +57,7 @@ _SHOWN_FIRST: Final = 2
 """Figures of a kind on the first screen."""
 
 _PREDICTED: Final = frozenset(ConflictType)
-_NOTHING: Final = frozenset({"abstained", "unreadable"})
+_NOTHING: Final = frozenset({"unreadable"})
 """Columns of the confusion table."""
 
 
@@ -223,7 +223,7 @@ def _told(marks: Mapping[str, Mark]) -> list[str]:
 def _parts(results: Results, made: Sequence[Table]) -> tuple[Part, ...]:
     tables = named(made, "conflicts_")
     types, failures = tables.get("types"), tables.get("failures")
-    first = "types confusion type_differences coverage"
+    first = "types confusion type_differences"
     answers = [name for name in tables if name not in f"{first} statistics failures".split()]
     accuracy = {"accuracy": "Accuracy of the predicted type, {}"}
     measures = {

@@ -12,7 +12,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from pipelines.conflictscore.claims import decomposition_prompt
 from pipelines.conflictscore.cost import scoring
 from pipelines.conflictscore.drift import TAGGER_IS_STEADY, drift_table
-from pipelines.conflictscore.pipeline import SCORES, Scorer, conflict_score, result, verdict
+from pipelines.conflictscore.pipeline import METRICS, Scorer, conflict_score, result, verdict
 from pipelines.conflictscore.relations import OF_RESPONSES
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.settings import AS_IN_PAPER, Settings
@@ -206,7 +206,7 @@ EXPERIMENT = Experiment(
     plan=plan,
     failed=lambda example, reason: result(example, status="failed", error=reason),
     publish=_publication,
-    scores=SCORES,
+    metrics=METRICS,
     verdict=verdict,
     cluster=lambda result: result.group,
     labellings=OF_RESPONSES,

@@ -1,6 +1,6 @@
 """ConflictScore of one response: decompose, judge every claim by every document, aggregate."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
@@ -32,7 +32,7 @@ from pipelines.evidence.judge import Judge, judge_of
 from pipelines.evidence.judgement import Judgement, Relation, in_conflict
 from pipelines.evidence.nli import TaggerFolder
 from pipelines.evidence.store import JudgementStore
-from pipelines.experiment.scores import Score, of_each
+from pipelines.experiment.metric import Metric, of_each
 from pipelines.prompts import Prompt
 from pipelines.text.citations import without_marks
 from pipelines.text.words import says
@@ -176,16 +176,17 @@ def verdict(result: Result) -> str:
     return "conflict" if result.cs_c > 0 else "no conflict"
 
 
-SCORES: Final[Mapping[str, Score[Result]]] = {
-    "cs_c": Score("CS-C", of_each(lambda one: one.cs_c), better="lower"),
-    "cs_r": Score("CS-R", of_each(lambda one: one.cs_r), better="lower"),
-    "evidence": Score("Evidence", of_each(lambda one: one.evidence)),
-    "both_sides": Score("Both sides", of_each(lambda one: one.both_sides)),
-    "conflicting_claims": Score(
+METRICS: Final[tuple[Metric[Result], ...]] = (
+    Metric("cs_c", "CS-C", of_each(lambda one, _: one.cs_c), better="lower"),
+    Metric("cs_r", "CS-R", of_each(lambda one, _: one.cs_r), better="lower"),
+    Metric("evidence", "Evidence", of_each(lambda one, _: one.evidence)),
+    Metric("both_sides", "Both sides", of_each(lambda one, _: one.both_sides)),
+    Metric(
+        "conflicting_claims",
         "Conflicting claims a response",
-        of_each(lambda one: sum(own) if (own := decided_claims(one)) else None),
+        of_each(lambda one, _: sum(own) if (own := decided_claims(one)) else None),
         bounds=(0, inf),
         better="lower",
     ),
-}
+)
 """Of everything that has a ConflictScore."""

@@ -368,6 +368,15 @@ def content(result: Result) -> list[Block]:
         )
         for each in result.truncations
     ]
+    if result.evidence == 0:
+        made.append(Note("No document supports or contradicts any claim."))
+    if copied := result.copied_claims:
+        made.append(
+            Note(
+                f"{glance.count(len(copied), 'claim')} left out, for the model copied them from "
+                "its prompt; a larger one, or --claims sentences, splits better."
+            )
+        )
     papers = sources(result.documents, result.truncations)
     if result.claims and papers:
         made += [Heading("Claims against documents"), matrix(result)]

@@ -1,6 +1,6 @@
 """ConRAG, its baselines and its ablations over a data set of claims or questions."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final
@@ -26,48 +26,47 @@ from pipelines.evidence.examples import SAMPLES
 from pipelines.evidence.judge import model_of
 from pipelines.experiment.cost import Cost, Tokens
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
+from pipelines.experiment.metric import Metric, Values, of_each
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import RunOptions, device_of, judging, source_of
 from pipelines.experiment.publish import Publication, Runs
-from pipelines.experiment.scores import Score, Values, of_each, short
 from pipelines.option import Only, Option, refuse_given
 from pipelines.retrieval.dense import Embedder
 
 
 def _answered(
-    values: Callable[[Sequence[ClaimResult], str], Values], method: str
-) -> Callable[[Sequence[ClaimResult]], Values]:
+    values: Callable[[Sequence[ClaimResult], str], Values],
+) -> Callable[[Sequence[ClaimResult], str], Values]:
     """Values of a method, over the claims that were answered."""
-    return lambda results: values([one for one in results if one.status == "answered"], method)
+    return lambda results, method: values(
+        [result for result in results if result.status == "answered"], method
+    )
 
 
-def _alone(figure: Figure, method: str) -> Callable[[Sequence[ClaimResult]], Values]:
+def _alone(figure: Figure) -> Callable[[Sequence[ClaimResult], str], Values]:
     """A figure that is a mean over claims, of each claim alone."""
 
-    def value(result: ClaimResult) -> float | None:
-        found = figure([result], method) if result.status == "answered" else None
-        return None if found is None else found.value
+    def value(result: ClaimResult, method: str) -> float | None:
+        estimate = figure([result], method) if result.status == "answered" else None
+        return None if estimate is None else estimate.value
 
     return of_each(value)
 
 
-def _scores(method: str) -> dict[str, Score[ClaimResult]]:
-    rates = _answered(figures.contradictions_per_claim, method)
-    return {
-        "stance": Score(
-            f"Stance right, {method}", _answered(figures.right_stances, method), test="McNemar"
-        ),
-        "contradictions": Score(f"Contradictions per claim, {method}", rates, better="lower"),
-        "evidence_f1": Score(f"Evidence F1, {method}", _alone(figures.mean_evidence_f1, method)),
-        "recall": Score(f"Gold answers said, {method}", _alone(figures.answer_recall, method)),
-    }
+COMPARED: Final = {method: method for method in METHODS}
 
-
-SCORES: Final[Mapping[str, Score[ClaimResult]]] = {
-    f"{name}.{short(method)}": score
-    for method in METHODS
-    for name, score in _scores(method).items()
-}
+METRICS: Final = (
+    Metric("stance", "Stance right", _answered(figures.right_stances), COMPARED, test="McNemar"),
+    Metric(
+        "contradictions",
+        "Contradictions per claim",
+        _answered(figures.contradictions_per_claim),
+        COMPARED,
+        better="lower",
+    ),
+    Metric("evidence_f1", "Evidence F1", _alone(figures.mean_evidence_f1), COMPARED),
+    Metric("recall", "Gold answers said", _alone(figures.answer_recall), COMPARED),
+)
 
 
 def verdict(result: ClaimResult) -> str:
@@ -383,7 +382,7 @@ EXPERIMENT = Experiment(
     plan=plan,
     failed=_failed,
     publish=_publication,
-    scores=SCORES,
+    metrics=METRICS,
     verdict=verdict,
     label_masses=lambda result: (passage.label_mass for passage in result.passages),
 )

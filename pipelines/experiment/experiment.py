@@ -23,10 +23,10 @@ from pipelines.evidence.settings import JudgeSettings
 from pipelines.evidence.store import JudgementStore
 from pipelines.experiment.cost import Cost, Tokens
 from pipelines.experiment.labelled import Labelling
+from pipelines.experiment.metric import Metric
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import RunOptions
 from pipelines.experiment.publish import Publication, Runs
-from pipelines.experiment.scores import Score
 from pipelines.runs.folder import RunFolder
 from serving.calls import Usage
 from serving.client import Client
@@ -186,11 +186,11 @@ class Experiment(Generic[ItemT, ResultT]):
         result: Record of an item; it has an `id` and a `status`.
         plan: Reads the data and says what is to be done.
         failed: The record of an item that cannot be done; told the reason.
-        publish: Makes tables and view of what a folder has.
+        publish: Makes tables and view of what a folder has; a summary of `metrics` unless given.
         refusals: What is raised where one item cannot be done.
         in_flight: Items at a time; by default as many as keep a server or the tagger busy.
         common: Names in the configuration that all entries of a folder share.
-        scores: What examples come to, by short names, for runs to be compared by.
+        metrics: What results come to, the headline first.
         verdict: What is concluded of an example, in a word or two; None where nothing is.
         cluster: What an example shares with those that it is not independent of; None where
             examples are independent.
@@ -207,11 +207,11 @@ class Experiment(Generic[ItemT, ResultT]):
     result: type[ResultT]
     plan: Callable[[Any], Plan[ItemT, ResultT]]
     failed: Callable[[ItemT, str], ResultT]
-    publish: Callable[[Runs[ResultT]], Publication]
+    publish: Callable[[Runs[ResultT]], Publication] | None = None
     refusals: tuple[type[Exception], ...] = (RequestError, PairError)
     in_flight: int | None = None
     common: tuple[str, ...] = ()
-    scores: Mapping[str, Score[ResultT]] = field(default_factory=dict)
+    metrics: Sequence[Metric[ResultT]] = ()
     verdict: Callable[[ResultT], str] | None = None
     cluster: Callable[[ResultT], str] | None = None
     labellings: Mapping[str, Labelling[ResultT]] = field(default_factory=dict)
@@ -224,6 +224,14 @@ class Experiment(Generic[ItemT, ResultT]):
         if result.status == "failed" or self.verdict is None:
             return str(result.status)
         return self.verdict(result)
+
+    def publication(self, runs: Runs[ResultT]) -> Publication:
+        """Tables and view of what a folder has."""
+        if self.publish is not None:
+            return self.publish(runs)
+        from pipelines.experiment.summary import summary
+
+        return summary(self, runs)
 
     def runs(self, folder: RunFolder) -> Runs[ResultT]:
         """What a folder has of it; InputError if `run.json` or a result is damaged."""

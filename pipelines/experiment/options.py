@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, Self, TypeVar
+from typing import Annotated, Any, Final, Literal, NamedTuple, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, Field, model_validator
 
@@ -217,8 +217,13 @@ def judged_by(options: BaseModel) -> str:
         settings = getattr(options, name)
         unsaid = " and ".join(f"--{each}" for each in settings.unsaid)
         why = f" ({unsaid}: {options.usual(dict(options)).why})" if unsaid else ""
-        return f"judge: {settings.named}{why}"
+        weak = WEAK_TAGGER if settings.labeller == "nli" and options.tagger is None else ""
+        return f"judge: {settings.named}{why}{weak}"
     return ""
+
+
+WEAK_TAGGER: Final = "; it misreads claims that report several views, see docs/score.md"
+"""What a user must know of the tagger that comes with the program."""
 
 
 def _by_profile(options: type[JudgedOptions]) -> Iterator[tuple[str, type[JudgeSettings]]]:
@@ -284,6 +289,19 @@ class RunOptions(WithPresets, ModelOptions):
         if self.as_in_paper and "as_in_paper" not in self.PRESETS:
             raise InputError("no settings of a paper are known here; leave --as-in-paper out")
         return self
+
+
+def decided_by(options: RunOptions) -> dict[str, Any]:
+    """The options that decide results beside models, data and prompts, for `run.json`.
+
+    These are all fields that an experiment's options add to those of every run, but for switches,
+    whose choices stand in the fields that they make, and for the file of data.
+    """
+    general = {"data", *options.PRESETS}
+    for kind in type(options).__mro__:
+        if kind.__module__ == __name__ and issubclass(kind, BaseModel):
+            general |= kind.model_fields.keys()
+    return options.model_dump(mode="json", exclude=general)
 
 
 def source_of(options: ProfileOptions, role: Role) -> Source:

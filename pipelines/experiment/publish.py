@@ -95,7 +95,7 @@ def _with_judges(view: ExperimentView, runs: Runs[Any]) -> ExperimentView:
 def models_of(config: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The models of a run's configuration, the tagger first; one may be there twice."""
     named = (config.get(key) for key in ("model", "writer", "splitter", "judge"))
-    models = [model for model in named if model and model["digest"]]  # "no model" has none
+    models = [model for model in named if model and model.get("digest")]  # "no model" has none
     # Where the tagger is all the model there is, it is named once.
     tagger = config.get("tagger")
     if tagger and tagger["digest"] != config.get("model", {}).get("digest"):

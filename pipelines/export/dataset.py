@@ -20,6 +20,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from pipelines.errors import InputError
 from pipelines.experiment.experiment import Experiment
+from pipelines.experiment.metric import named
 from pipelines.experiment.publish import Runs, models_of
 from pipelines.export.columns import table_of
 from pipelines.files import check_writable, replace_text
@@ -63,7 +64,7 @@ def parts_of(experiment: Experiment[Any, Any], runs: Runs[Any]) -> list[Part]:
 def come_to(experiment: Experiment[Any, Any], results: Sequence[Any]) -> dict[str, list[Any]]:
     """What results come to, by column: `score.NAME` where any has a value, and `verdict`."""
     columns: dict[str, list[Any]] = {}
-    for name, score in experiment.scores.items():
+    for name, score in named(experiment.metrics).items():
         values = score.values(results)
         if values:
             columns[f"score.{name}"] = [values.get(str(each.id)) for each in results]

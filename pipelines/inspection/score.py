@@ -11,6 +11,7 @@ from pipelines.experiment.needs import Needs, judge_needs
 from pipelines.experiment.options import JudgedOptions, Overflow, judging
 from pipelines.inspection.found import Inspection, Tell, models_used, telling
 from pipelines.report.explorer import ExperimentView, single
+from pipelines.report.glance import count
 from pipelines.report.texts import Aside, Strong, line
 
 
@@ -54,7 +55,14 @@ async def score(
             judges=judge.llm.client.model if judge.llm else None,
             tags=judge.tagger,
         )
-        scores = line(*map(Strong, result.figures()), Aside("CS-C and CS-R: lower is better"))
+        undetermined = result.undetermined_claims
+        counted = f"{count(len(result.claims), 'claim')}"
+        if undetermined:
+            counted += f", {undetermined} of them undetermined"
+        told = (
+            f"{counted}, {count(len(result.documents), 'document')}; CS-C and CS-R: lower is better"
+        )
+        scores = line(*map(Strong, result.figures()), Aside(told))
         return single(NAME, TITLE, [scores, *content(result)], used)
 
     return Inspection(result, spent(models.client, judge), title="ConflictScore", view=view)

@@ -12,9 +12,9 @@ from pipelines.madam_rag.methods import (
     Outcome,
     QuestionResult,
 )
+from pipelines.madam_rag.metrics import Verdict, mark, verdict
 from pipelines.madam_rag.replies import Debate, Round, joint_answers
-from pipelines.madam_rag.scores import mark
-from pipelines.metrics.answers import found, same_answer, strict_match
+from pipelines.metrics.answers import found, same_answer
 from pipelines.report import blocks
 from pipelines.report.blocks import Card, Cards, Choice, Fact, Facts, Fold, Source, Sources, Voice
 from pipelines.report.glance import count
@@ -45,8 +45,12 @@ _ANSWERS: Final[Mapping[str, Mark]] = {
     "unjudged": Mark("plain", "", "not judged"),
 }
 NOT_RIGHT = Mark("contradict", "✗", "not right")
-VERDICTS: Final = (RIGHT, NOT_RIGHT, UNREADABLE, UNJUDGED)
-"""What became of a question under a method; not judged where no right answer is known."""
+VERDICTS: Final[Mapping[Verdict, Mark]] = {
+    "right": RIGHT,
+    "not right": NOT_RIGHT,
+    "unreadable": UNREADABLE,
+    "not judged": UNJUDGED,
+}
 
 _KINDS: Final[Mapping[str, Chip]] = {
     "correct": Chip("correct", "support", "✓"),
@@ -58,24 +62,6 @@ _ORIGINS: Final = {
     "external": "retrieved",
     "both": "recalled and retrieved",
 }
-
-
-def verdict(result: QuestionResult, method: str) -> Mark | None:
-    """What became of a question under a method (exact match, section 5.1).
-
-    None where the question failed or the method was not asked.
-    """
-    outcome = result.outcomes.get(method)
-    if result.status == "failed" or outcome is None:
-        return None
-    if outcome.concluded.problem is not None:
-        return UNREADABLE
-    asked = result.asked
-    if not asked.gold:
-        return UNJUDGED
-    answers = outcome.concluded.answers
-    right = strict_match(answers, asked.gold, asked.wrong, one_answer=asked.one_answer)
-    return RIGHT if right else NOT_RIGHT
 
 
 def changed(before: Round | None, now: Round) -> list[bool]:
@@ -114,7 +100,7 @@ def content(result: QuestionResult) -> list[Block]:
         made.append(_known(asked))
     if result.outcomes:
         cards = (
-            _card(name, worth, each, asked)
+            _card(name, VERDICTS[worth], each, asked)
             for name, each in result.outcomes.items()
             if (worth := verdict(result, name))
         )
@@ -175,7 +161,8 @@ def _known(asked: Question) -> Facts:
 def _card(name: str, worth: Mark, outcome: Outcome, asked: Question) -> Card:
     concluded = outcome.concluded
     replies = Aside(count(outcome.calls, "reply", "replies"))
-    made: list[Block] = [line(worth.chip, replies)]
+    # Where no right answer is known, there is nothing to say of this one.
+    made: list[Block] = [line(*([] if worth is UNJUDGED else [worth.chip]), replies)]
     if concluded.problem is None:
         named = frozenset[int]().union(*found(concluded.answers, asked.gold, asked.wrong).gold)
         missing = [names[0] for number, names in enumerate(asked.gold) if number not in named]
@@ -233,18 +220,12 @@ def _head(name: str, given: GivenDocument, asked: Question) -> tuple[Block, ...]
 
 
 def _reply(now: Round, agent: int, asked: Question, *, change: bool) -> tuple[Block, ...]:
-    """What an agent says in a round, and how the others' documents stand to it."""
+    """What an agent says in a round."""
     reply = now.agents[agent]
     said: list[Block] = [
         line(chip(reply.answer, asked), *([Chip("changed", "outline", "↻")] if change else [])),
         *unread(reply.problem, reply.raw),
     ]
-    tally = now.reliability[agent] if now.reliability else None
-    if tally is not None:
-        supports = "supports" if tally.support == 1 else "support"
-        refutes = "refutes" if tally.refute == 1 else "refute"
-        of = f"{tally.support} of {tally.others} others {supports}, {tally.refute} {refutes}"
-        said.append(line(Aside(of)))
     return (*said, *noted(reply.explanation))
 
 

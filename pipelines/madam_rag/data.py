@@ -14,9 +14,7 @@ from pipelines.data.ambigdocs import AmbiguousQuestion
 from pipelines.data.faitheval import FaithQuestion
 from pipelines.data.ramdocs import UNKNOWN, RamQuestion
 from pipelines.data.records import Document, NonEmpty, Text
-from pipelines.data.released import Part, in_part
 from pipelines.data.sampling import sample
-from pipelines.errors import InputError
 from pipelines.files import read_bytes
 from pipelines.metrics.answers import canonical, distinct
 from pipelines.metrics.estimate import Estimate, mean
@@ -162,7 +160,7 @@ SAMPLES = Path(__file__).parents[1] / "data" / "samples" / "ramdocs.jsonl"
 
 @dataclass(frozen=True)
 class Dataset:
-    """Questions of a file or of one half of it, in its order, with distinct ids.
+    """Questions of a file, in its order, with distinct ids.
 
     The digest is the SHA-256 of the file's bytes.
     """
@@ -170,30 +168,25 @@ class Dataset:
     name: DatasetName
     file: str
     digest: str
-    part: Part
     questions: tuple[Question, ...]
 
 
-def read(name: DatasetName, path: Path, *, part: Part = "all", titles: bool = False) -> Dataset:
-    """The questions of a released file, or those of one half, by their text.
+def read(name: DatasetName, path: Path, *, titles: bool = False) -> Dataset:
+    """The questions of a released file.
 
-    The training half of RAMDocs may have trained the tagger that comes with the program. Titles of
-    AmbigDocs name the entity that a document is about. The paper's agents do not see them; here
-    they do with `titles`.
+    Titles of AmbigDocs name the entity that a document is about. The paper's agents do not see
+    them; here they do with `titles`.
 
     Raises:
-        InputError: The file cannot be read, is of another format, or has no question in this half.
+        InputError: The file cannot be read, or is of another format.
     """
     release, as_question = _RELEASES[name]
     released = enumerate(release(path), start=1)
     questions = _with_distinct_ids([as_question(row, number) for number, row in released])
     if not titles:
         questions = [question.untitled() for question in questions]
-    chosen = in_part(questions, part, lambda question: question.question)
-    if not chosen:
-        raise InputError(f"{path} has no question in the {part} half; choose another --half")
     digest = hashlib.sha256(read_bytes(path)).hexdigest()
-    return Dataset(name, path.name, digest, part, tuple(chosen))
+    return Dataset(name, path.name, digest, tuple(questions))
 
 
 def sampled(questions: Sequence[Question], n: int, seed: int) -> tuple[Question, ...]:

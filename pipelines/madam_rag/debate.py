@@ -8,13 +8,10 @@ from typing import Final, Literal
 
 from pipelines import prompts
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import Relation
-from pipelines.evidence.labeller import Labeller, label_pairs
 from pipelines.madam_rag.replies import (
     AgentReply,
     Conclusion,
     Debate,
-    Reliability,
     Round,
     ask_agent,
     ask_conclusion,
@@ -23,54 +20,8 @@ from pipelines.madam_rag.settings import Agreement, DebateSettings, Replies
 from pipelines.metrics.alce import normalised
 from pipelines.metrics.answers import canonical
 from pipelines.prompts import Prompt
-from pipelines.text.declarative import declarative
 from pipelines.text.refusals import is_unknown
 from serving.client import Client
-
-
-async def reliability(
-    question: str, replies: Sequence[AgentReply], documents: Sequence[Document], labeller: Labeller
-) -> tuple[Reliability | None, ...]:
-    """Count for each agent which other documents support its answer and which contradict it.
-
-    Question and answer are put as one statement, which every document but the agent's own is
-    judged by. An answer that no other document knows of has neither, whether it is right for
-    another entity of the name or not: the aggregator weighs it, nothing is left out.
-
-    Agents have one document each, in their order; documents have distinct ids.
-
-    Returns:
-        One per agent; None of an agent that gives no answer.
-    """
-    claims = [
-        None
-        if reply.answer is None or is_unknown(reply.answer)
-        else declarative(question, reply.answer)
-        for reply in replies
-    ]
-    others = [[*documents[:agent], *documents[agent + 1 :]] for agent in range(len(documents))]
-    wanted = dict.fromkeys(
-        (claim, document)
-        for claim, given in zip(claims, others, strict=True)
-        if claim is not None
-        for document in given
-    )
-    judged, _ = await label_pairs(labeller, list(wanted))
-
-    def tally(claim: str, given: Sequence[Document]) -> Reliability:
-        every = [judged[claim, document.id] for document in given]
-        relations = [each.relation for each in every if each.refusal is None]
-        return Reliability(
-            support=relations.count(Relation.SUPPORTS),
-            refute=relations.count(Relation.CONTRADICTS),
-            others=len(relations),
-        )
-
-    return tuple(
-        None if claim is None else tally(claim, given)
-        for claim, given in zip(claims, others, strict=True)
-    )
-
 
 NAMELESS: Final = "the released code names no final answer after a single round"
 """Why a debate of one round has none as released; its aggregate stands in the round."""
@@ -86,15 +37,10 @@ _VARIABLES: Final = {
 
 @dataclass(frozen=True)
 class Panel:
-    """Who debates: one model with an agent's prompt and an aggregator's.
-
-    A labeller tells which documents support or contradict an agent's answer, for the aggregator to
-    see; None leaves that out, as the paper does.
-    """
+    """Who debates: one model with an agent's prompt and an aggregator's."""
 
     client: Client
     prompts: Mapping[str, Prompt]
-    labeller: Labeller | None = None
 
     def prompt(self, role: Literal["agent", "aggregator"], replies: Replies) -> Prompt:
         """The prompt of a role, as such replies need it."""
@@ -114,9 +60,7 @@ class Statement:
     raw: str | None = None
 
 
-def panel(
-    client: Client, overrides: Path | None = None, *, labeller: Labeller | None = None
-) -> Panel:
+def panel(client: Client, overrides: Path | None = None) -> Panel:
     """A panel with its prompts.
 
     Raises:
@@ -126,7 +70,7 @@ def panel(
         name: prompts.load(f"madam_rag/{name}", variables, overrides)
         for name, variables in _VARIABLES.items()
     }
-    return Panel(client, loaded, labeller)
+    return Panel(client, loaded)
 
 
 async def debate(
@@ -161,11 +105,8 @@ async def debate(
         if not settings.aggregator or (agreed and settings.closing == "previous"):
             rounds.append(Round(agents=tuple(replies)))
             continue
-        tallies: tuple[Reliability | None, ...] = ()
-        if panel.labeller is not None:
-            tallies = await reliability(question, replies, documents, panel.labeller)
-        aggregate = await _aggregate(question, replies, tallies, panel, settings)
-        rounds.append(Round(agents=tuple(replies), aggregate=aggregate, reliability=tallies))
+        aggregate = await _aggregate(question, replies, panel, settings)
+        rounds.append(Round(agents=tuple(replies), aggregate=aggregate))
     nameless = settings.replies == "released" and settings.aggregator and settings.rounds == 1
     return Debate(rounds=tuple(rounds), agreed=agreed, problem=NAMELESS if nameless else None)
 
@@ -235,7 +176,6 @@ async def _agent(
 async def _aggregate(
     question: str,
     replies: Sequence[AgentReply],
-    tallies: Sequence[Reliability | None],
     panel: Panel,
     settings: DebateSettings,
 ) -> Conclusion:
@@ -244,12 +184,9 @@ async def _aggregate(
             "speaker": f"AGENT {number}",
             "answer": "(could not be read)" if reply.answer is None else reply.answer or "unknown",
             "explanation": reply.explanation,
-            "reliability": None if tally is None else tally.model_dump(),
             "raw": reply.raw,
         }
-        for number, (reply, tally) in enumerate(
-            zip(replies, tallies or [None] * len(replies), strict=True), start=1
-        )
+        for number, reply in enumerate(replies, start=1)
     ]
     messages = panel.prompt("aggregator", settings.replies).messages(
         question=question, responses=responses, form=settings.form

@@ -5,21 +5,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Final
+from typing import Annotated, ClassVar, Final
 
 from pydantic import Field
 
 from pipelines.data import ramdocs
-from pipelines.data.released import Part
 from pipelines.errors import InputError
-from pipelines.evidence.judge import model_of, tagger_of
-from pipelines.evidence.labeller import Labeller
-from pipelines.evidence.nli import nli_labeller
-from pipelines.evidence.store import stored
+from pipelines.evidence.judge import model_of
 from pipelines.experiment.cost import Cost, Tokens, call
 from pipelines.experiment.experiment import Experiment, Models, Plan, Work
 from pipelines.experiment.needs import Needs
-from pipelines.experiment.options import RunOptions, ServerOptions, source_of, tagger_named
+from pipelines.experiment.options import RunOptions, ServerOptions, decided_by
 from pipelines.experiment.publish import Publication, Runs
 from pipelines.madam_rag.constructions import MOST, misinformation, support_imbalance
 from pipelines.madam_rag.data import (
@@ -34,8 +30,7 @@ from pipelines.madam_rag.data import (
     sampled,
     statistics,
 )
-from pipelines.madam_rag.debate import panel, reliability
-from pipelines.madam_rag.example_scores import SCORES, verdict
+from pipelines.madam_rag.debate import panel
 from pipelines.madam_rag.methods import (
     ASTUTE,
     COMPARED,
@@ -45,7 +40,6 @@ from pipelines.madam_rag.methods import (
     GROUP_TOKENS,
     INTERNAL,
     NO_RAG,
-    WITH_RELIABILITY,
     WITHOUT_AGGREGATOR,
     ExperimentName,
     Methods,
@@ -54,9 +48,9 @@ from pipelines.madam_rag.methods import (
     baseline_prompts,
     outcome,
 )
-from pipelines.madam_rag.replies import AgentReply, Conclusion, Reliability
-from pipelines.madam_rag.scores import base_id
-from pipelines.madam_rag.settings import AS_IN_PAPER, UNTOLD, DebateOptions, DebateSettings
+from pipelines.madam_rag.metrics import METRICS, base_id, verdict_of_question
+from pipelines.madam_rag.replies import Conclusion
+from pipelines.madam_rag.settings import AS_IN_PAPER, DebateOptions, DebateSettings
 from pipelines.option import Only, Option
 from serving.errors import RequestError
 
@@ -73,9 +67,8 @@ def cost(
     No RAG takes one call, a concatenated prompt one that reads all documents, Astute RAG two and
     one for each consolidation, which read documents, recalled passages and the last context. A
     debate of n documents takes n calls and one of the aggregator a round, for two rounds to T: an
-    agent reads its document and what it hears, the aggregator all replies. Where answers are
-    compared with other documents, it takes n(n-1) pairs a round, and as many for the data's
-    answers. Debates begin with the same calls.
+    agent reads its document and what it hears, the aggregator all replies. Debates begin with the
+    same calls.
     """
     form, asked = {"question": "", "form": settings.form}, tokens(question.question)
     texts = [each.document.as_read() for each in question.documents]
@@ -92,8 +85,7 @@ def cost(
             total += _astute(question, tokens, settings, consolidations)
         else:
             held = settings.without_aggregator() if name == WITHOUT_AGGREGATOR else settings
-            told = name == WITH_RELIABILITY
-            debate = _debate(question, tokens, held, told=told)
+            debate = _debate(question, tokens, held)
             least = max(least, debate.calls[0])
             total += debate.times(1, 0)
     return total + Cost((least, 0))
@@ -120,7 +112,7 @@ def _astute(
     return recalled + smaller + call(own + shown, reply)
 
 
-def _debate(question: Question, tokens: Tokens, settings: DebateSettings, *, told: bool) -> Cost:
+def _debate(question: Question, tokens: Tokens, settings: DebateSettings) -> Cost:
     released = settings.replies == "released"
     kind, form = ("_released", {}) if released else ("", {"form": settings.form})
     texts = [
@@ -132,11 +124,10 @@ def _debate(question: Question, tokens: Tokens, settings: DebateSettings, *, tol
         f"madam_rag/agent{kind}", question="", document="", heard=[said] * count, **form
     )
     heard = max(settings.conclusion_tokens, (count - 1) * reply)
-    others = {"support": 10, "refute": 10, "others": 10} if told else None
     aggregator = tokens.prompt(
         f"madam_rag/aggregator{kind}",
         question="",
-        responses=[said | {"reliability": others}] * count,
+        responses=[said] * count,
         **form,
     )
     every, least = count * settings.rounds, len({*texts}) * min(2, settings.rounds)
@@ -146,8 +137,6 @@ def _debate(question: Question, tokens: Tokens, settings: DebateSettings, *, tol
     if settings.aggregator:  # which is asked nothing new where all agents repeat themselves
         concluded = call(aggregator + asked + count * reply, settings.conclusion_tokens)
         total += concluded.times(settings.rounds, 1)
-    if told:
-        total += Cost(pairs=(settings.rounds + 1) * count * (count - 1))
     return total
 
 
@@ -227,9 +216,6 @@ class MadamOptions(RunOptions, DebateOptions, ServerOptions):
             panel=PANEL,
         ),
     ] = CONSOLIDATIONS
-    half: Annotated[Part, Option("Which half of the questions, by their text.", panel=PANEL)] = (
-        "all"
-    )
     sample: Annotated[
         int | None,
         Field(ge=1),
@@ -264,7 +250,7 @@ def plan(options: MadamOptions) -> Plan[Question, QuestionResult]:
         )
     settings, often = options.debate, options.consolidations
     path = options.data or SAMPLES
-    data = read(dataset, path, part=options.half, titles=options.titles)
+    data = read(dataset, path, titles=options.titles)
     chosen = data.questions
     if options.sample is not None:
         chosen = sampled(chosen, options.sample, options.seed)
@@ -274,35 +260,25 @@ def plan(options: MadamOptions) -> Plan[Question, QuestionResult]:
             f"{path} has no question that --experiment {experiment} can be made of; see "
             "docs/madam-rag.md for what it needs"
         )
-    where = source_of(options, "generator")
-    tagger = tagger_named(options.tagger, where) if options.reliability else None
-    names = COMPARED[experiment] + ((WITH_RELIABILITY,) if options.reliability else ())
+    names = COMPARED[experiment]
 
     varied = () if experiment == "methods" else (experiment,)
     entry = ".".join((EXPERIMENT.name, dataset, *varied))
 
     def work(models: Models) -> Sequence[Work[Question, QuestionResult]]:
-        labeller = None if tagger is None else stored(nli_labeller(tagger), models.store)
-        members = panel(models.asked, models.prompts, labeller=labeller)
+        members = panel(models.asked, models.prompts)
         baselines = baseline_prompts(models.prompts)
         methods = Methods(names, members, baselines, settings, often)
         debating = (members.prompt(role, settings.replies) for role in ("agent", "aggregator"))
         prompts = (*baselines.values(), *debating)
-        config: dict[str, Any] = {
+        config = {
             "data": {"name": data.file, "sha256": data.digest},
-            "half": data.part,
-            "sample": options.sample and {"n": options.sample, "seed": options.seed},
-            **({"titles": True} if options.titles else {}),
-            "experiment": experiment,
+            **decided_by(options),
             "methods": list(names),
-            "debate": settings.model_dump(),
-            **({} if often == CONSOLIDATIONS else {"consolidations": often}),
             "model": model_of(models.asked),
             "prompts": {prompt.name: prompt.digest for prompt in prompts},
             "sampling": {"temperature": 0.0, "seed": 0},
         }
-        if tagger is not None:
-            config["tagger"] = tagger_of(tagger)
         released = dataset == RAMDOCS and options.data is not None
         return [
             Work(
@@ -315,7 +291,7 @@ def plan(options: MadamOptions) -> Plan[Question, QuestionResult]:
 
     return Plan(
         questions,
-        Needs(role="generator", tagger=tagger, untagged=UNTOLD),
+        Needs(role="generator"),
         work,
         _summary(data, questions, names),
         cost=partial(cost, names=names, settings=settings, consolidations=often),
@@ -366,28 +342,15 @@ async def answered(question: Question, methods: Methods, *, stop: bool) -> Quest
         asked=question,
         status="incomplete" if refusals else "answered",
         outcomes=dict(zip(methods.names, outcomes, strict=True)),
-        borne_out=await _borne_out(question, methods.panel.labeller),
     )
-
-
-async def _borne_out(
-    question: Question, labeller: Labeller | None
-) -> tuple[Reliability | None, ...]:
-    if labeller is None:
-        return ()
-    replies = [AgentReply(answer=each.answer) for each in question.documents]
-    documents = [each.document for each in question.documents]
-    return await reliability(question.question, replies, documents, labeller)
 
 
 def _summary(data: Dataset, questions: Sequence[Question], names: Sequence[str]) -> str:
     documents = f"{sum(len(each.documents) for each in questions):,} documents"
-    of_half = "" if data.part == "all" else f", {data.part} half"
     levels = len({each.level for each in questions})
     eligible = f" ({len(questions) // levels:,} at {levels} levels)" if levels > 1 else ""
     return (
-        f"{len(questions):,} questions{eligible} from {data.file}{of_half}, {documents}\n"
-        f"{', '.join(names)}"
+        f"{len(questions):,} questions{eligible} from {data.file}, {documents}\n{', '.join(names)}"
     )
 
 
@@ -418,7 +381,7 @@ EXPERIMENT = Experiment(
     plan=plan,
     failed=_failed,
     publish=_publication,
-    scores=SCORES,
-    verdict=verdict,
+    metrics=METRICS,
+    verdict=verdict_of_question,
     cluster=base_id,
 )

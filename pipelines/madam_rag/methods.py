@@ -1,7 +1,7 @@
 """The methods that are compared: no documents, all documents, Astute RAG, debate (section 5.1)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeVar
 
@@ -16,7 +16,6 @@ from pipelines.madam_rag.replies import (
     Conclusion,
     Debate,
     Explanation,
-    Reliability,
     Short,
     ask,
     ask_conclusion,
@@ -283,16 +282,12 @@ class QuestionResult(BaseModel, frozen=True):
         status: "answered"; "incomplete" where some method could not be asked, "failed" where none
             could. The last two are tried again when the run is resumed.
         outcomes: Method -> what it makes of the question; see `methods.METHODS`.
-        borne_out: For each document, how the others relate to the answer that it gives by the data:
-            what an aggregator would be told of agents that read without a mistake. None of a
-            document without an answer; empty where reliability was not asked for.
     """
 
     id: str
     asked: Question
     status: Literal["answered", "incomplete", "failed"]
     outcomes: dict[str, Outcome] = {}
-    borne_out: tuple[Reliability | None, ...] = ()
     error: str | None = None
 
 
@@ -301,7 +296,6 @@ CONCATENATED: Final = "Concatenated prompt"
 ASTUTE: Final = "Astute RAG"
 MADAM: Final = "MADAM-RAG"
 WITHOUT_AGGREGATOR: Final = "MADAM-RAG w/o aggregator"
-WITH_RELIABILITY: Final = "MADAM-RAG + reliability"
 
 METHODS: Final = (NO_RAG, CONCATENATED, ASTUTE, MADAM)
 """Those of Table 1."""
@@ -335,8 +329,8 @@ class Methods:
 async def outcome(name: str, question: Question, methods: Methods) -> Outcome:
     """What one method makes of a question; raises as `debate`."""
     documents = [each.document for each in question.documents]
-    text, panel, settings = question.question, methods.panel, methods.settings
-    asked = (panel.client, methods.baselines, settings)
+    text, settings = question.question, methods.settings
+    asked = (methods.panel.client, methods.baselines, settings)
     if name == NO_RAG:
         return Outcome(concluded=await no_rag(text, *asked), calls=1)
     if name == CONCATENATED:
@@ -347,7 +341,5 @@ async def outcome(name: str, question: Question, methods: Methods) -> Outcome:
         return Outcome(concluded=concluded, calls=path.calls, consolidation=path)
     if name == WITHOUT_AGGREGATOR:
         settings = settings.without_aggregator()
-    if name != WITH_RELIABILITY:
-        panel = replace(panel, labeller=None)
-    held = await debate(text, documents, panel, settings)
+    held = await debate(text, documents, methods.panel, settings)
     return Outcome(concluded=held.concluded, calls=held.calls, debate=held)

@@ -42,24 +42,15 @@ class Conclusion(BaseModel, frozen=True):
     raw: str | None = None
 
 
-class Reliability(BaseModel, frozen=True):
-    """How many of the other documents support an agent's answer and contradict it."""
-
-    support: int
-    refute: int
-    others: int
-
-
 class Round(BaseModel, frozen=True):
     """One round: a reply for each document, and what the aggregator made of them.
 
     There is no aggregate without an aggregator, or where a debate that closes with the round before
-    needs none. Reliability is one per agent, where it was asked for; None without an answer.
+    needs none.
     """
 
     agents: tuple[AgentReply, ...]
     aggregate: Conclusion | None = None
-    reliability: tuple[Reliability | None, ...] = ()
 
     @property
     def concluded(self) -> Conclusion:

@@ -52,9 +52,6 @@ AS_RELEASED: Final = (
 
 PANEL: Final = "Debate (MADAM-RAG, section 4)"
 
-UNTOLD: Final = "a debate without --reliability"
-"""Why a tagger is not asked."""
-
 History = Literal["aggregate", "agents"]
 Agreement = Literal["same", "contained", "never"]
 Closing = Literal["last", "previous"]
@@ -152,15 +149,6 @@ class DebateOptions(WithPresets, frozen=True, extra="forbid"):
             "As the paper's released code: `--history agents --agreement contained --closing "
             "previous --replies released`, 128 tokens a reply.",
             name="--as-released",
-            panel=PANEL,
-        ),
-    ] = False
-    reliability: Annotated[
-        bool,
-        Option(
-            "Tell the aggregator how many other documents support each agent's answer and how "
-            "many contradict it, by the tagger.",
-            name="--reliability",
             panel=PANEL,
         ),
     ] = False

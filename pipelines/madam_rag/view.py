@@ -6,10 +6,18 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from pipelines.madam_rag.blocks import NOT_RIGHT, VERDICTS, content, verdict
-from pipelines.madam_rag.figures import figures
+from pipelines.madam_rag.blocks import NOT_RIGHT, VERDICTS, content
 from pipelines.madam_rag.methods import CONCATENATED, MADAM, NO_RAG, QuestionResult
-from pipelines.madam_rag.scores import Part, Results, parts, scored, shown_methods
+from pipelines.madam_rag.metrics import (
+    ANSWERS,
+    EXACT,
+    Answers,
+    Part,
+    Results,
+    parts,
+    shown_methods,
+    verdict,
+)
 from pipelines.metrics.estimate import Estimate
 from pipelines.report import explorer, glance
 from pipelines.report.explorer import Example, ExperimentView, Facet, address
@@ -30,12 +38,6 @@ from pipelines.report.views import (
 NAME = "madam-rag"
 TITLE = "MADAM-RAG"
 
-_MEASURES: Final = {
-    "exact_match": "Exact match",
-    "precision": "Precision",
-    "recall": "Recall",
-    "f1": "F1",
-}
 _EXPERIMENTS: Final = {
     "support": ("Imbalance", "documents for the other answer"),
     "misinformation": ("Misinformation", "documents with misinformation"),
@@ -63,15 +65,13 @@ def view(
         finding=finding(results, configs),
         parts=_parts(results, made),
         facets=(
-            Facet("Verdict", (*words(VERDICTS), _ALONE, _MISSED), methods),
+            Facet("Verdict", (*words(VERDICTS.values()), _ALONE, _MISSED), methods),
             Facet("Right answers", ("several", "one", "not known")),
             Facet("Level", tuple(map(str, range(20)))),
         ),
         runs={run: _title(run, own) for run, own in results.items()},
         noun=("question", "questions"),
-        models=glance.models_used(
-            configs.values(), {"model": "agents and baselines", "tagger": "reliability"}
-        ),
+        models=glance.models_used(configs.values(), {"model": "agents and baselines"}),
         facts=tuple(
             (_title(run, results[run]), f"{config['data']['name']} ({_held(config, results[run])})")
             for run, config in configs.items()
@@ -126,7 +126,7 @@ def finding(results: Results, configs: Mapping[str, Mapping[str, Any]]) -> glanc
 
 def _example(methods: Sequence[str], run: str, result: QuestionResult) -> Example:
     asked = result.asked
-    judged = {method: worth for method in methods if (worth := verdict(result, method))}
+    judged = {method: VERDICTS[worth] for method in methods if (worth := verdict(result, method))}
     told = values(judged)
     if {RIGHT, NOT_RIGHT} <= {*judged.values()}:
         apart = {RIGHT: _ALONE, NOT_RIGHT: _MISSED}
@@ -188,7 +188,7 @@ def _parts(results: Results, made: Sequence[Table]) -> tuple[explorer.Part, ...]
             "The same questions with more and more documents for one of their answers, or with "
             "more and more misinformation.",
         ),
-        explorer.Part("Agents", picked(tables, "agents debates reliability")),
+        explorer.Part("Agents", picked(tables, "debates")),
         explorer.Part(
             "The data",
             picked(tables, "statistics distributions"),
@@ -208,23 +208,20 @@ def _parts(results: Results, made: Sequence[Table]) -> tuple[explorer.Part, ...]
 
 
 def _exact(part: Part, method: str) -> Estimate | None:
-    return estimate_of(figures(scored(part.results, method))[0])
+    return EXACT.of(Answers(part, method))
 
 
 def _made_by(config: Mapping[str, Any]) -> str:
-    """Which model wrote, and which tagged where reliability was asked for."""
-    written = f"all answers written by {config['model']['name']}"
-    if "tagger" not in config:
-        return written
-    return f"{written}; reliability of documents judged by {glance.model_name(config['tagger'])}"
+    """Which model wrote."""
+    return f"all answers written by {config['model']['name']}"
 
 
 def round_plots(table: Table | None) -> Iterator[Markup]:
     """Each measure by rounds, with and without aggregator (Figure 3)."""
     for (name,), own in grouped(own_rows(table), "data") if table else ():
-        for key, title in _MEASURES.items():
-            titles = (f"{title} by round, {name}", "rounds", "share")
-            yield from _lines(own, "aggregator", "rounds", key, titles)
+        for metric in ANSWERS:
+            titles = (f"{metric.title} by round, {name}", "rounds", "share")
+            yield from _lines(own, "aggregator", "rounds", metric.key, titles)
 
 
 def level_plots(table: Table | None) -> Iterator[Markup]:

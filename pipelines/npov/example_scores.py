@@ -1,27 +1,29 @@
-"""How detectors rank one error, for runs to be compared by."""
+"""How detectors rank one error."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
-from pipelines.experiment.scores import Score, Values, short
+from pipelines.experiment.metric import Metric, Values
 from pipelines.npov.areas import OF_RUNS, Detector, won
 from pipelines.npov.result import KINDS, ErrorKind, NpovResult
 from pipelines.npov.sets import SLICES
 
 
-def _ranked(kind: ErrorKind, detector: str) -> Callable[[Sequence[NpovResult]], Values]:
-    def values(results: Sequence[NpovResult]) -> Values:
+def _ranked(kind: ErrorKind) -> Callable[[Sequence[NpovResult], str], Values]:
+    def values(results: Sequence[NpovResult], detector: str) -> Values:
         found = (won({"": results}, part, kind, Detector(None, detector)) for part in SLICES)
         return {result.id: value for own in found for result, value in own}
 
     return values
 
 
-SCORES: Final[Mapping[str, Score[NpovResult]]] = {
-    f"{kind}.{short(detector)}": Score(
-        f"Ranked above what it was made from: {kind}, {detector}", _ranked(kind, detector)
+METRICS: Final = tuple(
+    Metric(
+        kind,
+        f"Ranked above what it was made from: {kind}",
+        _ranked(kind),
+        {detector: detector for detector in OF_RUNS},
     )
     for kind in KINDS
-    for detector in OF_RUNS
-}
-"""By names such as "coverage.salience-max"; ties count half."""
+)
+"""Compared by names such as "coverage.salience-max"; ties count half."""

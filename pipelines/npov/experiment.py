@@ -29,7 +29,7 @@ from pipelines.npov import annotation
 from pipelines.npov import synthesis as paraphrases
 from pipelines.npov.decoder import DecoderOptions, decoder_folder
 from pipelines.npov.example import as_read, npov_prompt
-from pipelines.npov.example_scores import SCORES
+from pipelines.npov.example_scores import METRICS
 from pipelines.npov.result import NpovResult
 from pipelines.npov.sets import ORGANIC, Case, SyntheticSet, limited, synthetic_cases
 from pipelines.npov.settings import AS_IN_PAPER, SALIENCE_PANEL, GradientSettings, SalienceSettings
@@ -402,7 +402,7 @@ EXPERIMENT = Experiment(
     plan=plan,
     failed=lambda case, reason: case.result(status="failed", reason=reason),
     publish=_publication,
-    scores=SCORES,
+    metrics=METRICS,
     cluster=lambda result: result.cluster,
     refusals=(InputError, RequestError, SalienceError),
     in_flight=1,  # gradients take the whole machine

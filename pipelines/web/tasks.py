@@ -266,13 +266,6 @@ class DebateTask(OfDocuments, frozen=True):
         Literal[1, 2, 3],
         Shown("Rounds, at most", labels={1: "1", 2: "2", 3: "3"}),
     ] = 3
-    reliability: Annotated[
-        Literal["no", "yes"],
-        Shown(
-            "Reliability",
-            labels={"no": "not told", "yes": "the aggregator is told what the tagger says of it"},
-        ),
-    ] = "no"
 
     def needs(self, server: ServerOptions) -> Needs:
         """See `Task`."""
@@ -288,12 +281,7 @@ class DebateTask(OfDocuments, frozen=True):
         return await debate(asked, self._options(server), models, tell)
 
     def _options(self, server: ServerOptions) -> PanelOptions:
-        options = of_server(
-            server,
-            PanelOptions,
-            debate=DebateSettings(rounds=self.rounds),
-            reliability=self.reliability == "yes",
-        )
+        options = of_server(server, PanelOptions, debate=DebateSettings(rounds=self.rounds))
         debate_settings(options)
         return options
 

@@ -21,7 +21,6 @@ with atheris.instrument_imports(include=["pipelines", "serving", "nli"]):
     from pydantic import ValidationError
 
     from nli.sentences import sentences
-    from pipelines.cli.terminal import plain, plain_json
     from pipelines.conflicts.citations import cited_sentences
     from pipelines.conflicts.strategies import TypedAnswer, bare
     from pipelines.conflictscore.truthfulqa.result import Options, read_choice
@@ -31,6 +30,7 @@ with atheris.instrument_imports(include=["pipelines", "serving", "nli"]):
     from pipelines.report.explorer import table_html as html
     from pipelines.report.table import Column, Table
     from pipelines.report.template import embedded
+    from pipelines.report.terminal import plain, plain_json
     from pipelines.report.texts import visible
     from pipelines.trust.trial import LEAST_QUOTED, unquoted
     from serving.schemas import whole_part

@@ -24,8 +24,13 @@ COMPARED: Mapping[str, tuple[str, str, str, Mapping[str, str]] | None] = {
     "scores": ("cs_c", "scores", "cs_c", {"variant": "all"}),
     "truth": ("choice.rag", "truthfulqa_binary", "accuracy", {"condition": "RAG"}),
     "conrag": ("stance.conrag", "conrag_stance", "accuracy", {"method": "ConRAG"}),
-    "conflicts": ("type.choice", "conflicts_types", "accuracy", {"classifier": "LLM, by choice"}),
-    "debates": ("exact.no-rag", "madam_methods", "exact_match", {"method": "No RAG"}),
+    "conflicts": (
+        "accuracy.llm-by-choice",
+        "conflicts_types",
+        "accuracy",
+        {"classifier": "LLM, by choice"},
+    ),
+    "debates": ("exact_match.no-rag", "madam_methods", "exact_match", {"method": "No RAG"}),
     **dict.fromkeys(("detection", "reports", "both-sides", "npov")),
 }
 """A folder of each experiment -> a score, and the table, column and cells where its mean stands."""
@@ -72,10 +77,10 @@ def test_scores_are_in_their_ranges_and_those_of_the_tables(
     assert not found.changes
     assert found.scores
     for pair in found.scores:
-        low, high = pair.score.bounds
+        low, high = pair.score.metric.bounds
         assert all(low <= value <= high for value in pair.first.values()), pair.name
         assert pair.first.keys() <= pair.match.first.results.keys()
-        assert pair.score.test == "sign flips" or {*pair.first.values()} <= {0, 1}
+        assert pair.score.metric.test == "sign flips" or {*pair.first.values()} <= {0, 1}
         assert pair.comparison.difference is None or pair.comparison.difference.value == 0
     for verdicts in found.verdicts:
         assert all(one and one == other for one, other in verdicts.verdicts.values())

@@ -120,7 +120,6 @@ def presets() -> list[tuple[str, str]]:
     [
         ("conflicts", {"settings": {"guided": True}}),
         ("conflicts", {"settings": {"dates": True}}),
-        ("conflicts", {"settings": {"thresholds": ["0.4"]}}),
         ("truthfulqa", {"hedge": True}),
         ("truthfulqa", {"claim_of_choice": "statement"}),
         ("truthfulqa", {"most_documents": 5}),

@@ -1,13 +1,13 @@
 """The tables of CONFLICTS' evaluation from results worked out by hand (sections 4 and 5)."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.conflicts.data import Query, Source
+from pipelines.conflicts.metrics import BY_FORM, JOINT, MAJORITY, MERGED, Part, classified
 from pipelines.conflicts.pipeline import STRATEGIES
 from pipelines.conflicts.result import (
     Adherence,
@@ -22,22 +22,7 @@ from pipelines.conflicts.result import (
     Strategy,
     Verdicts,
 )
-from pipelines.conflicts.tables.all import all_tables
-from pipelines.conflicts.tables.answers import answers, behaviour, by_told, by_type
-from pipelines.conflicts.tables.scores import (
-    BY_FORM,
-    JOINT,
-    MAJORITY,
-    MERGED,
-    Part,
-    Slice,
-    adherence,
-    answer_recall,
-    baseline,
-    classification,
-    grounding,
-)
-from pipelines.conflicts.tables.types import confusion
+from pipelines.conflicts.tables import all_tables, answers, behaviour, confusions
 from pipelines.conflicts.taxonomy import Classifier, ConflictType, Prediction
 from pipelines.metrics.estimate import Estimate
 from pipelines.report.table import Cell, Table
@@ -92,13 +77,10 @@ def unread(told: ConflictType | None = None) -> Outcome:
 def gives(
     type_: ConflictType | None,
     by: Classifier = "yes-no",
-    abstained: bool = False,
     probabilities: dict[ConflictType, float] | None = None,
 ) -> Prediction:
-    problem = "no number" if type_ is None and not abstained else None
-    return Prediction(
-        type=type_, by=by, abstained=abstained, problem=problem, probabilities=probabilities
-    )
+    problem = "no number" if type_ is None else None
+    return Prediction(type=type_, by=by, problem=problem, probabilities=probabilities)
 
 
 def gives_twice(type_: ConflictType, *shares: float) -> list[Prediction]:
@@ -137,7 +119,7 @@ OWN = [
     ),
     result(
         query("o3", OUTDATED, "1889"),
-        [gives(None, abstained=True)],
+        [gives(None)],
         vanilla=says(N, adheres=True),
         pipeline=says(N, adheres=False, told=MISINFORMATION),
     ),
@@ -187,26 +169,25 @@ def only(found: dict[str, Cell], *keys: str) -> list[Cell]:
 
 
 def test_every_table_is_there() -> None:
-    names = "statistics types confusion type_differences coverage answers behaviour by_type"
-    names += " differences told grounding citations failures"
+    names = "statistics types confusion type_differences answers behaviour differences grounding"
+    names += " failures"
     assert set(tables()) == {f"conflicts_{name}" for name in names.split()}
     assert all(table.rows == () for table in all_tables([]))
 
 
-def test_accuracy_of_answered_and_of_all() -> None:
+def test_accuracy() -> None:
     found = record(tables()["conflicts_types"], classifier=RULE)
-    # o1, n1, p1 are right, o2 and m1 wrong; o3 abstained, o4 could not be read: 3 of 5, and of 7.
-    # u1 has no gold type and f1 failed.
-    assert only(found, "queries", "failed", "untyped", "abstained", "unreadable") == [9, 1, 1, 1, 1]
-    assert found["accuracy"] == pytest.approx(3 / 5)
-    assert found["accuracy_of_all"] == pytest.approx(3 / 7)
+    # o1, n1, p1 are right, o2 and m1 wrong; o3 and o4 could not be read: 3 of 7. u1 has no gold
+    # type and f1 failed.
+    assert only(found, "queries", "failed", "untyped", "unreadable") == [9, 1, 1, 2]
+    assert found["accuracy"] == pytest.approx(3 / 7)
     # F1: outdated TP 1, FP 1 (m1), FN 1 (o2): 1/2; no conflict TP 1, FP 1: 2/3; opinions 1;
     # misinformation 0; complementary information never occurs and has none.
     assert found["macro_f1"] == pytest.approx((1 / 2 + 2 / 3 + 1 + 0) / 4)
     assert found["writer"] is None
     (interval,) = records(tables()["conflicts_types"], classifier=RULE)
-    assert isinstance(interval["accuracy_of_all"], Estimate)
-    assert interval["accuracy_of_all"].n == 7
+    assert isinstance(interval["accuracy"], Estimate)
+    assert interval["accuracy"].n == 7
 
 
 def test_the_most_frequent_type() -> None:
@@ -229,48 +210,35 @@ def test_the_most_frequent_type_of_each_kind_of_question() -> None:
     ]
     # Over all, three of each of two types, of which no conflict is the first: 3 of 6. Of yes or no
     # it is opinions, 2 of 3; of the others no conflict, 2 of 3.
-    assert sum(baseline(own, MAJORITY).right().values()) == 3
-    found = baseline(own, BY_FORM)
-    assert [given for _, given in found.pairs.values()] == [OPINIONS] * 3 + [NO_CONFLICT] * 3
-    assert sum(found.right().values()) == 4
-    assert found.untyped == 1
+    assert sum(gold == given for gold, given in classified(own, MAJORITY).values()) == 3
+    found = classified(own, BY_FORM)
+    assert [given for _, given in found.values()] == [OPINIONS] * 3 + [NO_CONFLICT] * 3
+    assert sum(gold == given for gold, given in found.values()) == 4
+    assert "Is it tall?" not in found
 
 
 def test_the_taxonomy_aware_strategy_is_a_classifier() -> None:
     found = record(tables()["conflicts_types"], classifier=JOINT)
-    assert only(found, "unreadable", "accuracy", "accuracy_of_all") == [1, 0, 0]
+    assert only(found, "unreadable", "accuracy") == [1, 0]
     assert found["writer"] == "small"
 
 
 def test_what_was_taken_for_what() -> None:
     found = record(tables()["conflicts_confusion"], classifier=RULE, gold="Outdated information")
     kinds = [str(each) for each in ConflictType]
-    assert only(found, *kinds, "abstained", "unreadable") == [1, 0, 0, 1, 0, 1, 1]
+    assert only(found, *kinds, "unreadable") == [1, 0, 0, 1, 0, 2]
     found = record(tables()["conflicts_confusion"], classifier=RULE, gold="Misinformation")
-    assert only(found, *kinds, "abstained", "unreadable") == [0, 0, 0, 1, 0, 0, 0]
+    assert only(found, *kinds, "unreadable") == [0, 0, 0, 1, 0, 0]
 
 
 def test_differences_between_classifiers() -> None:
     found = record(tables()["conflicts_type_differences"], first=RULE, second=MAJORITY)
-    # Over o1, o2, m1, n1, p1: 1 0 0 1 1 less 1 1 0 0 0. Of three discordant ones the rule has two.
-    assert found["difference"] == pytest.approx(1 / 5)
-    assert only(found, "p", "queries") == [1.0, 5]
+    # Over o1 to o4, m1, n1, p1: 1 0 0 0 0 1 1 less 1 1 1 1 0 0 0. Of five discordant ones the rule
+    # has two.
+    assert found["accuracy"] == pytest.approx(-1 / 7)
+    assert only(found, "accuracy_p", "n") == [1.0, 7]
     # Three classifiers: three pairs, and each against both baselines.
     assert len(records(tables()["conflicts_type_differences"])) == 3 + 3 * 2
-
-
-def test_what_abstention_would_bring() -> None:
-    # Most probable: o1 0.9 and right, o2 0.5 and wrong, n1 0.34 and right.
-    worth = {
-        each["threshold"]: (each["kept"], each["accuracy"].value)
-        for each in records(tables()["conflicts_coverage"])
-        if isinstance(each["accuracy"], Estimate)
-    }
-    assert worth == {
-        "0.3": (3, pytest.approx(2 / 3)),
-        **dict.fromkeys(("0.4", "0.5"), (2, 1 / 2)),
-        **dict.fromkeys(("0.6", "0.7", "0.8"), (1, 1.0)),
-    }
 
 
 def test_answers() -> None:
@@ -279,84 +247,50 @@ def test_answers() -> None:
     told = record(tables()["conflicts_answers"], strategy="Pipeline")
     assert told["types"] == RULE
     assert only(found, "queries", "failed", "unreadable", "cut", "untyped") == [9, 1, 1, 1, 1]
-    # o1, o2, o3 adhere, o4 and m1 do not; n1 could not be read, and the verdict on p1 neither.
-    assert found["behaviour"] == pytest.approx(3 / 5)
-    assert found["behaviour_of_all"] == pytest.approx(3 / 6)
-    # o1 and o4 include the answer, o2 and m1 do not; o3 has no verdict; p1 asks for opinions.
-    assert found["recall"] == pytest.approx(2 / 4)
-    # o1 2/3, o2 1, o4 0, p1 1/2, u1 1; o3 says no fact, m1 has no verdict.
-    assert found["grounding"] == pytest.approx((2 / 3 + 1 + 0 + 1 / 2 + 1) / 5)
-    assert only(found, "no_facts", "behaviour_unjudged", "recall_unjudged") == [1, 1, 1]
-    assert found["grounding_unjudged"] == 1
+    # o1, o2, o3 adhere, o4 and m1 do not; n1 could not be read and so does not; the verdict on p1
+    # could not be read.
+    assert found["behaviour"] == pytest.approx(3 / 6)
+    # o1 and o4 include the answer, o2, m1 and n1 do not; o3 has no verdict; p1 asks for opinions.
+    assert found["recall"] == pytest.approx(2 / 5)
+    # o1 2/3, o2 1, o4 0, p1 1/2, u1 1, n1 0; o3 says no fact, m1 has no verdict.
+    assert found["grounding"] == pytest.approx((2 / 3 + 1 + 0 + 1 / 2 + 1 + 0) / 6)
+    # Behaviour of p1 and u1, the gold answer in o3, p1 and u1, the sentence of m1.
+    assert found["unjudged"] == 6
 
 
 def test_categories_are_merged() -> None:
     made = tables()["conflicts_behaviour"]
-    # 3 of 4 outdated and 0 of 1 misinformation; Pipeline has 2 of 4, as m1 could not be read.
+    # 3 of 4 outdated and 0 of 1 misinformation; Pipeline has 2 of 5, as m1 could not be read.
     found = record(made, category="Freshness and misinformation")
-    assert only(found, "queries", "vanilla_judged", "pipeline_judged") == [5, 5, 4]
+    assert only(found, "queries", "vanilla_n", "pipeline_n") == [5, 5, 5]
     assert found["vanilla"] == pytest.approx(3 / 5)
-    assert found["pipeline"] == pytest.approx(2 / 4)
-    assert only(found, "oracle", "oracle_judged") == [None, None]
+    assert found["pipeline"] == pytest.approx(2 / 5)
+    assert only(found, "oracle", "oracle_n") == [None, None]
     found = record(made, category="No conflict")  # n1 unreadable, f1 failed
-    assert only(found, "queries", "vanilla", "vanilla_judged") == [2, None, 0]
-
-
-def test_answers_by_type() -> None:
-    made = tables()["conflicts_by_type"]
-    found = record(made, strategy="Vanilla", type="Outdated information")
-    assert only(found, "queries", "behaviour") == [4, 3 / 4]
-    assert found["recall"] == pytest.approx(2 / 3)
-    assert found["grounding"] == pytest.approx((2 / 3 + 1 + 0) / 3)
-    found = record(made, strategy="Vanilla", type="Misinformation")
-    assert only(found, "queries", "behaviour", "recall", "grounding") == [1, 0, 0, None]
+    assert only(found, "queries", "vanilla", "vanilla_n") == [2, 0, 1]
 
 
 def test_grounding_of_sentences() -> None:
     found = record(tables()["conflicts_grounding"], strategy="Vanilla")
-    assert only(found, "answers", "unreadable_answers", "unjudged", "sentences") == [8, 1, 0, 11]
+    assert only(found, "answers", "unreadable_answers", "sentences") == [8, 1, 11]
     kinds = ("supported", "unsupported", "contradictory", "no_fact", "unreadable")
     assert only(found, *kinds) == [5, 2, 1, 2, 1]
     assert found["share"] == pytest.approx(5 / 8)
 
 
-def test_citations() -> None:
-    found = record(tables()["conflicts_citations"], strategy="Vanilla")
-    assert only(found, "answers", "unreadable_answers", "sentences") == [8, 1, 11]
-    assert only(found, "cited", "citations", "unknown", "per_sentence") == [1.0, 11, 7, 1.0]
-
-
-def test_under_a_right_and_under_a_wrong_type() -> None:
-    made = tables()["conflicts_told"]
-    keys = ("queries", "unreadable", "unjudged", "behaviour")
-    found = {each: only(record(made, strategy="Pipeline", told=each), *keys) for each in
-             ("right", "wrong", "nothing")}  # fmt: skip
-    # o1 and o2 were told outdated: one of two. o3 was told misinformation, m1 (unreadable)
-    # outdated. o4 was told nothing.
-    assert found == {"right": [2, 0, 0, 1 / 2], "wrong": [2, 1, 0, 0], "nothing": [1, 0, 0, 1]}
-    wrong = record(made, strategy="Taxonomy-aware", told="wrong")
-    assert only(wrong, *keys) == [1, 0, 0, 0]
-
-
 def test_differences_from_vanilla() -> None:
     made = tables()["conflicts_differences"]
     found = record(made, first="Pipeline")
-    # Over o1 to o4: 1 0 0 1 less 1 1 1 0. Recall over o1, o2, o4: 1 1 1 less 1 0 1. Grounding over
-    # the same: 1, 1/2, 1 less 2/3, 1, 0; of eight flips the mean is as large in 6.
-    assert found["behaviour"] == pytest.approx(-1 / 4)
-    assert only(found, "behaviour_p", "behaviour_queries") == [1.0, 4]
-    assert found["recall"] == pytest.approx(1 / 3)
-    assert only(found, "recall_p", "recall_queries") == [1.0, 3]
+    # Over o1 to o4 and m1: 1 0 0 1 0 less 1 1 1 0 0. Recall over o1, o2, o4, m1: 1 1 1 0 less
+    # 1 0 1 0. Grounding over o1, o2, o4: 1, 1/2, 1 less 2/3, 1, 0; of eight flips the mean is as
+    # large in 6.
+    assert found["behaviour"] == pytest.approx(-1 / 5)
+    assert only(found, "behaviour_p", "n") == [1.0, 5]
+    assert found["recall"] == pytest.approx(1 / 4)
+    assert found["recall_p"] == 1
     assert found["grounding"] == pytest.approx((1 / 3 - 1 / 2 + 1) / 3)
     assert found["grounding_p"] == pytest.approx(6 / 8)
     assert "2 comparisons with 6 values of p" in made.notes[0]
-
-
-def test_what_cannot_be_read_is_not_averaged_in() -> None:
-    less = tables(replace(RUN, results=[each for each in OWN if each.id not in {"n1", "o4"}]))
-    only_read = record(less["conflicts_types"], classifier=RULE)
-    assert only_read["accuracy"] == pytest.approx(2 / 4)  # n1 was right, o4 unreadable
-    assert record(less["conflicts_answers"], strategy="Vanilla")["behaviour"] == 3 / 4
 
 
 kinds = st.sampled_from([*ConflictType, None])
@@ -380,12 +314,10 @@ def results(draw: st.DrawFn) -> list[QueryResult]:
         if draw(st.booleans()) and draw(st.booleans()):
             made.append(QueryResult(id=asked.id, asked=asked, status="failed", error="no"))
             continue
-        given_type, abstained = draw(kinds), draw(st.booleans())
-        abstained = abstained and given_type is None
         found = {"vanilla": draw(outcomes)}
         if draw(st.booleans()):
             found["pipeline"] = draw(outcomes)
-        made.append(result(asked, [gives(given_type, abstained=abstained)], **found))
+        made.append(result(asked, [gives(draw(kinds))], **found))
     return made
 
 
@@ -397,23 +329,14 @@ def number(cell: Cell) -> int:
 @given(results())
 def test_every_query_is_counted_once(own: list[QueryResult]) -> None:
     made = [Part("own", own)]
-    vanilla = Slice(made[0], "vanilla", own)
-    for each in map(vanilla.scores, (adherence, answer_recall, grounding)):
-        assert each.queries == len(own)
-    assert classification(own, RULE).queries == len(own)
     typed = [each for each in own if each.asked.conflict_type is not None]
     failed = sum(each.status == "failed" for each in typed)
     if any(each.outcomes for each in own):
         by_category = records(behaviour(made))
         assert sum(number(each["queries"]) for each in by_category) == len(typed)
-        rows = records(by_type(made), strategy="Vanilla")
-        assert sum(number(each["queries"]) for each in rows) == len(typed)
-        cells = [*ConflictType, "abstained", "unreadable"]
-        counted = sum(number(each[key]) for each in records(confusion(made)) for key in cells)
+        cells = [*ConflictType, "unreadable"]
+        counted = sum(number(each[key]) for each in records(confusions(made)) for key in cells)
         assert counted == len(typed) - failed
-    told = records(by_told(made), strategy="Pipeline")
-    asked = sum("pipeline" in each.outcomes for each in typed)
-    assert sum(number(each["queries"]) for each in told) == asked
 
 
 @given(results())
@@ -423,8 +346,6 @@ def test_merged_and_unmerged_types_have_the_same_successes(own: list[QueryResult
 
     made = [Part("own", own)]
     merged_ones = sum(successes(each["vanilla"]) for each in records(behaviour(made)))
-    rows = records(by_type(made), strategy="Vanilla")
-    assert merged_ones == pytest.approx(sum(successes(each["behaviour"]) for each in rows))
     (whole,) = records(answers(made), strategy="Vanilla") or ({"behaviour": None},)
     assert merged_ones == pytest.approx(successes(whole["behaviour"]))
 

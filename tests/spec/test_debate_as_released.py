@@ -251,19 +251,6 @@ async def test_prompts_are_built_as_those_of_the_released_code() -> None:
     assert Sampling(max_tokens=128).temperature == 0
 
 
-def test_what_documents_bear_out_stands_before_a_reply() -> None:
-    tally = {"support": 1, "refute": 0, "others": 2}
-    told = {"speaker": "AGENT 1", "raw": "Answer: 1856.", "reliability": tally}
-    prompt = PANEL.prompt("aggregator", "released")
-    (turn,) = prompt.messages(question="When?", responses=[told, {**told, "reliability": None}])
-    assert turn["content"].split("\n")[-4:] == [
-        "Agent responses:",
-        "Of 2 other documents, 1 support the next answer and 0 contradict it.",
-        "Agent 1: Answer: 1856.",
-        "Agent 1: Answer: 1856.",
-    ]
-
-
 async def test_a_lone_agent_hears_nobody() -> None:
     replies = [["Answer: 1856. Explanation: E."], ["Answer: 1902. Explanation: E."]]
     _, said = await recited(replies, RELEASED.model_copy(update={"rounds": 2}))

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from pipelines.conflicts import tables as conflicts
 from pipelines.conflicts.data import Query
 from pipelines.conflicts.data import Source as SearchResult
+from pipelines.conflicts.metrics import Part
 from pipelines.conflicts.result import Adherence, Answer, QueryResult, Verdicts
 from pipelines.conflicts.result import Outcome as Answered
-from pipelines.conflicts.tables import all as conflicts
-from pipelines.conflicts.tables.scores import Part
 from pipelines.conflicts.taxonomy import ConflictType, Prediction
 from pipelines.conflictscore import tables as conflictscore
 from pipelines.conflictscore.detection import tables as detection

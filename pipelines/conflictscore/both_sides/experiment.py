@@ -11,7 +11,7 @@ from pipelines.conflictscore.claims import decomposition_prompt
 from pipelines.conflictscore.cost import scoring
 from pipelines.conflictscore.experiment import config
 from pipelines.conflictscore.pipeline import (
-    SCORES,
+    METRICS,
     Scorer,
     conflict_score,
     relations_by_claim,
@@ -29,10 +29,10 @@ from pipelines.errors import InputError
 from pipelines.evidence.judgement import Relation
 from pipelines.experiment.cost import Cost, Tokens
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
+from pipelines.experiment.metric import Metric, of_each
 from pipelines.experiment.needs import judge_needs
 from pipelines.experiment.options import JudgedOptions, Overflow, RunOptions, judging
 from pipelines.experiment.publish import Publication, Runs
-from pipelines.experiment.scores import Score, of_each
 from pipelines.files import read_bytes
 from pipelines.option import Option
 from pipelines.runs.folder import file_name
@@ -262,14 +262,14 @@ def _publication(runs: Runs[JudgedResult]) -> Publication:
     return publication(runs)
 
 
-def _right(decision: str) -> Score[JudgedResult]:
+def _right(key: str, decision: str) -> Metric[JudgedResult]:
     says = DECISIONS[decision]
 
-    def right(result: JudgedResult) -> bool | None:
+    def right(result: JudgedResult, _: str) -> bool | None:
         said = says(result)
         return None if said is None else said == result.correct
 
-    return Score(f"Agrees with people, by: {decision}", of_each(right), test="McNemar")
+    return Metric(key, f"Agrees with people, by: {decision}", of_each(right), test="McNemar")
 
 
 NAME = "both-sides"
@@ -285,11 +285,11 @@ EXPERIMENT = Experiment(
     failed=lambda item, reason: _result(item, status="failed", error=reason),
     publish=_publication,
     common=("data", "half"),
-    scores={
-        **SCORES,
-        "right_by_conflict": _right("no claim in conflict"),
-        "right_by_support": _right("both passages support a claim"),
-    },
+    metrics=(
+        *METRICS,
+        _right("right_by_conflict", "no claim in conflict"),
+        _right("right_by_support", "both passages support a claim"),
+    ),
     verdict=verdict,
     cluster=lambda result: result.group,
     labellings=OF_RESPONSES,

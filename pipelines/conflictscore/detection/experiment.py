@@ -1,9 +1,9 @@
 """Conflict Detection over a file of examples, by one or several labellers in one run folder."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Final
+from typing import Annotated, Any, ClassVar
 
 from pipelines.conflictscore.detection.detect import DetectionResult, detect
 from pipelines.conflictscore.relations import OF_EXAMPLES
@@ -16,17 +16,12 @@ from pipelines.evidence.settings import JudgeSettings
 from pipelines.experiment.cost import Cost, Tokens
 from pipelines.experiment.cost import judging as judging_cost
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
+from pipelines.experiment.metric import Metric, of_each
 from pipelines.experiment.needs import Needs, judge_needs
 from pipelines.experiment.options import JudgedOptions, Overflow, RunOptions, judging
 from pipelines.experiment.publish import Publication, Runs
-from pipelines.experiment.scores import Score, of_each
 from pipelines.option import Option
 from pipelines.runs.folder import file_name
-
-SCORES: Final[Mapping[str, Score[DetectionResult]]] = {
-    "right": Score("Right", of_each(lambda result: result.right), test="McNemar")
-}
-
 
 HELP = """Detect conflicting documents, and count how often a labeller is right.
 
@@ -152,7 +147,7 @@ EXPERIMENT = Experiment(
     failed=DetectionResult.failed,
     publish=_publication,
     common=("data",),
-    scores=SCORES,
+    metrics=(Metric("right", "Right", of_each(lambda result, _: result.right), test="McNemar"),),
     verdict=lambda result: result.verdict,
     cluster=lambda result: result.example.group,
     labellings=OF_EXAMPLES,

@@ -1,11 +1,13 @@
 """A response that was written again, on the page: what was told, and which words are new."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Final
 
 from pipelines.conflictscore import view as of_responses
 from pipelines.conflictscore.regeneration.regenerate import (
     Attempt,
+    Ended,
     Feedback,
     Regeneration,
     difference,
@@ -13,10 +15,19 @@ from pipelines.conflictscore.regeneration.regenerate import (
 from pipelines.conflictscore.view import sources
 from pipelines.report.blocks import Card, Cards, Sources
 from pipelines.report.explorer import Example, ExperimentView
-from pipelines.report.glance import ModelUsed
+from pipelines.report.glance import ModelUsed, count
 from pipelines.report.texts import Block, Chip, Heading, Line, Note, Quote, Span, Text
 
 NAME = "regeneration"
+
+ENDS: Final[Mapping[Ended, str]] = {
+    "no conflict": "no claim is in conflict",
+    "no evidence": "no document takes a side on any claim",
+    "no longer falls": "the score did not fall",
+    "rounds": "all rounds were used",
+    "unchanged": "the writer gave its answer again",
+    "unreadable": "the answer could not be scored",
+}
 
 
 def regeneration_view(
@@ -45,7 +56,9 @@ def content(found: Regeneration) -> list[Block]:
             zip(found.attempts, found.attempts[1:], strict=False), start=1
         )
     ]
-    made: list[Block] = [Heading("Answers"), Cards(tuple(cards))]
+    rounds = count(len(found.attempts) - 1, "round")
+    ended = Note(f"{rounds}; it ended because {ENDS[found.ended]}.")
+    made: list[Block] = [Heading("Answers"), Cards(tuple(cards)), ended]
     for number, attempt in enumerate(found.attempts[1:], start=1):
         if attempt.feedback is not None:
             made += [Heading(f"What the writer was told in round {number}")]

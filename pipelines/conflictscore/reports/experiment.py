@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from pipelines.conflictscore.cost import scoring
-from pipelines.conflictscore.pipeline import SCORES, Scorer, conflict_score, prepare, verdict
+from pipelines.conflictscore.pipeline import METRICS, Scorer, conflict_score, prepare, verdict
 from pipelines.conflictscore.relations import OF_RESPONSES
 from pipelines.conflictscore.reports.writing import (
     PROMPT,
@@ -247,7 +247,7 @@ EXPERIMENT = Experiment(
     plan=plan,
     failed=_failed,
     publish=_publication,
-    scores=SCORES,
+    metrics=METRICS,
     verdict=verdict,
     cluster=lambda result: result.group,
     labellings=OF_RESPONSES,

@@ -1,4 +1,4 @@
-"""What the answers to one question come to, for runs to be compared by."""
+"""What the answers to one question come to."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -6,40 +6,31 @@ from typing import Final
 from pipelines.conflictscore import pipeline as of_responses
 from pipelines.conflictscore.result import MEASURES
 from pipelines.conflictscore.truthfulqa.result import CONDITIONS, Condition, Setting, TruthResult
-from pipelines.experiment.scores import Score, of_each
+from pipelines.experiment.metric import Metric, of_each
 
-SHORT: Final[Mapping[Setting, str]] = {"free-form": "truthful", "binary": "choice"}
+KEYS: Final[Mapping[Setting, str]] = {"free-form": "truthful", "binary": "choice"}
 
 
-def _right(setting: Setting, condition: Condition) -> Score[TruthResult]:
-    def right(result: TruthResult) -> bool | None:
+def _right(setting: Setting, key: str) -> Metric[TruthResult]:
+    def right(result: TruthResult, condition: Condition) -> bool | None:
         return result.right_or_unread(condition) if result.setting == setting else None
 
-    title = f"Right, {setting}, {CONDITIONS[condition]}"
-    return Score(title, of_each(right), test="McNemar")
+    return Metric(key, f"Right, {setting}", of_each(right), CONDITIONS, test="McNemar")
 
 
-def _conflict(measure: str, condition: Condition) -> Score[TruthResult]:
-    def value(result: TruthResult) -> float | None:
+def _conflict(measure: str) -> Metric[TruthResult]:
+    def value(result: TruthResult, condition: Condition) -> float | None:
         outcome = result.outcomes.get(condition)
         return getattr(outcome and outcome.score, measure, None)
 
-    title = f"{MEASURES[measure]}, {CONDITIONS[condition]}"
-    return Score(title, of_each(value), better=of_responses.SCORES[measure].better)
+    better = next(one.better for one in of_responses.METRICS if one.key == measure)
+    return Metric(measure, MEASURES[measure], of_each(value), CONDITIONS, better=better)
 
 
-SCORES: Final[Mapping[str, Score[TruthResult]]] = {
-    **{
-        f"{short}.{condition}": _right(setting, condition)
-        for setting, short in SHORT.items()
-        for condition in CONDITIONS
-    },
-    **{
-        f"{measure}.{condition}": _conflict(measure, condition)
-        for measure in MEASURES
-        for condition in CONDITIONS
-    },
-}
+METRICS: Final = (
+    *(_right(setting, key) for setting, key in KEYS.items()),
+    *map(_conflict, MEASURES),
+)
 
 
 def verdict(result: TruthResult) -> str:

@@ -12,7 +12,7 @@ from pipelines.conflictscore.claims import LEAST_REPLY_TOKENS
 from pipelines.conflictscore.cost import scoring
 from pipelines.conflictscore.pipeline import prepare as prepare_scorer
 from pipelines.conflictscore.settings import TRUTHFULQA_AS_IN_PAPER, Settings
-from pipelines.conflictscore.truthfulqa.example_scores import SCORES, verdict
+from pipelines.conflictscore.truthfulqa.example_scores import METRICS, verdict
 from pipelines.conflictscore.truthfulqa.items import Item, LeftOut, items_of
 from pipelines.conflictscore.truthfulqa.judging import (
     VERDICT_TOKENS,
@@ -356,7 +356,7 @@ EXPERIMENT = Experiment(
     plan=plan,
     failed=failed,
     publish=_publication,
-    scores=SCORES,
+    metrics=METRICS,
     verdict=verdict,
     cluster=lambda result: result.group,
 )

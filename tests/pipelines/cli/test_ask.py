@@ -181,9 +181,8 @@ def test_a_language_model_can_sort_what_it_writes_from(
         asked = ["ask", CLAIM, *model, "--below-tau", "relevance", "--endpoint", endpoint.url]
         told = " ".join(contested.done(*asked).out.split())
         answer = json.loads(contested.done(*asked, "--json").out)
-    assert "the model: So I read it." in told
-    assert "(tagged" in told
-    assert "a reply broke off" in told, "nine sentences, of which eight are read"
+    assert "So I read it." in told
+    assert "broke off" in told, "nine sentences, of which eight are read"
     first = next(row for row in answer["evidence"] if row["reason"])
     assert (first["relation"], first["tag"]) == ("CONTRADICTS", "SUPPORTS")
     assert {row["tag"] for row in answer["evidence"]} >= {"SUPPORTS", "CONTRADICTS"}

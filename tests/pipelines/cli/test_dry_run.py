@@ -32,7 +32,7 @@ BY_MODEL = (
     "conflicts --limit 3",
     "conflicts --limit 2 --judge nli --against all --behaviour choice --dates --guided",
     "madam-rag --limit 3",
-    "madam-rag --limit 2 --reliability --history agents --consolidations 2",
+    "madam-rag --limit 2 --history agents --consolidations 2",
     "madam-rag --limit 1 --experiment rounds",
     "madam-rag --limit 2 --as-released",
     "npov --data topics.jsonl --set unparaphrased --limit 1",  # two share prompts

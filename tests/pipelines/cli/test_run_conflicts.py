@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from commands import Contested, at, contents, ours, table, write
-from conflicts_endpoint import WEIGHTS, call_of, speaks
+from conflicts_endpoint import WEIGHTS, speaks
 from scripted import Scripted
 from tagging import ScriptedTagger, offer, word_for_word
 from tiny_words import word_counting
@@ -130,30 +130,6 @@ def test_types_alone_ask_no_model(contested: Contested) -> None:
     assert "Made with no model on mine.jsonl" in Path("out/tables/conflicts_types.md").read_text()
 
 
-# Thresholds.
-
-
-def test_a_classifier_that_abstains_tells_pipeline_nothing(
-    contested: Contested, endpoint: Scripted
-) -> None:
-    contested.done(
-        *MINE, *at(endpoint), "--classifier", "yes-no", "--types", "choice", "--threshold", 0.99,
-        "--strategy", "vanilla", "--strategy", "pipeline",
-    )  # fmt: skip
-    rows = {row["classifier"]: row for row in ours("conflicts_types")}
-    assert (rows["LLM, by choice"]["abstained"], rows["LLM, by choice"]["accuracy"]) == (4, None)
-    assert rows["LLM, by choice"]["accuracy_of_all"] == 0
-    assert (rows["Yes/no rule"]["abstained"], rows["Yes/no rule"]["accuracy"]) == (0, 2 / 4)
-    # Pipeline's request is Vanilla's, which the cache answers.
-    asked = [request for request in endpoint.requests if call_of(request) == "answer"]
-    assert len(asked) == 4
-    for result in results():
-        vanilla, pipeline = (result["outcomes"][each]["answer"] for each in ("vanilla", "pipeline"))
-        assert vanilla == pipeline
-    (row,) = ours("conflicts_told", told="nothing")
-    assert row["queries"] == 4
-
-
 # Files of one's own.
 
 
@@ -192,19 +168,16 @@ def test_unreadable_replies_are_counted(contested: Contested, endpoint: Scripted
     contested.done(*MINE, *at(endpoint), "--classifier", "json", "--types", "choice")
     types = {row["classifier"]: row for row in ours("conflicts_types")}
     for name in ("LLM, explained", "LLM, with its answer"):
-        assert (types[name]["unreadable"], types[name]["accuracy"]) == (4, None)
+        assert (types[name]["unreadable"], types[name]["accuracy"]) == (4, 0)
     assert (types["LLM, by choice"]["unreadable"], types["LLM, by choice"]["accuracy"]) == (
         0,
         1 / 4,
     )
     rows = answers()
     assert column(rows, "unreadable") == [0, 0, 4, 0]
-    assert column(rows, "behaviour") == [0, 1 / 4, None, 1]
-    assert column(rows, "behaviour_of_all") == [0, 1 / 4, 0, 1]
-    assert column(rows, "recall") == [None] * 4
-    assert column(rows, "recall_unjudged") == [2, 2, 0, 2]
-    assert column(rows, "grounding") == [None] * 4
-    assert column(rows, "grounding_unjudged") == [4, 4, 0, 4]
+    assert column(rows, "behaviour") == [0, 1 / 4, 0, 1]
+    assert column(rows, "recall") == [None, None, 0, None]
+    assert column(rows, "grounding") == [None, None, 0, None]
     lost = [row["what"] for row in table(Path("out"), "conflicts_failures")]
     assert lost.count("type, LLM, explained") == 4
     assert lost.count("answer, Taxonomy-aware") == 4
@@ -315,13 +288,6 @@ BAD_FILES: dict[str, str] = {
             "--strategy none --strategy vanilla",
             "--strategy none stands alone, for it asks for no answers; leave it or the others out",
         ),
-        ("--threshold 2", "--threshold: '2' is no probability from 0 to 1; write TYPE=0.4"),
-        ("--threshold outdated=", "'' is no probability from 0 to 1"),
-        ("--threshold old=0.5", "--threshold: TYPE is 'old'; it can be no-conflict, complementary"),
-        (
-            "--threshold outdated=0.1 --threshold outdated=0.2",
-            "--threshold: given twice for outdated",
-        ),
         ("--strategy vanilla --dates", "with --strategy vanilla, which is told no type; leave it"),
         ("--strategy none --classifier yes-no --embedder embedder", "embedder has no safetensors"),
     ],
@@ -335,5 +301,4 @@ def test_bad_input_is_one_line(arguments: str, said: str, contested: Contested) 
 
 
 def test_the_types_have_the_names_that_options_take() -> None:
-    """`--threshold` and the confusion table call them alike."""
     assert [str(each) for each in ConflictType] == [category.type for category in CATEGORY.values()]

@@ -173,7 +173,7 @@ def test_experiments_and_data_sets_stand_in_one_report(
         (0, 1, 1, 1),
         *((level, 1, 0, pytest.approx(4 / 5)) for level in (1, 2, 3)),
     ]
-    losses = {(row["experiment"], row["lowest"]): row["difference"] for row in ours(
+    losses = {(row["experiment"], row["lowest"]): row["exact_match"] for row in ours(
         "madam_drops", method="Concatenated prompt")}  # fmt: skip
     # One document with misinformation does all the harm, more of them none.
     assert losses == {("support", 1): 0, ("misinformation", 0): -1, ("misinformation", 1): 0}
@@ -207,9 +207,9 @@ def test_a_sample_is_drawn_by_its_seed(contested: Contested, endpoint: Scripted)
     ids = [result["id"] for result in results()]
     assert len(ids) == 2
     assert set(ids) < {"1", "2", "3"}
-    assert entry()["config"]["sample"] == {"n": 2, "seed": 4}
+    assert (entry()["config"]["sample"], entry()["config"]["seed"]) == (2, 4)
     message = contested.refused(*MINE, *at(endpoint), "--sample", 2, "--seed", 5)
-    assert "holds a run that differs in sample.seed (4 there, 5 now);" in message
+    assert "holds a run that differs in seed (4 there, 5 now);" in message
     told = contested.done(*MINE, "--sample", 99, "--dry-run")
     assert told.out.startswith("3 questions from mine.jsonl")
 
@@ -240,7 +240,7 @@ def test_as_in_paper_is_free_text_and_consolidates_again(
     # Section 4's debate, as by default: 20 replies for three questions.
     assert calls == dict(zip(METHODS, (1, 1, 4, pytest.approx(20 / 3)), strict=True))
     config = entry()["config"]
-    assert (config["sample"], config["consolidations"]) == ({"n": 1000, "seed": 0}, 2)
+    assert (config["sample"], config["consolidations"]) == (1000, 2)
     message = contested.refused(*MINE, *at(endpoint), "--replies", "text", "--sample", 1000)
     assert "holds a run that differs in consolidations" in message
 
@@ -258,7 +258,8 @@ def test_an_unreadable_aggregator_is_counted(contested: Contested, endpoint: Scr
     counted = {row["method"]: row["unreadable"] for row in ours("madam_methods")}
     assert counted == dict.fromkeys(METHODS, 0) | {"MADAM-RAG": 3}
     (row,) = ours("madam_methods", method="MADAM-RAG")
-    assert (row["questions"], row["exact_match"], row["f1"]) == (3, None, None)
+    assert (row["questions"], row["exact_match"], row["f1"]) == (3, 0, 0)
+    assert row["exact_match_read"] is None
     failures = table(Path("out"), "madam_failures")
     assert [(each["question"], each["what"], each["reply"]) for each in failures] == [
         (question, "unreadable, MADAM-RAG", "{") for question in ("1", "2", "3")

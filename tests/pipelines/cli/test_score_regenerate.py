@@ -31,12 +31,12 @@ def mill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, endpoint: Scripted) ->
 
 def test_before_and_after_stand_side_by_side(contested: Contested, mill: Scripted) -> None:
     done = contested.done(*ASKED, "--question", "When?", "--endpoint", mill.url)
-    assert "round 1, told of: The mill was built in 1856." in done.out
-    assert "+ supports document 1" in done.out
-    assert "- contradicts document 2" in done.out
-    assert "before: CS-C 1.00" in done.out
+    assert (
+        "told in round 1\nClaim: The mill was built in 1856.\nSupported by: document 1" in done.out
+    )
+    assert "Contradicted by: document 2" in done.out
+    assert "Before\n  CS-C 1.00" in done.out
     assert "while another" in done.out
-    assert "CS-C and CS-R: lower is better" in done.out
     assert "judged by" in done.err
     assert "the same model judges" not in done.err
     (request,) = mill.requests
@@ -61,8 +61,8 @@ def test_a_page(contested: Contested, mill: Scripted) -> None:
 def test_a_writer_that_does_not_listen_is_told_of(contested: Contested, mill: Scripted) -> None:
     mill.reply = lambda _: ANSWER
     out = contested.done(*ASKED, "--rounds", "3", "--endpoint", mill.url).out
-    assert "the writer ignored this" in out
-    assert "after: kept" in out
+    assert "The disputed claim stands as it was." in out
+    assert "taken" not in out
     assert "1 round; it ended because the writer gave its answer again" in out
 
 

@@ -30,7 +30,6 @@ RESULT = QueryResult(
     predictions={
         "choice": Prediction(type=OUTDATED, by="choice", probabilities=SHARES),
         "json": Prediction(type=None, by="json", problem="no JSON", raw="?"),
-        "yes-no": Prediction(type=None, by="yes-no", abstained=True),
     },
     outcomes={
         "vanilla": Outcome(
@@ -71,7 +70,6 @@ def test_the_types_of_each_classifier() -> None:
     assert one.label in EXPERIMENT.labellings["type-choice"].labels
     (unread,) = EXPERIMENT.labellings["type-json"].given(RESULT)
     assert (unread.label, unread.confidence) == (None, None)
-    assert not list(EXPERIMENT.labellings["type-yes-no"].given(RESULT)), "it abstained"
 
 
 def test_the_behaviour_of_answers_that_were_judged() -> None:

@@ -12,6 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from pipelines.conflicts import blocks as opened
 from pipelines.conflicts.data import Query, Source
+from pipelines.conflicts.metrics import Part
 from pipelines.conflicts.result import (
     Adherence,
     Answer,
@@ -25,8 +26,7 @@ from pipelines.conflicts.result import (
     Strategy,
     Verdicts,
 )
-from pipelines.conflicts.tables.all import all_tables
-from pipelines.conflicts.tables.scores import Part
+from pipelines.conflicts.tables import all_tables
 from pipelines.conflicts.taxonomy import ConflictType, Prediction
 from pipelines.conflicts.view import query_view, view
 from pipelines.evidence.judgement import Judgement, Relation, Truncation
@@ -76,7 +76,6 @@ def predicted(
         probabilities=chances,
         mass=0.97 if chances else None,
         explanation=f"Source 1 is older. {RUNS}",
-        abstained=found is None,
     )
 
 
@@ -248,8 +247,6 @@ def test_a_strategy_has_its_verdict(
         (predicted(OLD), OLD, RIGHT),
         (predicted(NEW), OLD, WRONG),
         (predicted(NEW), None, UNJUDGED),
-        (predicted(None), OLD, opened.ABSTAINED),
-        (predicted(None), None, opened.ABSTAINED),
         (UNREAD, OLD, UNREADABLE),
     ],
 )

@@ -14,6 +14,7 @@ from known_labels import KnownLabels
 from pipelines.conflicts import pipeline
 from pipelines.conflicts.data import Query
 from pipelines.conflicts.experiment import EXPERIMENT
+from pipelines.conflicts.metrics import Part
 from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES, Methods, examine
 from pipelines.conflicts.result import (
     Answer,
@@ -23,8 +24,7 @@ from pipelines.conflicts.result import (
 )
 from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.strategies import answer
-from pipelines.conflicts.tables.all import all_tables
-from pipelines.conflicts.tables.scores import Part
+from pipelines.conflicts.tables import all_tables
 from pipelines.conflicts.taxonomy import ConflictType, Prediction
 from pipelines.data.jsonl import OnError
 from pipelines.experiment.execute import resume

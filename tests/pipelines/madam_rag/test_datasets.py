@@ -11,8 +11,6 @@ from releases import FAITHEVAL as FAITH
 from releases import RAMDOCS as RAM
 from releases import lines, refusal
 
-from pipelines.data.released import Half, half
-from pipelines.errors import InputError
 from pipelines.madam_rag.data import (
     AMBIGDOCS,
     FAITHEVAL,
@@ -105,29 +103,11 @@ def test_an_answer_of_which_normalisation_leaves_nothing_stays(tmp_path: Path) -
 def test_a_data_set_says_what_it_was_read_from(name: DatasetName, tmp_path: Path) -> None:
     path = lines(tmp_path / "rows.jsonl", ROWS[name])
     found = read(name, path)
-    assert (found.name, found.file, found.part) == (name, "rows.jsonl", "all")
+    assert (found.name, found.file) == (name, "rows.jsonl")
     assert found.digest == hashlib.sha256(path.read_bytes()).hexdigest()
     packed = tmp_path / "rows.jsonl.gz"
     packed.write_bytes(gzip.compress(path.read_bytes()))
     assert read(name, packed).questions == found.questions
-
-
-def test_a_half_keeps_the_ids_of_the_whole(tmp_path: Path) -> None:
-    rows = [RAM | {"question": f"When was mill {n} opened?"} for n in range(20)]
-    path = lines(tmp_path / "rows.jsonl", *rows)
-    whole = read(RAMDOCS, path).questions
-    parts: tuple[Half, ...] = ("train", "test")
-    for part in parts:
-        found = read(RAMDOCS, path, part=part).questions
-        assert found == tuple(q for q in whole if half(q.question) == part)
-        assert 0 < len(found) < 20
-
-
-def test_an_empty_half_is_refused(tmp_path: Path) -> None:
-    path = lines(tmp_path / "rows.jsonl", RAM)
-    other: Half = "test" if half(str(RAM["question"])) == "train" else "train"
-    with pytest.raises(InputError, match=f"no question in the {other} half"):
-        read(RAMDOCS, path, part=other)
 
 
 @pytest.mark.parametrize("name", ROWS)

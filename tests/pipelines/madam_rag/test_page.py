@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from pipelines.data.records import Document
 from pipelines.madam_rag import methods
-from pipelines.madam_rag.blocks import NOT_RIGHT, changed, content, verdict
+from pipelines.madam_rag.blocks import changed, content
 from pipelines.madam_rag.data import GivenDocument, Kind, Question
 from pipelines.madam_rag.methods import (
     ConsolidatedDocument,
@@ -17,15 +17,14 @@ from pipelines.madam_rag.methods import (
     Outcome,
     QuestionResult,
 )
-from pipelines.madam_rag.replies import AgentReply, Conclusion, Debate, Reliability, Round
-from pipelines.madam_rag.scores import mark
+from pipelines.madam_rag.metrics import Verdict, mark, verdict
+from pipelines.madam_rag.replies import AgentReply, Conclusion, Debate, Round
 from pipelines.madam_rag.tables import all_tables
 from pipelines.madam_rag.view import view
 from pipelines.report import blocks
 from pipelines.report.blocks import Fold
 from pipelines.report.explorer import ExperimentView, write
 from pipelines.report.texts import Aside, Chip, Items, Line
-from pipelines.report.views import RIGHT, UNJUDGED, UNREADABLE, Mark
 
 RUNS = "<script>document.title = 'taken over'</script><img src=x onerror=alert(1)>"
 CLOSES = "</script><script>alert(1)</script><!--"
@@ -81,19 +80,6 @@ HELD = Debate(
     ),
     agreed=False,
 )
-TALLIES = (
-    Reliability(support=1, refute=1, others=3),
-    Reliability(support=2, refute=0, others=3),
-    Reliability(support=0, refute=2, others=3),
-    None,
-)
-AGREED = Debate(
-    rounds=tuple(
-        Round(agents=each.agents, aggregate=each.aggregate, reliability=TALLIES)
-        for each in (HELD.rounds[0], HELD.rounds[0])
-    ),
-    agreed=True,
-)
 ALONE = Debate(rounds=(Round(agents=HELD.rounds[0].agents),) * 2, agreed=True)
 PASSED = Consolidation(
     internal=(f"Aldham lies in Essex. {RUNS}",),
@@ -115,7 +101,6 @@ ANSWERED = QuestionResult(
         methods.ASTUTE: Outcome(concluded=concluded("1902"), calls=3, consolidation=PASSED),
         methods.MADAM: Outcome(concluded=HELD.concluded, calls=HELD.calls, debate=HELD),
         methods.WITHOUT_AGGREGATOR: Outcome(concluded=ALONE.concluded, calls=8, debate=ALONE),
-        methods.WITH_RELIABILITY: Outcome(concluded=AGREED.concluded, calls=10, debate=AGREED),
     },
 )
 GAS = Question(
@@ -182,22 +167,22 @@ def test_an_answer_is_marked_by_the_data(
 @pytest.mark.parametrize(
     ("result", "method", "expected"),
     [
-        (ANSWERED, methods.NO_RAG, UNREADABLE),
-        (ANSWERED, methods.CONCATENATED, NOT_RIGHT),
-        (ANSWERED, methods.ASTUTE, NOT_RIGHT),
-        (ANSWERED, methods.MADAM, RIGHT),
-        (SURE, methods.MADAM, NOT_RIGHT),
+        (ANSWERED, methods.NO_RAG, "unreadable"),
+        (ANSWERED, methods.CONCATENATED, "not right"),
+        (ANSWERED, methods.ASTUTE, "not right"),
+        (ANSWERED, methods.MADAM, "right"),
+        (SURE, methods.MADAM, "not right"),
         (SURE, methods.ASTUTE, None),
         (FAILED, methods.MADAM, None),
         (
             SURE.model_copy(update={"asked": GAS.model_copy(update={"gold": ()})}),
             methods.MADAM,
-            UNJUDGED,
+            "not judged",
         ),
     ],
 )
 def test_a_method_has_its_verdict(
-    result: QuestionResult, method: str, expected: Mark | None
+    result: QuestionResult, method: str, expected: Verdict | None
 ) -> None:
     assert verdict(result, method) == expected
 

@@ -32,7 +32,6 @@ BY_MODEL = [
     {"task": "claim", "claim": "It opened in 1932.", "labeller": "llm", **DOCUMENTS},
     {"task": "ask", "query": QUESTION, "generator": "llm", "labeller": "llm", **DOCUMENTS},
     {"task": "debate", "question": QUESTION, "rounds": 2, **DOCUMENTS},
-    {"task": "debate", "question": QUESTION, "reliability": "yes", **DOCUMENTS},
     {"task": "conflict-type", "question": QUESTION, "types": "json", **DOCUMENTS},
     {"task": "conflict-type", "question": QUESTION, "strategy": "pipeline", **DOCUMENTS},
 ]

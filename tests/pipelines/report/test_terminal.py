@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from pipelines.cli.terminal import plain, plain_json
+from pipelines.report.terminal import plain, plain_json
 from pipelines.report.texts import visible
 
 SIGNS = "[]/\\a=#@ \x1b\x9b\x7f\u202e\U000e0041"

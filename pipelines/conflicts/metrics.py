@@ -1,0 +1,235 @@
+"""What answers and predicted types are worth, query by query (CONFLICTS, section 4).
+
+An answer or a type that could not be read is one that does not hold; what a judge did not say, or
+what does not apply to a query, has no value.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence, Set
+from typing import Any, Final, Literal, NamedTuple
+
+from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES
+from pipelines.conflicts.result import Outcome, QueryResult, Strategy
+from pipelines.conflicts.taxonomy import ANSWERABLE, CATEGORY, ConflictType, Prediction, commonest
+from pipelines.experiment.metric import Metric, Values, of_each
+from pipelines.metrics.estimate import Estimate
+from pipelines.metrics.rates import macro_f1
+from pipelines.text.declarative import affirmed
+
+Results = Mapping[str, Sequence[QueryResult]]
+"""Name of a run -> its results."""
+
+
+class Part(NamedTuple):
+    """The results of a run, in its order, and the names of who answered and judged, if any.
+
+    `types` is the classifier whose type the Pipeline was told, as tables call it.
+    """
+
+    run: str
+    results: Sequence[QueryResult]
+    writer: str | None = None
+    judge: str | None = None
+    types: str | None = None
+
+    @property
+    def strategies(self) -> list[Strategy]:
+        """Those that answered any query, in the order of section 5.1."""
+        used = {strategy for result in self.results for strategy in result.outcomes}
+        return [strategy for strategy in STRATEGIES if strategy in used]
+
+
+def part_of(run: str, results: Sequence[QueryResult], config: Mapping[str, Any]) -> Part:
+    """The results of a run, and who its configuration in `run.json` says made them."""
+    judge = config["judge"]["name"] if "judge" in config else None
+    if judge and config["settings"]["judge"] == "nli":
+        judge = f"{judge}, {config['tagger']['name']}"
+    return Part(
+        run,
+        results,
+        # Earlier versions named the tagger as the model where they asked no other.
+        writer=None
+        if config.get("model") in (None, config.get("tagger"))
+        else config["model"]["name"],
+        judge=judge,
+        types=CLASSIFIERS[config["settings"]["types"]],
+    )
+
+
+# Task 2: answers.
+
+
+def answered(result: QueryResult, strategy: Strategy) -> Outcome | None:
+    """What a strategy made of a query; None if it was not asked."""
+    return None if result.status == "failed" else result.outcomes.get(strategy)
+
+
+def _holds(outcome: Outcome, verdict: bool | None) -> float | None:
+    if outcome.answer.problem is not None:
+        return 0.0
+    return None if verdict is None else float(verdict)
+
+
+def adherence(result: QueryResult, strategy: Strategy) -> float | None:
+    """1 if an answer behaves as its gold type wants, else 0 (section 4)."""
+    outcome = answered(result, strategy)
+    if outcome is None or result.asked.conflict_type is None:
+        return None
+    verdict = outcome.judged.adherence
+    return _holds(outcome, verdict.adheres if verdict else None)
+
+
+def answer_recall(result: QueryResult, strategy: Strategy) -> float | None:
+    """1 if an answer includes the gold answer, else 0, of questions with one (section 4)."""
+    outcome, asked = answered(result, strategy), result.asked
+    if outcome is None or asked.gold_answer is None or asked.conflict_type not in ANSWERABLE:
+        return None
+    verdict = outcome.judged.inclusion
+    return _holds(outcome, verdict.included if verdict else None)
+
+
+def grounding(result: QueryResult, strategy: Strategy) -> float | None:
+    """Factual grounding of an answer that says any fact, in [0, 1] (section 4)."""
+    outcome = answered(result, strategy)
+    if outcome is None:
+        return None
+    if outcome.answer.problem is not None:
+        return 0.0
+    return outcome.judged.grounding.share if outcome.judged.grounding else None
+
+
+BEHAVIOUR: Final = Metric(
+    "behaviour", "Expected behaviour", of_each(adherence), STRATEGIES, test="McNemar"
+)
+ANSWERS: Final = (
+    BEHAVIOUR,
+    Metric("recall", "Answer recall", of_each(answer_recall), STRATEGIES, test="McNemar"),
+    Metric("grounding", "Factual grounding", of_each(grounding), STRATEGIES),
+)
+"""Those of Table 5."""
+
+MERGED: Final[dict[str, frozenset[ConflictType]]] = {
+    "No conflict": frozenset({ConflictType.NO_CONFLICT}),
+    "Complementary": frozenset({ConflictType.COMPLEMENTARY}),
+    "Freshness and misinformation": frozenset({ConflictType.OUTDATED, ConflictType.MISINFORMATION}),
+    "Conflicting opinions": frozenset({ConflictType.OPINIONS}),
+}
+"""The categories of Table 6: of both outdated information and misinformation an answer should
+select what is right."""
+
+
+def of_types(results: Sequence[QueryResult], types: Set[ConflictType]) -> list[QueryResult]:
+    """The results of queries whose gold type is one of these."""
+    return [result for result in results if result.asked.conflict_type in types]
+
+
+# Task 1: types.
+
+JOINT: Final = "LLM, with its answer"
+"""The classifier that the taxonomy-aware strategy is."""
+
+MAJORITY: Final = "Most frequent type"
+"""The classifier that always says the type which most queries have."""
+
+BY_FORM: Final = "Most frequent type, yes/no or not"
+"""The one that says the type which most questions of yes or no have, and of others the type which
+most others have. In CONFLICTS the questions of yes or no are those of one collection
+(ConflictingQA), and types go with collections."""
+
+BASELINES: Final = (MAJORITY, BY_FORM)
+"""Classifiers that read no source."""
+
+Given = ConflictType | Literal["unreadable"]
+
+
+def predictions(result: QueryResult) -> dict[str, Prediction]:
+    """What every classifier says of a query, by the names of tables; `JOINT` comes last."""
+    found = {CLASSIFIERS[by]: predicted for by, predicted in result.predictions.items()}
+    joint = result.outcomes.get("taxonomy-aware")
+    if joint is not None:
+        unread = Prediction(
+            type=None,
+            by="json",
+            problem=joint.answer.problem or "the answer came without a type",
+            raw=joint.answer.raw,
+        )
+        found[JOINT] = joint.answer.prediction or unread
+    return found
+
+
+def shown_classifiers(results: Sequence[QueryResult]) -> list[str]:
+    """The classifiers that were asked anything, by the names of tables, in their order."""
+    used = {name for result in results for name in predictions(result)}
+    return [name for name in (*CLASSIFIERS.values(), JOINT) if name in used]
+
+
+def classified(
+    results: Sequence[QueryResult], classifier: str
+) -> dict[str, tuple[ConflictType, Given]]:
+    """Query with a gold type -> that type, and the one that a classifier or a baseline gives."""
+    typed = [(result, gold) for result in results if (gold := result.asked.conflict_type)]
+    if classifier in BASELINES:
+        kinds = {
+            result.id: classifier == BY_FORM and affirmed(result.asked.query) is not None
+            for result, _ in typed
+        }
+        most = {
+            kind: commonest(gold for result, gold in typed if kinds[result.id] == kind)
+            for kind in {*kinds.values()}
+        }
+        return {result.id: (gold, most[kinds[result.id]]) for result, gold in typed}
+    return {
+        result.id: (gold, predicted.type or "unreadable")
+        for result, gold in typed
+        if result.status != "failed" and (predicted := predictions(result).get(classifier))
+    }
+
+
+def _type_right(results: Sequence[QueryResult], classifier: str) -> Values:
+    pairs = classified(results, classifier)
+    return {name: float(pairs[name][0] == pairs[name][1]) for name in sorted(pairs)}
+
+
+TYPE: Final = Metric(
+    "accuracy",
+    "Accuracy",
+    _type_right,
+    {name: name for name in (*CLASSIFIERS.values(), JOINT)},
+    test="McNemar",
+)
+
+
+def types_f1(results: Sequence[QueryResult], classifier: str) -> Estimate | None:
+    """Macro-F1 over the types that occur, of the queries to which a type was given."""
+    pairs = [
+        (gold, given)
+        for gold, given in classified(results, classifier).values()
+        if isinstance(given, ConflictType)
+    ]
+    gold, given = [gold for gold, _ in pairs], [given for _, given in pairs]
+    return macro_f1(gold, given, list(ConflictType))
+
+
+METRICS: Final = (TYPE, *ANSWERS)
+
+MODELS_FIRST: Final = (
+    *(CLASSIFIERS[by] for by in ("choice", "json")),
+    JOINT,
+    CLASSIFIERS["yes-no"],
+)
+"""Classifiers in the order in which their type is a query's verdict."""
+
+
+def verdict(result: QueryResult) -> str:
+    """The type that a classifier gives: the first of those that were asked."""
+    said = predictions(result)
+    given = next((said[name] for name in MODELS_FIRST if name in said), None)
+    if given is None:
+        return "not asked"
+    return "unreadable" if given.type is None else CATEGORY[given.type].short
+
+
+def confusion(results: Sequence[QueryResult], classifier: str, gold: ConflictType) -> Counter[str]:
+    """What a classifier said of the queries of a gold type -> how often."""
+    said = classified(results, classifier).values()
+    return Counter(str(given) for truth, given in said if truth == gold)

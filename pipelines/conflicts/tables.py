@@ -1,0 +1,539 @@
+"""The tables of runs: the paper's Tables 2 and 4 to 7, and what failed."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+from typing import Any, Final, NamedTuple
+
+from pipelines.conflicts import paper
+from pipelines.conflicts.data import Statistic
+from pipelines.conflicts.metrics import (
+    ANSWERS,
+    BASELINES,
+    BEHAVIOUR,
+    BY_FORM,
+    MAJORITY,
+    MERGED,
+    TYPE,
+    Part,
+    answered,
+    classified,
+    confusion,
+    of_types,
+    shown_classifiers,
+    types_f1,
+)
+from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES
+from pipelines.conflicts.result import Grounds, Outcome, QueryResult, Strategy
+from pipelines.conflicts.taxonomy import TAXONOMY, Category
+from pipelines.experiment.metric import columns, differences, pair
+from pipelines.metrics.calibration import low_label_mass
+from pipelines.metrics.estimate import Estimate, mean
+from pipelines.report.compare import Pair, correction
+from pipelines.report.failures import REASON, REPLY, WHAT, failed
+from pipelines.report.failures import failures as failure_table
+from pipelines.report.table import HERE, Column, Measure, Table, of_place
+
+RUN: Final = Column[Any]("run", "Run", lambda row: row.part.run)
+WRITER: Final = Column[Any]("writer", "Model", lambda row: row.part.writer)
+JUDGE: Final = Column[Any]("judge", "Judge", lambda row: row.part.judge)
+"""Of whatever belongs to a part."""
+
+RULES: Final = (
+    "Expected behaviour is over queries with a gold type, answer recall over those that have one "
+    "right answer, factual grounding the mean over answers of the share of supported sentences "
+    "among those with factual information (section 4). An answer that could not be read counts as "
+    "none of these; a verdict that could not be read counts nowhere. Both have their columns."
+)
+
+
+def all_tables(
+    made: Sequence[Part], statistics: Mapping[str, Sequence[Statistic]] | None = None
+) -> list[Table]:
+    """Every table of a run folder, those without rows as well.
+
+    Args:
+        made: Its runs.
+        statistics: Name of each data file -> its counts of Tables 2 and 7.
+    """
+    return [
+        counts(statistics or {}),
+        types(made),
+        confusions(made),
+        type_differences(made),
+        answers(made),
+        behaviour(made),
+        answer_differences(made),
+        grounds(made),
+        failures(made),
+    ]
+
+
+GROUPS: Final = {"type": "type (Table 2)", "origin": "origin (Table 7)", "all": "all queries"}
+
+
+def counts(statistics: Mapping[str, Sequence[Statistic]]) -> Table:
+    """Tables 2 and 7, and what section 3 says of all queries, beside the paper's figures."""
+    return Table.of(
+        [(file, statistic) for file, own in statistics.items() for statistic in own],
+        name="conflicts_statistics",
+        title="The data in numbers",
+        caption="Counts of whole files, beside those of the paper.",
+        columns=[
+            Column("file", "File", lambda row: row[0]),
+            Column("group", "By", lambda row: GROUPS[row[1].group]),
+            Column("name", "Name", lambda row: row[1].name),
+            Column("value", "Here", lambda row: _whole(row[1].value)),
+            Column("share", "Share", lambda row: row[1].share),
+            Column("paper", "Paper", lambda row: _whole(row[1].paper)),
+            Column("paper_share", "Its share", lambda row: row[1].paper_share),
+        ],
+        notes=(
+            "A file may be a part of the release, which has 458 queries; so shares stand beside "
+            "the counts.",
+        ),
+    )
+
+
+def _whole(value: float | None) -> float | None:
+    """A count without decimals; a mean as it is."""
+    return int(value) if value is not None and value == int(value) else value
+
+
+# Task 1: types.
+
+WITHOUT_MODEL: Final = frozenset({*BASELINES, CLASSIFIERS["yes-no"]})
+"""Classifiers that ask no language model."""
+
+
+@dataclass(frozen=True)
+class Classified:
+    """A classifier, or a baseline, on the queries of a run."""
+
+    part: Part
+    method: str
+
+    @property
+    def results(self) -> Sequence[QueryResult]:
+        """The part's."""
+        return self.part.results
+
+    @property
+    def unreadable(self) -> int:
+        """Queries with a gold type of which it named none."""
+        return [given for _, given in classified(self.results, self.method).values()].count(
+            "unreadable"
+        )
+
+
+CLASSIFIER: Final = Column[Any]("classifier", "Classifier", lambda row: row.method)
+MODEL: Final = Column[Any](
+    *(WRITER.key, WRITER.title),
+    lambda row: None if row.method in WITHOUT_MODEL else row.part.writer,
+)
+
+
+def types(made: Sequence[Part]) -> Table:
+    """Table 4: every classifier, and those that always say the most frequent type."""
+    return Table.of(
+        [
+            Classified(part, classifier)
+            for part in made
+            if (shown := shown_classifiers(part.results))
+            for classifier in (*shown, *BASELINES)
+        ],
+        name="conflicts_types",
+        title="Conflict types",
+        caption="A row is a classifier; accuracy is the share of queries whose type it names.",
+        columns=[
+            *(RUN, MODEL, CLASSIFIER, HERE),
+            Column("queries", "Queries", lambda row: len(row.results)),
+            Column("failed", "Failed", lambda row: _failed(row.results)),
+            Column("untyped", "No gold type", lambda row: _untyped(row.results)),
+            Column("unreadable", "Unreadable"),
+            *columns([TYPE]),
+            Measure("macro_f1", "Macro-F1", lambda row: types_f1(row.results, row.method)),
+        ],
+        quoted=paper.TABLE_4,
+        notes=(
+            "Accuracy is over queries with a gold type, unreadable ones as not right; macro-F1 is "
+            "over those for which the classifier gave one.",
+            f"'{MAJORITY}' reads nothing: it always says the type which most queries of this data "
+            "have. It is the least that a classifier must surpass. "
+            f"'{BY_FORM}' sees the question alone, and of it whether it asks for yes or no: in "
+            "CONFLICTS these are the questions of one collection.",
+            f"'{CLASSIFIERS['yes-no']}' says opinions of questions of yes or no, and else no "
+            "conflict, whatever the data.",
+            "Macro-F1 is the mean over the types that occur, as gold or as given. In brackets 95 % "
+            "intervals: Wilson of accuracy, bootstrap of macro-F1.",
+            "The paper's rows were measured with larger models on all 458 queries.",
+            *low_label_mass(
+                (
+                    predicted.mass
+                    for part in made
+                    for result in part.results
+                    for predicted in result.predictions.values()
+                ),
+                "the language model's",
+            ),
+        ),
+    )
+
+
+class Confusion(NamedTuple):
+    """What a classifier says of the queries of a gold type: a type, or why none -> queries."""
+
+    part: Part
+    method: str
+    gold: Category
+    counts: Counter[str]
+
+
+def confusions(made: Sequence[Part]) -> Table:
+    """What each gold type was taken for."""
+
+    def count(key: str, title: str) -> Column[Confusion]:
+        return Column(key, title, lambda row: row.counts[key])
+
+    return Table.of(
+        [
+            Confusion(part, classifier, gold, confusion(part.results, classifier, gold.type))
+            for part in made
+            for classifier in shown_classifiers(part.results)
+            for gold in TAXONOMY
+        ],
+        name="conflicts_confusion",
+        title="What was taken for what",
+        caption="A row is a gold type, a column what the classifier said: counts of queries.",
+        columns=[
+            *(RUN, MODEL, CLASSIFIER),
+            Column("gold", "Gold type", lambda row: row.gold.short),
+            *(count(category.type, category.short) for category in TAXONOMY),
+            count("unreadable", "Unreadable"),
+        ],
+        notes=("Failed queries and those without a gold type are left out.",),
+    )
+
+
+def type_differences(made: Sequence[Part]) -> Table:
+    """Every classifier less every other of its run, query by query."""
+    pairs = []
+    for part in made:
+        shown = shown_classifiers(part.results)
+        for names in (*combinations(shown, 2), *product(shown, BASELINES)):
+            first, second = (Classified(part, name) for name in names)
+            pairs.append(pair(first, first, second, [TYPE]))
+    return Table.of(
+        pairs,
+        name="conflicts_type_differences",
+        title="Differences between classifiers",
+        caption="Accuracy query by query, the first classifier less the second.",
+        columns=[
+            *map(of_place, (RUN, WRITER)),
+            Column("first", "Classifier"),
+            Column("second", "less"),
+            *differences([TYPE]),
+        ],
+        notes=(
+            *correction(pairs),
+            "In brackets the paired 95 % t interval. McNemar's test is exact.",
+        ),
+    )
+
+
+# Task 2: answers.
+
+
+@dataclass(frozen=True)
+class Answers:
+    """A strategy on the queries of a run, or on those of a category of Table 6."""
+
+    part: Part
+    method: Strategy
+    category: str = ""
+
+    @property
+    def results(self) -> Sequence[QueryResult]:
+        """The part's, of the category."""
+        if not self.category:
+            return self.part.results
+        return of_types(self.part.results, MERGED[self.category])
+
+    @property
+    def outcomes(self) -> dict[str, Outcome]:
+        """Query -> what the strategy made of it, if it was asked; unreadable ones as well."""
+        return {
+            result.id: outcome
+            for result in self.results
+            if (outcome := answered(result, self.method)) is not None
+        }
+
+    @property
+    def unreadable(self) -> int:
+        """Answers that could not be read."""
+        return sum(outcome.answer.problem is not None for outcome in self.outcomes.values())
+
+    @property
+    def unjudged(self) -> int:
+        """Verdicts that could not be read."""
+        every = (what for outcome in self.outcomes.values() for what, *_ in _of_outcome(outcome))
+        return sum(what.startswith(("behaviour", "recall", "grounding")) for what in every)
+
+
+def every_strategy(made: Sequence[Part]) -> list[Answers]:
+    """All results of each run under each of its strategies."""
+    return [Answers(part, strategy) for part in made for strategy in part.strategies]
+
+
+STRATEGY: Final = Column[Answers]("strategy", "Strategy", lambda row: STRATEGIES[row.method])
+
+
+def answers(made: Sequence[Part]) -> Table:
+    """Table 5: every strategy, its three measures."""
+    return Table.of(
+        every_strategy(made),
+        name="conflicts_answers",
+        title="Answers",
+        caption="A row is a strategy of asking; figures are over its answers.",
+        columns=[
+            *(RUN, WRITER, JUDGE),
+            Column(
+                "types",
+                "Types told to Pipeline",
+                lambda row: row.part.types if row.method == "pipeline" else None,
+            ),
+            *(STRATEGY, HERE),
+            Column("queries", "Queries", lambda row: len(row.outcomes) + _failed(row.results)),
+            Column("failed", "Failed", lambda row: _failed(row.results)),
+            Column("unreadable", "Unreadable"),
+            Column("unjudged", "Verdicts not read"),
+            Column(
+                "cut",
+                "Cut by tokens",
+                lambda row: sum(not one.answer.finished for one in row.outcomes.values()),
+            ),
+            Column(
+                "untyped",
+                "No gold type",
+                lambda row: _untyped([r for r in row.results if r.id in row.outcomes]),
+            ),
+            *columns(ANSWERS),
+        ],
+        quoted=paper.TABLE_5,
+        notes=(
+            RULES,
+            "In brackets 95 % intervals: Wilson of expected behaviour and answer recall, t of "
+            "factual grounding.",
+            "Shares over all sentences are in conflicts_grounding.",
+            "Cut by tokens: answers that reached --answer-tokens; in the taxonomy-aware strategy "
+            "these tokens and those of the explanation before it.",
+            "The paper's answers are of larger models and were judged by another one; figures of "
+            "two judges cannot be compared, and its rows stand here for orientation.",
+        ),
+    )
+
+
+class InCategory(NamedTuple):
+    """A category of Table 6 in a run."""
+
+    part: Part
+    name: str
+
+    def under(self, strategy: Strategy) -> Answers:
+        """Its queries under a strategy."""
+        return Answers(self.part, strategy, self.name)
+
+
+def behaviour(made: Sequence[Part]) -> Table:
+    """Table 6: expected behaviour by merged category, a column for each strategy."""
+
+    def of(strategy: Strategy) -> tuple[Column[InCategory], Column[InCategory]]:
+        def estimate(row: InCategory) -> Estimate | None:
+            return BEHAVIOUR.of(row.under(strategy))
+
+        def n(row: InCategory) -> int | None:
+            value = estimate(row)
+            return value.n if value else 0 if strategy in row.part.strategies else None
+
+        return Measure(strategy, STRATEGIES[strategy], estimate), Column(f"{strategy}_n", "n", n)
+
+    return Table.of(
+        [InCategory(part, name) for part in made if part.strategies for name in MERGED],
+        name="conflicts_behaviour",
+        title="Expected behaviour by category",
+        caption="A row is a category, with outdated information and misinformation as one; a "
+        "column is a strategy.",
+        columns=[
+            *(RUN, WRITER, JUDGE),
+            Column("category", "Category", lambda row: row.name),
+            HERE,
+            Column("queries", "Queries", lambda row: len(row.under("vanilla").results)),
+            *(column for strategy in STRATEGIES for column in of(strategy)),
+        ],
+        quoted=paper.TABLE_6,
+        notes=(
+            "Queries are all of the category; those that failed, or whose verdict could not be "
+            "read, are not among the n.",
+            "In brackets 95 % Wilson intervals.",
+            *low_label_mass(
+                verdict.mass
+                for part in made
+                for result in part.results
+                for outcome in result.outcomes.values()
+                if (verdict := outcome.judged.adherence)
+            ),
+        ),
+    )
+
+
+def answer_differences(made: Sequence[Part]) -> Table:
+    """Every strategy less Vanilla, query by query."""
+    pairs = [
+        pair(row, row, Answers(row.part, "vanilla"), ANSWERS)
+        for row in every_strategy(made)
+        if row.method != "vanilla" and "vanilla" in row.part.strategies
+    ]
+
+    def named(key: str, title: str) -> Column[Pair[Any]]:
+        return Column(key, title, lambda pair: STRATEGIES[getattr(pair, key)])
+
+    return Table.of(
+        pairs,
+        name="conflicts_differences",
+        title="Differences from Vanilla",
+        caption="Differences query by query, over those on which both strategies have a value.",
+        columns=[
+            *map(of_place, (RUN, WRITER, JUDGE)),
+            named("first", "Strategy"),
+            named("second", "less"),
+            *differences(ANSWERS),
+        ],
+        notes=(
+            *correction(pairs),
+            "In brackets the paired 95 % t interval. McNemar's test is exact; signs are flipped at "
+            "random for factual grounding. n is that of expected behaviour.",
+            RULES,
+        ),
+    )
+
+
+def grounds(made: Sequence[Part]) -> Table:
+    """Sentences by the judge's verdict."""
+
+    def count(key: str, title: str, verdict: Grounds | None) -> Column[Answers]:
+        return Column(key, title, lambda row: [said for _, said in _verdicts(row)].count(verdict))
+
+    return Table.of(
+        every_strategy(made),
+        name="conflicts_grounding",
+        title="Grounding of sentences",
+        caption="How the sentences of answers stand to the sources that they are judged by.",
+        columns=[
+            *(RUN, WRITER, JUDGE, STRATEGY),
+            Column("answers", "Answers", lambda row: len(row.outcomes)),
+            Column("unreadable_answers", "Unreadable answers", lambda row: row.unreadable),
+            Column("sentences", "Sentences", lambda row: len(_verdicts(row))),
+            count("supported", "Supported", Grounds.SUPPORTED),
+            count("unsupported", "Unsupported", Grounds.UNSUPPORTED),
+            count("contradictory", "Contradictory", Grounds.CONTRADICTORY),
+            count("no_fact", "No factual information", Grounds.NO_FACT),
+            count("unreadable", "No verdict", None),
+            Measure("share", "Supported of factual ones", _supported),
+        ],
+        notes=(
+            "The share is over all sentences, so that long answers weigh more; the factual "
+            "grounding of conflicts_answers is the mean over answers.",
+            "In brackets 95 % t intervals over sentences, with queries as clusters.",
+        ),
+    )
+
+
+def _verdicts(row: Answers) -> list[tuple[str, Grounds | None]]:
+    """Of every sentence that a judge was asked about, with its query."""
+    return [
+        (name, sentence.grounds)
+        for name, outcome in row.outcomes.items()
+        if outcome.judged.grounding is not None
+        for sentence in outcome.judged.grounding.sentences
+    ]
+
+
+def _supported(row: Answers) -> Estimate | None:
+    factual = [
+        (name, float(said is Grounds.SUPPORTED))
+        for name, said in _verdicts(row)
+        if said not in {None, Grounds.NO_FACT}
+    ]
+    return mean([value for _, value in factual], [name for name, _ in factual], bounds=(0, 1))
+
+
+def _failed(results: Sequence[QueryResult]) -> int:
+    return sum(result.status == "failed" for result in results)
+
+
+def _untyped(results: Sequence[QueryResult]) -> int:
+    return sum(r.asked.conflict_type is None for r in results if r.status != "failed")
+
+
+# What was lost.
+
+Lost = tuple[str, str, str | None]
+"""What was lost, why, and the reply."""
+
+
+def lost(result: QueryResult) -> Iterator[Lost]:
+    """What has no value of a query, in the order in which it was asked for."""
+    if result.status == "failed":
+        yield "query", result.error or "", None
+        return
+    for by, predicted in result.predictions.items():
+        if predicted.problem is not None:
+            yield f"type, {CLASSIFIERS[by]}", predicted.problem, predicted.raw
+    for strategy, outcome in result.outcomes.items():
+        for what, why, raw in _of_outcome(outcome):
+            yield f"{what}, {STRATEGIES[strategy]}", why, raw
+
+
+def _of_outcome(outcome: Outcome) -> Iterator[Lost]:
+    answer, judged = outcome.answer, outcome.judged
+    if answer.problem is not None:
+        yield "answer", answer.problem, answer.raw
+    if answer.prediction is not None and answer.prediction.problem is not None:
+        yield "type with the answer", answer.prediction.problem, answer.prediction.raw
+    if judged.adherence is not None and judged.adherence.adheres is None:
+        yield "behaviour", judged.adherence.problem or "", judged.adherence.raw
+    if judged.inclusion is not None and judged.inclusion.included is None:
+        yield "recall", judged.inclusion.problem or "", judged.inclusion.raw
+    for number, sentence in enumerate(judged.grounding.sentences if judged.grounding else (), 1):
+        if sentence.grounds is None:
+            yield f"grounding of sentence {number}", sentence.problem or "", sentence.raw
+
+
+class Place(NamedTuple):
+    """Where something is lost."""
+
+    part: Part
+    result: QueryResult
+
+
+def failures(made: Sequence[Part], most: int = 1_000) -> Table:
+    """Queries that failed, and replies that could not be read; at most so many rows."""
+    return failure_table(
+        (
+            failed(Place(part, result), what, why, reply)
+            for part in made
+            for result in part.results
+            for what, why, reply in lost(result)
+        ),
+        name="conflicts_failures",
+        title="Failed and unreadable",
+        caption="Failed and incomplete queries are tried again when the run is resumed.",
+        places=[
+            *(RUN, WRITER, JUDGE),
+            Column("query", "Query", lambda at: at.result.id),
+            Column("status", "Status", lambda at: at.result.status),
+        ],
+        said=(WHAT, REASON, REPLY),
+        most=most,
+    )

@@ -1,0 +1,253 @@
+"""What a method's answers are worth, question by question (MADAM-RAG, sections 5.1 and 6.1).
+
+All figures are over the questions with gold answers that a method was asked; a reply that could not
+be read gives no answer. How many could not is counted beside them.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Final, Literal
+
+from pipelines.experiment.metric import Metric, of_each
+from pipelines.madam_rag.data import Question
+from pipelines.madam_rag.methods import MADAM, METHODS, WITHOUT_AGGREGATOR, Outcome, QuestionResult
+from pipelines.madam_rag.replies import Debate
+from pipelines.metrics.answers import answer_f1, found, precision, recall, strict_match
+from pipelines.report.compare import Test
+from pipelines.text.refusals import is_unknown
+
+Results = Mapping[str, Sequence[QuestionResult]]
+"""Name of a run ("ramdocs", "ramdocs.support") -> its results."""
+
+TITLES = {"ramdocs": "RAMDocs", "ambigdocs": "AmbigDocs", "faitheval": "FaithEval"}
+"""Data sets as the paper calls them."""
+
+EXPERIMENTS = ("rounds", "support", "misinformation")
+"""What a run can vary (section 6); a run of all methods varies nothing and has no such name."""
+
+COMPARED: Final = {method: method for method in (*METHODS, WITHOUT_AGGREGATOR)}
+
+
+def judged(result: QuestionResult, method: str) -> Outcome | None:
+    """What a method made of a question that has gold answers; None if it was not asked."""
+    outcome = result.outcomes.get(method)
+    return outcome if result.status != "failed" and result.asked.gold else None
+
+
+def exact(answers: Sequence[str], asked: Question) -> bool:
+    """Whether answers name all gold answers and no wrong one (section 5.1)."""
+    return strict_match(answers, asked.gold, asked.wrong, one_answer=asked.one_answer)
+
+
+def by_substrings(answers: Sequence[str], asked: Question) -> bool:
+    """The same by the naive rule: a name counts wherever its letters occur."""
+    return strict_match(
+        answers, asked.gold, asked.wrong, one_answer=asked.one_answer, substrings=True
+    )
+
+
+def exact_if_read(result: QuestionResult, method: str) -> bool | None:
+    """Whether a reply that could be read is exactly right."""
+    outcome = judged(result, method)
+    if outcome is None or outcome.concluded.problem is not None:
+        return None
+    return exact(outcome.concluded.answers, result.asked)
+
+
+def calls(result: QuestionResult, method: str) -> int | None:
+    """Replies of a model; None if the method could not be asked."""
+    outcome = result.outcomes.get(method)
+    return outcome.calls or None if outcome else None
+
+
+def _of_answers(
+    key: str,
+    title: str,
+    measure: Callable[[Sequence[str], Question], float | None],
+    test: Test = "sign flips",
+) -> Metric[QuestionResult]:
+    def value(result: QuestionResult, method: str) -> float | None:
+        outcome = judged(result, method)
+        return None if outcome is None else measure(outcome.concluded.answers, result.asked)
+
+    return Metric(key, title, of_each(value), COMPARED, test=test)
+
+
+EXACT: Final = _of_answers("exact_match", "Exact match", exact, "McNemar")
+F1: Final = _of_answers("f1", "F1", lambda given, q: answer_f1(given, q.gold, q.wrong))
+ANSWERS: Final = (
+    EXACT,
+    _of_answers("precision", "Precision", lambda given, q: precision(given, q.gold, q.wrong)),
+    _of_answers("recall", "Recall", lambda given, q: recall(given, q.gold, q.wrong)),
+    F1,
+)
+"""Those of Figure 3."""
+
+METRICS: Final = (
+    *ANSWERS,
+    Metric(
+        "exact_match_read",
+        "Exact match, of those read",
+        of_each(exact_if_read),
+        COMPARED,
+        test="McNemar",
+    ),
+    _of_answers("exact_match_substrings", "Exact match by substrings", by_substrings, "McNemar"),
+    Metric("calls", "Replies per question", of_each(calls), COMPARED, (1, inf), better="lower"),
+)
+
+
+@dataclass(frozen=True)
+class Part:
+    """The results of a run, or those of one of its levels: every question is in it once.
+
+    A run of all methods varies no experiment. The level is that of the varied answer, if any.
+    """
+
+    data: str
+    experiment: str | None
+    level: int | None
+    model: str | None
+    results: tuple[QuestionResult, ...]
+
+    @property
+    def title(self) -> str:
+        """What it is, in one cell: "RAMDocs", "RAMDocs, support 2"."""
+        level = "" if self.level is None else f" {self.level}"
+        return self.data if self.experiment is None else f"{self.data}, {self.experiment}{level}"
+
+
+@dataclass(frozen=True)
+class Answers:
+    """A method on a part; with `rounds`, what its debates had concluded after so many."""
+
+    part: Part
+    method: str
+    rounds: int | None = None
+
+    @property
+    def results(self) -> Sequence[QuestionResult]:
+        """The part's, after those rounds."""
+        if self.rounds is None:
+            return self.part.results
+        return [after(result, self.method, self.rounds) for result in self.part.results]
+
+    @property
+    def asked(self) -> list[QuestionResult]:
+        """Those that the method answered, and those that failed."""
+        return [
+            result
+            for result in self.results
+            if result.status == "failed" or self.method in result.outcomes
+        ]
+
+    @property
+    def failed(self) -> int:
+        """Questions that failed."""
+        return sum(result.status == "failed" for result in self.results)
+
+    @property
+    def without_gold(self) -> int:
+        """Answered questions without gold answers."""
+        return sum(not r.asked.gold for r in self.asked if r.status != "failed")
+
+    @property
+    def unreadable(self) -> int:
+        """Questions with gold answers whose reply could not be read."""
+        made = (judged(result, self.method) for result in self.results)
+        return sum(each is not None and each.concluded.problem is not None for each in made)
+
+
+def after(result: QuestionResult, method: str, rounds: int) -> QuestionResult:
+    """The result as if its debate had had at most so many rounds (Figure 3).
+
+    A debate that ended before stays as it ended, and what is no debate as it is.
+    """
+    outcome = result.outcomes.get(method)
+    if outcome is None or outcome.debate is None:
+        return result
+    ended = outcome.model_copy(update={"concluded": outcome.debate.after(rounds)})
+    return result.model_copy(update={"outcomes": {**result.outcomes, method: ended}})
+
+
+def parts(results: Results, model_of: Mapping[str, str]) -> list[Part]:
+    """Runs in order, one that varies a level in one part for each, from the lowest."""
+    made = []
+    for name, own in results.items():
+        data, _, experiment = name.rpartition(".")
+        if experiment not in EXPERIMENTS:
+            data, experiment = name, ""
+        title, model = TITLES.get(data, data), model_of.get(name)
+        levels = {each.asked.level for each in own}
+        for level in sorted(levels, key=lambda level: -1 if level is None else level):
+            chosen = tuple(each for each in own if each.asked.level == level)
+            made.append(Part(title, experiment or None, level, model, chosen))
+    return made
+
+
+Mark = Literal["right", "wrong", "both", "neither", "unknown", "unreadable", "unjudged"]
+"""What an answer is by the data; "both" names a right and a wrong one at once, "unjudged" is one of
+which the data know neither."""
+
+
+def mark(answer: str | None, asked: Question) -> Mark:
+    """What one answer is by the data."""
+    if answer is None:
+        return "unreadable"
+    if is_unknown(answer):
+        return "unknown"
+    if not asked.gold and not asked.wrong:
+        return "unjudged"
+    named = found([answer], asked.gold, asked.wrong)
+    right, wrong = any(named.gold), any(named.wrong)
+    if right and wrong:
+        return "both"
+    if right:
+        return "right"
+    return "wrong" if wrong or (asked.one_answer and asked.gold) else "neither"
+
+
+def shown_methods(own: Sequence[QuestionResult]) -> list[str]:
+    """The methods that answered any question: those of Table 1 first, then variants."""
+    used = {method for each in own for method in each.outcomes}
+    return [each for each in COMPARED if each in used] + sorted(used - COMPARED.keys())
+
+
+def debates_of(own: Sequence[QuestionResult], method: str) -> list[tuple[QuestionResult, Debate]]:
+    """The questions that a method debated, each with its debate."""
+    return [
+        (each, outcome.debate)
+        for each in own
+        if each.status != "failed"
+        and (outcome := each.outcomes.get(method)) is not None
+        and outcome.debate is not None
+    ]
+
+
+def base_id(result: QuestionResult) -> str:
+    """The question, whatever the level: its id up to the last "/" where a level is varied."""
+    return result.id if result.asked.level is None else result.id.rpartition("/")[0] or result.id
+
+
+Verdict = Literal["right", "not right", "unreadable", "not judged"]
+"""What became of a question under a method; not judged where no right answer is known."""
+
+
+def verdict(result: QuestionResult, method: str) -> Verdict | None:
+    """By exact match (section 5.1); None if the question failed or the method was not asked."""
+    outcome = result.outcomes.get(method)
+    if result.status == "failed" or outcome is None:
+        return None
+    if outcome.concluded.problem is not None:
+        return "unreadable"
+    if not result.asked.gold:
+        return "not judged"
+    return "right" if exact(outcome.concluded.answers, result.asked) else "not right"
+
+
+def verdict_of_question(result: QuestionResult) -> str:
+    """The verdict on MADAM-RAG, or else on the first method that was asked."""
+    shown = shown_methods([result])
+    asked = MADAM if MADAM in shown else next(iter(shown), "")
+    return verdict(result, asked) or "not asked"
