@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -11,7 +12,7 @@ from pydantic import Field
 from rich.console import Console
 
 from nli.errors import TaggerError
-from nli.folder import CALIBRATION, folder_digest
+from nli.folder import CALIBRATION
 from nli.labels import LABELS
 from nli.pairs import LabelledPair, read_pairs
 from pipelines.cli.flat import flat
@@ -24,7 +25,6 @@ from pipelines.cli.tagging import (
     name_of,
     probabilities_of,
     show,
-    write_page,
 )
 from pipelines.data.records import Document
 from pipelines.errors import InputError
@@ -43,7 +43,6 @@ from serving.errors import RequestError
 
 if TYPE_CHECKING:
     from pipelines.report.table import Table
-    from pipelines.report.tagger import Predictions
 
 TAGGER = Only(lambda own: own.labeller == "nli", "--labeller llm")
 FITTED = Only(
@@ -86,7 +85,7 @@ class CalibrateOptions(LlmOptions):
     precision: Annotated[
         Precision, Option("Number format of the tagger's computation.", only=TAGGER)
     ] = "auto"
-    report: Annotated[Path | None, Option("Folder for tables and a page with the diagram.")] = None
+    report: Annotated[Path | None, Option("Folder for the tables.")] = None
     limit: Annotated[int | None, Field(ge=1), Option("Take N of the pairs, drawn at random.")] = (
         None
     )
@@ -169,16 +168,13 @@ def _calibrate_tagger(
         "device": tagger.device,
         "calibration": kept.model_dump(mode="json", exclude={"risk"}),
     }
-    model = (name_of(folder), folder_digest(folder))
-    series = [("before", scored["none"]), (kept.method, scored[kept.method])]
-    _show(options, f"Calibration of {model[0]}", series, [table], said, about, model)
+    _show(options, f"Calibration of {name_of(folder)}", [table], said, about)
     STDERR.print(f"calibration: {plain(str(folder / CALIBRATION))}", soft_wrap=True)
 
 
 def _measure_tagger(options: CalibrateOptions, rows: Sequence[LabelledPair]) -> None:
     """Accuracy, macro-F1, confusion and calibration of a tagger, each source by itself."""
     from pipelines.report import tagger as report
-    from pipelines.report.contrast import contrast_table
 
     tagger = load(options.tagger, options.precision)
     probabilities, seconds = probabilities_of(tagger, rows, "pairs")
@@ -189,8 +185,6 @@ def _measure_tagger(options: CalibrateOptions, rows: Sequence[LabelledPair]) -> 
         report.labels_table(scored),
         report.confusion_table(scored),
     ]
-    if (contrast := contrast_table(scored)) is not None:
-        tables.append(contrast)
     speed = (
         f"{len(rows):,} pairs in {seconds:.1f} s, {len(rows) / max(seconds, 1e-9):,.0f} a second, "
         f"in {tagger.encoder.precision} on {tagger.device}"
@@ -203,7 +197,7 @@ def _measure_tagger(options: CalibrateOptions, rows: Sequence[LabelledPair]) -> 
         "seconds": round(seconds, 2),
     }
     title = f"{model[0]} on {options.pairs.name}"
-    _show(options, title, [(model[0], scored)], tables, speed, about, model)
+    _show(options, title, tables, speed, about)
 
 
 def _correct_model(options: CalibrateOptions, rows: Sequence[LabelledPair]) -> None:
@@ -244,7 +238,7 @@ def _correct_model(options: CalibrateOptions, rows: Sequence[LabelledPair]) -> N
     about = {"prompt": prompt, "correction": correction.model_dump(mode="json")}
     title = f"Correction of {model.name}"
     if options.dry_run:
-        _show(options, title, series, [table], said, about, (model.name, model.digest))
+        _show(options, title, [table], said, about)
         return
     kept = StoredCorrection(
         correction=correction,
@@ -259,7 +253,7 @@ def _correct_model(options: CalibrateOptions, rows: Sequence[LabelledPair]) -> N
     )
     file = correction_file(model.digest, prompt)
     replace_text(file, kept.model_dump_json(indent=2) + "\n")
-    _show(options, title, series, [table], said, about, (model.name, model.digest))
+    _show(options, title, [table], said, about)
     STDERR.print(f"correction: {plain(str(file))}", soft_wrap=True)
 
 
@@ -290,25 +284,19 @@ async def _ask(
 def _show(
     options: CalibrateOptions,
     title: str,
-    series: "Sequence[tuple[str, Predictions]]",
     tables: "Sequence[Table]",
     said: str,
     about: dict[str, Any],
-    model: tuple[str, str],
 ) -> None:
-    """Print tables, and what was said of them; with `--report` also write them, and a page."""
+    """Print tables, and what was said of them; with `--report` also write them."""
     for one in tables:
         show(one, Console())
     Console().print(plain(said), soft_wrap=True)
     if options.report is None:
         return
     from pipelines.report.table import write
-    from pipelines.report.tagger import reliability_table, view
 
-    shown = [*tables, reliability_table(series)]
-    for one in shown:
-        write(one, options.report / "tables")
-    about = {"command": "calibrate", "pairs": str(options.pairs), "model": model[0], **about}
-    page = view(series, shown, f"{said[0].upper()}{said[1:]}.")
-    write_page(options.report, title, page, about, model)
-    STDERR.print(f"report: {plain(str(options.report / 'report.html'))}", soft_wrap=True)
+    notes = (f"{title}. {said}.", *(f"{name}: {value}" for name, value in about.items()))
+    for one in tables:
+        write(replace(one, notes=(*one.notes, *notes)), options.report / "tables")
+    STDERR.print(f"tables: {plain(str(options.report / 'tables'))}", soft_wrap=True)

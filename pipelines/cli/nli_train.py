@@ -10,7 +10,7 @@ from pydantic import Field
 from nli.pairs import LabelledPair, SourcedPair, read_pairs, read_unlabelled
 from pipelines.cli.flat import flat
 from pipelines.cli.progress import STDERR, progress
-from pipelines.cli.tagging import Seed, drawn, load, write_page
+from pipelines.cli.tagging import Seed, drawn, load
 from pipelines.errors import InputError
 from pipelines.option import Option, Options
 from pipelines.report.terminal import plain
@@ -99,11 +99,10 @@ def train(options: TrainOptions) -> None:
         contested nli train --pairs pairs.jsonl --dev dev.jsonl --base encoder --out tagger
 
     Leaves in the folder: weights as safetensors, tokenizer, config with the labels' order, the
-    settings, and the validation curve as `curve.jsonl` and `report.html`.
+    settings, and the validation curve as `curve.jsonl`.
     """
     from nli import training
     from nli.passes import TrainingSettings
-    from pipelines.report.tagger import training_view
 
     rows: list[SourcedPair] = [pair for path in options.pairs for pair in read_pairs(path)]
     rows += [pair for path in options.unlabelled or () for pair in read_unlabelled(path)]
@@ -126,7 +125,7 @@ def train(options: TrainOptions) -> None:
         return
     known = None if options.teacher is None else _taught(options, settings, rows)
     with progress("training pairs") as bar:
-        points = training.train(
+        training.train(
             settings,
             rows,
             watched,
@@ -142,10 +141,8 @@ def train(options: TrainOptions) -> None:
             ),
         )
     out = options.out
-    described = {"command": "nli train", "settings": settings.model_dump(mode="json")}
-    write_page(out, f"Training of {out.name}", training_view(points), described, None)
     made = "tagger" if options.adapter is None else "adapter"
-    STDERR.print(f"{made}: {plain(str(out))}   curve: {plain(str(out / 'report.html'))}")
+    STDERR.print(f"{made}: {plain(str(out))}   curve: {plain(str(out / 'curve.jsonl'))}")
 
 
 def _taught(

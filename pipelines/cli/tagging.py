@@ -3,10 +3,8 @@
 import random
 import time
 from collections.abc import Sequence
-from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 from rich.console import Console, JustifyMethod
@@ -19,7 +17,6 @@ from pipelines.report.terminal import plain
 
 if TYPE_CHECKING:
     from nli.tagger import Tagger
-    from pipelines.report.explorer import ExperimentView
     from pipelines.report.table import Table
 
 Precision = Literal["auto", "fp32", "bf16", "fp16", "int8"]
@@ -81,23 +78,3 @@ def show(table: "Table", console: Console) -> None:
     for row in (*table.rows, *table.quoted):
         printed.add_row(*(plain(shown(cell)) for cell in as_shown(table, row)))
     console.print(printed)
-
-
-def write_page(
-    folder: Path,
-    title: str,
-    view: "ExperimentView",
-    described: dict[str, Any],
-    model: tuple[str, str] | None,
-) -> None:
-    """Write a folder's `report.html`; `model` is name and digest of the tagger, if there is one."""
-    from pipelines.report.explorer import write
-    from pipelines.report.glance import ModelUsed
-
-    shown = replace(
-        view,
-        title=title,
-        models=(ModelUsed("tagger", *model),) if model else (),
-        facts=(("Made", f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"),),
-    )
-    write(folder / "report.html", title, [shown], described)

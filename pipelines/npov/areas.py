@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+from pipelines.experiment.metric import Metric, Values
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.ranks import clustered_auc
 from pipelines.npov.result import (
@@ -11,6 +12,7 @@ from pipelines.npov.result import (
     BASELINES,
     BERT_SCORE,
     CLASSIFIER,
+    KINDS,
     LESS_OTHER,
     RELEVANCE,
     ROUGE,
@@ -21,7 +23,7 @@ from pipelines.npov.result import (
     WordScore,
     salience_detector,
 )
-from pipelines.npov.sets import Slice
+from pipelines.npov.sets import SLICES, Slice
 
 Results = Mapping[str, Sequence[NpovResult]]
 """What a run is called -> its results."""
@@ -147,3 +149,23 @@ def _examples(
             if scored and part.has(result) and result.id not in seen:
                 seen.add(result.id)
                 yield result
+
+
+def _ranked(kind: ErrorKind) -> Callable[[Sequence[NpovResult], str], Values]:
+    def values(results: Sequence[NpovResult], detector: str) -> Values:
+        found = (won({"": results}, part, kind, Detector(None, detector)) for part in SLICES)
+        return {result.id: value for own in found for result, value in own}
+
+    return values
+
+
+METRICS: Final = tuple(
+    Metric(
+        kind,
+        f"Ranked above what it was made from: {kind}",
+        _ranked(kind),
+        {detector: detector for detector in OF_RUNS},
+    )
+    for kind in KINDS
+)
+"""Compared by names such as "coverage.salience-max"; ties count half."""

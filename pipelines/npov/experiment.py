@@ -27,9 +27,9 @@ from pipelines.experiment.publish import Publication, Runs
 from pipelines.files import read_bytes
 from pipelines.npov import annotation
 from pipelines.npov import synthesis as paraphrases
+from pipelines.npov.areas import METRICS
 from pipelines.npov.decoder import DecoderOptions, decoder_folder
 from pipelines.npov.example import as_read, npov_prompt
-from pipelines.npov.example_scores import METRICS
 from pipelines.npov.result import NpovResult
 from pipelines.npov.sets import ORGANIC, Case, SyntheticSet, limited, synthetic_cases
 from pipelines.npov.settings import AS_IN_PAPER, SALIENCE_PANEL, GradientSettings, SalienceSettings

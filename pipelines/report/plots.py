@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from pipelines.metrics.calibration import Bin
 from pipelines.metrics.estimate import Estimate
 from pipelines.report.template import macro
 
@@ -49,19 +48,6 @@ def confusion(
     A cell is shaded by its share of the row; where row and column have one name, it has a frame.
     """
     return macro("confusion", rows, columns, title)
-
-
-def reliability_diagram(series: Sequence[tuple[str, Sequence[Bin]]], title: str) -> Markup:
-    """Accuracy against mean confidence, a point per bin that holds examples.
-
-    On the dashed line a confidence is what it says. Below it labels are less often right than they
-    claim. Bars are the Wilson intervals of the accuracies; a larger point holds more examples.
-
-    Args:
-        series: (name, bins) of at most four sets of confidences: before and after calibration.
-        title: Heading.
-    """
-    return macro("reliability_diagram", series[:4], title)
 
 
 def curve(

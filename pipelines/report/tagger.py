@@ -1,21 +1,18 @@
-"""A tagger's figures on labelled pairs, as tables and as views of the page."""
+"""A tagger's figures on labelled pairs, as tables."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
 
-from nli.curve import CurvePoint
 from nli.labels import LABELS, Label
 from nli.pairs import LabelledPair
-from pipelines.metrics.calibration import Bin, brier, ece, reliability
+from pipelines.metrics.calibration import brier, ece
 from pipelines.metrics.estimate import Estimate, mean, proportion
 from pipelines.metrics.rates import accuracy, confusion, f1_by_label, macro_f1
-from pipelines.report.explorer import ExperimentView, Part
-from pipelines.report.plots import curve, reliability_diagram
 from pipelines.report.table import Column, Measure, Table
 
 BINS = 15
-"""Bins of the reliability diagram and of the ECE, as in Guo et al. 2017."""
+"""Bins of the ECE, as in Guo et al. 2017."""
 
 ALL = "all"
 """Name of the row over every source."""
@@ -75,10 +72,6 @@ class Predictions:
         """Brier score over the three labels, clustered by premise."""
         gold = [LABELS.index(label) for label in self.gold]
         return brier(self.probabilities, gold, [pair.premise for pair in self.pairs])
-
-    def bins(self) -> tuple[Bin, ...]:
-        """Of the reliability diagram."""
-        return reliability(self.confidences, self.correct, bins=BINS)
 
     def by_source(self) -> dict[str, "Predictions"]:
         """Source -> its pairs, in order of name."""
@@ -167,22 +160,6 @@ def confusion_table(predictions: Predictions) -> Table:
     )
 
 
-def reliability_table(series: Sequence[Named]) -> Table:
-    """The numbers of the reliability diagram: a row per bin that holds pairs."""
-    return Table.of(
-        [(name, one) for name, predictions in series for one in predictions.bins() if one.n],
-        name="tagger-reliability",
-        title="Confidence and accuracy",
-        columns=[
-            Column("which", "Probabilities", lambda row: row[0]),
-            Column("bin", "Confidence", lambda row: f"{row[1].low:.2f} to {row[1].high:.2f}"),
-            Column("pairs", "Pairs", lambda row: row[1].n),
-            Column("confidence", "Mean confidence", lambda row: row[1].confidence),
-            Measure("accuracy", "Accuracy", lambda row: row[1].accuracy),
-        ],
-    )
-
-
 def calibration_table(series: Sequence[Named], data: str) -> Table:
     """ECE, Brier, log-likelihood and accuracy of the same pairs under several calibrations."""
     return Table.of(
@@ -199,39 +176,3 @@ def calibration_table(series: Sequence[Named], data: str) -> Table:
         ],
         caption=f"Pairs of {data}; none was measured with what was fitted on it.",
     )
-
-
-def view(series: Sequence[Named], tables: Sequence[Table], intro: str = "") -> ExperimentView:
-    """The reliability diagram of at most four sets of probabilities, then the tables."""
-    plot = reliability_diagram([(name, each.bins()) for name, each in series], "Reliability")
-    part = Part("Relation tagger", tuple(tables), (plot,), intro)
-    return ExperimentView("tagger", part.title, parts=(part,))
-
-
-def training_view(points: Sequence[CurvePoint]) -> ExperimentView:
-    """The validation curve of a training run: its plots and its numbers."""
-
-    def of(source: str) -> Column[CurvePoint]:
-        return Column(source, source, lambda point: point.by_source.get(source))
-
-    table = Table.of(
-        points,
-        name="training",
-        title="Validation curve",
-        columns=[
-            Column("pairs", "Pairs passed"),
-            Column("loss", "Loss (nats)"),
-            Column("accuracy", "Accuracy"),
-            *map(of, sorted({source for point in points for source in point.by_source})),
-        ],
-        caption="Accuracy on the development pairs, all of them and by source.",
-    )
-    name = "development pairs"
-    accuracies = [(float(point.pairs), point.accuracy) for point in points]
-    losses = [(float(point.pairs), point.loss) for point in points]
-    plots = (
-        curve([(name, accuracies)], "Accuracy", "pairs passed", "accuracy"),
-        curve([(name, losses)], "Loss", "pairs passed", "nats"),
-    )
-    part = Part("Training", (table,), plots)
-    return ExperimentView("training", part.title, parts=(part,))
