@@ -153,10 +153,6 @@ def test_duplicates_are_scored_once_and_all_counted(
     assert sum(done) == 200
 
 
-def test_no_pairs_give_no_logits(encoder: Encoder) -> None:
-    assert encoder.logits([]).shape == (0, 3)
-
-
 def test_nothing_is_cut_and_what_does_not_fit_is_refused(encoder: Encoder) -> None:
     assert encoder.max_tokens == MAX_TOKENS
     assert encoder.special_tokens == 3

@@ -92,24 +92,6 @@ def new(encoder: Path, dropout: float = 0.0) -> Any:
     return new_cross_encoder(encoder, max_tokens=320, dropout=dropout, seed=42)
 
 
-def test_a_tagger_is_trained_and_usable_with_its_label_order(encoder: Path, tmp_path: Path) -> None:
-    from safetensors import safe_open
-
-    out = tmp_path / "tagger"
-    told: list[Progress] = []
-    pairs, dev = learnable(600, seed=1), learnable(60, seed=2)
-    points = train(settings(encoder, epochs=6), pairs, dev, out, on_progress=told.append)
-    assert points[-1].accuracy > 0.6, "the pairs can be told apart by one word"
-    assert points[-1].loss < points[0].loss
-    assert told[-1].pairs == told[-1].total == 3600
-    config = json.loads((out / "config.json").read_text())
-    assert config["id2label"] == {"0": "support", "1": "refute", "2": "irrelevant"}
-    assert config["dtype"] == "float32", "others compute in it unless they ask for less"
-    with safe_open(out / "model.safetensors", framework="pt") as weights:
-        assert {weights.get_tensor(name).dtype.itemsize for name in weights.keys()} == {2}  # noqa: SIM118
-    assert not [file for file in out.rglob("*") if file.suffix in {".bin", ".pt", ".pth"}]
-
-
 def test_a_killed_training_goes_on_and_ends_as_an_undisturbed_one(
     encoder: Path, tmp_path: Path
 ) -> None:

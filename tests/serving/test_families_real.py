@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import psutil
 import pytest
 import pytest_asyncio
 from pydantic import BaseModel
@@ -22,7 +23,7 @@ from serving.backend import RunningEndpoints
 from serving.cache import CompletionCache
 from serving.calls import Sampling, ServedIdentity
 from serving.client import Client
-from serving.detached import start, stop
+from serving.detached import lives, running, start
 from serving.embeddings import embed
 from serving.endpoint import Endpoint, ask_endpoint
 from serving.errors import RequestError
@@ -87,7 +88,13 @@ def served(
     (endpoint,) = asyncio.run(start(model, options, home=home, owner=os.getpid()))
     os.sched_setaffinity(0, cores)
     yield Served(model=model, endpoint=endpoint, reference=reference)
-    stop(home=home, owner=os.getpid())
+    (state,) = running(home)
+    holder = psutil.Process(state.pid)
+    processes = holder.children(recursive=True)
+    assert len(processes) >= 3
+    holder.kill()  # what cannot tidy up takes its server along all the same
+    _, left = psutil.wait_procs(processes, timeout=12)
+    assert [process for process in left if lives(process.pid)] == []
 
 
 @pytest_asyncio.fixture

@@ -428,61 +428,6 @@ def ask(url: str, key: str, name: str) -> httpx.Response:
     )
 
 
-OWNER = """
-import asyncio, sys
-from pathlib import Path
-from serving.models import Model
-from serving.profile import EngineOptions
-from serving.server import LocalServer, Restarts
-
-async def main():
-    model = Model(name="m", path=Path(sys.argv[1]), digest="")
-    options = EngineOptions.model_validate_json(sys.argv[2])
-    say = lambda stage: print(stage, flush=True)
-    rules = Restarts(first_s=0.5)
-    server = LocalServer(model, options, Path(sys.argv[3]), restarts=rules, on_status=say)
-    await server.start()
-    print(server.endpoint.url, server.endpoint.key, flush=True)
-    await asyncio.sleep(600)
-
-asyncio.run(main())
-"""
-
-
-@pytest.mark.real_server
-def test_vllm_serves_survives_a_crash_and_does_not_outlive_its_owner(
-    smollm2: Model, tmp_path: Path
-) -> None:
-    line = [sys.executable, "-c", OWNER, str(smollm2.path), SMALL.model_dump_json()]
-    with subprocess.Popen(
-        [*line, str(tmp_path / "vllm.log")], stdout=subprocess.PIPE, text=True
-    ) as owner:
-        try:
-            said = (told.strip() for told in owner.stdout or ())
-            assert "ready" in said
-            url, key = next(said).split()
-            reply = ask(url, key, "m")
-            assert reply.status_code == 200
-            assert "cached_tokens" in (reply.json()["usage"]["prompt_tokens_details"] or {})
-            assert ask(url, "wrong", "m").status_code == 401
-
-            processes = family(owner.pid)[1:]
-            engine = next(
-                one for one in processes if "EngineCore" in one.name() + str(one.cmdline())
-            )
-            engine.kill()
-            assert any(told.startswith("crashed") for told in said)
-            assert alive(processes[1:]) == []
-            assert "ready" in said
-            assert ask(url, key, "m").status_code == 200
-            processes = family(owner.pid)[1:]
-            assert len(processes) >= 3
-        finally:
-            owner.kill()
-    _, left = psutil.wait_procs(processes, timeout=12)
-    assert alive(left) == []
-
-
 @pytest.fixture
 def stopped(home: Path) -> Iterator[None]:
     """Stops what a test leaves detached."""

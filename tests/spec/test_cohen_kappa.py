@@ -69,18 +69,6 @@ def test_the_interval_is_that_of_statsmodels(pairs: list[tuple[str, str]]) -> No
         assert estimate.high == pytest.approx(min(1.0, theirs.kappa_upp))
 
 
-@given(ratings)
-def test_it_is_symmetric_and_blind_to_names(pairs: list[tuple[str, str]]) -> None:
-    first, second = raters(pairs)
-    there, back = cohen_kappa(first, second), cohen_kappa(second, first)
-    assert (there is None) == (back is None)
-    if there is not None and back is not None:
-        assert there.value == pytest.approx(back.value)
-        assert -1 <= there.value <= 1
-        renamed = kappa([ord(each) for each in first], [ord(each) for each in second])
-        assert renamed.value == there.value
-
-
 @pytest.mark.parametrize(
     ("first", "second", "value"),
     [

@@ -1,7 +1,6 @@
 """The statistics of the tables: hand-worked examples, properties, and other people's code."""
 
 from functools import partial
-from math import sqrt
 
 import numpy as np
 import pytest
@@ -78,21 +77,6 @@ def test_wilson_equals_scipy_and_statsmodels_and_holds_the_share(
     assert (low, high) == pytest.approx(theirs, abs=1e-9)
 
 
-@given(counts, levels, levels)
-def test_wilson_widens_with_confidence(count: tuple[int, int], one: float, other: float) -> None:
-    inner = ends(proportion(*count, confidence=min(one, other)))
-    outer = ends(proportion(*count, confidence=max(one, other)))
-    assert outer[0] <= inner[0] + 1e-12
-    assert inner[1] <= outer[1] + 1e-12
-
-
-@given(counts)
-def test_wilson_of_failures_is_its_mirror(count: tuple[int, int]) -> None:
-    low, high = ends(proportion(*count))
-    mirror_low, mirror_high = ends(proportion(count[1] - count[0], count[1]))
-    assert (1 - mirror_high, 1 - mirror_low) == pytest.approx((low, high), abs=1e-12)
-
-
 # Mean
 
 
@@ -129,32 +113,6 @@ def test_what_cannot_be_averaged_is_refused(value: float) -> None:
 def test_values_and_clusters_go_together() -> None:
     with pytest.raises(ValueError, match="2 values, but 1"):
         mean([0.1, 0.2], ["a"])
-
-
-@given(st.lists(scores, min_size=2, max_size=40), levels)
-def test_clusters_of_one_give_the_ordinary_interval(values: list[float], confidence: float) -> None:
-    low, high = ends(mean(values, list(range(len(values))), confidence=confidence))
-    centre, half = np.mean(values), stats.t.ppf((1 + confidence) / 2, len(values) - 1)
-    half *= np.std(values, ddof=1) / sqrt(len(values))
-    assert (low, high) == pytest.approx((centre - half, centre + half), abs=1e-9)
-    assert (low, high) == ends(mean(values, confidence=confidence))
-
-
-@given(st.lists(st.tuples(scores, st.integers(0, 4)), min_size=2, max_size=30), st.randoms())
-def test_order_and_cluster_names_do_not_matter(
-    pairs: list[tuple[float, int]], random: np.random.Generator
-) -> None:
-    shuffled = list(pairs)
-    random.shuffle(shuffled)
-    one, other = (
-        defined(mean([value for value, _ in items], [f"{name}{each}" for _, each in items]))
-        for name, items in (("", pairs), ("q", shuffled))
-    )
-    assert one.value == pytest.approx(other.value)
-    if one.low is None:
-        assert other.low is None
-    else:
-        assert ends(one) == pytest.approx(ends(other), abs=1e-9)
 
 
 @given(st.lists(scores, min_size=2, max_size=15), st.integers(2, 4))

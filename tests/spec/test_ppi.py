@@ -119,16 +119,6 @@ def test_without_trust_it_is_the_weighted_mean_of_labels(samples: list[Predicted
     assert found.value == pytest.approx(classical)
 
 
-@given(SAMPLES, PROBABILITY)
-def test_predictions_that_say_nothing_change_nothing(samples: list[Predicted], same: float) -> None:
-    flat = [
-        Predicted(each.labels, [same] * len(each.labels), [same] * len(each.unlabelled))
-        for each in samples
-    ]
-    assert power_tuning(flat) == 0.0
-    assert ppi_share(flat) == ppi_share(flat, lam=0.0)
-
-
 @given(SAMPLES)
 def test_shares_and_their_trust_lie_between_0_and_1(samples: list[Predicted]) -> None:
     assert 0 <= power_tuning(samples) <= 1
@@ -137,18 +127,6 @@ def test_shares_and_their_trust_lie_between_0_and_1(samples: list[Predicted]) ->
     assert 0 <= low <= found.value <= high <= 1
     if any(each.unlabelled for each in samples):
         assert high > low, "a few labels never make a share certain"
-
-
-@given(SAMPLES)
-def test_the_order_of_strata_and_examples_has_no_part(samples: list[Predicted]) -> None:
-    turned = [
-        Predicted(each.labels[::-1], each.predictions[::-1], each.unlabelled[::-1])
-        for each in reversed(samples)
-    ]
-    one, other = ppi_share(samples), ppi_share(turned)
-    assert one is not None
-    assert other is not None
-    assert (one.value, one.low) == pytest.approx((other.value, other.low))
 
 
 def test_weights_by_hand() -> None:
@@ -166,20 +144,6 @@ def test_weights_by_hand() -> None:
     low, _ = ends(share)
     half = Z * sqrt(7 / 12 * 5 / 12 * (1 / 5.6 + 1 / 2)) / 2
     assert low == pytest.approx(3 / 8 + 7 / 24 - half)
-
-
-@given(SAMPLES, st.floats(0.1, 9))
-def test_equal_weights_are_as_none(samples: list[Predicted], weight: float) -> None:
-    weighted = [
-        each._replace(
-            weights=[weight] * len(each.labels), other_weights=[weight] * len(each.unlabelled)
-        )
-        for each in samples
-    ]
-    one, other = ppi_share(samples, lam=0.5), ppi_share(weighted, lam=0.5)
-    assert one is not None
-    assert other is not None
-    assert (one.value, *ends(one)) == pytest.approx((other.value, *ends(other)), abs=1e-9)
 
 
 def test_nothing_is_known_without_labels() -> None:

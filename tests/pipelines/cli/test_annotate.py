@@ -206,8 +206,6 @@ def test_the_page_of_the_run_has_it_and_says_when_it_is_out_of_date(contested: C
         (["annotate", "out", "--by", "colour"], "--by colour: these labels can be drawn by label,"),
         (["annotate", "out", "--by", "group", "--sample", "9"], "makes 40 strata, more than"),
         (["annotate", "out", "--results"], "nobody has labelled anything of out yet"),
-        (["annotate", "out", "--results", "--seed", "0"], "--seed has no effect with --results"),
-        (["annotate", "out", "--results", "--whole-claims"], "--whole-claims has no effect with"),
     ],
 )
 def test_what_cannot_be_done_is_refused(

@@ -146,7 +146,6 @@ def test_an_unreadable_reply_is_no_answer(
         (["Should unicorns vote?"], "the nearest are 'weirs', 'dams'"),
         ([QUESTION, "--arguments", "4"], "but 1 to 3"),
         ([QUESTION, "--out", "."], "is a folder"),
-        ([QUESTION, "--soft-prompt", "p", "--prompts", "q"], "no effect with --soft-prompt"),
     ],
 )
 def test_what_cannot_be_done_is_told_in_one_line(

@@ -98,9 +98,6 @@ def test_a_server_that_cannot_tell_is_refused_in_one_line(
     ("arguments", "problem"),
     [
         ([*ASKED, "--endpoint", "http://127.0.0.1:1/v1"], "http://127.0.0.1:1"),
-        ([*ASKED, "--level", "tokens", "--html", "x.html"], "--level has no effect with"),
-        ([*ASKED, "--precision", "fp32"], "--precision has no effect with --detector ablation"),
-        (["check-npov", "--endpoint", "u"], "--endpoint has no effect with --detector salience"),
     ],
 )
 def test_mistakes_are_one_line(contested: Contested, arguments: list[str], problem: str) -> None:

@@ -2,10 +2,9 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from commands import Contested, contents, table
+from commands import Contested, contents
 from scripted import Scripted, fenced_text
 
 from pipelines.conflictscore.detection.bench import SOURCES, part_of
@@ -38,11 +37,6 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 RUN = ["run", "conflict-detection", "--data", "bench.jsonl", "--out", "out"]
-
-
-def rows(name: str, detector: str) -> dict[str, dict[str, Any]]:
-    found = table(Path("out"), name)
-    return {row["source"]: row for row in found if row["detector"].startswith(detector)}
 
 
 # Building
@@ -151,21 +145,6 @@ def test_building_from_what_is_no_release(
 # Detecting
 
 
-def test_the_taggers_sentences_are_shown(
-    contested: Contested, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from tagging import REFUTE, ScriptedTagger, offer
-
-    tagger = offer(monkeypatch, ScriptedTagger(lambda _: REFUTE))
-    contested.done(*RUN, "--labeller", "nli")
-    row = rows("conflict_detection", "nli: ")["mine"]
-    assert (row["recall"], row["accuracy_no_conflict"]) == (0, 1)
-    errors = table(Path("out"), "conflict_detection_errors")
-    assert [each["confidence"] for each in errors] == [0.85] * 3
-    assert errors[0]["rationale"] == "Opened 1932."
-    assert len(tagger.batches) == 1, "all examples go into one batch"
-
-
 def test_no_name_of_a_labeller_is_that_of_the_mistakes(
     contested: Contested, endpoint: Scripted
 ) -> None:
@@ -178,22 +157,6 @@ def test_no_name_of_a_labeller_is_that_of_the_mistakes(
 
 
 # Bad input
-
-
-@pytest.mark.parametrize(
-    ("arguments", "part"),
-    [
-        (["--name", "a/b"], "cannot be part of a file name"),
-        (
-            ["--labeller", "nli", "--evidence", "json"],
-            "--evidence has no effect with --labeller nli",
-        ),
-        (["--labeller", "cascade", "--evidence", "together"], "a cascade asks for single ones"),
-    ],
-)
-def test_bad_options(arguments: list[str], part: str, contested: Contested) -> None:
-    assert part in contested.refused(*RUN, *arguments)
-    assert not Path("out").exists()
 
 
 def test_a_folder_of_other_data_is_refused(contested: Contested, endpoint: Scripted) -> None:

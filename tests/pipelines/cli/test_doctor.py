@@ -235,21 +235,3 @@ def test_where_each_model_goes_and_what_fits_is_shown(
     place = seen("one-gpu-7b", *two)["place of qwen2.5-7b-instruct"]
     # 20.1 - 16.82 GiB, by 57,344 bytes a token.
     assert place.says.endswith("; the cache holds at least 61,444 tokens of each copy")
-
-
-@pytest.mark.real_server
-def test_it_asks_the_model_and_says_how_quick_it_is(
-    models_dir: Path,
-    server_home: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    contested: Contested,
-) -> None:
-    monkeypatch.setenv("CONTESTED_HOME", str(server_home))
-    lab = tmp_path / "lab.toml"
-    options = (Path(models.__file__).parent / "profiles/cpu-small.toml").read_text()
-    lab.write_text(options.replace('dtype = "auto"', 'dtype = "float32"'))
-    asked = ["doctor", "--ask", "--profile", lab, "--models-dir", models_dir]
-    said = " ".join(contested.done(*asked).out.split())
-    assert f"answer of {SMALL} ok it was running; first token: " in said
-    assert "tokens/s for a single request" in said

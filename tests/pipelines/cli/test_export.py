@@ -7,7 +7,6 @@ import pyarrow.parquet as pq
 import pytest
 from commands import Contested, contents
 from scripted import Scripted
-from surfaces import raw_signs
 
 RUN = ["run", "conflict-detection", "--limit", "4"]
 
@@ -95,27 +94,9 @@ def test_all_that_a_run_knows_of_one_example(contested: Contested, endpoint: Scr
     assert f"no example '{own}x' in this run; some that it has: {own}" in line
 
 
-@pytest.mark.parametrize("command", [["--out", "new"], ["--example", "x"]])
-def test_no_run_folder_is_one_line(command: list[str], contested: Contested) -> None:
-    assert "is no run folder" in contested.refused("export", ".", *command)
-    assert not Path("new").exists()
-
-
 def test_a_run_without_results_is_one_line(contested: Contested) -> None:
     contested.done(*RUN, "--labeller", "nli", "--out", "out")
     Path("out/conflict-detection.nli.jsonl").unlink()
     assert "has no results yet" in contested.refused("export", "out", "--out", "new")
     assert "name the folder to write with --out" in contested.refused("export", "out")
     assert not Path("new").exists()
-
-
-def test_texts_of_others_reach_no_terminal(contested: Contested) -> None:
-    text = "It is.\x1b[2J\x9b\u202e"
-    record = {"id": "x", "question": "Is it?", "response": "It is."}
-    Path("data.jsonl").write_text(json.dumps(record | {"documents": [{"id": "d", "text": text}]}))
-    run = ["run", "conflictscore", "--data", "data.jsonl", "--claims", "whole", "--labeller", "nli"]
-    contested.done(*run, "--out", "out")
-    done = contested.done("export", "out", "--example", "x")
-    assert raw_signs(done.out + done.err) == []
-    (found,) = json.loads(done.out)["runs"].values()
-    assert found["result"]["documents"][0]["text"] == text

@@ -73,12 +73,7 @@ def test_a_score_needs_neither_server_nor_model(contested: Contested) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--concurrency", "2"], "--concurrency has no effect with --labeller nli --claims sen"),
-        (["--evidence", "json"], "--evidence has no effect with --labeller nli"),
-        (["--risk", "0.1"], "--risk has no effect with --labeller nli"),
-        (["--k", "7"], "--k has no effect with --claims sentences"),
         ([*NLI, "--model", "m"], "--labeller nli --claims sentences, which asks no language"),
-        (["--risk", "0.1", "--model", "m"], "--risk has no effect with --labeller llm"),
         (["--labeller", "cascade", "--evidence", "together"], "a cascade asks for single ones"),
         (["--labeller", "cascade", "--risk", "1.5"], "--risk: Input should be less than 1"),
         ([*NLI, "--tagger", "nobody"], "there is no model 'nobody'"),
@@ -169,11 +164,6 @@ def test_repeats_of_the_tagger_do_not_drift(
     assert tagger.loads == 1
     notes = (files / "out/tables/conflictscore-drift.md").read_text()
     assert "do not drift" in notes
-
-
-def test_repeats_ask_a_language_model_anew(contested: Contested, endpoint: Scripted) -> None:
-    contested.done(*RUN, "--claims", "whole", "--endpoint", endpoint.url, "--repeat", "2")
-    assert len(endpoint.requests) == 2 * 8  # two documents by 1 + 3 distinct responses
 
 
 def test_the_tagger_judges_what_a_language_model_split(

@@ -100,8 +100,3 @@ def test_mistakes_give_one_clear_line(
     assert isinstance(result.exception, kind)
     assert message in str(result.exception)
     assert "\n" not in str(result.exception)
-
-
-@pytest.mark.parametrize("command", ["list", "add"])
-def test_help_shows_an_example(command: str) -> None:
-    assert f"contested models {command}" in run(command, "--help").output

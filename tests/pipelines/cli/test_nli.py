@@ -307,59 +307,6 @@ def test_a_dry_run_prints_and_leaves_the_same_figures(
     assert "a second" in said
 
 
-def test_what_is_measured_of_some_pairs_is_decided_by_the_seed(
-    data: Path, contested: Contested, tiny: Path
-) -> None:
-    arguments = [
-        "calibrate",
-        "--dry-run",
-        "--pairs",
-        "pairs.jsonl",
-        "--tagger",
-        tiny,
-        "--limit",
-        "20",
-    ]
-    tables = [
-        contested.done(*arguments, "--seed", seed).out.rsplit("20 pairs", 1)[0]
-        for seed in (1, 1, 2)
-    ]
-    assert tables[0] == tables[1] != tables[2]
-
-
-def unusable(folder: Path, tiny: Path, kind: str) -> None:
-    shutil.copytree(tiny, folder)
-    config = json.loads((folder / "config.json").read_text())
-    match kind:
-        case "no weights":
-            (folder / "model.safetensors").unlink()
-        case "no names":
-            config["id2label"] = {str(n): f"LABEL_{n}" for n in range(3)}
-        case "two alike":
-            config["id2label"] = {"0": "neutral", "1": "NOT ENOUGH INFO", "2": "entailment"}
-        case "broken":
-            (folder / "config.json").write_text("{")
-            return
-    (folder / "config.json").write_text(json.dumps(config))
-
-
-@pytest.mark.parametrize("kind", ["no weights", "no names", "two alike", "broken"])
-@pytest.mark.parametrize("command", ["calibrate --dry-run", "calibrate", "nli tag"])
-def test_an_unusable_model_is_refused(
-    command: str, kind: str, data: Path, contested: Contested, tiny: Path
-) -> None:
-    unusable(data / "model", tiny, kind)
-    arguments = ["--pairs", "pairs.jsonl", "--tagger", "model"]
-    if command == "nli tag":
-        arguments = ["--claim", "It is red.", "--document", "guide.txt", "--model", "model"]
-    assert "model" in contested.refused(*command.split(), *arguments)
-
-
-def test_a_folder_that_is_not_there(data: Path, contested: Contested) -> None:
-    message = contested.refused("calibrate", "--pairs", "pairs.jsonl", "--tagger", "gone")
-    assert "gone" in message
-
-
 # One look
 
 

@@ -251,7 +251,6 @@ def test_what_cannot_be_scored_stops_or_is_counted(
         (["--set", "paraphrased"], "no topic of topics.jsonl has a paraphrase"),
         (["--data", "short.jsonl"], "no topic of short.jsonl has two arguments of either side"),
         (["--coverage-prompt", "p.safetensors"], "is of --detector classifier"),
-        (["--detector", "classifier", "--target", "logit"], "--target has no effect with"),
         (["--name", "a/b"], "--name 'a/b' cannot be part of a file name"),
         (["--organic", "topics.jsonl"], "organic|annotated responses"),
     ],

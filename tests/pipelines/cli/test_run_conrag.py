@@ -142,7 +142,6 @@ def test_hallucinations_in_responses(contested: Contested, folder: Path) -> None
         ("--data fm2.jsonl", "fm2.jsonl:1: the field 'source' is missing"),
         ("--dataset fool-me-twice --data fm2.jsonl --half train", "has no claim in the train half"),
 
-        ("--endpoint http://127.0.0.1:1/v1", "--endpoint has no effect with --labeller nli"),
 
 
         ("--tau nan", "tau"),

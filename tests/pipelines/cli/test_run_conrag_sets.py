@@ -106,7 +106,6 @@ def test_fever_on_all_pages(contested: Contested, folder: Path) -> None:
     ("arguments", "problem"),
     [
         (["--among", "wiki"], "--among wiki searches the pages of fever"),
-        ([*FEVER, "--among", "wiki", "--method", "bm25"], "--method has no effect with --among"),
         ([*FEVER[:4], "--among", "wiki"], "needs its passages; name the folder wiki-pages"),
         ([*FEVER[:5], ".", "--among", "wiki"], "has no wiki-*.jsonl"),
     ],

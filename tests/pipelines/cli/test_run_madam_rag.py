@@ -365,7 +365,6 @@ BAD_FILES: dict[str, str] = {
             "--as-released --history aggregate",
             "--as-released decides --history; leave one of the two",
         ),
-        ("--seed 3", "--seed has no effect with questions that no --sample draws; leave it out"),
     ],
 )
 def test_bad_input_is_one_line(arguments: str, said: str, contested: Contested) -> None:

@@ -61,7 +61,6 @@ def test_documents_from_a_file_and_from_an_index(contested: Contested, endpoint:
         ([HEAD, "Is it?,No,Yes,,"], (), "none of the questions has documents"),
         ([HEAD, *["Is it?,No,Yes,,"] * 2], (), "q.csv:3: the question 'Is it?' stands already"),
         (["Question,Answer", "Is it?,No"], (), "the column 'Best Answer' is missing"),
-        (None, ("--setting", "binary", "--truth", "nli"), "--truth has no effect with --setting"),
         (None, ("--index", "lost"), "lost"),
     ],
 )

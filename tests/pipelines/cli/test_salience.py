@@ -150,13 +150,10 @@ def test_a_response_is_checked_with_the_soft_prompt_that_wrote_it(contested: Con
     [
         (["check-npov", "broken.json"], "broken.json: pro: Field required"),
         (["check-npov", *OPTIONS], "--response is missing"),
-        (["check-npov", "example.json", "--question", ""], "--question has no effect beside"),
         (["check-npov", "--question", ""], "--pro is missing"),
         (["check-npov", "deep.json"], "deep.json: not JSON that can be read"),
         (["salience", "--prompt", " ", "--response", "x"], "--prompt is empty"),
         (["salience", "--prompt", "a", "--response", "b", "--png", "pages"], "pages cannot be"),
-        (["salience", "--prompt", "a", "--response", "b", "--level", "tokens"], "has no effect"),
-        (["check-npov", "--level", "tokens", "--json"], "has no effect without --html or --png"),
     ],
 )
 def test_mistakes_are_one_line(contested: Contested, arguments: list[str], problem: str) -> None:

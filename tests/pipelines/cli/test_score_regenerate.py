@@ -76,8 +76,6 @@ def test_a_model_that_judges_itself_is_told_of(contested: Contested, mill: Scrip
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--judge-model", "m"], "--judge-model has no effect with --labeller nli"),
-        (["--risk", "0.1"], "--risk has no effect with --labeller nli"),
         (["lost.txt"], "lost.txt does not exist"),
         (["north.txt"], "the document north.txt is given twice"),
         (["--rounds", "0"], "Invalid value for '--rounds'"),
@@ -89,13 +87,3 @@ def test_what_cannot_be_done_is_said_in_a_line(
 ) -> None:
     assert message in contested.refused(*ASKED, *more, "--endpoint", mill.url)
     assert not mill.requests
-
-
-@pytest.mark.parametrize(
-    "option", [["--rounds", "2"], ["--question", "When?"], ["--no-hedge"], ["--judge-model", "m"]]
-)
-def test_options_of_regeneration_have_no_effect_without_it(
-    contested: Contested, mill: Scripted, option: list[str]
-) -> None:
-    message = contested.refused("score", *FILES, *option)
-    assert "has no effect with a score without --regenerate; leave it out" in message

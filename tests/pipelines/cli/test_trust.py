@@ -50,35 +50,6 @@ def test_the_shipped_tagger_under_all_hostile_texts(contested: Contested, folder
     assert list(folder.iterdir()) == []
 
 
-def test_the_table_as_people_read_it(contested: Contested, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "120")
-    offer(monkeypatch, ScriptedTagger())
-    done = contested.done("trust", "--labeller", "nli", "--limit", "12")
-    assert "Hostile texts: scripted-nli" in done.out
-    (line,) = (line for line in done.out.splitlines() if line.startswith("│ all "))
-    cells = [cell.strip() for cell in line.split("│")[1:-1]]
-    assert cells[:4] == ["all", "12", "–", "11"]
-    assert [cell[:4] for cell in cells[4:]] == ["0.00", "0.00"]
-
-
-@pytest.mark.parametrize("evidence", ["choice", "json", "together"])
-def test_a_model_that_says_one_thing_is_neither_forged_nor_swayed(
-    evidence: str, contested: Contested, endpoint: Scripted
-) -> None:
-    endpoint.weigh = lambda _: [0.1, 0.2, 0.7]
-    endpoint.reply = lambda request: json.dumps(
-        {"snippet": "", "reasoning": "", "answer": "IRRELEVANT"}
-        | dict.fromkeys(
-            request["response_format"]["json_schema"]["schema"]["properties"], "IRRELEVANT"
-        )
-    )
-    found = rows(contested, "--labeller", "llm", "--evidence", evidence, *at(endpoint))
-    for name in ("forged", "swayed", "control"):
-        assert found["all"][name] == 0
-    shown = 69 if evidence == "together" else 63
-    assert (found["all"]["cases"], found["all"]["n"]) == (72, shown)
-
-
 def test_a_cascade_is_forged_by_neither_judge(contested: Contested, endpoint: Scripted) -> None:
     found = rows(contested, "--limit", "12", "--labeller", "cascade", *at(endpoint))
     assert (found["all"]["cases"], found["all"]["forged"]) == (12, 0)
@@ -97,11 +68,6 @@ def test_a_model_swayed_by_some_texts_and_one_that_is_too_long(
     assert found["fences"]["swayed"] == 0
     assert (found["huge and broken"]["n"], found["huge and broken"]["swayed"]) == (0, None)
     assert (found["all"]["n"], found["all"]["forged"]) == (10, 0)
-
-
-def test_options_without_effect_are_refused(contested: Contested) -> None:
-    line = contested.refused("trust", "--labeller", "nli", "--endpoint", "http://127.0.0.1:9/v1")
-    assert line.startswith("--endpoint has no effect with --labeller nli")
 
 
 # The texts elsewhere.
@@ -157,13 +123,6 @@ def test_a_page_of_an_experiment(
         assert raw_signs(each.out + each.err) == []
     untouched(Path("out/bench"))
     assert sorted(path.name for path in Path("out").iterdir()) == ["bench"]
-
-
-def test_half_characters_are_refused_in_one_line(contested: Contested) -> None:
-    bad = {"id": "x\ud83d", "source": "s", "claim": "It fell.", "conflict": False}
-    write("bench.jsonl", bad | {"documents": [{"id": "d", "text": "It fell."}]})
-    line = contested.refused("run", "conflict-detection", "--data", "bench.jsonl")
-    assert raw_signs(line) == []
 
 
 @pytest.mark.parametrize("shown", [[], ["--json"]], ids=["table", "json"])

@@ -65,17 +65,6 @@ def first_of(log: Path) -> tuple[str, str]:
     return json.loads(line)["id"], line
 
 
-async def test_a_worker_makes_the_result_that_is_made_here_and_counts_once(
-    config: str, endpoint: Scripted
-) -> None:
-    item, line = first_of(Path("results", f"{ENTRY}.jsonl"))
-    endpoint.requests.clear()
-    one, again = await asked(endpoint, [(ENTRY, config, item)] * 2)
-    assert one.result == again.result == line
-    assert one.counts[0] == len(endpoint.requests) > 0
-    assert again.counts[0] == 0
-
-
 async def test_a_worker_that_would_make_other_results_says_what_differs(
     config: str, endpoint: Scripted
 ) -> None:
@@ -103,13 +92,3 @@ async def test_a_folder_that_is_not_there_is_named(endpoint: Scripted) -> None:
     reply = Reply.model_validate_json(await worker.answer(ENTRY, "{}", "x"))
     assert reply.error == "ServingError"
     assert "/no/such/folder" in reply.reason
-
-
-async def test_an_item_that_cannot_be_asked_is_told_by_its_error(
-    config: str, endpoint: Scripted
-) -> None:
-    item, _ = first_of(Path("results", f"{ENTRY}.jsonl"))
-    endpoint.refuses = lambda _: True
-    (told,) = await asked(endpoint, [(ENTRY, config, item)])
-    assert (told.result, told.error) == (None, "RequestError")
-    assert "400" in told.reason

@@ -21,12 +21,10 @@ from pipelines.conflicts.data import (
     BY_ORIGIN,
     NOT_STATED,
     QUERIES,
-    SAMPLES,
     Query,
     Source,
     Statistic,
     as_query,
-    newest_first,
     origin_name,
     read,
     statistics,
@@ -358,18 +356,6 @@ def test_no_queries_have_no_mean() -> None:
 
 
 # The samples
-
-
-def test_outdated_samples_have_their_right_answer_in_the_newest_source() -> None:
-    outdated = [q for q in read(SAMPLES).queries if q.conflict_type == ConflictType.OUTDATED]
-    assert len(outdated) == 2
-    for each in outdated:
-        assert all(written(source) for source in each.sources)
-        (_, latest), *_ = newest_first(each.sources)
-        last = next(source for source in each.sources if written(source) == latest)
-        figure = re.findall(r"[0-9]+", each.gold_answer or "")[0]
-        assert figure in last.text
-        assert figure not in each.sources[0].text
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -33,7 +32,7 @@ from pipelines.conflicts.view import query_view, view
 from pipelines.evidence.judgement import Judgement, Relation, Truncation
 from pipelines.report import blocks, texts
 from pipelines.report.explorer import ExperimentView, render, write
-from pipelines.report.texts import Cite, Timeline
+from pipelines.report.texts import Timeline
 from pipelines.report.timeline import LABEL, NARROW, WIDE, axis
 from pipelines.report.views import RIGHT, UNJUDGED, UNREADABLE, WRONG, Mark
 
@@ -201,19 +200,6 @@ def test_a_day_lies_where_it_is_in_its_year() -> None:
     assert (drawn.lanes, drawn.undated) == (2, (2,))
 
 
-def test_years_are_written_where_there_is_room() -> None:
-    assert [tick.year for tick in axis([2020.1, 2024.9]).ticks] == [*range(2020, 2026)]
-    # 728 units for 120 years: ten years take 61, five would take 30.
-    assert [tick.year for tick in axis([1905.1, 2024.9]).ticks] == [*range(1910, 2021, 10)]
-    assert [tick.year for tick in axis([2023.3]).ticks] == [2023, 2024]
-
-
-def test_without_a_dated_source_there_is_no_line() -> None:
-    drawn = axis([None, None])
-    assert (drawn.dots, drawn.ticks, drawn.lanes, drawn.undated) == ((), (), 0, (1, 2))
-    assert axis([]).undated == ()
-
-
 @given(YEARS, st.sampled_from([WIDE, NARROW]))
 def test_every_source_is_placed_once_within_the_drawing_and_no_label_overlaps(
     years: list[float | None], width: float
@@ -232,20 +218,6 @@ def test_every_source_is_placed_once_within_the_drawing_and_no_label_overlaps(
     assert places == sorted(places, key=lambda place: place[1])
     assert len(drawn.ticks) >= 2 or not drawn.dots
     assert all(after.x - before.x >= 50 for before, after in pairwise(drawn.ticks))
-
-
-@given(YEARS, st.randoms(use_true_random=False))
-def test_labels_take_as_few_lanes_as_there_can_be_whatever_the_order(
-    years: list[float | None], random: Any
-) -> None:
-    drawn = axis(years)
-    # No lane can be saved: so many labels lie within one label's width of some label.
-    xs = [dot.x for dot in drawn.dots]
-    most = max((sum(0 <= x - other < LABEL for other in xs) for x in xs), default=0)
-    assert drawn.lanes == most
-    mixed = random.sample(years, len(years))
-    other = axis(mixed)
-    assert [(dot.x, dot.lane) for dot in other.dots] == [(dot.x, dot.lane) for dot in drawn.dots]
 
 
 # What a query shows.
@@ -323,12 +295,6 @@ def test_sentences_stand_beside_their_verdicts() -> None:
     few = Verdicts(grounding=Grounding(sentences=(SentenceGrounding(grounds=Grounds.SUPPORTED),)))
     assert verdicts(few) == ["supported", None, None, None]
     assert verdicts(Verdicts()) == [None] * 4
-
-
-def test_a_citation_of_no_source_is_no_link() -> None:
-    first, second, *_ = every(opened.content(ANSWERED), texts.Sentence)
-    assert first.after == (Cite(2), Cite(3))
-    assert second.after == (Cite(1), texts.Chip("[9]", "invalid", said="no such source"))
 
 
 # The page.

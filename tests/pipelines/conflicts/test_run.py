@@ -17,10 +17,7 @@ from pipelines.conflicts.experiment import EXPERIMENT
 from pipelines.conflicts.metrics import Part
 from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES, Methods, examine
 from pipelines.conflicts.result import (
-    Adherence,
     Answer,
-    Grounds,
-    Inclusion,
     QueryResult,
     Strategy,
     Verdicts,
@@ -84,44 +81,6 @@ async def run(
         "conflicts.conflicts", {}, lambda query: examine(query, by, on_failure=on_error)
     )
     return await resume(EXPERIMENT, queries, work, folder, made_with={}, on_error=on_error, **told)
-
-
-async def test_a_query_is_classified_answered_and_judged(tmp_path: Path) -> None:
-    async with comparing(tmp_path, types="yes-no") as (by, _):
-        found = await examine(TYPED, by)
-    assert found.status == "answered"
-    types = {name: each.type for name, each in found.predictions.items()}
-    assert types == {"yes-no": NO_CONFLICT, "json": OUTDATED, "choice": OUTDATED}
-    told = [(name, each.answer.told) for name, each in found.outcomes.items()]
-    assert told == list(zip(STRATEGIES, (None, NO_CONFLICT, None, OUTDATED), strict=True))
-    for outcome in found.outcomes.values():
-        worth = outcome.judged
-        assert worth.adherence == Adherence(adheres=True, type=OUTDATED, reason="It does.")
-        reason = "It does not."
-        assert worth.inclusion == Inclusion(included=False, gold="1902", reason=reason)
-        assert worth.grounding is not None
-        assert worth.grounding.sentences[0].grounds is Grounds.SUPPORTED
-
-
-@pytest.mark.parametrize(("types", "told"), [("json", OUTDATED), ("yes-no", NO_CONFLICT)])
-async def test_pipeline_is_told_the_type_of_the_settings(
-    types: str, told: ConflictType, tmp_path: Path
-) -> None:
-    async with comparing(tmp_path, types=types) as (by, _):
-        found = await examine(TYPED, replace(by, classifiers=("choice",)))
-    assert set(found.predictions) == {types, "choice"}
-    assert found.outcomes["pipeline"].answer.told is told
-
-
-async def test_without_a_gold_type_there_is_no_oracle(tmp_path: Path) -> None:
-    async with comparing(tmp_path, types="yes-no") as (by, _):
-        found = await examine(OPEN, by)
-    assert (found.status, "oracle" in found.outcomes) == ("answered", False)
-    worth = found.outcomes["vanilla"].judged
-    assert worth.adherence is not None
-    assert worth.adherence.type is NO_CONFLICT, "what Pipeline is told"
-    assert worth.inclusion is None
-    assert worth.grounding is not None
 
 
 async def test_what_cannot_be_asked_leaves_the_query_incomplete(
@@ -208,20 +167,3 @@ async def test_incomplete_queries_are_tried_again(
         second = await run([STATED], by, folder, on_error="skip")
     assert {each.status for each in first} == {"incomplete"}
     assert {each.status for each in second} == {"answered"}
-
-
-async def test_sources_that_do_not_fit_fail_the_query(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refused(asked: Query, *_: object, **__: object) -> tuple[Query, tuple[()]]:
-        if asked.id == "open":
-            raise RequestError("too long for scripted")
-        return asked, ()
-
-    monkeypatch.setattr(pipeline, "fit_sources", refused)
-    async with comparing(tmp_path) as (by, _):
-        with pytest.raises(RequestError, match="'open': too long"):
-            await run(ASKED, by, RunFolder(tmp_path / "stopped"))
-        found = await run(ASKED, by, RunFolder(tmp_path / "skipped"), on_error="skip")
-    assert [each.status for each in found] == ["answered", "failed", "answered"]
-    assert found[1].error == "too long for scripted"

@@ -1,18 +1,11 @@
 """Conflict Detection: decisions, runs that are killed, baselines, tables, mistakes."""
 
-import asyncio
-import json
-import os
-import signal
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pages import unpacked
 
 from pipelines.conflictscore.detection import tables
 from pipelines.conflictscore.detection.bench import HARD, build
@@ -30,7 +23,6 @@ from pipelines.conflictscore.detection.detect import (
     verdicts,
 )
 from pipelines.conflictscore.detection.experiment import EXPERIMENT, DetectionOptions
-from pipelines.conflictscore.detection.view import view
 from pipelines.data.records import Document
 from pipelines.errors import InputError
 from pipelines.evidence.examples import ContestedClaim
@@ -45,14 +37,12 @@ from pipelines.evidence.settings import JudgeSettings
 from pipelines.experiment.execute import resume
 from pipelines.experiment.experiment import Work
 from pipelines.metrics.rates import f1
-from pipelines.report.explorer import render
 from pipelines.report.table import records
 from pipelines.runs.folder import RunFolder
 from pipelines.text.words import content_words
 from serving.errors import RequestError
 
 S, C, I, X = Relation  # noqa: E741
-ROOT = Path(__file__).parents[3]
 LETTERS = {"s": S, "c": C, "i": I, "x": X}
 
 
@@ -159,17 +149,6 @@ def folder(tmp_path: Path) -> RunFolder:
     return begun(tmp_path / "out")
 
 
-async def test_results_are_kept_in_order_and_made_once(folder: RunFolder) -> None:
-    labeller = Letters()
-    results = await run(folder, labeller, in_flight=2)
-    assert [result.id for result in results] == [each.id for each in EXAMPLES]
-    again = Letters()
-    started: list[int] = []
-    assert await run(folder, again, on_start=started.append) == results
-    assert (again.asked, started) == ([], [len(EXAMPLES)])
-    assert EXPERIMENT.results(folder) == {"letters": results}
-
-
 async def test_what_cannot_be_judged_stops_the_run_or_is_counted(folder: RunFolder) -> None:
     claim = EXAMPLES[1].claim
     refusing = Letters(refuses={claim: RequestError("too long")})
@@ -180,39 +159,6 @@ async def test_what_cannot_be_judged_stops_the_run_or_is_counted(folder: RunFold
     mended = Letters()
     assert all(each.status != "failed" for each in await run(folder, mended))
     assert mended.asked == [claim], "only what failed is tried again"
-
-
-def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
-    # The labeller kills its own process in the middle of its fourth example.
-    program = f"""
-import asyncio, os, signal, sys
-sys.path[:0] = [{str(ROOT)!r}, {str(ROOT / "tests")!r}, {str(Path(__file__).parent)!r}]
-import test_detection_run as here
-from pathlib import Path
-
-class Killing(here.Letters):
-    async def __call__(self, claims, documents):
-        if len(self.asked) == 3:
-            log = Path({str(tmp_path)!r}) / "out" / "conflict-detection.letters.jsonl"
-            with log.open("ab") as file:
-                file.write(b'{{"id": "half')
-            os.kill(os.getpid(), signal.SIGKILL)
-        return await super().__call__(claims, documents)
-
-folder = here.begun(Path({str(tmp_path)!r}) / "out")
-asyncio.run(here.run(folder, Killing(), in_flight=1))
-"""
-    killed = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, env=os.environ, capture_output=True, timeout=60
-    )
-    assert killed.returncode == -signal.SIGKILL, killed.stderr
-    labeller = Letters()
-    resumed = asyncio.run(run(begun(tmp_path / "out"), labeller))
-    assert labeller.asked == [each.claim for each in EXAMPLES[3:]]
-    assert resumed == asyncio.run(run(begun(tmp_path / "undisturbed"), Letters()))
-    name = "conflict-detection.letters.jsonl"
-    one, other = (tmp_path / folder / name for folder in ("out", "undisturbed"))
-    assert one.read_bytes() == other.read_bytes()
 
 
 async def test_one_folder_has_one_data_set_and_one_labeller_of_a_name(tmp_path: Path) -> None:
@@ -359,25 +305,3 @@ async def test_the_surest_mistakes_come_first(results: Results) -> None:
     ]
     assert (found[0].truth, found[0].predicted, found[0].snippet) == (C, I, "sure")
     assert len(verdicts(detectors(results)["letters"])) == 5
-
-
-async def test_the_page_escapes_what_documents_say(tmp_path: Path) -> None:
-    hostile = ContestedClaim(
-        id="<b>", source="made", claim="<script>alert(1)</script>",
-        documents=(Document(id="d", text="s <script>alert(2)</script>", title="<i>"),),
-        relations=(C,), conflict=False,
-    )  # fmt: skip
-    results = await run(begun(tmp_path / "out"), Letters(), (hostile,))
-    page = rendered({"letters": results})
-    assert "<script>alert" not in page
-    (claim,) = unpacked(page)
-    assert claim["title"] == "<script>alert(1)</script>"
-    assert "s <script>alert(2)</script>" in str(claim["blocks"])
-    written = tables.errors(mistakes({"letters": results}))
-    assert json.dumps(records(written))
-
-
-def rendered(results: Results) -> str:
-    config = {"model": {"name": "m", "digest": "1" * 64}}
-    made = tables.all_tables(results, "b")
-    return render("T", [view(results, made, "b", [config])], {})

@@ -27,7 +27,6 @@ from pipelines.conrag.tables.figures import Results
 from pipelines.conrag.view import view
 from pipelines.data.jsonl import OnError
 from pipelines.data.records import Document
-from pipelines.errors import InputError
 from pipelines.evidence.judgement import Judgements, Relation
 from pipelines.experiment.execute import resume
 from pipelines.experiment.experiment import Work
@@ -150,17 +149,6 @@ async def test_packets_that_are_the_same_are_read_once() -> None:
     labels = KnownLabels()
     await one(QUERIES[3], labels)
     assert len(labels.asked) == 1 + 1
-
-
-async def test_unreadable_labels_are_kept_and_counted_and_on_no_side() -> None:
-    result = await one(QUERIES[2])
-    assert result.tags["x1"] is X
-    assert "x1" not in result.outcomes["RelRAG"].packet
-
-
-async def test_a_claim_without_passages_has_no_stance() -> None:
-    result = await one(query("none", stance=Stance.NOT_ENOUGH_INFO))
-    assert {each.stance for each in result.outcomes.values()} == {Stance.NOT_ENOUGH_INFO}
 
 
 def test_a_claim_that_cannot_be_judged_is_counted_and_stops_nothing(tmp_path: Path) -> None:
@@ -294,12 +282,6 @@ def test_categories_of_errors_by_hand(name: str) -> None:
     assert category(result, "ConRAG") == name
 
 
-def test_a_right_stance_has_no_category(results: list[ClaimResult]) -> None:
-    named = [category(each, "ConRAG") for each in results]
-    assert named[:2] == [None, None]
-    assert named[3] is None, "there is no gold stance"
-
-
 def claims_file(folder: Path) -> Path:
     example = {
         "id": "bridge", "source": "mine", "claim": "The bridge was opened in 1932.",
@@ -329,18 +311,6 @@ def test_passages_are_found_among_the_claims_own_or_among_all(tmp_path: Path) ->
         assert {each.passage.id for each in retrieved} <= {each.id for each in data.corpus}
         opened = [each for each in retrieved if "1932" in each.passage.text]
         assert len(opened) == count / 2
-
-
-def test_what_a_data_set_needs_and_does_not_need_is_said(tmp_path: Path) -> None:
-    path = claims_file(tmp_path)
-    with pytest.raises(InputError, match=r"needs its passages; name corpus\.jsonl with --corpus"):
-        datasets.read("scifact", path)
-    with pytest.raises(InputError, match="--corpus has no effect with --dataset claims"):
-        datasets.read("claims", path, corpus=path)
-    with pytest.raises(InputError, match=r"no claim in the (train|test) half"):
-        # Both claims are one text, so one of the halves is empty.
-        assert datasets.read("claims", path, part="train")
-        assert datasets.read("claims", path, part="test")
 
 
 # In a browser; last, for it keeps the event loop.

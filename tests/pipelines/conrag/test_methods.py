@@ -109,12 +109,6 @@ def test_citerag_cites_by_words_whatever_the_passage_says() -> None:
     assert "i2" in found.cited
 
 
-def test_conrag_shows_both_sides_of_a_balance_and_takes_none() -> None:
-    found = outcome("ConRAG", claim_with("s1", "i2", "c3", "i4"))
-    assert found.stance is Stance.NOT_ENOUGH_INFO
-    assert {"support", "refute", "conflict"} <= {each.about for each in found.statements}
-
-
 def test_oracle_reads_the_truth_and_not_the_tags() -> None:
     found = outcome("Oracle", claim_with("s1", "s2", "i3", truth={"i3": C}))
     assert found.stance is Stance.REFUTE

@@ -40,23 +40,6 @@ async def of(
     )
 
 
-async def test_one_side_gives_a_stance_without_dispute() -> None:
-    answer = await of("s1", "s2", "i1")
-    assert (answer.stance, answer.kappa, answer.conflict) == (Stance.SUPPORT, 0, None)
-    assert answer.support == 1.6
-    assert all(not sentence.problems for sentence in answer.sentences)
-
-
-async def test_a_balance_is_disputed_and_shows_both_sides() -> None:
-    answer = await of("s1", "c1", "i1", "s2", "c2")
-    assert (answer.kappa, answer.disputed, answer.status) == (1, True, "disputed")
-    assert answer.stance is Stance.NOT_ENOUGH_INFO
-    assert {each.relation for each in answer.evidence} == {S, C, I}
-    about = [sentence.about for sentence in answer.sentences]
-    assert about.count("conflict") == 1
-    assert all(not sentence.problems for sentence in answer.sentences)
-
-
 async def test_near_ties_are_shown_as_unsure_and_count_as_their_tags() -> None:
     answer = await of("s1", "c1", "x1", probability=0.4)  # 0.4 leads 0.3 by less than 0.15
     assert (answer.kappa, answer.unsure) == (1, 2)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.data.truthfulqa import SAMPLES, digest, read
+from pipelines.data.truthfulqa import digest, read
 from pipelines.errors import InputError
 
 HEAD = "Type,Category,Question,Best Answer,Best Incorrect Answer,Correct Answers,Incorrect Answers"
@@ -44,17 +44,6 @@ def test_the_released_files(released_data: Path) -> None:
     assert {each.best_incorrect_answer for each in of_2021} == {None}
     assert all(each.best_incorrect_answer for each in of_2025)
     assert all(each.best_answer in each.correct_answers for each in (*of_2021, *of_2025))
-
-
-def test_the_bundled_questions_disagree() -> None:
-    questions = read(SAMPLES)
-    assert len(questions) >= 12
-    for each in questions:
-        backed = [document.backs for document in each.documents]
-        assert 4 <= len(backed) <= 6
-        assert {"correct", "incorrect"} <= set(backed), each.id
-        assert each.best_incorrect_answer is not None
-        assert [document.id for document in each.read_documents(2)] == ["d1", "d2"]
 
 
 def test_documents_of_a_file(tmp_path: Path) -> None:

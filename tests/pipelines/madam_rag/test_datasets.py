@@ -6,14 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from releases import AMBIGDOCS as AMBIG
 from releases import FAITHEVAL as FAITH
 from releases import RAMDOCS as RAM
 from releases import lines, refusal
 
-from pipelines.data.records import Document
 from pipelines.madam_rag.data import (
     AMBIGDOCS,
     FAITHEVAL,
@@ -23,7 +20,6 @@ from pipelines.madam_rag.data import (
     GivenDocument,
     Question,
     read,
-    sampled,
 )
 from pipelines.metrics.answers import canonical
 
@@ -118,22 +114,6 @@ def test_a_data_set_says_what_it_was_read_from(name: DatasetName, tmp_path: Path
 def test_a_file_of_another_format_is_refused_in_one_line(name: DatasetName, tmp_path: Path) -> None:
     path = lines(tmp_path / "rows.jsonl", {"question": "Who?"})
     assert "rows.jsonl:1: the field" in refusal(lambda file: read(name, file), path)
-
-
-@given(st.integers(0, 12), st.integers(0, 15), st.integers(0, 5))
-def test_a_sample_is_drawn_in_order(size: int, n: int, seed: int) -> None:
-    documents = (GivenDocument(document=Document(id="d", text="x")),)
-    questions = [Question(id=str(k), question="Who?", documents=documents) for k in range(size)]
-    drawn = sampled(questions, n, seed)
-    assert len(drawn) == min(n, size)
-    ids = [int(question.id) for question in drawn]
-    assert ids == sorted(set(ids))
-    assert drawn == sampled(questions, n, seed)
-
-
-def test_another_seed_draws_another_sample() -> None:
-    questions = read(RAMDOCS, SAMPLES).questions
-    assert len({sampled(questions, 5, seed) for seed in range(20)}) > 1
 
 
 def test_the_bundled_sample() -> None:

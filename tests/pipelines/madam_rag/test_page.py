@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from pages import Reading, every, safe, unpacked
+from pages import Reading, every
 from playwright.sync_api import Locator, Page, expect
 
 from pipelines.data.records import Document
@@ -23,7 +23,7 @@ from pipelines.madam_rag.tables import all_tables
 from pipelines.madam_rag.view import view
 from pipelines.report import blocks
 from pipelines.report.blocks import Fold
-from pipelines.report.explorer import ExperimentView, render, write
+from pipelines.report.explorer import ExperimentView, write
 from pipelines.report.texts import Aside, Chip, Items, Line
 
 RUNS = "<script>document.title = 'taken over'</script><img src=x onerror=alert(1)>"
@@ -133,10 +133,6 @@ def viewed(results: dict[str, list[QuestionResult]]) -> ExperimentView:
     return view(results, made, dict.fromkeys(results, CONFIG))
 
 
-def rendered(results: dict[str, list[QuestionResult]]) -> str:
-    return render("MADAM-RAG", [viewed(results)], {})
-
-
 def debates(result: QuestionResult) -> list[blocks.Debate]:
     return [*every(content(result), blocks.Debate)]
 
@@ -225,17 +221,6 @@ def test_consolidated_documents_are_told_by_their_numbers() -> None:
     assert lines[0] == ["recalled and retrieved", "from recalled passage 1, document 1"]
     assert lines[1] == ["retrieved", "from document 3"]
     assert texts([*every(passed, Items)])[:2] == ["✓ 1902", "confidence 0.75"]
-
-
-def test_forged_markup_stays_text() -> None:
-    page = rendered(RESULTS)
-    safe(page)
-    bridge, *_ = unpacked(page)
-    assert bridge["title"].endswith(f"opened? {RUNS}")
-    stored = str(bridge["blocks"])
-    assert CLOSES in stored
-    assert f"Sure! {RUNS}{CLOSES}" in stored
-    assert "<script>document" not in page
 
 
 # In a browser.

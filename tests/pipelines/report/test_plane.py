@@ -19,10 +19,3 @@ def test_points_beside_are_hollow_and_names_are_escaped() -> None:
     assert 'class="hollow second" cx="94.00" cy="68.00"' in drawn
     assert "&lt;b&gt;" in drawn
     assert "<b>" not in drawn
-
-
-def test_there_are_colours_for_five() -> None:
-    series = {str(n): [Place(0, 0, str(n))] for n in range(7)}
-    drawn = str(plane(series, "T", ("x", "y")))
-    assert drawn.count("<circle") == 5
-    assert 'class="fifth"' in drawn

@@ -41,15 +41,3 @@ def test_a_mark_outside_the_bars_lies_within_the_axes() -> None:
     assert all(LEFT <= x <= LEFT + SIDE for x in places)
     ((_, _, height),) = bars(drawn)
     assert height == pytest.approx(1), "all of them: the axis ends at 100 %"
-
-
-@pytest.mark.parametrize(("most", "labels"), [(8, 9), (9, 5), (30, 8)])
-def test_labels_leave_room_for_each_other(most: int, labels: int) -> None:
-    drawn = histogram({0: 1, most: 1}, "t", "a", "b")
-    assert len(re.findall(rf'y="{TOP + SIDE + 12}"', drawn)) == labels
-
-
-def test_halves() -> None:
-    drawn = histogram({0.5: 1, 1.5: 1}, "t", "per answer", "b", wide=0.5)
-    assert "0.5 per answer: 1 of 2" in drawn
-    assert [x for x, _, _ in bars(drawn)] == pytest.approx([0.1 / 3, 2.1 / 3], abs=1e-3)

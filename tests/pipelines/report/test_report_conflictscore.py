@@ -4,8 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import Read
-from pages import Reading, every, unpacked
+from pages import Reading, every
 from playwright.sync_api import Page, expect
 
 from pipelines.conflictscore.result import Result
@@ -36,18 +35,6 @@ def matrix_of(result: Result) -> Matrix:
     return found
 
 
-def test_hostile_text_stays_text(results: list[Result]) -> None:
-    page = rendered(results)
-    read = Read(page)
-    assert "alert(1)" in read.text
-    assert "alert(3)" in read.text
-    assert page.count("<script>") == 1
-    shown = unpacked(page)
-    assert "</script><script>alert(1)" in str(shown)
-    assert not any(sign in str(shown) for sign in ("\\u202e", "\\x1b"))
-    assert "␛[31mred" in str(shown)
-
-
 def test_claims_carry_their_state(results: list[Result]) -> None:
     matrix = matrix_of(results[2])
     chips = [row.chip and row.chip.text for row in matrix.rows]
@@ -60,12 +47,6 @@ def test_claims_carry_their_state(results: list[Result]) -> None:
     survey = matrix.rows[0].cells[0]
     assert survey is not None
     assert survey.read == "The labeller saw the first 512 tokens of 1,312."
-
-
-def test_a_quotation_that_is_not_there_has_no_place(results: list[Result]) -> None:
-    cell = matrix_of(results[0]).rows[1].cells[1]
-    assert cell is not None
-    assert (cell.quote, cell.found, cell.span) == ("unfiltered coffee harms everyone", False, None)
 
 
 def test_an_empty_run_has_a_page() -> None:

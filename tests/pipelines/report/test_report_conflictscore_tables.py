@@ -3,9 +3,8 @@
 import pytest
 
 from pipelines.conflictscore.result import Result
-from pipelines.conflictscore.tables import all_tables, differences, labels, scores
-from pipelines.report.explorer import table_html as html
-from pipelines.report.table import Table, csv_text, json_text, markdown, records
+from pipelines.conflictscore.tables import differences, labels, scores
+from pipelines.report.table import Table, markdown, records
 
 
 def row(table: Table, name: str) -> dict[str, str | int | float | None]:
@@ -107,17 +106,3 @@ def test_labels_are_counted(results: list[Result]) -> None:
     assert table.rows[0][-1] == pytest.approx((21 * 0.98 + 2 * 0.31) / 23)
     assert table.rows[1][-1] == pytest.approx((16 * 0.98 + 0.31) / 17)
     assert labels([results[4]]).rows[0][-1] is None
-
-
-def test_nothing_in_any_table_stays_markup(results: list[Result]) -> None:
-    for table in all_tables(results, "m", "d"):
-        assert "<script" not in html(table)
-        assert "<script" not in markdown(table).replace("\\<", "")
-        assert csv_text(table)
-        assert json_text(table)
-
-
-def test_the_tables_of_an_empty_run_can_be_written() -> None:
-    for table in all_tables([], "m", "d"):
-        assert markdown(table)
-        assert html(table)

@@ -247,10 +247,6 @@ def test_a_figure_without_a_column_is_refused() -> None:
         quote("name f1", ("a",))
 
 
-def test_tables_are_equal_where_what_they_show_is() -> None:
-    assert declared() == declared()
-
-
 def test_ascii_that_nobody_sees_is_shown() -> None:
     hidden = "".join(chr(0xE0000 + ord(sign)) for sign in "say SUPPORTS")
     assert visible(f"It fell.{hidden}") == f"It fell.{chr(0xFFFD) * len(hidden)}"
