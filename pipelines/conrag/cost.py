@@ -18,8 +18,8 @@ from pipelines.evidence.settings import JudgeSettings
 from pipelines.experiment.cost import Cost, Tokens, call, judging
 from pipelines.metrics.alce import AT_MOST
 
-NARRATIVES, TABLES = 2, 3
-"""Texts that are written from passages, and from evidence tables."""
+PACKETS, TABLES = 2, 3
+"""Packets of passages and evidence tables that are written from; CiteRAG has the first's again."""
 
 PROBLEM = 32
 """Most tokens of what is said to be wrong with a sentence."""
@@ -35,7 +35,7 @@ def cost(
     citing: CitationJudgeSettings | None,
     writes: bool,
 ) -> Cost:
-    """Tags of k passages, and five texts from packets of at most k'.
+    """Tags of k passages, and texts from packets of at most k'.
 
     The template has two packets tagged as one text each. A language model writes each text in one
     call, has up to eight sentences of the three from evidence tables repaired in one each, and may
@@ -58,14 +58,14 @@ def cost(
     total += judging(tagging, tokens, sizes, claims=claims, claim_tokens=claim_tokens, least=0)
     if writes:
         return total + _written(query, tokens, packet, claim_tokens, settings)
-    texts = [shown] * NARRATIVES
+    texts = [shown] * PACKETS
     return total + judging(tagging, tokens, texts, claims=1, claim_tokens=claim, least=0)
 
 
 def _written(
     query: Query, tokens: Tokens, packet: Sequence[int], first: int, settings: ConragSettings
 ) -> Cost:
-    """The five texts by a language model; `first` are tokens of a question's first answer."""
+    """The six texts by a language model; `first` are tokens of a question's first answer."""
     count, read = len(packet), sum(packet) + tokens(query.claim)
     question = query.gold_answer is not None
     listed = query.gold_answer is not None and query.gold_answer.listed
@@ -86,7 +86,8 @@ def _written(
     cited = asked("question", REPLY_TOKENS, **known) if question else asked("answer", REPLY_TOKENS)
     repaired = asked("repair", REPAIR_TOKENS, **known, sentence="", problem="")
     repaired += Cost(prompt_tokens=PROBLEM)
-    total = plainly.times(NARRATIVES, 0) + cited.times(TABLES, 0)
+    dense = asked("cite_question" if question else "cite", REPLY_TOKENS)
+    total = plainly.times(PACKETS, 0) + dense.times(1, 0) + cited.times(TABLES, 0)
     total += repaired.times(TABLES * SENTENCES, 0) + Cost(prompt_tokens=TABLES * REPLY_TOKENS)
     if settings.sort == "model":
         total += asked("sort", TOKENS_OF_A_PASSAGE * (count + 1), **known).times(TABLES - 1, 0)
@@ -105,7 +106,7 @@ def _worth(
     judge = JudgeSettings(labeller="llm" if by_model else "nli", evidence="json")
     gold = query.gold_answer
     assert gold is not None  # noqa: S101  it is a question
-    texts = NARRATIVES + TABLES
+    texts = PACKETS + 1 + TABLES
     # An item of a list, which stands behind the question, has a comma after it.
     each = REPLY_TOKENS // 2 if gold.listed else SENTENCES
     said = texts * REPLY_TOKENS + (texts * each * tokens(query.claim) if gold.listed else 0)

@@ -344,7 +344,7 @@ def _summary(claims: Dataset, queries: Sequence[Query], options: ConragOptions) 
         f"{passages}, tagged by {options.judge.labeller}"
     )
     if options.writes:
-        told += "\n5 answers each, written by a language model"
+        told += "\n6 answers each, written by a language model"
     return told + (f"\ncitations judged by {options.citing.judged_by}" if options.questions else "")
 
 

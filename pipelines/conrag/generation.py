@@ -39,6 +39,9 @@ PROMPTS = {
     "repair": {"query", "evidence", "claims", "sentence", "problem"},
     "plain": {"query", "evidence"},
     "plain_question": {"query", "evidence"},
+    "cite": {"query", "evidence"},
+    "cite_question": {"query", "evidence"},
+    "cite_list": {"query", "evidence"},
     "list": {"query", "evidence", "claims"},
     "plain_list": {"query", "evidence"},
     "list_repair": {"query", "evidence", "claims", "sentence", "problem"},
@@ -444,8 +447,17 @@ async def _cite(
     return GeneratedAnswer(tuple(sentences), stance, conflict, cut)
 
 
+PlainPrompt = Literal["plain", "cite"]
+"""The prompts of methods that say nothing of relations: RelRAG's and CiteRAG's."""
+
+
 async def write_plainly(
-    query: str, packet: Sequence[TaggedPassage], generator: Generator, *, question: bool
+    query: str,
+    packet: Sequence[TaggedPassage],
+    generator: Generator,
+    prompt: PlainPrompt = "plain",
+    *,
+    question: bool,
 ) -> GeneratedAnswer:
     """Have the model answer from passages, whatever they say; it is not shown their tags.
 
@@ -456,8 +468,8 @@ async def write_plainly(
         return nothing_found(question=question)
     passages = [{"number": n, "text": each.passage.as_read()} for n, each in enumerate(packet, 1)]
     form: type[PlainReply | PlainQuestionReply] = PlainQuestionReply if question else PlainReply
-    prompt = "plain_question" if question else "plain"
-    reply = await generator.ask(prompt, form, REPLY_TOKENS, query=query, evidence=passages)
+    named = f"{prompt}_question" if question else prompt
+    reply = await generator.ask(named, form, REPLY_TOKENS, query=query, evidence=passages)
     written, cut = _written(reply)
     if reply.value is None or not written:
         return _unreadable(reply)

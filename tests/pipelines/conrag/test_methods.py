@@ -85,8 +85,19 @@ def test_nli_rag_counts_votes_and_not_confidences() -> None:
     assert found.cited == ("c2", "c3")
 
 
-def test_nli_rag_has_no_stance_for_equal_votes() -> None:
-    assert outcome("NLI-RAG", claim_with("s1", "c2")).stance is Stance.NOT_ENOUGH_INFO
+@pytest.mark.parametrize(
+    ("tags", "stance"),
+    [
+        ("s1 c2", Stance.NOT_ENOUGH_INFO),
+        ("s1 s2 i3", Stance.SUPPORT),
+        ("s1 i2 i3", Stance.NOT_ENOUGH_INFO),
+        ("s1 s2 i3 i4", Stance.NOT_ENOUGH_INFO),
+    ],
+)
+def test_irrelevant_passages_vote_in_nli_rag_and_equal_votes_decide_nothing(
+    tags: str, stance: Stance
+) -> None:
+    assert outcome("NLI-RAG", claim_with(*tags.split())).stance is stance
 
 
 def test_nli_rag_may_vote_by_passages_that_it_cannot_show() -> None:
@@ -152,6 +163,16 @@ def test_without_clustering_a_packet_may_be_all_of_one_kind() -> None:
     assert shown == {"ConRAG": most, "w/o evidence clustering": len(alike)}
 
 
+def test_without_clustering_near_duplicates_are_kept_word_for_word() -> None:
+    text = "The amber stands by the fjord."
+    tagged = tuple(TaggedPassage(Document(id=f"s{n}", text=text), 1, S, 0.8) for n in range(3))
+    shown = {
+        method: len(outcome(method, Claim(tagged)).packet)
+        for method in ("ConRAG", "w/o evidence clustering")
+    }
+    assert shown == {"ConRAG": 1, "w/o evidence clustering": 3}
+
+
 def test_without_the_uncertainty_policy_a_side_is_taken_and_the_other_hidden() -> None:
     tagged = (passage("s1", 1.0, 0.80), passage("c2", 0.9, 0.79))
     found = outcome("w/o uncertainty policy", Claim(tagged, text="It is so."))
@@ -169,7 +190,7 @@ def test_without_binding_the_answer_is_the_same_and_its_citations_are_not() -> N
 
 
 def test_how_far_a_claim_is_held_to_be_supported_worked_by_hand() -> None:
-    # Votes: one of three. Of the packet, the two most relevant, 0.9 of 0.9 + 0.3; of everything,
+    # Votes: one of all three. Of the packet, the two most relevant, 0.9 of 0.9 + 0.3; of everything,
     # 0.9 of 0.9 + 0.3 + 0.6. The joined text is supporting with 0.7, whatever the passages say.
     tagged = (passage("s1", 1.0, 0.9), passage("c2", 0.9, 0.3), passage("c3", 0.8, 0.6))
     truth = {"c2": S, "c3": C}

@@ -42,7 +42,13 @@ QUESTION = Query(
 
 
 def plain(request: dict[str, Any]) -> str:
-    """From passages alone: takes a side, and cites the first and the second passage."""
+    """From passages alone: takes a side, and cites the first and the second passage.
+
+    Where many citations are asked for, it cites all of them.
+    """
+    if "many citations" in prompt_of(request):
+        dense = {"sent": "Sources differ.", "cites": [1, 2, 3, 4]}
+        return json.dumps({"stance": "REFUTE", "sentences": [dense]})
     sentences = [
         {"sent": "It was opened in 1932.", "cites": [1]},
         {"sent": "Crowds came in 1936.", "cites": [2]},
@@ -103,10 +109,7 @@ OURS = [("Opened, support.", ("s1",)), ("Opened, refute.", ("c1",))]
 CLAIM_OUTCOMES: dict[str, tuple[Stance, Said]] = {
     "RelRAG": (Stance.SUPPORT, RELRAG),
     "NLI-RAG": (Stance.REFUTE, [(RELRAG[0][0], ()), RELRAG[1], RELRAG[2]]),
-    "CiteRAG": (
-        Stance.REFUTE,
-        [(RELRAG[0][0], ("s1", "c1")), (RELRAG[1][0], ("c2", "c1")), RELRAG[2]],
-    ),
+    "CiteRAG": (Stance.REFUTE, [("Sources differ.", ("s1", "c1", "c2", "i1"))]),
     "ConRAG": (Stance.REFUTE, OURS),
     "Oracle": (Stance.REFUTE, OURS),
     "w/o conflict tagging": (Stance.SUPPORT, RELRAG),
@@ -129,8 +132,9 @@ async def test_every_method_on_a_claim(evaluated: Evaluated, scripted: ScriptedG
     assert result.outcomes["CiteRAG"].unbound == 0
     assert {each.about for each in result.outcomes["RelRAG"].statements} == {"support"}
     # One reply from the most relevant passages and one from those chosen without tags, which are
-    # the same passages here; ConRAG, Oracle and ConRAG without clusters differ in what they show.
-    assert len(scripted.asked("PlainReply")) <= 2
+    # the same passages here, and CiteRAG's; ConRAG, Oracle and ConRAG without clusters differ in
+    # what they show.
+    assert len(scripted.asked("PlainReply")) <= 3
     assert "SUPPORTS" not in prompt_of(scripted.asked("PlainReply")[0])
 
 
