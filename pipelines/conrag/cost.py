@@ -83,7 +83,9 @@ def _written(
     row = {"number": 10, "cluster": "S10", "text": ""}
     known: dict[str, object] = {"claims": ["?"] if question else []}
     plainly = asked("plain_question" if question else "plain", REPLY_TOKENS)
-    cited = asked("question", REPLY_TOKENS, **known) if question else asked("answer", REPLY_TOKENS)
+    claims = known if question else {}
+    numbers = settings.policy.numbers == "cited"
+    cited = asked("question" if question else "answer", REPLY_TOKENS, **claims, numbers=numbers)
     repaired = asked("repair", REPAIR_TOKENS, **known, sentence="", problem="")
     repaired += Cost(prompt_tokens=PROBLEM)
     dense = asked("cite_question" if question else "cite", REPLY_TOKENS)

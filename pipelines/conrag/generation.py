@@ -33,8 +33,8 @@ Reply = TypeVar("Reply", bound=BaseModel)
 
 PROMPTS = {
     "sort": {"query", "evidence", "claims"},
-    "answer": {"query", "evidence"},
-    "question": {"query", "evidence", "claims"},
+    "answer": {"query", "evidence", "numbers"},
+    "question": {"query", "evidence", "claims", "numbers"},
     "first_answer": {"query", "evidence"},
     "repair": {"query", "evidence", "claims", "sentence", "problem"},
     "plain": {"query", "evidence"},
@@ -42,11 +42,11 @@ PROMPTS = {
     "cite": {"query", "evidence"},
     "cite_question": {"query", "evidence"},
     "cite_list": {"query", "evidence"},
-    "list": {"query", "evidence", "claims"},
+    "list": {"query", "evidence", "claims", "numbers"},
     "plain_list": {"query", "evidence"},
     "list_repair": {"query", "evidence", "claims", "sentence", "problem"},
 }
-"""What each prompt is given."""
+"""What each prompt is given; `numbers` says whether a cited passage must have a number."""
 
 
 @dataclass(frozen=True)
@@ -409,9 +409,14 @@ async def _cite(
         form = AnswerReply if sided else OpenAnswerReply
     else:
         form = QuestionReply if sided else OpenQuestionReply
-    prompt = "answer" if first is None else "question"
     reply = await generator.ask(
-        prompt, form, REPLY_TOKENS, query=query, claims=claims, evidence=evidence
+        "answer" if first is None else "question",
+        form,
+        REPLY_TOKENS,
+        query=query,
+        claims=claims,
+        evidence=evidence,
+        numbers=policy.numbers == "cited",
     )
     written, cut = _written(reply)
     if reply.value is None or (sided and not written):
