@@ -335,7 +335,10 @@ def _card(result: ClaimResult, method: str) -> Card:
         verdict_line.append(STANCES[outcome.stance])
     made: list[Block] = [line(*verdict_line)]
     if worth := result.question.worth.get(method) if result.question else None:
-        said = f"{worth.contradicting:,} of {worth.statements:,} sentences contradict the packet"
+        said = (
+            f"{worth.contradicting_strict:,} of {worth.statements:,} sentences contradict the "
+            f"packet, {worth.contradicting:,} undisclosed"
+        )
         if worth.recall is not None:
             said = f"says {worth.recall:.2f} of what is to be said; {said}"
         made.append(line(Aside(said)))

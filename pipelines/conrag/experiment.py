@@ -53,11 +53,13 @@ def _alone(figure: Figure, method: str) -> Callable[[Sequence[ClaimResult]], Val
 
 def _scores(method: str) -> dict[str, Score[ClaimResult]]:
     rates = _answered(figures.contradictions_per_claim, method)
+    undisclosed = _answered(partial(figures.contradictions_per_claim, undisclosed=True), method)
     return {
         "stance": Score(
             f"Stance right, {method}", _answered(figures.right_stances, method), test="McNemar"
         ),
         "contradictions": Score(f"Contradictions per claim, {method}", rates, better="lower"),
+        "undisclosed": Score(f"Undisclosed per claim, {method}", undisclosed, better="lower"),
         "evidence_f1": Score(f"Evidence F1, {method}", _alone(figures.mean_evidence_f1, method)),
         "recall": Score(f"Gold answers said, {method}", _alone(figures.answer_recall, method)),
     }

@@ -43,8 +43,8 @@ class AnswerWorth(BaseModel, frozen=True):
         citations: By ALCE's rules; every sentence counts, of a list every item.
         statements: Sentences that may contradict the packet: all but those about the conflict and
             those that say that nothing was found.
-        contradicting: Sentences that contradict the packet, and the answer does not show it.
-        contradicting_strict: Those that contradict it, whatever is shown.
+        contradicting_strict: Sentences that contradict the packet.
+        contradicting: Those of them that the answer does not disclose.
         recall: Share of what is to be said that is said, in [0, 1]: of short answers by whole
             words, of lists recall-5.
         str_em: Share of the short answers that are said by ALCE's rule, as parts of words; None of

@@ -207,7 +207,7 @@ def test_what_is_wrong_with_an_answer_is_said() -> None:
     statements = [says(ONE, 0, about="answer"), says("So.", 0, about="answer")]
     wrong = answer(statements, [BRIDGE], supported=1, contradicting=1, recall=0.5)
     assert faults(wrong, "ConRAG") == (
-        "1 of 2 sentences not borne out", "1 contradict the packet",
+        "1 of 2 sentences not borne out", "1 contradict the packet, undisclosed",
         "says 0.50 of what is to be said",
     )  # fmt: skip
     assert faults(answer([], [BRIDGE], recall=None), "ConRAG") == ()
