@@ -216,7 +216,7 @@ def claim_blocks(result: ClaimResult) -> list[Block]:
         gold = frozenset[str]().union(*result.evidence)
         rows = (_passage(number, each, gold) for number, each in enumerate(result.passages, 1))
         made += [Heading("Passages"), Sources(tuple(rows))]
-    judged = result.question.truncations if result.question else ()
+    judged = result.judged.truncations if result.judged else ()
     return made + _truncations((*result.truncations, *judged))
 
 
@@ -334,7 +334,7 @@ def _card(result: ClaimResult, method: str) -> Card:
     if not outcome.undecided:
         verdict_line.append(STANCES[outcome.stance])
     made: list[Block] = [line(*verdict_line)]
-    if worth := result.question.worth.get(method) if result.question else None:
+    if worth := result.judged.worth.get(method) if result.judged else None:
         said = (
             f"{worth.contradicting_strict:,} of {worth.statements:,} sentences contradict the "
             f"packet, {worth.contradicting:,} undisclosed"

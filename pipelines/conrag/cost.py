@@ -11,7 +11,7 @@ from pipelines.conrag.generation import (
     SENTENCES,
     TOKENS_OF_A_PASSAGE,
 )
-from pipelines.conrag.query import IN_LISTS, Query
+from pipelines.conrag.query import IN_LISTS, GoldAnswer, Query
 from pipelines.conrag.settings import ConragSettings
 from pipelines.data.records import Document
 from pipelines.evidence.settings import JudgeSettings
@@ -39,21 +39,22 @@ def cost(
 
     The template has two packets tagged as one text each. A language model writes each text in one
     call, has up to eight sentences of the three from evidence tables repaired in one each, and may
-    sort two of the tables in one each; all read claim and packet. A question (`citing`) is first
-    answered, in up to five claims; then a judge is asked of each sentence about each passage of its
-    packet and groups of those that it cites, of gold claims about the passages and the answers.
-    Passages are the longest of those that may be found.
+    sort two of the tables in one each; all read claim and packet. A question is first answered, in
+    up to five claims. Where answers are judged (`citing`), a judge is asked of each sentence about
+    each passage of its packet and groups of those that it cites, of gold claims about the passages
+    and the answers. Passages are the longest of those that may be found.
     """
     sizes = sorted((tokens(each.as_read()) for each in passages), reverse=True)[: settings.depth]
     packet = sizes[: settings.packet.size]
     shown, claim = sum(packet), tokens(query.claim)
     claims, claim_tokens = 1, claim
     total = Cost()
-    if query.gold_answer is not None and citing is not None:
+    if query.gold_answer is not None:
         claims, claim_tokens = MOST, MOST * claim + FIRST_TOKENS
         evidence = [{"number": 10, "text": ""}] * len(packet)
         own = tokens.prompt("conrag/first_answer", query="", evidence=evidence)
         total += call(own + shown + claim, FIRST_TOKENS).times(1, min(1, len(packet)))
+    if citing is not None:
         total += _worth(query, tokens, sizes, packet, citing)
     total += judging(tagging, tokens, sizes, claims=claims, claim_tokens=claim_tokens, least=0)
     if writes:
@@ -103,11 +104,10 @@ def _worth(
     packet: Sequence[int],
     citing: CitationJudgeSettings,
 ) -> Cost:
-    """What the judge of citations is asked about a question."""
+    """What the judge of answers is asked."""
     by_model = citing.judged_by == "llm"
     judge = JudgeSettings(labeller="llm" if by_model else "nli", evidence="json")
-    gold = query.gold_answer
-    assert gold is not None  # noqa: S101  it is a question
+    gold = query.gold_answer or GoldAnswer()
     texts = PACKETS + 1 + TABLES
     # An item of a list, which stands behind the question, has a comma after it.
     each = REPLY_TOKENS // 2 if gold.listed else SENTENCES

@@ -61,24 +61,32 @@ class AnswerWorth(BaseModel, frozen=True):
     listed: ListWorth | None = None
 
 
-class AnsweredQuestion(BaseModel, frozen=True):
+class JudgedAnswers(BaseModel, frozen=True):
+    """What the methods' answers are worth, by a judge.
+
+    Attributes:
+        unreadable: Labels that could not be read when answers were judged; they bear nothing out.
+        truncations: Texts of which the judge read a part.
+    """
+
+    worth: dict[str, AnswerWorth]
+    unreadable: int = 0
+    truncations: tuple[Truncation, ...] = ()
+
+
+class AnsweredQuestion(JudgedAnswers):
     """What is kept of a question beside the methods' outcomes.
 
     Attributes:
         first_answer: The statements that tags are relations to.
         problem: Why there is none, in one line; None where the passages have no answer.
         cut: Whether the first answer breaks off, or had more parts than are read.
-        unreadable: Labels that could not be read when answers were judged; they bear nothing out.
-        truncations: Texts of which the labeller read a part then.
     """
 
     first_answer: tuple[str, ...]
     problem: str | None
     raw: str | None
-    worth: dict[str, AnswerWorth]
     cut: bool = False
-    unreadable: int = 0
-    truncations: tuple[Truncation, ...] = ()
 
 
 class ClaimResult(BaseModel, frozen=True):
@@ -97,6 +105,7 @@ class ClaimResult(BaseModel, frozen=True):
         response: Where the claim stands, if it is a sentence of a response.
         question: What is kept of a question's answers, if it is one. Tags are relations to its
             first answer then, and `truth` to the gold one.
+        generated: What is worth that a language model wrote of a sentence of a response.
     """
 
     id: str
@@ -113,12 +122,18 @@ class ClaimResult(BaseModel, frozen=True):
     truncations: tuple[Truncation, ...] = ()
     response: ResponseSentence | None = None
     question: AnsweredQuestion | None = None
+    generated: JudgedAnswers | None = None
     error: str | None = None
 
     @field_serializer("evidence", when_used="json")
     def _in_order(self, evidence: tuple[frozenset[str], ...]) -> list[list[str]]:
         # A set has no order of its own: a line that is read and written again must stay as it is.
         return [sorted(units) for units in evidence]
+
+    @property
+    def judged(self) -> JudgedAnswers | None:
+        """What a judge says of the answers; None where the data's own labels do."""
+        return self.question or self.generated
 
     @property
     def truth(self) -> dict[str, Relation]:

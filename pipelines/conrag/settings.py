@@ -58,7 +58,7 @@ AS_IN_PAPER: Final = (
         "section 3",
         "a tagger is there without a server; a language model is asked some hundred times for "
         "each question",
-        where=("dataset", ("alce",)),
+        where=("dataset", ("alce", "ragtruth")),
     ),
     Choice(
         "among",

@@ -65,8 +65,8 @@ CONTRADICTION = (
 )
 RESPONSES = (
     "Of sentences of responses (ragtruth) and of averitec's claims the stance is known, and what "
-    "passages say is not: there is nothing to count contradictions by, and no Oracle. Of the "
-    "former, conrag_hallucination has what is known."
+    "passages say is not: there is no Oracle, and nothing to count contradictions by, unless a "
+    "language model writes on the former and a judge reads it."
 )
 
 
@@ -344,7 +344,7 @@ def _lost(dataset: str, each: ClaimResult) -> Iterator[Failure[tuple[str, str]]]
     if each.question is not None and each.question.cut:
         yield Failure(at, "first answer cut", " ".join(each.question.first_answer))
     yield from truncations(at, each.truncations)
-    if each.question is not None:
-        yield from truncations(at, each.question.truncations)
-        if each.question.unreadable:
-            yield Failure(at, "unreadable labels of answers", str(each.question.unreadable))
+    if each.judged is not None:
+        yield from truncations(at, each.judged.truncations)
+        if each.judged.unreadable:
+            yield Failure(at, "unreadable labels of answers", str(each.judged.unreadable))

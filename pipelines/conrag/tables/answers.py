@@ -6,7 +6,12 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from pipelines.conrag import paper
 from pipelines.conrag.citations import judge_told
-from pipelines.conrag.hallucination import accepted_contradictions, passage_auc, token_f1
+from pipelines.conrag.hallucination import (
+    CheckedSentence,
+    accepted_contradictions,
+    passage_auc,
+    token_f1,
+)
 from pipelines.conrag.methods import ABLATIONS, METHODS
 from pipelines.conrag.query import ListWorth
 from pipelines.conrag.result import AnswerWorth, ClaimResult
@@ -16,6 +21,8 @@ from pipelines.metrics.estimate import Estimate, mean, share
 from pipelines.report.table import HERE, Column, Measure, Table
 
 JUDGED = (
+    "conrag_stance",
+    "conrag_hallucination",
     "conrag_citations",
     "conrag_precision_recall",
     "conrag_ablations",
@@ -36,7 +43,7 @@ def with_judges(
     notes = [
         f"{name}: {told}."
         for name, own in results.items()
-        if figures.of_questions(own) and (told := _told(configs[name]))
+        if (figures.of_questions(own) or figures.generated(own)) and (told := _told(configs[name]))
     ]
     return [
         replace(table, notes=(*table.notes, *notes)) if table.name in JUDGED else table
@@ -153,7 +160,7 @@ def hallucinations(results: Results) -> Table:
     """Table VI: how well hallucinated sentences of responses are found, and what passes."""
     return Table.of(
         [
-            Line(dataset, method, figures.checked(own, method))
+            Line(dataset, method, own)
             for dataset, own in results.items()
             if figures.of_responses(own)
             for method in METHODS
@@ -164,19 +171,16 @@ def hallucinations(results: Results) -> Table:
         "from.",
         columns=[
             *(DATA, METHOD, HERE),
-            Measure("token_f1", "Token F1", lambda line: token_f1(line.own)),
-            Measure("passage_auc", "Passage AUC", lambda line: passage_auc(line.own)),
-            Measure(
-                "contradiction_rate",
-                "Contradiction rate",
-                lambda line: accepted_contradictions(line.own),
-            ),
-            Measure("flagged", "Flags", lambda line: share([each.flagged for each in line.own])),
-            Column("sentences", "Sentences", lambda line: len(line.own)),
+            _checked("token_f1", "Token F1", token_f1),
+            _checked("passage_auc", "Passage AUC", passage_auc),
+            *RATES,
+            _checked("passed_contradictions", "Contradictions passed", accepted_contradictions),
+            _checked("flagged", "Flags", lambda checked: share([one.flagged for one in checked])),
+            Column("sentences", "Sentences", lambda line: len(_sentences(line))),
             Column(
                 "responses",
                 "Responses",
-                lambda line: len({each.sentence.response for each in line.own}),
+                lambda line: len({one.sentence.response for one in _sentences(line)}),
             ),
         ],
         quoted=paper.TABLE_VI,
@@ -187,9 +191,10 @@ def hallucinations(results: Results) -> Table:
             "one without. A sentence scores 1 − support, in [0, 1]: how far the method does not "
             "hold it to be supported; a response scores as its worst sentence. The paper does not "
             "say what its passages are.",
-            "Contradiction rate: the share of the sentences that pass as supported in which people "
-            "marked a contradiction of the source. The paper counts statements that are generated; "
-            "nothing is generated here.",
+            "Contradiction rate: of what a language model writes about the sentences, with who "
+            "judges it named below; the template writes nothing that could be counted. "
+            "Contradictions passed: the share of the sentences that pass as supported in which "
+            "people marked a contradiction of the source; ours.",
             "Oracle flags the sentences that people marked something in: no sentence escapes it, "
             "so its AUC is 1 and its rate 0; its F1 is below 1 as it flags whole sentences.",
             "Responses count by those of their sentences that were checked.",
@@ -197,6 +202,17 @@ def hallucinations(results: Results) -> Table:
             "clustered by source, else Wilson's, which takes sentences as independent.",
         ),
     )
+
+
+def _sentences(line: Line[ClaimResult]) -> list[CheckedSentence]:
+    return figures.checked(line.own, line.method)
+
+
+def _checked(
+    key: str, title: str, of: Callable[[list[CheckedSentence]], Estimate | None]
+) -> Measure[Line[ClaimResult]]:
+    """A column of sentences of responses."""
+    return Measure(key, title, lambda line: of(_sentences(line)))
 
 
 def gold_answers(results: Results) -> Table:

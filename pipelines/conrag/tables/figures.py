@@ -129,6 +129,16 @@ def labelled(own: Sequence[ClaimResult]) -> bool:
     return of_questions(own) or any(each.truth for each in own)
 
 
+def generated(own: Sequence[ClaimResult]) -> bool:
+    """Whether a language model wrote on sentences of responses, and a judge read it."""
+    return any(each.generated is not None for each in own)
+
+
+def _comparable(own: Sequence[ClaimResult]) -> bool:
+    """Whether it is known, or judged, what passages say of statements."""
+    return labelled(own) or generated(own)
+
+
 def of_questions(own: Sequence[ClaimResult]) -> bool:
     """Whether they are questions; then no claim has a gold stance, and answers were judged."""
     return any(each.question is not None for each in own)
@@ -208,11 +218,11 @@ def contradiction_rate(
 ) -> Estimate | None:
     """Share of all statements on a side that contradict their packet (Table II, section 3).
 
-    Of questions, of all sentences but those about the conflict, or about nothing.
+    Where a judge reads answers, of all sentences but those about the conflict, or about nothing.
 
-    None where no passage has a label: then nothing would ever contradict it.
+    None where no passage has a label and nobody judges: then nothing would ever contradict it.
     """
-    if not labelled(own):
+    if not _comparable(own):
         return None
     counts = [_contradictions(each, method, undisclosed=undisclosed) for each in own]
     return proportion(
@@ -229,7 +239,7 @@ def contradictions_per_claim(
     own: Sequence[ClaimResult], method: str, *, undisclosed: bool = False
 ) -> dict[str, float]:
     """Claim -> contradictions per statement; no claim where no passage has a label."""
-    if not labelled(own):
+    if not _comparable(own):
         return {}
     return {
         each.id: _contradictions(each, method, undisclosed=undisclosed).share
@@ -237,13 +247,11 @@ def contradictions_per_claim(
     }
 
 
-def _contradictions(
-    each: ClaimResult, method: str, *, undisclosed: bool = False
-) -> Contradictions:
-    """By what the data say of passages; of a question's answer, by what its judge says."""
-    if each.question is None:
+def _contradictions(each: ClaimResult, method: str, *, undisclosed: bool = False) -> Contradictions:
+    """By what the data say of passages, or by what a judge of the answers says."""
+    if each.judged is None:
         return contradictions(each.outcomes[method], each.truth, undisclosed=undisclosed)
-    worth = each.question.worth[method]
+    worth = each.judged.worth[method]
     counted = worth.contradicting if undisclosed else worth.contradicting_strict
     return Contradictions(worth.statements, counted)
 

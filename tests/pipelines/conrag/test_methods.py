@@ -190,8 +190,8 @@ def test_without_binding_the_answer_is_the_same_and_its_citations_are_not() -> N
 
 
 def test_how_far_a_claim_is_held_to_be_supported_worked_by_hand() -> None:
-    # Votes: one of all three. Of the packet, the two most relevant, 0.9 of 0.9 + 0.3; of everything,
-    # 0.9 of 0.9 + 0.3 + 0.6. The joined text is supporting with 0.7, whatever the passages say.
+    # Votes: one of all three. Of the packet, the two most relevant, 0.9 of 0.9 + 0.3; of all
+    # passages, 0.9 of 0.9 + 0.3 + 0.6. The joined text is supporting with 0.7, whatever the passages say.
     tagged = (passage("s1", 1.0, 0.9), passage("c2", 0.9, 0.3), passage("c3", 0.8, 0.6))
     truth = {"c2": S, "c3": C}
     given = Claim(
