@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import fsum, prod
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, Field
 
@@ -122,9 +122,6 @@ DELTA = 0.10
 ROUNDING = 1e-9
 """What sums of floats may be off by: 0.8 - 0.7 exceeds 0.1, 0.9 - 0.8 does not."""
 
-Margin = Literal["sum", "share"]
-"""Whether the margin is of sums, as in the paper, or of shares."""
-
 
 class Stance(StrEnum):
     """The label s of a claim (ConRAG, section 2, adjudicate)."""
@@ -190,19 +187,14 @@ def adjudicate(
     *,
     delta: float = DELTA,
     tau: float = 0.50,
-    margin: Margin = "sum",
 ) -> Adjudication:
-    """The stance that passages give by the delta rule.
+    """The stance that passages give by the delta rule, over sums of confidences.
 
-    The paper sums confidences, so that of twenty passages two sums are seldom within 0.10 of each
-    other and a disputed claim still gets a side. With `share` the sums are divided by what both
-    have together; then delta means the same for few passages and for many.
-
-    From a conflict score of `tau` on the evidence is called disputed.
+    Two sums of twenty passages are seldom within 0.10 of each other, so that a disputed claim still
+    gets a side. From a conflict score of `tau` on the evidence is called disputed.
     """
     support, refute = (evidence_mass(tagged, side) for side in SIDES)
-    whole = support + refute if margin == "share" and support + refute > 0 else 1.0
-    stance = delta_rule(support / whole, refute / whole, delta=delta)
+    stance = delta_rule(support, refute, delta=delta)
     return Adjudication(stance, support, refute, kappa, kappa >= tau)
 
 

@@ -21,6 +21,7 @@ from pipelines.conrag.answer import (
     Sorted,
     Statement,
     evidence_table,
+    source,
 )
 from pipelines.conrag.evidence import (
     SIDES,
@@ -86,15 +87,15 @@ def analyse(
 
     All passages have a label. `grouping` makes clusters of the graph.
     """
-    if settings.weights == "relevance":
-        tagged = [replace(each, quality=each.quality * each.relevance) for each in tagged]
+    tagged = [
+        replace(each, quality=each.quality * settings.weights.get(source(each.passage), 1.0))
+        for each in tagged
+    ]
     graph = similarity_graph(tagged, settings.edges)
     groups = tuple(clusters(tagged, grouping(graph)))
     kappa = conflict_score(tagged)
     packet = select(tagged, groups, kappa, settings.packet)
-    adjudication = adjudicate(
-        tagged, kappa, delta=settings.delta, tau=settings.packet.tau, margin=settings.margin
-    )
+    adjudication = adjudicate(tagged, kappa, delta=settings.delta, tau=settings.packet.tau)
     return Analysis(graph, groups, packet, evidence_table(packet, groups), adjudication)
 
 

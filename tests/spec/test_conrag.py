@@ -435,13 +435,13 @@ def test_the_rule_treats_both_sides_alike(one: float, other: float, delta: float
     assert delta_rule(other, one, delta=delta) is opposite[delta_rule(one, other, delta=delta)]
 
 
-def test_a_dispute_of_many_passages_by_sum_and_by_share() -> None:
+def test_a_dispute_of_many_passages_still_has_a_side() -> None:
     tagged = [passage(f"s{n}", S, 0.9) for n in range(6)]
     tagged += [passage(f"r{n}", R, 0.9) for n in range(5)]
     score = conflict_score(tagged)
     by_sum = adjudicate(tagged, score)
     assert (by_sum.stance, by_sum.status) == (Stance.SUPPORT, "supported by evidence")
     assert by_sum.disputed
-    by_share = adjudicate(tagged, score, margin="share")  # 6/11 - 5/11 is below 0.10
-    assert (by_share.stance, by_share.status) == (Stance.NOT_ENOUGH_INFO, "disputed")
+    even = adjudicate([*tagged, passage("r5", R, 0.9)], 1)
+    assert (even.stance, even.status) == (Stance.NOT_ENOUGH_INFO, "disputed")
     assert adjudicate([], 0).status == "insufficient evidence"

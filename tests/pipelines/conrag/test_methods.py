@@ -191,7 +191,7 @@ def test_without_binding_the_answer_is_the_same_and_its_citations_are_not() -> N
 
 def test_how_far_a_claim_is_held_to_be_supported_worked_by_hand() -> None:
     # Votes: one of all three. Of the packet, the two most relevant, 0.9 of 0.9 + 0.3; of all
-    # passages, 0.9 of 0.9 + 0.3 + 0.6. The joined text is supporting with 0.7, whatever the passages say.
+    # passages, 0.9 of 0.9 + 0.3 + 0.6. The joined text is supporting with 0.7, whatever they say.
     tagged = (passage("s1", 1.0, 0.9), passage("c2", 0.9, 0.3), passage("c3", 0.8, 0.6))
     truth = {"c2": S, "c3": C}
     given = Claim(
@@ -256,9 +256,20 @@ def test_no_method_depends_on_the_order_of_the_passages(names: list[str]) -> Non
     assert without_tags(given.tagged, SETTINGS) == without_tags(turned.tagged, SETTINGS)
 
 
-def test_passages_weighted_by_relevance_count_by_it() -> None:
-    tagged = (passage("s1", 1.0, 0.6), passage("c2", 0.2, 0.9))
-    given = Claim(tagged, text="It is so.")
-    weighted = ConragSettings(weights="relevance")
-    assert outcome("ConRAG", given).stance is Stance.REFUTE
-    assert outcome("ConRAG", given, weighted).stance is Stance.SUPPORT
+@pytest.mark.parametrize(
+    ("weights", "stance"),
+    [({}, Stance.REFUTE), ({"c2": 0.5}, Stance.SUPPORT), ({"other": 0.5}, Stance.REFUTE)],
+)
+def test_passages_count_by_the_reliability_of_their_source(
+    weights: dict[str, float], stance: Stance
+) -> None:
+    """0.6 for the claim, 0.9 or 0.45 against it."""
+    given = Claim((passage("s1", 1.0, 0.6), passage("c2", 0.2, 0.9)), text="It is so.")
+    assert outcome("ConRAG", given, ConragSettings(weights=weights)).stance is stance
+
+
+@pytest.mark.parametrize("given", ["example.org", "=1", "example.org=-1", "example.org=nan"])
+def test_what_is_no_weight_is_refused(given: str) -> None:
+    assert ConragSettings.model_validate({"weights": ["a=b=0.5"]}).weights == {"a=b": 0.5}
+    with pytest.raises(ValueError, match="no weight of a source; write SOURCE="):
+        ConragSettings.model_validate({"weights": [given]})
