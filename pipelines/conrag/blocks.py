@@ -305,13 +305,10 @@ def _known(result: ClaimResult) -> Facts:
     facts.append(
         fact(
             "Conflict score κ",
-            f"{result.kappa:.2f} over passages",
-            f"{result.kappa_clusters:.2f} over clusters",
+            f"{result.kappa:.2f}",
             *unsure_tags(sum(p.unsure for p in result.passages), len(result.passages)),
         )
     )
-    if result.both_sides is not None:
-        facts.append(fact("Probability of both sides", f"{result.both_sides:.2f}"))
     if result.disputed is not None:
         said = "it disagrees" if result.disputed else "it does not disagree"
         facts.append(fact("Evidence, by the data", said))

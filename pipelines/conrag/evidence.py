@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from math import fsum, prod
+from math import fsum
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, Field
@@ -91,29 +91,6 @@ def evidence_mass(tagged: Sequence[TaggedPassage], relation: Relation) -> float:
 def conflict_score(tagged: Sequence[TaggedPassage]) -> float:
     """kappa(q, P) over passages, in [0, 1] (ConRAG, section 2)."""
     return kappa(*(evidence_mass(tagged, side) for side in SIDES))
-
-
-def probability_of_both_sides(tagged: Sequence[TaggedPassage]) -> float:
-    """That at least one passage supports and at least one contradicts, in [0, 1]; ours.
-
-    Passages taken as independent, 1 - prod(1 - s) - prod(1 - c) + prod(1 - s - c), where s and c
-    are a passage's probabilities of the two. Kappa sees labels alone, and asks how even the sides
-    are; this asks whether both are there, and a passage that contradicts with probability 0.4
-    counts though it is labelled irrelevant. Without probabilities the confidence of the label is
-    all there is. Qualities of sources have no part in it.
-    """
-    supports, contradicts = (
-        [
-            each.probabilities[side]
-            if each.probabilities
-            else each.confidence * (each.relation is side)
-            for each in tagged
-        ]
-        for side in SIDES
-    )
-    nobody = prod(1 - s for s in supports) + prod(1 - c for c in contradicts)
-    neither = prod(1 - s - c for s, c in zip(supports, contradicts, strict=True))
-    return min(max(1 - nobody + neither, 0.0), 1.0)
 
 
 DELTA = 0.10
@@ -378,11 +355,3 @@ def clusters(tagged: Sequence[TaggedPassage], groups: Sequence[frozenset[str]]) 
             sorted(own, key=lambda cluster: (-cluster[0], cluster[1])), 1
         )
     ]
-
-
-def cluster_conflict_score(clusters: Sequence[Cluster]) -> float:
-    """Kappa over clusters: passage sums replaced by cluster sums (ConRAG, section 2, extensions).
-
-    A cluster counts on the side of its dominant tag alone, with its aggregate confidence.
-    """
-    return kappa(*(sum(each.confidence for each in clusters if each.tag is side) for side in SIDES))

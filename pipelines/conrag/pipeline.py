@@ -5,11 +5,7 @@ from collections.abc import Sequence
 from pipelines.conrag import template
 from pipelines.conrag.answer import Answer, problems
 from pipelines.conrag.citations import RecordingLabeller, answer_worth, supporting
-from pipelines.conrag.evidence import (
-    TaggedPassage,
-    cluster_conflict_score,
-    probability_of_both_sides,
-)
+from pipelines.conrag.evidence import TaggedPassage
 from pipelines.conrag.generation import FirstAnswer, GeneratedAnswer, Generator, first_answer, write
 from pipelines.conrag.methods import (
     ALL_METHODS,
@@ -248,8 +244,6 @@ async def evaluate(
             for each in everything
         ),
         kappa=analysis.adjudication.kappa,
-        kappa_clusters=cluster_conflict_score(analysis.clusters),
-        both_sides=probability_of_both_sides(tagged),
         outcomes=outcomes,
         truncations=truncations,
     )

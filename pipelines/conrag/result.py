@@ -98,9 +98,7 @@ class ClaimResult(BaseModel, frozen=True):
         disputed: Whether its evidence is known to disagree; None where the data do not say.
         evidence: Alternative sets of ids of gold evidence.
         passages: The k passages, the most relevant first.
-        kappa: Conflict score over them, in [0, 1]; over clusters in `kappa_clusters`.
-        both_sides: The probability that one of them supports and one contradicts the claim; None in
-            lines of older runs.
+        kappa: Conflict score over them, in [0, 1].
         outcomes: Method -> what it makes of the claim.
         response: Where the claim stands, if it is a sentence of a response.
         question: What is kept of a question's answers, if it is one. Tags are relations to its
@@ -116,8 +114,6 @@ class ClaimResult(BaseModel, frozen=True):
     evidence: tuple[frozenset[str], ...] = ()
     passages: tuple[Passage, ...] = ()
     kappa: float = 0.0
-    kappa_clusters: float = 0.0
-    both_sides: float | None = None
     outcomes: dict[str, Outcome] = {}
     truncations: tuple[Truncation, ...] = ()
     response: ResponseSentence | None = None

@@ -15,12 +15,10 @@ from pipelines.conrag.tables.answers import DATA, METHOD, RATES, Figure, Line, f
 from pipelines.conrag.tables.data import data_summary
 from pipelines.conrag.tables.errors import error_table, errors_to_sort
 from pipelines.conrag.tables.figures import OURS, Results
-from pipelines.conrag.tables.tradeoff import precision_recall, tradeoffs
 from pipelines.evidence.judgement import Relation
 from pipelines.experiment.scores import Values
 from pipelines.metrics.calibration import low_label_mass
-from pipelines.metrics.estimate import Estimate, proportion
-from pipelines.metrics.ranks import roc_auc
+from pipelines.metrics.estimate import proportion
 from pipelines.report.compare import Pair, Test, columns, compare
 from pipelines.report.failures import Failure, failed, truncations
 from pipelines.report.failures import failures as failure_table
@@ -45,14 +43,6 @@ BINS = ((paper.LOW, 0.0, 0.2), (paper.MEDIUM, 0.2, 0.5), (paper.HIGH, 0.5, 1.0))
 """Table VIII: name, lower end, upper end; the last one has its upper end in it."""
 
 FAILURES_SHOWN = 1_000
-
-SIGNS: Mapping[str, Callable[[ClaimResult], float | None]] = {
-    "κ over passages": lambda result: result.kappa,
-    "κ over clusters": lambda result: result.kappa_clusters,
-    "probability of both sides": lambda result: result.both_sides,
-    "passages, counted": lambda result: len(result.passages),
-}
-"""What may tell that evidence disagrees; the last needs no tagger."""
 
 ACCURACY = figure("accuracy", "Stance accuracy", figures.stance_accuracy)
 EVIDENCE_F1 = figure("evidence_f1", "Evidence F1", figures.mean_evidence_f1)
@@ -90,11 +80,9 @@ def all_tables(
             for table in (stances(done), answers.citations(done))
         ),
         gold_answers(done),
-        precision_recall(tradeoffs(done)),
         answers.hallucinations(done),
         ablations(done),
         conflict_bins(done),
-        conflict_auc(done),
         paired(done),
         error_table(done),
         errors_to_sort(done),
@@ -216,50 +204,6 @@ def conflict_bins(results: Results) -> Table:
         ],
         quoted=paper.TABLE_VIII,
         notes=(CONTRADICTION, RESPONSES, answers.QUESTIONS),
-    )
-
-
-class Dispute(NamedTuple):
-    """How well a sign tells disputed claims from others."""
-
-    dataset: str
-    sign: str
-    auc: Estimate
-    disputed: int
-    claims: int
-
-
-def conflict_auc(results: Results) -> Table:
-    """How well signs tell disputed claims from others, where the data say which are."""
-    rows = []
-    for dataset, own in results.items():
-        known = [each for each in own if each.disputed is not None]
-        for name, sign in SIGNS.items():
-            told = [
-                (found, bool(each.disputed)) for each in known if (found := sign(each)) is not None
-            ]
-            disputed = [each for _, each in told]
-            auc = roc_auc([found for found, _ in told], disputed)
-            if auc is not None:
-                rows.append(Dispute(dataset, name, auc, sum(disputed), len(told)))
-    return Table.of(
-        rows,
-        name="conrag_conflict_auc",
-        title="Conflict score against known disputes",
-        caption="Probability that a disputed claim has more of a sign than another.",
-        columns=[
-            DATA,
-            Column("sign", "Sign"),
-            Measure("auc", "AUC"),
-            Column("disputed", "Disputed"),
-            Column("claims", "Claims"),
-        ],
-        notes=(
-            "0.5 says nothing; ties count half. In brackets the 95 % interval of DeLong.",
-            "κ is 0 wherever no passage is labelled for one of the sides. The probability that a "
-            "passage supports the claim and another contradicts it goes by all passages' "
-            "probabilities, taken as independent. Counting passages needs no tagger.",
-        ),
     )
 
 

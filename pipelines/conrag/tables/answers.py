@@ -24,7 +24,6 @@ JUDGED = (
     "conrag_stance",
     "conrag_hallucination",
     "conrag_citations",
-    "conrag_precision_recall",
     "conrag_ablations",
     "conrag_paired",
     "conrag_conflict_bins",
