@@ -34,6 +34,7 @@ _EXAMPLES: dict[str, object] = {
     "supporting": [{"document": 1, "text": "text"}],
     "contradicting": [{"document": 2, "text": "text"}],
     "hedged": True,
+    "numbers": True,
     "careful": True,
     "correct": ["text"],
     "incorrect": ["text"],
@@ -50,6 +51,9 @@ _EXAMPLES: dict[str, object] = {
     ],
 }
 """Values of the variables that are not strings, to try a template with."""
+
+OPTIONAL = frozenset({"numbers"})
+"""Variables that a prompt may leave out."""
 
 
 def fenced(text: str, name: str) -> str:
@@ -122,7 +126,7 @@ def load(name: str, variables: Set[str], overrides: Path | None = None) -> Promp
 
     Args:
         name: "conflictscore/decompose", for instance.
-        variables: What the prompt is given; each must be used, and no other.
+        variables: What the prompt is given; each must be used, but for `OPTIONAL`, and no other.
         overrides: A folder with `conflictscore/decompose.j2` and so on; others stay ours.
 
     Raises:
@@ -145,7 +149,7 @@ def load(name: str, variables: Set[str], overrides: Path | None = None) -> Promp
         ) from error
     except jinja2.TemplateSyntaxError as error:
         raise InputError(f"{path}:{error.lineno}: not a valid template: {error.message}") from error
-    if missing := sorted(variables - used):
+    if missing := sorted(variables - used - OPTIONAL):
         raise InputError(
             f"{path}: the variable '{missing[0]}' is missing; write {{{{ {missing[0]} }}}} where "
             "it belongs"

@@ -229,7 +229,7 @@ def problems(
     if policy.numbers == "cited":
         absent = _numbers(sentence.text) - _numbers(" ".join(e.passage.as_read() for e in cited))
         found += [f"cites no passage with the number {number}" for number in sorted(absent)]
-    independent = {source(each) for each in cited}
+    independent = {source(each.passage) for each in cited}
     if len(independent) < policy.sources:
         found.append(f"cites {len(independent)} sources, {policy.sources} are asked for")
     return tuple(found)
@@ -246,9 +246,8 @@ def unmarked(text: str) -> str:
     return (line.translate(_BRACKETS) if any(cuts(line)) else line).strip()
 
 
-def source(evidence: Evidence) -> str:
+def source(passage: Document) -> str:
     """Where a passage comes from: its site where it has a URL, else the document it is of."""
-    passage = evidence.passage
     try:
         site = urlsplit(passage.url).hostname if passage.url else None
     except ValueError:  # no URL, whatever it calls itself

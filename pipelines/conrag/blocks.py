@@ -216,7 +216,7 @@ def claim_blocks(result: ClaimResult) -> list[Block]:
         gold = frozenset[str]().union(*result.evidence)
         rows = (_passage(number, each, gold) for number, each in enumerate(result.passages, 1))
         made += [Heading("Passages"), Sources(tuple(rows))]
-    judged = result.question.truncations if result.question else ()
+    judged = result.judged.truncations if result.judged else ()
     return made + _truncations((*result.truncations, *judged))
 
 
@@ -305,13 +305,10 @@ def _known(result: ClaimResult) -> Facts:
     facts.append(
         fact(
             "Conflict score κ",
-            f"{result.kappa:.2f} over passages",
-            f"{result.kappa_clusters:.2f} over clusters",
+            f"{result.kappa:.2f}",
             *unsure_tags(sum(p.unsure for p in result.passages), len(result.passages)),
         )
     )
-    if result.both_sides is not None:
-        facts.append(fact("Probability of both sides", f"{result.both_sides:.2f}"))
     if result.disputed is not None:
         said = "it disagrees" if result.disputed else "it does not disagree"
         facts.append(fact("Evidence, by the data", said))
@@ -334,8 +331,11 @@ def _card(result: ClaimResult, method: str) -> Card:
     if not outcome.undecided:
         verdict_line.append(STANCES[outcome.stance])
     made: list[Block] = [line(*verdict_line)]
-    if worth := result.question.worth.get(method) if result.question else None:
-        said = f"{worth.contradicting:,} of {worth.statements:,} sentences contradict the packet"
+    if worth := result.judged.worth.get(method) if result.judged else None:
+        said = (
+            f"{worth.contradicting_strict:,} of {worth.statements:,} sentences contradict the "
+            f"packet, {worth.contradicting:,} undisclosed"
+        )
         if worth.recall is not None:
             said = f"says {worth.recall:.2f} of what is to be said; {said}"
         made.append(line(Aside(said)))

@@ -35,8 +35,9 @@ class CitationJudgeSettings(BaseModel, frozen=True, extra="forbid"):
     judged_by: Annotated[
         Literal["nli", "llm"],
         Option(
-            "Of questions: who judges whether passages bear answers out, an NLI tagger (`nli`) or "
-            "a language model (`llm`). It should be none that selects the evidence.",
+            "Of questions, and of what a language model writes on ragtruth: who judges whether "
+            "passages bear answers out, an NLI tagger (`nli`) or a language model (`llm`). It "
+            "should be none that selects the evidence.",
             name="--judge",
             panel=PANEL,
         ),

@@ -11,15 +11,15 @@ from pipelines.conrag.generation import (
     SENTENCES,
     TOKENS_OF_A_PASSAGE,
 )
-from pipelines.conrag.query import IN_LISTS, Query
+from pipelines.conrag.query import IN_LISTS, GoldAnswer, Query
 from pipelines.conrag.settings import ConragSettings
 from pipelines.data.records import Document
 from pipelines.evidence.settings import JudgeSettings
 from pipelines.experiment.cost import Cost, Tokens, call, judging
 from pipelines.metrics.alce import AT_MOST
 
-NARRATIVES, TABLES = 2, 3
-"""Texts that are written from passages, and from evidence tables."""
+PACKETS, TABLES = 2, 3
+"""Packets of passages and evidence tables that are written from; CiteRAG has the first's again."""
 
 PROBLEM = 32
 """Most tokens of what is said to be wrong with a sentence."""
@@ -35,37 +35,38 @@ def cost(
     citing: CitationJudgeSettings | None,
     writes: bool,
 ) -> Cost:
-    """Tags of k passages, and five texts from packets of at most k'.
+    """Tags of k passages, and texts from packets of at most k'.
 
     The template has two packets tagged as one text each. A language model writes each text in one
     call, has up to eight sentences of the three from evidence tables repaired in one each, and may
-    sort two of the tables in one each; all read claim and packet. A question (`citing`) is first
-    answered, in up to five claims; then a judge is asked of each sentence about each passage of its
-    packet and groups of those that it cites, of gold claims about the passages and the answers.
-    Passages are the longest of those that may be found.
+    sort two of the tables in one each; all read claim and packet. A question is first answered, in
+    up to five claims. Where answers are judged (`citing`), a judge is asked of each sentence about
+    each passage of its packet and groups of those that it cites, of gold claims about the passages
+    and the answers. Passages are the longest of those that may be found.
     """
     sizes = sorted((tokens(each.as_read()) for each in passages), reverse=True)[: settings.depth]
     packet = sizes[: settings.packet.size]
     shown, claim = sum(packet), tokens(query.claim)
     claims, claim_tokens = 1, claim
     total = Cost()
-    if query.gold_answer is not None and citing is not None:
+    if query.gold_answer is not None:
         claims, claim_tokens = MOST, MOST * claim + FIRST_TOKENS
         evidence = [{"number": 10, "text": ""}] * len(packet)
         own = tokens.prompt("conrag/first_answer", query="", evidence=evidence)
         total += call(own + shown + claim, FIRST_TOKENS).times(1, min(1, len(packet)))
+    if citing is not None:
         total += _worth(query, tokens, sizes, packet, citing)
     total += judging(tagging, tokens, sizes, claims=claims, claim_tokens=claim_tokens, least=0)
     if writes:
         return total + _written(query, tokens, packet, claim_tokens, settings)
-    texts = [shown] * NARRATIVES
+    texts = [shown] * PACKETS
     return total + judging(tagging, tokens, texts, claims=1, claim_tokens=claim, least=0)
 
 
 def _written(
     query: Query, tokens: Tokens, packet: Sequence[int], first: int, settings: ConragSettings
 ) -> Cost:
-    """The five texts by a language model; `first` are tokens of a question's first answer."""
+    """The six texts by a language model; `first` are tokens of a question's first answer."""
     count, read = len(packet), sum(packet) + tokens(query.claim)
     question = query.gold_answer is not None
     listed = query.gold_answer is not None and query.gold_answer.listed
@@ -83,10 +84,13 @@ def _written(
     row = {"number": 10, "cluster": "S10", "text": ""}
     known: dict[str, object] = {"claims": ["?"] if question else []}
     plainly = asked("plain_question" if question else "plain", REPLY_TOKENS)
-    cited = asked("question", REPLY_TOKENS, **known) if question else asked("answer", REPLY_TOKENS)
+    claims = known if question else {}
+    numbers = settings.policy.numbers == "cited"
+    cited = asked("question" if question else "answer", REPLY_TOKENS, **claims, numbers=numbers)
     repaired = asked("repair", REPAIR_TOKENS, **known, sentence="", problem="")
     repaired += Cost(prompt_tokens=PROBLEM)
-    total = plainly.times(NARRATIVES, 0) + cited.times(TABLES, 0)
+    dense = asked("cite_question" if question else "cite", REPLY_TOKENS)
+    total = plainly.times(PACKETS, 0) + dense.times(1, 0) + cited.times(TABLES, 0)
     total += repaired.times(TABLES * SENTENCES, 0) + Cost(prompt_tokens=TABLES * REPLY_TOKENS)
     if settings.sort == "model":
         total += asked("sort", TOKENS_OF_A_PASSAGE * (count + 1), **known).times(TABLES - 1, 0)
@@ -100,12 +104,11 @@ def _worth(
     packet: Sequence[int],
     citing: CitationJudgeSettings,
 ) -> Cost:
-    """What the judge of citations is asked about a question."""
+    """What the judge of answers is asked."""
     by_model = citing.judged_by == "llm"
     judge = JudgeSettings(labeller="llm" if by_model else "nli", evidence="json")
-    gold = query.gold_answer
-    assert gold is not None  # noqa: S101  it is a question
-    texts = NARRATIVES + TABLES
+    gold = query.gold_answer or GoldAnswer()
+    texts = PACKETS + 1 + TABLES
     # An item of a list, which stands behind the question, has a comma after it.
     each = REPLY_TOKENS // 2 if gold.listed else SENTENCES
     said = texts * REPLY_TOKENS + (texts * each * tokens(query.claim) if gold.listed else 0)

@@ -291,8 +291,8 @@ def from_ragtruth(responses: Sequence[Response], sources: Mapping[str, Source]) 
     A sentence is supported where people marked no word of it, refuted where one of its marks
     contradicts the source, and else without enough information. Which passage says so is not known.
 
-    Left out are responses that the release calls faulty as a whole, as its own evaluation does,
-    those whose source is no prose, a table (Data2txt), and those that are blank.
+    Left out are responses that the release calls faulty as a whole, as its own evaluation does, and
+    those that are blank.
 
     Raises:
         InputError: A response has no source.
@@ -427,6 +427,9 @@ ALCE: DatasetName = "alce"
 FEVER: DatasetName = "fever"
 """The data set whose evidence stands in all of Wikipedia."""
 
+RAGTRUTH: DatasetName = "ragtruth"
+"""The data set of responses, whose sentences are claims."""
+
 ALONE: Mapping[DatasetName, Callable[[Path], Iterable[Query]]] = {
     "claims": lambda path: from_claims(examples.read(path).examples),
     "fool-me-twice": lambda path: from_fool_me_twice(fool_me_twice.read(path)),
@@ -440,7 +443,7 @@ ALONE: Mapping[DatasetName, Callable[[Path], Iterable[Query]]] = {
 WITH_CORPUS: Mapping[DatasetName, tuple[str, Callable[[Path, Path], Read]]] = {
     "scifact": ("corpus.jsonl", _scifact),
     FEVER: ("the folder wiki-pages", _fever),
-    "ragtruth": ("source_info.jsonl", _ragtruth),
+    RAGTRUTH: ("source_info.jsonl", _ragtruth),
 }
 """Data sets whose passages lie in files of their own, and what those are called."""
 

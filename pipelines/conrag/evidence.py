@@ -3,8 +3,8 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from math import fsum, prod
-from typing import TYPE_CHECKING, Literal
+from math import fsum
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, Field
 
@@ -93,37 +93,11 @@ def conflict_score(tagged: Sequence[TaggedPassage]) -> float:
     return kappa(*(evidence_mass(tagged, side) for side in SIDES))
 
 
-def probability_of_both_sides(tagged: Sequence[TaggedPassage]) -> float:
-    """That at least one passage supports and at least one contradicts, in [0, 1]; ours.
-
-    Passages taken as independent, 1 - prod(1 - s) - prod(1 - c) + prod(1 - s - c), where s and c
-    are a passage's probabilities of the two. Kappa sees labels alone, and asks how even the sides
-    are; this asks whether both are there, and a passage that contradicts with probability 0.4
-    counts though it is labelled irrelevant. Without probabilities the confidence of the label is
-    all there is. Qualities of sources have no part in it.
-    """
-    supports, contradicts = (
-        [
-            each.probabilities[side]
-            if each.probabilities
-            else each.confidence * (each.relation is side)
-            for each in tagged
-        ]
-        for side in SIDES
-    )
-    nobody = prod(1 - s for s in supports) + prod(1 - c for c in contradicts)
-    neither = prod(1 - s - c for s, c in zip(supports, contradicts, strict=True))
-    return min(max(1 - nobody + neither, 0.0), 1.0)
-
-
 DELTA = 0.10
 """Table III, margin for the stance decision."""
 
 ROUNDING = 1e-9
 """What sums of floats may be off by: 0.8 - 0.7 exceeds 0.1, 0.9 - 0.8 does not."""
-
-Margin = Literal["sum", "share"]
-"""Whether the margin is of sums, as in the paper, or of shares."""
 
 
 class Stance(StrEnum):
@@ -190,19 +164,14 @@ def adjudicate(
     *,
     delta: float = DELTA,
     tau: float = 0.50,
-    margin: Margin = "sum",
 ) -> Adjudication:
-    """The stance that passages give by the delta rule.
+    """The stance that passages give by the delta rule, over sums of confidences.
 
-    The paper sums confidences, so that of twenty passages two sums are seldom within 0.10 of each
-    other and a disputed claim still gets a side. With `share` the sums are divided by what both
-    have together; then delta means the same for few passages and for many.
-
-    From a conflict score of `tau` on the evidence is called disputed.
+    Two sums of twenty passages are seldom within 0.10 of each other, so that a disputed claim still
+    gets a side. From a conflict score of `tau` on the evidence is called disputed.
     """
     support, refute = (evidence_mass(tagged, side) for side in SIDES)
-    whole = support + refute if margin == "share" and support + refute > 0 else 1.0
-    stance = delta_rule(support / whole, refute / whole, delta=delta)
+    stance = delta_rule(support, refute, delta=delta)
     return Adjudication(stance, support, refute, kappa, kappa >= tau)
 
 
@@ -386,11 +355,3 @@ def clusters(tagged: Sequence[TaggedPassage], groups: Sequence[frozenset[str]]) 
             sorted(own, key=lambda cluster: (-cluster[0], cluster[1])), 1
         )
     ]
-
-
-def cluster_conflict_score(clusters: Sequence[Cluster]) -> float:
-    """Kappa over clusters: passage sums replaced by cluster sums (ConRAG, section 2, extensions).
-
-    A cluster counts on the side of its dominant tag alone, with its aggregate confidence.
-    """
-    return kappa(*(sum(each.confidence for each in clusters if each.tag is side) for side in SIDES))

@@ -9,7 +9,16 @@ from pydantic import Field
 
 from pipelines.conrag.citations import CitationJudgeSettings, about, citation_judge, needs_with
 from pipelines.conrag.cost import cost
-from pipelines.conrag.data import ALCE, FEVER, HALVED, Dataset, DatasetName, digest_of, read
+from pipelines.conrag.data import (
+    ALCE,
+    FEVER,
+    HALVED,
+    RAGTRUTH,
+    Dataset,
+    DatasetName,
+    digest_of,
+    read,
+)
 from pipelines.conrag.generation import generator
 from pipelines.conrag.methods import METHODS
 from pipelines.conrag.pipeline import evaluate
@@ -61,6 +70,13 @@ METRICS: Final = (
         "contradictions",
         "Contradictions per claim",
         _answered(figures.contradictions_per_claim),
+        COMPARED,
+        better="lower",
+    ),
+    Metric(
+        "undisclosed",
+        "Undisclosed per claim",
+        _answered(partial(figures.contradictions_per_claim, undisclosed=True)),
         COMPARED,
         better="lower",
     ),
@@ -163,7 +179,7 @@ class ConragOptions(RunOptions, AnswerOptions):
     def needs(self) -> Needs:
         """The models, with who judges the citations of answers to questions."""
         needs = super().needs()
-        return needs_with(self.citing, self, needs) if self.questions else needs
+        return needs_with(self.citing, self, needs) if self.judged else needs
 
     @property
     def questions(self) -> bool:
@@ -178,7 +194,12 @@ class ConragOptions(RunOptions, AnswerOptions):
     @property
     def model_judges(self) -> bool:
         """Whether a language model is shown texts to judge, which may be too long for it."""
-        return super().model_judges or (self.questions and self.citing.judged_by == "llm")
+        return super().model_judges or (self.judged and self.citing.judged_by == "llm")
+
+    @property
+    def judged(self) -> bool:
+        """Whether a judge says what passages say of answers: the data's labels do not."""
+        return self.questions or (self.dataset == RAGTRUTH and self.writes)
 
     @property
     def encyclopedia(self) -> bool:
@@ -200,8 +221,10 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
     """
     if options.questions:
         _refuse_of_questions(options)
-    else:
+    if not options.judged:
         named = f"--dataset {options.dataset}, which says itself what passages bear out"
+        if options.dataset == RAGTRUTH:
+            named = "--generator template, which writes nothing of its own"
         refuse_given(options.citing, tuple(CitationJudgeSettings.model_fields), named)
     if options.encyclopedia:
         _refuse_of_wikipedia(options)
@@ -228,7 +251,7 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
                 models.asked, models.prompts, temperature=options.temperature, seed=seed
             )
         citing = None
-        if options.questions:
+        if options.judged:
             citing = citation_judge(options.citing, models, judge, cut=tagging.cut)
         asked = (*judge.prompts, *(citing.prompts if citing else ()))
         prompts = (*asked, *(llm.prompts.values() if llm else ()))
@@ -273,7 +296,7 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
         cost,
         settings=settings,
         tagging=tagging,
-        citing=options.citing if options.questions else None,
+        citing=options.citing if options.judged else None,
         writes=options.writes,
     )
 
@@ -343,8 +366,8 @@ def _summary(claims: Dataset, queries: Sequence[Query], options: ConragOptions) 
         f"{passages}, tagged by {options.judge.labeller}"
     )
     if options.writes:
-        told += "\n5 answers each, written by a language model"
-    return told + (f"\ncitations judged by {options.citing.judged_by}" if options.questions else "")
+        told += "\n6 answers each, written by a language model"
+    return told + (f"\nanswers judged by {options.citing.judged_by}" if options.judged else "")
 
 
 def _failed(query: Query, reason: str) -> ClaimResult:

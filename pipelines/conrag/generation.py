@@ -33,17 +33,20 @@ Reply = TypeVar("Reply", bound=BaseModel)
 
 PROMPTS = {
     "sort": {"query", "evidence", "claims"},
-    "answer": {"query", "evidence"},
-    "question": {"query", "evidence", "claims"},
+    "answer": {"query", "evidence", "numbers"},
+    "question": {"query", "evidence", "claims", "numbers"},
     "first_answer": {"query", "evidence"},
     "repair": {"query", "evidence", "claims", "sentence", "problem"},
     "plain": {"query", "evidence"},
     "plain_question": {"query", "evidence"},
-    "list": {"query", "evidence", "claims"},
+    "cite": {"query", "evidence"},
+    "cite_question": {"query", "evidence"},
+    "cite_list": {"query", "evidence"},
+    "list": {"query", "evidence", "claims", "numbers"},
     "plain_list": {"query", "evidence"},
     "list_repair": {"query", "evidence", "claims", "sentence", "problem"},
 }
-"""What each prompt is given."""
+"""What each prompt is given; `numbers` says whether a cited passage must have a number."""
 
 
 @dataclass(frozen=True)
@@ -406,9 +409,14 @@ async def _cite(
         form = AnswerReply if sided else OpenAnswerReply
     else:
         form = QuestionReply if sided else OpenQuestionReply
-    prompt = "answer" if first is None else "question"
     reply = await generator.ask(
-        prompt, form, REPLY_TOKENS, query=query, claims=claims, evidence=evidence
+        "answer" if first is None else "question",
+        form,
+        REPLY_TOKENS,
+        query=query,
+        claims=claims,
+        evidence=evidence,
+        numbers=policy.numbers == "cited",
     )
     written, cut = _written(reply)
     if reply.value is None or (sided and not written):
@@ -444,8 +452,17 @@ async def _cite(
     return GeneratedAnswer(tuple(sentences), stance, conflict, cut)
 
 
+PlainPrompt = Literal["plain", "cite"]
+"""The prompts of methods that say nothing of relations: RelRAG's and CiteRAG's."""
+
+
 async def write_plainly(
-    query: str, packet: Sequence[TaggedPassage], generator: Generator, *, question: bool
+    query: str,
+    packet: Sequence[TaggedPassage],
+    generator: Generator,
+    prompt: PlainPrompt = "plain",
+    *,
+    question: bool,
 ) -> GeneratedAnswer:
     """Have the model answer from passages, whatever they say; it is not shown their tags.
 
@@ -456,8 +473,8 @@ async def write_plainly(
         return nothing_found(question=question)
     passages = [{"number": n, "text": each.passage.as_read()} for n, each in enumerate(packet, 1)]
     form: type[PlainReply | PlainQuestionReply] = PlainQuestionReply if question else PlainReply
-    prompt = "plain_question" if question else "plain"
-    reply = await generator.ask(prompt, form, REPLY_TOKENS, query=query, evidence=passages)
+    named = f"{prompt}_question" if question else prompt
+    reply = await generator.ask(named, form, REPLY_TOKENS, query=query, evidence=passages)
     written, cut = _written(reply)
     if reply.value is None or not written:
         return _unreadable(reply)

@@ -132,11 +132,11 @@ def passage_auc(checked: Sequence[CheckedSentence]) -> Estimate | None:
 
 
 def accepted_contradictions(checked: Iterable[CheckedSentence]) -> Estimate | None:
-    """Share of accepted sentences that contradict the source (ConRAG, Table VI, "Contrad. rate").
+    """Share of accepted sentences that contradict the source; ours, and needs no judge.
 
-    The paper counts statements that a method generates. Nothing is generated here: a method's
-    statements are the sentences that it lets pass as supported, and one of them contradicts the
-    source where a mark of people says that it does, whatever the method's answer shows.
+    The paper counts statements that a method generates (Table VI, "Contrad. rate"). These are the
+    sentences that it lets pass as supported, and one of them contradicts the source where a mark of
+    people says that it does, whatever the method's answer shows.
 
     The interval is Wilson's; None where no sentence is accepted.
     """

@@ -7,6 +7,7 @@ writes is a parameter: a template that quotes, or a language model; see `pipelin
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, Protocol
@@ -20,6 +21,7 @@ from pipelines.conrag.answer import (
     Sorted,
     Statement,
     evidence_table,
+    source,
 )
 from pipelines.conrag.evidence import (
     SIDES,
@@ -40,6 +42,7 @@ from pipelines.conrag.generation import (
     FirstAnswer,
     GeneratedAnswer,
     Generator,
+    PlainPrompt,
     nothing_found,
     write,
     write_plainly,
@@ -84,15 +87,15 @@ def analyse(
 
     All passages have a label. `grouping` makes clusters of the graph.
     """
-    if settings.weights == "relevance":
-        tagged = [replace(each, quality=each.quality * each.relevance) for each in tagged]
+    tagged = [
+        replace(each, quality=each.quality * settings.weights.get(source(each.passage), 1.0))
+        for each in tagged
+    ]
     graph = similarity_graph(tagged, settings.edges)
     groups = tuple(clusters(tagged, grouping(graph)))
     kappa = conflict_score(tagged)
     packet = select(tagged, groups, kappa, settings.packet)
-    adjudication = adjudicate(
-        tagged, kappa, delta=settings.delta, tau=settings.packet.tau, margin=settings.margin
-    )
+    adjudication = adjudicate(tagged, kappa, delta=settings.delta, tau=settings.packet.tau)
     return Analysis(graph, groups, packet, evidence_table(packet, groups), adjudication)
 
 
@@ -185,6 +188,13 @@ class Writer(Protocol):
         """
         ...
 
+    def dense(self, ruling: Ruling) -> Outcome:
+        """A text from the most relevant passages with many citations (CiteRAG).
+
+        The ruling is for a writer that takes no stance of its own.
+        """
+        ...
+
 
 Method = Callable[[Case, Writer], Outcome]
 
@@ -192,30 +202,38 @@ Method = Callable[[Case, Writer], Outcome]
 def nli_rag(case: Case, writer: Writer) -> Outcome:
     """NLI-RAG: the most relevant passages, and a vote of tags after the fact.
 
-    Each of the k passages with a side has one vote; equal votes give no stance. Passages without a
-    side do not vote, since they are most of what is retrieved and would always win. The template
-    rests its verdict on the packet's passages of that side; citations of a passage on the side
-    that lost are dropped, and counted as dropped.
+    Each of the k passages has one vote, irrelevant ones too: they "can dominate" (section 3). The
+    template rests its verdict on the packet's passages of the side that wins; citations of a
+    passage on the side that lost are dropped, and counted as dropped.
     """
-    votes = [sum(each.relation is side for each in case.tagged) for side in SIDES]
-    stance = delta_rule(*votes, delta=0)
+    tags = [passage.relation for passage in case.tagged]
+    stance = majority(tags)
+    support = tags.count(Relation.SUPPORTS)
     grounds = (each for each in case.packets["relevant"] if STANCE_OF[each.relation] is stance)
-    text = writer.narrative("relevant", Ruling(stance, support_share(*votes), tuple(grounds)))
+    share = support_share(support, len(tags) - support)
+    text = writer.narrative("relevant", Ruling(stance, share, tuple(grounds)))
     lost = _against(stance, case.tagged)
     kept = tuple(_without(lost, each) for each in text.statements)
     return text.model_copy(update={"statements": kept})
 
 
-def citerag(case: Case, writer: Writer) -> Outcome:
-    """CiteRAG: citations in every sentence, bound to it by shared words; no abstention.
+def majority(tags: Sequence[Relation]) -> Stance:
+    """The stance of the tag that most passages have; without a single such tag, none."""
+    votes = Counter(tags).most_common(2)
+    tied = len(votes) == 2 and votes[0][1] == votes[1][1]
+    return STANCE_OF[votes[0][0]] if votes and not tied else Stance.NOT_ENOUGH_INFO
 
-    The side of the packet with the larger sum of confidences is the stance, however narrow. Each
-    sentence cites the passages that have most words in common with it, whatever they say.
+
+def citerag(case: Case, writer: Writer) -> Outcome:
+    """CiteRAG: many citations in every sentence, whatever the passages say; no abstention.
+
+    A language model is asked for them by a prompt of their own, and takes the stance. With the
+    template the side of the packet with the larger sum of confidences is the stance, however
+    narrow, and each sentence cites the passages that have most words in common with it.
     """
     packet = case.packets["relevant"]
     masses = [evidence_mass(packet, side) for side in SIDES]
-    ruling = Ruling(delta_rule(*masses, delta=0), support_share(*masses))
-    return _cited_by_words(case.claim, writer.narrative("relevant", ruling), packet)
+    return writer.dense(Ruling(delta_rule(*masses, delta=0), support_share(*masses)))
 
 
 def without_uncertainty(case: Case, writer: Writer) -> Outcome:
@@ -273,10 +291,10 @@ ALL_METHODS: Mapping[str, Method] = {**METHODS, **ABLATIONS}
 def support_share(support: float, refute: float) -> float:
     """How far a method holds a claim to be supported, from what it has for and against it.
 
-    Each method weighs what its stance rests on: NLI-RAG votes, CiteRAG the confidences of its
-    packet, ConRAG, Oracle and the other ablations U_sup and U_ref. RelRAG and ConRAG without tags
-    have a single label, of the joined text, and take the tagger's probability of support in place
-    of a share.
+    Each method weighs what its stance rests on: NLI-RAG the votes for support and all others,
+    CiteRAG the confidences of its packet, ConRAG, Oracle and the other ablations U_sup and U_ref.
+    RelRAG and ConRAG without tags have a single label, of the joined text, and take the tagger's
+    probability of support in place of a share.
 
     The share is support / (support + refute), in [0, 1]; 0 without evidence, which supports
     nothing.
@@ -297,8 +315,8 @@ def without_tags(tagged: Sequence[TaggedPassage], settings: ConragSettings) -> l
 
 
 def _analyse_apart(tagged: Sequence[TaggedPassage], settings: ConragSettings) -> Analysis:
-    """The analysis where every passage is a cluster and none is a near-duplicate."""
-    packet = settings.packet.model_copy(update={"near_duplicate": 1.0})
+    """The analysis where every passage is a cluster, and repeats are kept."""
+    packet = settings.packet.model_copy(update={"near_duplicate": None})
     return analyse(
         tagged,
         settings.model_copy(update={"packet": packet}),
@@ -379,6 +397,11 @@ class TemplateWriter:
         text = GeneratedAnswer(template.write(stance, found.table))
         return _bound(found, text).model_copy(update={"stance": stance})
 
+    def dense(self, ruling: Ruling) -> Outcome:
+        """The narrative, each sentence cited by shared words."""
+        text = self.narrative("relevant", ruling)
+        return _cited_by_words(self.case.claim, text, self.case.packets["relevant"])
+
 
 async def template_writer(case: Case, labeller: Labeller) -> TemplateWriter:
     """A template that knows what the labeller says of each packet, read as one text.
@@ -408,11 +431,13 @@ def _reading(judgement: Judgement) -> Ruling:
 class ModelWriter:
     """A language model that has written; what its texts say does not depend on a method's stance.
 
-    Narratives are its texts from passages, answers those from evidence tables.
+    Narratives are its texts from passages, answers those from evidence tables; `cited` is
+    CiteRAG's.
     """
 
     narratives: Mapping[PacketName, Outcome]
     answers: Mapping[AnalysisName, Outcome]
+    cited: Outcome
 
     def narrative(self, packet: PacketName, ruling: Ruling | None = None) -> Outcome:
         """The text from a packet, with its own stance unless a method has one."""
@@ -428,6 +453,10 @@ class ModelWriter:
         text = self.answers[analysis]
         return text.model_copy(update={"stance": stance}) if stance else text
 
+    def dense(self, ruling: Ruling) -> Outcome:
+        """The text, with the model's own stance."""
+        return self.cited
+
 
 async def model_writer(
     case: Case,
@@ -437,7 +466,7 @@ async def model_writer(
     first: FirstAnswer | None = None,
     gold: FirstAnswer | None = None,
 ) -> ModelWriter:
-    """Have a language model write the five texts.
+    """Have a language model write the six texts.
 
     Where it sorts evidence before, it does so for ConRAG and for ConRAG without clusters: Oracle
     knows what passages say, the others do not ask.
@@ -447,9 +476,9 @@ async def model_writer(
     is unreadable, too. Errors are those of `Generator.ask`.
     """
 
-    async def narrative(packet: Sequence[TaggedPassage]) -> Outcome:
+    async def narrative(packet: Sequence[TaggedPassage], prompt: PlainPrompt = "plain") -> Outcome:
         question = first is not None
-        text = await write_plainly(case.claim, packet, generator, question=question)
+        text = await write_plainly(case.claim, packet, generator, prompt, question=question)
         own = Outcome(
             stance=text.stance or Stance.NOT_ENOUGH_INFO,
             packet=_ids(packet),
@@ -471,13 +500,15 @@ async def model_writer(
         )
         return _bound(found, text)
 
-    narratives, answers = await asyncio.gather(
+    narratives, answers, cited = await asyncio.gather(
         asyncio.gather(*map(narrative, case.packets.values())),
         asyncio.gather(*(answer(name, found) for name, found in case.analyses.items())),
+        narrative(case.packets["relevant"], "cite"),
     )
     return ModelWriter(
         dict(zip(case.packets, narratives, strict=True)),
         dict(zip(case.analyses, answers, strict=True)),
+        cited,
     )
 
 

@@ -21,7 +21,8 @@ class PacketSettings(BaseModel, frozen=True, extra="forbid"):
         irrelevant: B_irr, room left beside both sides; B_sup = B_ref = floor((k' - B_irr) / 2).
             The paper gives no figure.
         near_duplicate: Passages of one tag that share this part of their content words (Jaccard)
-            are one. Of opposite tags they are what a conflict over one word looks like.
+            are one; None keeps all. Of opposite tags they are what a conflict over one word looks
+            like.
     """
 
     size: Annotated[
@@ -55,7 +56,7 @@ class PacketSettings(BaseModel, frozen=True, extra="forbid"):
         ),
     ] = 0.8
     irrelevant: int = Field(2, ge=0)
-    near_duplicate: float = Field(0.9, gt=0, le=1)
+    near_duplicate: float | None = Field(0.9, gt=0, le=1)
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,8 @@ def select(
         repeated = any(
             passage.id == other.id
             or (
-                passage.relation is other.relation
+                settings.near_duplicate is not None
+                and passage.relation is other.relation
                 and jaccard(words[passage.id], words[other.id]) >= settings.near_duplicate
             )
             for other in chosen

@@ -5,11 +5,7 @@ from collections.abc import Sequence
 from pipelines.conrag import template
 from pipelines.conrag.answer import Answer, problems
 from pipelines.conrag.citations import RecordingLabeller, answer_worth, supporting
-from pipelines.conrag.evidence import (
-    TaggedPassage,
-    cluster_conflict_score,
-    probability_of_both_sides,
-)
+from pipelines.conrag.evidence import TaggedPassage
 from pipelines.conrag.generation import FirstAnswer, GeneratedAnswer, Generator, first_answer, write
 from pipelines.conrag.methods import (
     ALL_METHODS,
@@ -19,8 +15,8 @@ from pipelines.conrag.methods import (
     model_writer,
     template_writer,
 )
-from pipelines.conrag.query import Query, in_lists
-from pipelines.conrag.result import AnsweredQuestion, ClaimResult, Passage
+from pipelines.conrag.query import GoldAnswer, Query, in_lists
+from pipelines.conrag.result import AnsweredQuestion, ClaimResult, JudgedAnswers, Passage
 from pipelines.conrag.settings import ConragSettings
 from pipelines.evidence.judgement import Judgement, Relation, Truncation
 from pipelines.evidence.labeller import Labeller, PairError
@@ -174,7 +170,8 @@ async def evaluate(
 
     A question is answered first, so that there is something to tag passages by; and `judge`, the
     labeller unless given, says what methods' answers are worth and which passages really bear gold
-    claims out. Of the passages, the most relevant first, the first k are used. Without a generator
+    claims out. It also says what a language model's texts on sentences of responses are worth. Of
+    the passages, the most relevant first, the first k are used. Without a generator
     the template writes, which cannot answer questions.
 
     Raises:
@@ -202,7 +199,7 @@ async def evaluate(
     else:
         writer = await model_writer(case, settings, generator, first=first, gold=gold)
     outcomes = {name: method(case, writer) for name, method in ALL_METHODS.items()}
-    question = None
+    question, generated = None, None
     if first is not None and gold_answer is not None:
         worth = await answer_worth(query.claim, outcomes, documents, gold_answer, judging)
         question = AnsweredQuestion(
@@ -211,6 +208,12 @@ async def evaluate(
             raw=first.raw,
             worth=worth,
             cut=first.cut,
+            unreadable=judging.unreadable,
+            truncations=tuple(judging.truncations),
+        )
+    elif query.response is not None and generator is not None:
+        generated = JudgedAnswers(
+            worth=await answer_worth(query.claim, outcomes, documents, GoldAnswer(), judging),
             unreadable=judging.unreadable,
             truncations=tuple(judging.truncations),
         )
@@ -224,6 +227,7 @@ async def evaluate(
         evidence=query.evidence,
         response=query.response,
         question=question,
+        generated=generated,
         passages=tuple(
             Passage(
                 id=each.id,
@@ -240,8 +244,6 @@ async def evaluate(
             for each in everything
         ),
         kappa=analysis.adjudication.kappa,
-        kappa_clusters=cluster_conflict_score(analysis.clusters),
-        both_sides=probability_of_both_sides(tagged),
         outcomes=outcomes,
         truncations=truncations,
     )

@@ -82,7 +82,12 @@ class Query:
     gold_answer: GoldAnswer | None = None
 
 
-IN_LISTS = {"question": "list", "plain_question": "plain_list", "repair": "list_repair"}
+IN_LISTS = {
+    "question": "list",
+    "plain_question": "plain_list",
+    "cite_question": "cite_list",
+    "repair": "list_repair",
+}
 """The prompt for an answer in sentences -> the one for a list."""
 
 

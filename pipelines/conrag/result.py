@@ -43,8 +43,8 @@ class AnswerWorth(BaseModel, frozen=True):
         citations: By ALCE's rules; every sentence counts, of a list every item.
         statements: Sentences that may contradict the packet: all but those about the conflict and
             those that say that nothing was found.
-        contradicting: Sentences that contradict the packet, and the answer does not show it.
-        contradicting_strict: Those that contradict it, whatever is shown.
+        contradicting_strict: Sentences that contradict the packet.
+        contradicting: Those of them that the answer does not disclose.
         recall: Share of what is to be said that is said, in [0, 1]: of short answers by whole
             words, of lists recall-5.
         str_em: Share of the short answers that are said by ALCE's rule, as parts of words; None of
@@ -61,24 +61,32 @@ class AnswerWorth(BaseModel, frozen=True):
     listed: ListWorth | None = None
 
 
-class AnsweredQuestion(BaseModel, frozen=True):
+class JudgedAnswers(BaseModel, frozen=True):
+    """What the methods' answers are worth, by a judge.
+
+    Attributes:
+        unreadable: Labels that could not be read when answers were judged; they bear nothing out.
+        truncations: Texts of which the judge read a part.
+    """
+
+    worth: dict[str, AnswerWorth]
+    unreadable: int = 0
+    truncations: tuple[Truncation, ...] = ()
+
+
+class AnsweredQuestion(JudgedAnswers):
     """What is kept of a question beside the methods' outcomes.
 
     Attributes:
         first_answer: The statements that tags are relations to.
         problem: Why there is none, in one line; None where the passages have no answer.
         cut: Whether the first answer breaks off, or had more parts than are read.
-        unreadable: Labels that could not be read when answers were judged; they bear nothing out.
-        truncations: Texts of which the labeller read a part then.
     """
 
     first_answer: tuple[str, ...]
     problem: str | None
     raw: str | None
-    worth: dict[str, AnswerWorth]
     cut: bool = False
-    unreadable: int = 0
-    truncations: tuple[Truncation, ...] = ()
 
 
 class ClaimResult(BaseModel, frozen=True):
@@ -90,13 +98,12 @@ class ClaimResult(BaseModel, frozen=True):
         disputed: Whether its evidence is known to disagree; None where the data do not say.
         evidence: Alternative sets of ids of gold evidence.
         passages: The k passages, the most relevant first.
-        kappa: Conflict score over them, in [0, 1]; over clusters in `kappa_clusters`.
-        both_sides: The probability that one of them supports and one contradicts the claim; None in
-            lines of older runs.
+        kappa: Conflict score over them, in [0, 1].
         outcomes: Method -> what it makes of the claim.
         response: Where the claim stands, if it is a sentence of a response.
         question: What is kept of a question's answers, if it is one. Tags are relations to its
             first answer then, and `truth` to the gold one.
+        generated: What is worth that a language model wrote of a sentence of a response.
     """
 
     id: str
@@ -107,18 +114,22 @@ class ClaimResult(BaseModel, frozen=True):
     evidence: tuple[frozenset[str], ...] = ()
     passages: tuple[Passage, ...] = ()
     kappa: float = 0.0
-    kappa_clusters: float = 0.0
-    both_sides: float | None = None
     outcomes: dict[str, Outcome] = {}
     truncations: tuple[Truncation, ...] = ()
     response: ResponseSentence | None = None
     question: AnsweredQuestion | None = None
+    generated: JudgedAnswers | None = None
     error: str | None = None
 
     @field_serializer("evidence", when_used="json")
     def _in_order(self, evidence: tuple[frozenset[str], ...]) -> list[list[str]]:
         # A set has no order of its own: a line that is read and written again must stay as it is.
         return [sorted(units) for units in evidence]
+
+    @property
+    def judged(self) -> JudgedAnswers | None:
+        """What a judge says of the answers; None where the data's own labels do."""
+        return self.question or self.generated
 
     @property
     def truth(self) -> dict[str, Relation]:

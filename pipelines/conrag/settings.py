@@ -1,12 +1,14 @@
 """The parameters of ConRAG, and what a user may choose over a data set and for one query alike."""
 
+from collections.abc import Sequence
+from math import inf
 from pathlib import Path
 from typing import Annotated, ClassVar, Final, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from pipelines.conrag.answer import CitationPolicy
-from pipelines.conrag.evidence import DELTA, EdgeWeights, Margin
+from pipelines.conrag.evidence import DELTA, EdgeWeights
 from pipelines.conrag.generation import Sort
 from pipelines.conrag.packet import PANEL, PacketSettings
 from pipelines.errors import InputError
@@ -46,6 +48,7 @@ AS_IN_PAPER: Final = (
         "section 2",
         "passages on other subjects tell a reader nothing, and hide those that do",
     ),
+    Choice("settings.weights", {}, "section 2"),
     Choice(
         "settings.policy.numbers",
         "free",
@@ -58,7 +61,7 @@ AS_IN_PAPER: Final = (
         "section 3",
         "a tagger is there without a server; a language model is asked some hundred times for "
         "each question",
-        where=("dataset", ("alce",)),
+        where=("dataset", ("alce", "ragtruth")),
     ),
     Choice(
         "among",
@@ -83,7 +86,25 @@ AS_IN_PAPER: Final = (
 )
 
 
-Weights = Literal["equal", "relevance"]
+def read_weights(given: Sequence[str]) -> dict[str, float]:
+    """Source -> its weight, from "example.org=0.5" each.
+
+    Raises:
+        ValueError: One names no source or no weight from 0 on.
+    """
+    found = {}
+    for text in given:
+        name, _, value = text.rpartition("=")
+        try:
+            weight = float(value)
+        except ValueError:
+            weight = -1.0
+        if not name or not 0 <= weight < inf:
+            raise ValueError(f"'{text}' is no weight of a source; write SOURCE=0.5, at least 0")
+        found[name] = weight
+    return found
+
+
 WriterName = Literal["template", "llm"]
 
 SEARCH_PANEL = "Search"
@@ -92,7 +113,8 @@ SEARCH_PANEL = "Search"
 class ConragSettings(BaseModel, frozen=True, extra="forbid"):
     """The parameters of ConRAG; defaults of Table III, where it gives one.
 
-    To weigh passages by their relevance in U_sup and U_ref is an extension that the paper names.
+    To weigh passages in U_sup and U_ref by the reliability of their sources is an extension that
+    the paper names (section 2, conflict scoring).
     """
 
     depth: Annotated[
@@ -103,20 +125,18 @@ class ConragSettings(BaseModel, frozen=True, extra="forbid"):
     delta: Annotated[
         float, Field(ge=0), Option("By how much one side must outweigh the other.", panel=PANEL)
     ] = DELTA
-    margin: Annotated[
-        Margin,
-        Option(
-            "Whether --delta is of summed confidences, as in the paper, or of each side's share "
-            "of them.",
-            panel=PANEL,
-        ),
-    ] = "sum"
     weights: Annotated[
-        Weights,
+        dict[str, float],
+        BeforeValidator(lambda given: read_weights(given) if isinstance(given, list) else given),
         Option(
-            "Whether passages count alike, as in the paper, or by their relevance.", panel=PANEL
+            "How much passages of a source (site, or document) count for a side; others count 1. "
+            "Repeatable.",
+            name="--weight",
+            metavar="SOURCE=W",
+            panel=PANEL,
+            typed=list[str] | None,
         ),
-    ] = "equal"
+    ] = {}
     sort: Annotated[
         Sort,
         Option(

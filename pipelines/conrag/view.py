@@ -8,20 +8,21 @@ from typing import Any
 
 from markupsafe import Markup
 
+from pipelines.conrag import paper
 from pipelines.conrag.answer import Answer
 from pipelines.conrag.blocks import STANCES, VERDICTS, answer_blocks, claim_blocks, verdict
 from pipelines.conrag.citations import judge_told
 from pipelines.conrag.hallucination import passage_auc, token_f1
 from pipelines.conrag.methods import METHODS
 from pipelines.conrag.result import ClaimResult
-from pipelines.conrag.tables import figures, tradeoff
+from pipelines.conrag.tables import figures
 from pipelines.conrag.tables.errors import CATEGORIES, category
 from pipelines.evidence.judgement import Relation
 from pipelines.metrics.estimate import Estimate
 from pipelines.report import explorer, glance
 from pipelines.report.explorer import Example, ExperimentView, Facet, single
-from pipelines.report.plots import curve, dots, shares
-from pipelines.report.table import MISSING, Table, with_names_joined
+from pipelines.report.plots import Place, curve, dots, plane, shares
+from pipelines.report.table import MISSING, Quoted, Table, estimate_of, with_names_joined
 from pipelines.report.views import FAILED, failures_part, links, listed, values, words
 
 NAME = "conrag"
@@ -213,18 +214,17 @@ def _parts(results: figures.Results, made: Sequence[Table]) -> tuple[explorer.Pa
         ),
         explorer.Part(
             "Conflict score",
-            (named["conflict_bins"], named["conflict_auc"]),
+            (named["conflict_bins"],),
             tuple(conflict_plots(done)),
             "κ is 0 where one side is absent and 1 where both are balanced. Does a method "
             "contradict its evidence more often where the evidence disagrees?",
         ),
         explorer.Part(
             "Citations",
-            (named["citations"], named["precision_recall"]),
-            tuple(tradeoff.plots(tradeoff.tradeoffs(done))),
+            (named["citations"],),
+            tuple(citation_plots(done)),
             "Do citations bear out what is said (precision), and is what is said borne out "
-            "(recall)? A large point is a method as it is; the line leads to what it would be "
-            "without its less sure citations. Hollow points are the paper's, of ALCE.",
+            "(recall)? Hollow points are the paper's, of ALCE.",
         ),
         explorer.Part(
             "Hallucinations",
@@ -288,6 +288,43 @@ def conflict_plots(done: figures.Results) -> Iterator[Markup]:
             rates = [(method, rate_by_score(own, method)) for method in methods]
             title = f"Contradiction rate by conflict score, {name}"
             yield curve(rates, title, "conflict score", "contradiction rate")
+
+
+IN_ORDER = ("RelRAG", "NLI-RAG", figures.OURS, "CiteRAG", figures.ORACLE)
+"""Of the points, so that a method has the colour that it has in Figure 6."""
+
+
+def citation_plots(done: figures.Results) -> Iterator[Markup]:
+    """Citation precision against recall, a drawing per data set (Figure 4)."""
+    for name, own in done.items():
+        found = {method: figures.citations(own, method) for method in IN_ORDER}
+        shown = figures.shown_methods(own)
+        points = {
+            method: [place]
+            for method, worth in found.items()
+            if method in shown and (place := point(method, worth.precision, worth.recall))
+        }
+        beside = {
+            method: place
+            for row in paper.TABLE_V
+            if str(row["dataset"]).lower() == name and (method := str(row["method"])) in points
+            if (place := _quoted(row))
+        }
+        if points:
+            axes = ("citation recall", "citation precision")
+            yield plane(points, f"Citations, {name}", axes, beside)
+
+
+def point(told: str, precision: Estimate | None, recall: Estimate | None) -> Place | None:
+    """A point of Figure 4."""
+    if precision is None or recall is None:
+        return None
+    return Place(recall.value, precision.value, told)
+
+
+def _quoted(row: Quoted) -> Place | None:
+    told = f"{row['method']}, paper"
+    return point(told, estimate_of(row["precision"]), estimate_of(row["recall"]))
 
 
 def hallucination_plots(done: figures.Results) -> Iterator[Markup]:

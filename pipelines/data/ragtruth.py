@@ -9,6 +9,7 @@ line with `id`, `source_id`, `model`, `temperature`, `labels` (spans: `start`, `
 """
 
 import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
@@ -84,12 +85,36 @@ class Source(BaseModel, frozen=True):
     source_info: str | dict[str, Any]
 
     def passages(self) -> tuple[str, ...]:
-        """The texts that it consists of; none for a table, which is no prose."""
-        if self.task_type == "Data2txt":
-            return ()
+        """The texts that it consists of."""
         if isinstance(self.source_info, str):
             return cleaned([self.source_info])
+        if self.task_type == "Data2txt":
+            return cleaned(table_texts(self.source_info))
         return cleaned(_PASSAGE.split(str(self.source_info.get("passages") or "")))
+
+
+def table_texts(table: Mapping[str, Any]) -> list[str]:
+    """A table in texts: its fields, a line each, and every entry of its lists by itself.
+
+    Of a business, for instance, its name, hours and attributes are one text, each review another.
+    """
+    lists = [value for value in table.values() if isinstance(value, list)]
+    own = {name: value for name, value in table.items() if not isinstance(value, list)}
+    return ["\n".join(_fields(part)) for part in (own, *(one for each in lists for one in each))]
+
+
+def _fields(value: object, name: str = "") -> Iterator[str]:
+    """Lines "field: value"; those of an object within have its name before theirs."""
+    if isinstance(value, dict):
+        for key, inside in value.items():
+            yield from _fields(inside, f"{name}, {_words(key)}" if name else _words(key))
+    else:
+        told = "not given" if value is None else str(value)
+        yield f"{name}: {told}" if name else told
+
+
+def _words(field: str) -> str:
+    return field.replace("_", " ")
 
 
 class Release(NamedTuple):

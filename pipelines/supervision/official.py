@@ -175,7 +175,7 @@ def ragtruth_pairs(
     made = []
     for response in responses:
         source = sources.get(response.source_id)
-        if source is None or response.quality != "good":
+        if source is None or source.task_type == "Data2txt" or response.quality != "good":
             continue
         passages = [part for passage in source.passages() for part in _parts(passage)]
         for span in response.labels:

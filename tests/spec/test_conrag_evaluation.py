@@ -26,14 +26,14 @@ def outcome(*statements: Statement, packet: tuple[str, ...] = PACKET) -> Outcome
     return Outcome(stance=Stance.SUPPORT, packet=packet, statements=statements)
 
 
-def counted(found: Outcome, *, disclosure: bool = True) -> tuple[int, int]:
-    counts = contradictions(found, TRUTH, disclosure=disclosure)
+def counted(found: Outcome, *, undisclosed: bool = True) -> tuple[int, int]:
+    counts = contradictions(found, TRUTH, undisclosed=undisclosed)
     return counts.statements, counts.contradicting
 
 
 BOTH = [says("support", "s1", "s2"), says("refute", "c1")]
 
-# statements, packet -> statements on a side, those of them that contradict the packet
+# statements, packet -> statements on a side, those of them that contradict it undisclosed
 CONTRADICTING = {
     "the packet has nothing against it": ([says("support", "s1")], ("s1", "i1"), (1, 0)),
     "it hides the other side": ([says("support", "s1"), says("support", "s2")], PACKET, (2, 2)),
@@ -47,13 +47,15 @@ CONTRADICTING = {
 
 
 @pytest.mark.parametrize("name", CONTRADICTING)
-def test_what_contradicts_the_packet(name: str) -> None:
+def test_what_contradicts_the_packet_undisclosed(name: str) -> None:
     statements, packet, counts = CONTRADICTING[name]
     assert counted(outcome(*statements, packet=packet)) == counts
 
 
-def test_whatever_is_shown_counts_where_disclosure_does_not() -> None:
-    assert counted(outcome(*BOTH, says("conflict", "s1", "c1")), disclosure=False) == (2, 2)
+def test_the_papers_rate_counts_a_contradiction_that_the_answer_discloses() -> None:
+    """Section 3: the proportion of generated statements that contradict the packet."""
+    assert counted(outcome(*BOTH, says("conflict", "s1", "c1")), undisclosed=False) == (2, 2)
+    assert contradictions(outcome(*BOTH), TRUTH).share == 1
 
 
 def test_where_no_side_is_taken_the_share_is_zero() -> None:
@@ -68,17 +70,17 @@ STATEMENTS = st.lists(
 
 
 @given(STATEMENTS, st.lists(NAMES, unique=True))
-def test_disclosure_only_ever_lowers_the_count(
+def test_undisclosed_contradictions_are_among_all(
     statements: list[Statement], packet: list[str]
 ) -> None:
     found = outcome(*statements, packet=tuple(packet))
-    shown, hidden = counted(found), counted(found, disclosure=False)
-    assert shown[0] == hidden[0]
-    assert 0 <= shown[1] <= hidden[1] <= hidden[0]
+    hidden, every = counted(found), counted(found, undisclosed=False)
+    assert hidden[0] == every[0]
+    assert 0 <= hidden[1] <= every[1] <= every[0]
 
 
 @given(STATEMENTS)
-def test_an_answer_that_shows_both_sides_whole_contradicts_nothing(
+def test_an_answer_that_shows_both_sides_whole_hides_nothing(
     statements: list[Statement],
 ) -> None:
     everything = says("conflict", *TRUTH)

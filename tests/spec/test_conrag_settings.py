@@ -2,8 +2,11 @@
 
 from collections.abc import Callable
 
+import pytest
+
 from pipelines.conrag.experiment import ConragOptions
 from pipelines.conrag.settings import ConragSettings
+from pipelines.errors import InputError
 
 TABLE_III: dict[str, tuple[Callable[[ConragSettings], float], float]] = {
     "retrieval depth (k)": (lambda own: own.depth, 20),
@@ -25,7 +28,7 @@ def test_as_in_the_paper() -> None:
     made = ConragOptions(as_in_paper=True)
     settings = made.settings
     assert (made.judge.labeller, made.writes, settings.sort) == ("nli", True, "model")
-    assert (settings.margin, settings.weights) == ("sum", "equal")
+    assert settings.weights == {}
     assert (settings.packet.below_tau, settings.policy.numbers) == ("relevance", "free")
     assert (settings.policy.sources, settings.packet.irrelevant_above) == (1, 1)
     for dataset, among in (("fever", "wiki"), ("scifact", "all"), ("ragtruth", "own")):
@@ -34,3 +37,8 @@ def test_as_in_the_paper() -> None:
     assert (made.part, made.limit) == ("all", None)
     questions = ConragOptions.model_validate({"dataset": "alce", "as_in_paper": True})
     assert (questions.citing.judged_by, made.citing.judged_by) == ("llm", "nli")
+
+
+def test_as_in_the_paper_sources_count_alike() -> None:
+    with pytest.raises(InputError, match="--weight"):
+        ConragOptions.model_validate({"settings": {"weights": ["a=0.5"]}, "as_in_paper": True})

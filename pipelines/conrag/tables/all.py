@@ -11,16 +11,15 @@ from pipelines.conrag.evidence import Stance
 from pipelines.conrag.methods import ABLATIONS
 from pipelines.conrag.result import ClaimResult
 from pipelines.conrag.tables import answers, figures
-from pipelines.conrag.tables.answers import DATA, METHOD, RATE, Figure, Line, figure, gold_answers
+from pipelines.conrag.tables.answers import DATA, METHOD, RATES, Figure, Line, figure, gold_answers
 from pipelines.conrag.tables.data import data_summary
 from pipelines.conrag.tables.errors import error_table, errors_to_sort
 from pipelines.conrag.tables.figures import OURS, Results
-from pipelines.conrag.tables.tradeoff import precision_recall, tradeoffs
 from pipelines.evidence.judgement import Relation
+from pipelines.experiment.scores import Values
 from pipelines.metrics.calibration import low_label_mass
-from pipelines.metrics.estimate import Estimate, proportion
-from pipelines.metrics.ranks import roc_auc
-from pipelines.report.compare import Pair, columns, compare
+from pipelines.metrics.estimate import proportion
+from pipelines.report.compare import Pair, Test, columns, compare
 from pipelines.report.failures import Failure, failed, truncations
 from pipelines.report.failures import failures as failure_table
 from pipelines.report.table import HERE, Column, Measure, Table, shown
@@ -45,27 +44,19 @@ BINS = ((paper.LOW, 0.0, 0.2), (paper.MEDIUM, 0.2, 0.5), (paper.HIGH, 0.5, 1.0))
 
 FAILURES_SHOWN = 1_000
 
-SIGNS: Mapping[str, Callable[[ClaimResult], float | None]] = {
-    "κ over passages": lambda result: result.kappa,
-    "κ over clusters": lambda result: result.kappa_clusters,
-    "probability of both sides": lambda result: result.both_sides,
-    "passages, counted": lambda result: len(result.passages),
-}
-"""What may tell that evidence disagrees; the last needs no tagger."""
-
 ACCURACY = figure("accuracy", "Stance accuracy", figures.stance_accuracy)
 EVIDENCE_F1 = figure("evidence_f1", "Evidence F1", figures.mean_evidence_f1)
 TAKES_A_SIDE = figure("answered", "Takes a side", figures.coverage)
 
 CONTRADICTION = (
     "A statement that takes a side contradicts the packet where a passage of it really takes the "
-    "other, as far as the data say, and the answer does not show that passage as being against it. "
-    "'Whatever is shown' counts it even then."
+    "other, as far as the data say. It is undisclosed where the answer does not show that passage "
+    "as being against it; the paper has no such rate."
 )
 RESPONSES = (
     "Of sentences of responses (ragtruth) and of averitec's claims the stance is known, and what "
-    "passages say is not: there is nothing to count contradictions by, and no Oracle. Of the "
-    "former, conrag_hallucination has what is known."
+    "passages say is not: there is no Oracle, and nothing to count contradictions by, unless a "
+    "language model writes on the former and a judge reads it."
 )
 
 
@@ -89,11 +80,9 @@ def all_tables(
             for table in (stances(done), answers.citations(done))
         ),
         gold_answers(done),
-        precision_recall(tradeoffs(done)),
         answers.hallucinations(done),
         ablations(done),
         conflict_bins(done),
-        conflict_auc(done),
         paired(done),
         error_table(done),
         errors_to_sort(done),
@@ -116,12 +105,7 @@ def stances(results: Results) -> Table:
         columns=[
             *(DATA, METHOD, HERE, ACCURACY),
             figure("macro_f1", "Macro-F1", figures.stance_macro_f1),
-            *(EVIDENCE_F1, RATE),
-            figure(
-                "contradiction_rate_strict",
-                "Whatever is shown",
-                partial(figures.contradiction_rate, disclosure=False),
-            ),
+            *(EVIDENCE_F1, *RATES),
             *(TAKES_A_SIDE, answers.UNREADABLE, answers.CUT),
             Column("claims", "Claims", lambda line: len(line.own)),
         ],
@@ -169,7 +153,7 @@ def ablations(results: Results) -> Table:
         columns=[
             DATA,
             Column("variant", "Variant", lambda line: line.method),
-            *(HERE, ACCURACY, EVIDENCE_F1, RATE, TAKES_A_SIDE),
+            *(HERE, ACCURACY, EVIDENCE_F1, *RATES, TAKES_A_SIDE),
             *(answers.PRECISION, answers.RECALL),
         ],
         quoted=paper.TABLE_VII,
@@ -214,6 +198,8 @@ def conflict_bins(results: Results) -> Table:
             of(OURS, "accuracy", figures.stance_accuracy),
             of("NLI-RAG", "contradiction_rate", figures.contradiction_rate),
             of(OURS, "contradiction_rate", figures.contradiction_rate),
+            of("NLI-RAG", "undisclosed_rate", figures.undisclosed_rate),
+            of(OURS, "undisclosed_rate", figures.undisclosed_rate),
             Column("claims", "Claims", lambda own: len(own.inside)),
         ],
         quoted=paper.TABLE_VIII,
@@ -221,61 +207,31 @@ def conflict_bins(results: Results) -> Table:
     )
 
 
-class Dispute(NamedTuple):
-    """How well a sign tells disputed claims from others."""
-
-    dataset: str
-    sign: str
-    auc: Estimate
-    disputed: int
-    claims: int
-
-
-def conflict_auc(results: Results) -> Table:
-    """How well signs tell disputed claims from others, where the data say which are."""
-    rows = []
-    for dataset, own in results.items():
-        known = [each for each in own if each.disputed is not None]
-        for name, sign in SIGNS.items():
-            told = [
-                (found, bool(each.disputed)) for each in known if (found := sign(each)) is not None
-            ]
-            disputed = [each for _, each in told]
-            auc = roc_auc([found for found, _ in told], disputed)
-            if auc is not None:
-                rows.append(Dispute(dataset, name, auc, sum(disputed), len(told)))
-    return Table.of(
-        rows,
-        name="conrag_conflict_auc",
-        title="Conflict score against known disputes",
-        caption="Probability that a disputed claim has more of a sign than another.",
-        columns=[
-            DATA,
-            Column("sign", "Sign"),
-            Measure("auc", "AUC"),
-            Column("disputed", "Disputed"),
-            Column("claims", "Claims"),
-        ],
-        notes=(
-            "0.5 says nothing; ties count half. In brackets the 95 % interval of DeLong.",
-            "κ is 0 wherever no passage is labelled for one of the sides. The probability that a "
-            "passage supports the claim and another contradicts it goes by all passages' "
-            "probabilities, taken as independent. Counting passages needs no tagger.",
-        ),
-    )
+PAIRED: Mapping[str, tuple[str, Callable[[Sequence[ClaimResult], str], Values], Test]] = {
+    "accuracy": ("Stance accuracy", figures.right_stances, "McNemar"),
+    "contradiction_rate": (
+        "Contradictions per claim",
+        figures.contradictions_per_claim,
+        "sign flips",
+    ),
+    "undisclosed_rate": (
+        "Undisclosed per claim",
+        partial(figures.contradictions_per_claim, undisclosed=True),
+        "sign flips",
+    ),
+}
+"""What methods are compared by: title, values of claims, test."""
 
 
 def paired(results: Results) -> Table:
     """ConRAG against every other method, claim by claim."""
     pairs = []
     for dataset, own in results.items():
-        right, rates = figures.right_stances(own, OURS), figures.contradictions_per_claim(own, OURS)
         for method in (*figures.shown_methods(own), *ABLATIONS):
             if method != OURS:
-                other = figures.contradictions_per_claim(own, method)
                 comparisons = {
-                    "accuracy": compare(right, figures.right_stances(own, method), "McNemar"),
-                    "contradiction_rate": compare(rates, other, "sign flips"),
+                    key: compare(values(own, OURS), values(own, method), test)
+                    for key, (_, values, test) in PAIRED.items()
                 }
                 pairs.append(Pair(dataset, OURS, method, comparisons))
     return Table.of(
@@ -286,14 +242,18 @@ def paired(results: Results) -> Table:
         columns=[
             Column("dataset", "Data", lambda pair: pair.at),
             Column("method", "Other method", lambda pair: pair.second),
-            *columns("accuracy", "Stance accuracy", "McNemar"),
-            *columns("contradiction_rate", "Contradictions per claim", "sign flips"),
+            *(
+                column
+                for key, (title, _, test) in PAIRED.items()
+                for column in columns(key, title, test)
+            ),
         ],
         notes=(
             "In brackets the paired 95 % t interval. McNemar's test is exact; signs are flipped "
             "9,999 times, seed 0. Nothing is corrected for the number of comparisons.",
             "Contradictions per claim: the share of an answer's statements that contradict its "
-            "packet, 0 where it takes no side; so claims count alike, however long the answer.",
+            "packet, 0 where it takes no side; so claims count alike, however long the answer. "
+            "Undisclosed ones are those that the answer does not show.",
             RESPONSES,
             answers.QUESTIONS,
         ),
@@ -328,7 +288,7 @@ def _lost(dataset: str, each: ClaimResult) -> Iterator[Failure[tuple[str, str]]]
     if each.question is not None and each.question.cut:
         yield Failure(at, "first answer cut", " ".join(each.question.first_answer))
     yield from truncations(at, each.truncations)
-    if each.question is not None:
-        yield from truncations(at, each.question.truncations)
-        if each.question.unreadable:
-            yield Failure(at, "unreadable labels of answers", str(each.question.unreadable))
+    if each.judged is not None:
+        yield from truncations(at, each.judged.truncations)
+        if each.judged.unreadable:
+            yield Failure(at, "unreadable labels of answers", str(each.judged.unreadable))

@@ -6,7 +6,12 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from pipelines.conrag import paper
 from pipelines.conrag.citations import judge_told
-from pipelines.conrag.hallucination import accepted_contradictions, passage_auc, token_f1
+from pipelines.conrag.hallucination import (
+    CheckedSentence,
+    accepted_contradictions,
+    passage_auc,
+    token_f1,
+)
 from pipelines.conrag.methods import ABLATIONS, METHODS
 from pipelines.conrag.query import ListWorth
 from pipelines.conrag.result import AnswerWorth, ClaimResult
@@ -16,8 +21,9 @@ from pipelines.metrics.estimate import Estimate, mean, share
 from pipelines.report.table import HERE, Column, Measure, Table
 
 JUDGED = (
+    "conrag_stance",
+    "conrag_hallucination",
     "conrag_citations",
-    "conrag_precision_recall",
     "conrag_ablations",
     "conrag_paired",
     "conrag_conflict_bins",
@@ -36,7 +42,7 @@ def with_judges(
     notes = [
         f"{name}: {told}."
         for name, own in results.items()
-        if figures.of_questions(own) and (told := _told(configs[name]))
+        if (figures.of_questions(own) or figures.generated(own)) and (told := _told(configs[name]))
     ]
     return [
         replace(table, notes=(*table.notes, *notes)) if table.name in JUDGED else table
@@ -54,8 +60,8 @@ QUESTIONS = (
     "passages say of a sentence is judged by a model, where ALCE has an entailment model of 11 "
     "billion parameters. Every sentence counts there; of contradictions, all but those about the "
     "conflict or about nothing. Of lists every item counts, behind its question. A sentence "
-    "contradicts the packet where one of its passages contradicts it and no other sentence gives "
-    "that passage's version and cites it. Gold answers said: short answers named, "
+    "contradicts the packet where one of its passages contradicts it, undisclosed where no other "
+    "sentence gives that passage's version and cites it. Gold answers said: short answers named, "
     "recall-5 of lists, or claims entailed."
 )
 CITATIONS = (
@@ -85,7 +91,11 @@ def figure(key: str, title: str, of: Figure) -> Measure[Line[ClaimResult]]:
 
 DATA: Final = Column[Any]("dataset", "Data")
 METHOD: Final = Column[Line[Any]]("method", "Method")
-RATE: Final = figure("contradiction_rate", "Contradiction rate", figures.contradiction_rate)
+RATES: Final = (
+    figure("contradiction_rate", "Contradiction rate", figures.contradiction_rate),
+    figure("undisclosed_rate", "Undisclosed contradictions", figures.undisclosed_rate),
+)
+"""The paper's rate, and ours beside it."""
 PRECISION: Final = figure(
     "precision", "Citation precision", lambda own, method: figures.citations(own, method).precision
 )
@@ -116,7 +126,7 @@ def citations(results: Results) -> Table:
             *(DATA, METHOD, HERE),
             *(PRECISION, RECALL),
             figure("leakage", "Citation leakage", figures.leakage),
-            RATE,
+            *RATES,
             figure("answer_recall", "Gold answers said", figures.answer_recall),
             figure("answered", "Answers", figures.says_something),
             Column(
@@ -149,7 +159,7 @@ def hallucinations(results: Results) -> Table:
     """Table VI: how well hallucinated sentences of responses are found, and what passes."""
     return Table.of(
         [
-            Line(dataset, method, figures.checked(own, method))
+            Line(dataset, method, own)
             for dataset, own in results.items()
             if figures.of_responses(own)
             for method in METHODS
@@ -160,19 +170,16 @@ def hallucinations(results: Results) -> Table:
         "from.",
         columns=[
             *(DATA, METHOD, HERE),
-            Measure("token_f1", "Token F1", lambda line: token_f1(line.own)),
-            Measure("passage_auc", "Passage AUC", lambda line: passage_auc(line.own)),
-            Measure(
-                "contradiction_rate",
-                "Contradiction rate",
-                lambda line: accepted_contradictions(line.own),
-            ),
-            Measure("flagged", "Flags", lambda line: share([each.flagged for each in line.own])),
-            Column("sentences", "Sentences", lambda line: len(line.own)),
+            _checked("token_f1", "Token F1", token_f1),
+            _checked("passage_auc", "Passage AUC", passage_auc),
+            *RATES,
+            _checked("passed_contradictions", "Contradictions passed", accepted_contradictions),
+            _checked("flagged", "Flags", lambda checked: share([one.flagged for one in checked])),
+            Column("sentences", "Sentences", lambda line: len(_sentences(line))),
             Column(
                 "responses",
                 "Responses",
-                lambda line: len({each.sentence.response for each in line.own}),
+                lambda line: len({one.sentence.response for one in _sentences(line)}),
             ),
         ],
         quoted=paper.TABLE_VI,
@@ -183,9 +190,10 @@ def hallucinations(results: Results) -> Table:
             "one without. A sentence scores 1 − support, in [0, 1]: how far the method does not "
             "hold it to be supported; a response scores as its worst sentence. The paper does not "
             "say what its passages are.",
-            "Contradiction rate: the share of the sentences that pass as supported in which people "
-            "marked a contradiction of the source. The paper counts statements that are generated; "
-            "nothing is generated here.",
+            "Contradiction rate: of what a language model writes about the sentences, with who "
+            "judges it named below; the template writes nothing that could be counted. "
+            "Contradictions passed: the share of the sentences that pass as supported in which "
+            "people marked a contradiction of the source; ours.",
             "Oracle flags the sentences that people marked something in: no sentence escapes it, "
             "so its AUC is 1 and its rate 0; its F1 is below 1 as it flags whole sentences.",
             "Responses count by those of their sentences that were checked.",
@@ -193,6 +201,17 @@ def hallucinations(results: Results) -> Table:
             "clustered by source, else Wilson's, which takes sentences as independent.",
         ),
     )
+
+
+def _sentences(line: Line[ClaimResult]) -> list[CheckedSentence]:
+    return figures.checked(line.own, line.method)
+
+
+def _checked(
+    key: str, title: str, of: Callable[[list[CheckedSentence]], Estimate | None]
+) -> Measure[Line[ClaimResult]]:
+    """A column of sentences of responses."""
+    return Measure(key, title, lambda line: of(_sentences(line)))
 
 
 def gold_answers(results: Results) -> Table:

@@ -62,7 +62,7 @@ def faults(result: ClaimResult, method: str) -> tuple[str, ...]:
         bare = cited.sentences - cited.supported
         said = (
             (bare, f"{bare} of {cited.sentences} sentences not borne out"),
-            (worth.contradicting, f"{worth.contradicting} contradict the packet"),
+            (worth.contradicting, f"{worth.contradicting} contradict the packet, undisclosed"),
             (
                 worth.recall is not None and worth.recall < 1,
                 f"says {worth.recall or 0:.2f} of what is to be said",

@@ -39,16 +39,14 @@ class Contradictions:
         return self.contradicting / self.statements if self.statements else 0.0
 
 
-def contradictions(outcome: Outcome, truth: Truth, *, disclosure: bool = True) -> Contradictions:
+def contradictions(outcome: Outcome, truth: Truth, *, undisclosed: bool = False) -> Contradictions:
     """Count the statements that contradict the evidence packet (ConRAG, section 3, metrics).
 
-    The paper calls it the proportion of generated statements that contradict the retrieved packet,
-    and does not say how an answer is counted that shows both sides. Here a statement that takes a
-    side contradicts the packet where a passage of the packet really takes the other, and the answer
-    does not say so: no statement about the other side or about the conflict cites it.
+    A statement that takes a side contradicts the packet where a passage of the packet really takes
+    the other, whatever else the answer says.
 
-    Without `disclosure`, what the answer itself says of the other side does not count for it: a
-    statement contradicts wherever the packet has the other side.
+    If `undisclosed`, only statements count whose answer hides such a passage: no statement about
+    the other side or about the conflict cites it. That rate is ours.
     """
 
     def hidden(other: Relation) -> set[str]:
@@ -56,7 +54,7 @@ def contradictions(outcome: Outcome, truth: Truth, *, disclosure: bool = True) -
         shown = {
             name
             for each in outcome.statements
-            if disclosure and (each.about == "conflict" or each.side is other)
+            if undisclosed and (each.about == "conflict" or each.side is other)
             for name in each.cites
         }
         return {name for name in outcome.packet if truth.get(name) is other} - shown
@@ -129,6 +127,16 @@ def of_responses(own: Sequence[ClaimResult]) -> bool:
 def labelled(own: Sequence[ClaimResult]) -> bool:
     """Whether there is anything to count contradictions by: passages with labels, or judges."""
     return of_questions(own) or any(each.truth for each in own)
+
+
+def generated(own: Sequence[ClaimResult]) -> bool:
+    """Whether a language model wrote on sentences of responses, and a judge read it."""
+    return any(each.generated is not None for each in own)
+
+
+def _comparable(own: Sequence[ClaimResult]) -> bool:
+    """Whether it is known, or judged, what passages say of statements."""
+    return labelled(own) or generated(own)
 
 
 def of_questions(own: Sequence[ClaimResult]) -> bool:
@@ -206,35 +214,45 @@ def _stances(own: Sequence[ClaimResult], method: str) -> list[tuple[str, Stance,
 
 
 def contradiction_rate(
-    own: Sequence[ClaimResult], method: str, *, disclosure: bool = True
+    own: Sequence[ClaimResult], method: str, *, undisclosed: bool = False
 ) -> Estimate | None:
-    """Share of all statements on a side that contradict their packet (Table II).
+    """Share of all statements on a side that contradict their packet (Table II, section 3).
 
-    Of questions, of all sentences but those about the conflict, or about nothing.
+    Where a judge reads answers, of all sentences but those about the conflict, or about nothing.
 
-    None where no passage has a label: then nothing would ever contradict it.
+    None where no passage has a label and nobody judges: then nothing would ever contradict it.
     """
-    if not labelled(own):
+    if not _comparable(own):
         return None
-    counts = [_contradictions(each, method, disclosure=disclosure) for each in own]
+    counts = [_contradictions(each, method, undisclosed=undisclosed) for each in own]
     return proportion(
         sum(each.contradicting for each in counts), sum(each.statements for each in counts)
     )
 
 
-def contradictions_per_claim(own: Sequence[ClaimResult], method: str) -> dict[str, float]:
+def undisclosed_rate(own: Sequence[ClaimResult], method: str) -> Estimate | None:
+    """The contradiction rate with only those counted that the answer does not disclose; ours."""
+    return contradiction_rate(own, method, undisclosed=True)
+
+
+def contradictions_per_claim(
+    own: Sequence[ClaimResult], method: str, *, undisclosed: bool = False
+) -> dict[str, float]:
     """Claim -> contradictions per statement; no claim where no passage has a label."""
-    if not labelled(own):
+    if not _comparable(own):
         return {}
-    return {each.id: _contradictions(each, method).share for each, _ in _readable(own, method)}
+    return {
+        each.id: _contradictions(each, method, undisclosed=undisclosed).share
+        for each, _ in _readable(own, method)
+    }
 
 
-def _contradictions(each: ClaimResult, method: str, *, disclosure: bool = True) -> Contradictions:
-    """By what the data say of passages; of a question's answer, by what its judge says."""
-    if each.question is None:
-        return contradictions(each.outcomes[method], each.truth, disclosure=disclosure)
-    worth = each.question.worth[method]
-    counted = worth.contradicting if disclosure else worth.contradicting_strict
+def _contradictions(each: ClaimResult, method: str, *, undisclosed: bool = False) -> Contradictions:
+    """By what the data say of passages, or by what a judge of the answers says."""
+    if each.judged is None:
+        return contradictions(each.outcomes[method], each.truth, undisclosed=undisclosed)
+    worth = each.judged.worth[method]
+    counted = worth.contradicting if undisclosed else worth.contradicting_strict
     return Contradictions(worth.statements, counted)
 
 

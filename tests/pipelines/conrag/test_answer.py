@@ -102,7 +102,7 @@ def test_independent_sources_are_sites_then_documents() -> None:
         passages = [
             TaggedPassage(Document(id=name, text="t", url=url), 1, S, 0.9) for name, url in where
         ]
-        return {source(each) for each in table_of(passages)}
+        return {source(each.passage) for each in table_of(passages)}
 
     site = "https://news.example/"
     assert sources(("a", site + "a"), ("b", site + "b")) == {"news.example"}

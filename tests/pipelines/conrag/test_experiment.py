@@ -194,10 +194,11 @@ def test_hallucinations_are_counted_from_the_results_alone(tmp_path: Path) -> No
     # Oracle flags the first three: 7 marked of 15 tokens.
     assert values(rows["Oracle"]) == pytest.approx([14 / 22, 1, 0, 3 / 5])
     assert (rows["ConRAG"]["sentences"], rows["ConRAG"]["responses"]) == (5, 2)
+    assert rows["ConRAG"]["contradiction_rate"] is None, "a template generates nothing"
 
 
 def values(row: Mapping[str, object]) -> list[float]:
-    keys = ("token_f1", "passage_auc", "contradiction_rate", "flagged")
+    keys = ("token_f1", "passage_auc", "passed_contradictions", "flagged")
     found = [row[key] for key in keys]
     assert all(isinstance(each, Estimate) for each in found)
     return [each.value for each in found if isinstance(each, Estimate)]

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -163,6 +164,32 @@ async def test_an_answer_that_runs_out_of_tokens_keeps_whole_sentences(asked: As
     assert [s.text for s in written.sentences] == ["One passage has 1902."]
     assert written.cut
     assert written.problem is None
+
+
+@pytest.mark.parametrize("name", ["answer", "question", "list"])
+def test_a_writer_is_told_of_numbers_only_where_they_are_checked(name: str) -> None:
+    prompt = prompts.load(f"conrag/{name}", PROMPTS[name], None)
+    given = {"query": "x", "claims": ["x"], "evidence": shown(TABLE)}
+    free, cited = (
+        prompt.messages(**given, numbers=numbers)[0]["content"] for numbers in (False, True)
+    )
+    assert [line for line in cited.splitlines() if line not in free.splitlines()] == [
+        f"- A number in {'an entry' if name == 'list' else 'a sentence'} stands in a passage that "
+        "it cites."
+    ]
+
+
+async def test_a_policy_of_free_numbers_reaches_the_prompt(scripted: ScriptedGenerator) -> None:
+    async with scripted(script(says("support", "It was built in 1999.", 1))) as generator:
+        await write("It was built.", TABLE, CitationPolicy(numbers="free"), generator)
+    assert "A number in" not in prompt_of(scripted.requests[0])
+
+
+def test_a_prompt_of_a_users_own_need_not_speak_of_numbers(tmp_path: Path) -> None:
+    own = tmp_path / "conrag" / "answer.j2"
+    own.parent.mkdir()
+    own.write_text("{{ query }} {{ evidence }}")
+    assert prompts.load("conrag/answer", PROMPTS["answer"], tmp_path).source == own.read_text()
 
 
 @pytest.mark.parametrize("name", ["answer", "question", "list", "repair", "list_repair"])

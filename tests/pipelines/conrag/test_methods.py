@@ -85,8 +85,19 @@ def test_nli_rag_counts_votes_and_not_confidences() -> None:
     assert found.cited == ("c2", "c3")
 
 
-def test_nli_rag_has_no_stance_for_equal_votes() -> None:
-    assert outcome("NLI-RAG", claim_with("s1", "c2")).stance is Stance.NOT_ENOUGH_INFO
+@pytest.mark.parametrize(
+    ("tags", "stance"),
+    [
+        ("s1 c2", Stance.NOT_ENOUGH_INFO),
+        ("s1 s2 i3", Stance.SUPPORT),
+        ("s1 i2 i3", Stance.NOT_ENOUGH_INFO),
+        ("s1 s2 i3 i4", Stance.NOT_ENOUGH_INFO),
+    ],
+)
+def test_irrelevant_passages_vote_in_nli_rag_and_equal_votes_decide_nothing(
+    tags: str, stance: Stance
+) -> None:
+    assert outcome("NLI-RAG", claim_with(*tags.split())).stance is stance
 
 
 def test_nli_rag_may_vote_by_passages_that_it_cannot_show() -> None:
@@ -146,6 +157,16 @@ def test_without_clustering_a_packet_may_be_all_of_one_kind() -> None:
     assert shown == {"ConRAG": most, "w/o evidence clustering": len(alike)}
 
 
+def test_without_clustering_near_duplicates_are_kept_word_for_word() -> None:
+    text = "The amber stands by the fjord."
+    tagged = tuple(TaggedPassage(Document(id=f"s{n}", text=text), 1, S, 0.8) for n in range(3))
+    shown = {
+        method: len(outcome(method, Claim(tagged)).packet)
+        for method in ("ConRAG", "w/o evidence clustering")
+    }
+    assert shown == {"ConRAG": 1, "w/o evidence clustering": 3}
+
+
 def test_without_the_uncertainty_policy_a_side_is_taken_and_the_other_hidden() -> None:
     tagged = (passage("s1", 1.0, 0.80), passage("c2", 0.9, 0.79))
     found = outcome("w/o uncertainty policy", Claim(tagged, text="It is so."))
@@ -163,8 +184,8 @@ def test_without_binding_the_answer_is_the_same_and_its_citations_are_not() -> N
 
 
 def test_how_far_a_claim_is_held_to_be_supported_worked_by_hand() -> None:
-    # Votes: one of three. Of the packet, the two most relevant, 0.9 of 0.9 + 0.3; of everything,
-    # 0.9 of 0.9 + 0.3 + 0.6. The joined text is supporting with 0.7, whatever the passages say.
+    # Votes: one of all three. Of the packet, the two most relevant, 0.9 of 0.9 + 0.3; of all
+    # passages, 0.9 of 0.9 + 0.3 + 0.6. The joined text is supporting with 0.7, whatever they say.
     tagged = (passage("s1", 1.0, 0.9), passage("c2", 0.9, 0.3), passage("c3", 0.8, 0.6))
     truth = {"c2": S, "c3": C}
     given = Claim(
@@ -229,9 +250,20 @@ def test_no_method_depends_on_the_order_of_the_passages(names: list[str]) -> Non
     assert without_tags(given.tagged, SETTINGS) == without_tags(turned.tagged, SETTINGS)
 
 
-def test_passages_weighted_by_relevance_count_by_it() -> None:
-    tagged = (passage("s1", 1.0, 0.6), passage("c2", 0.2, 0.9))
-    given = Claim(tagged, text="It is so.")
-    weighted = ConragSettings(weights="relevance")
-    assert outcome("ConRAG", given).stance is Stance.REFUTE
-    assert outcome("ConRAG", given, weighted).stance is Stance.SUPPORT
+@pytest.mark.parametrize(
+    ("weights", "stance"),
+    [({}, Stance.REFUTE), ({"c2": 0.5}, Stance.SUPPORT), ({"other": 0.5}, Stance.REFUTE)],
+)
+def test_passages_count_by_the_reliability_of_their_source(
+    weights: dict[str, float], stance: Stance
+) -> None:
+    """0.6 for the claim, 0.9 or 0.45 against it."""
+    given = Claim((passage("s1", 1.0, 0.6), passage("c2", 0.2, 0.9)), text="It is so.")
+    assert outcome("ConRAG", given, ConragSettings(weights=weights)).stance is stance
+
+
+@pytest.mark.parametrize("given", ["example.org", "=1", "example.org=-1", "example.org=nan"])
+def test_what_is_no_weight_is_refused(given: str) -> None:
+    assert ConragSettings.model_validate({"weights": ["a=b=0.5"]}).weights == {"a=b": 0.5}
+    with pytest.raises(ValueError, match="no weight of a source; write SOURCE="):
+        ConragSettings.model_validate({"weights": [given]})

@@ -228,11 +228,15 @@ def test_a_long_source_is_cut_into_passages() -> None:
     assert {each.id.partition("#")[0] for each in first.passages} == {"s2:1"}
 
 
+def test_a_table_is_read_too() -> None:
+    first, *_ = from_ragtruth([response(3, source_id="s3")], SOURCES)
+    assert [passage.text for passage in first.passages] == ["name: Cafe"]
+
+
 def test_which_responses_are_left_out() -> None:
     responses = [
         response(1),
         response(2, quality="truncated", source_id="s9"),
-        response(3, source_id="s3"),
         response(4, response=" \n", labels=[]),
     ]
     assert {each.id.partition(":")[0] for each in from_ragtruth(responses, SOURCES)} == {"1"}

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,15 +11,17 @@ from scripted import fenced_text, prompt_of
 from scripted_generator import Reply, ScriptedGenerator, schema_of
 
 from pipelines.conrag.evidence import Stance
+from pipelines.conrag.hallucination import ResponseSentence
 from pipelines.conrag.methods import ALL_METHODS
 from pipelines.conrag.pipeline import evaluate
 from pipelines.conrag.query import GoldAnswer, Query
 from pipelines.conrag.result import ClaimResult
 from pipelines.conrag.settings import ConragSettings
 from pipelines.conrag.tables import all as tables
-from pipelines.conrag.tables import figures
+from pipelines.conrag.tables import answers, figures
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import Relation
+from pipelines.evidence.judgement import Judgements, Relation
+from pipelines.report.table import own_rows
 from pipelines.retrieval.index import Retrieved
 
 S, C, I, X = Relation  # noqa: E741
@@ -42,7 +45,13 @@ QUESTION = Query(
 
 
 def plain(request: dict[str, Any]) -> str:
-    """From passages alone: takes a side, and cites the first and the second passage."""
+    """From passages alone: takes a side, and cites the first and the second passage.
+
+    Where many citations are asked for, it cites all of them.
+    """
+    if "many citations" in prompt_of(request):
+        dense = {"sent": "Sources differ.", "cites": [1, 2, 3, 4]}
+        return json.dumps({"stance": "REFUTE", "sentences": [dense]})
     sentences = [
         {"sent": "It was opened in 1932.", "cites": [1]},
         {"sent": "Crowds came in 1936.", "cites": [2]},
@@ -103,10 +112,7 @@ OURS = [("Opened, support.", ("s1",)), ("Opened, refute.", ("c1",))]
 CLAIM_OUTCOMES: dict[str, tuple[Stance, Said]] = {
     "RelRAG": (Stance.SUPPORT, RELRAG),
     "NLI-RAG": (Stance.REFUTE, [(RELRAG[0][0], ()), RELRAG[1], RELRAG[2]]),
-    "CiteRAG": (
-        Stance.REFUTE,
-        [(RELRAG[0][0], ("s1", "c1")), (RELRAG[1][0], ("c2", "c1")), RELRAG[2]],
-    ),
+    "CiteRAG": (Stance.REFUTE, [("Sources differ.", ("s1", "c1", "c2", "i1"))]),
     "ConRAG": (Stance.REFUTE, OURS),
     "Oracle": (Stance.REFUTE, OURS),
     "w/o conflict tagging": (Stance.SUPPORT, RELRAG),
@@ -129,8 +135,9 @@ async def test_every_method_on_a_claim(evaluated: Evaluated, scripted: ScriptedG
     assert result.outcomes["CiteRAG"].unbound == 0
     assert {each.about for each in result.outcomes["RelRAG"].statements} == {"support"}
     # One reply from the most relevant passages and one from those chosen without tags, which are
-    # the same passages here; ConRAG, Oracle and ConRAG without clusters differ in what they show.
-    assert len(scripted.asked("PlainReply")) <= 2
+    # the same passages here, and CiteRAG's; ConRAG, Oracle and ConRAG without clusters differ in
+    # what they show.
+    assert len(scripted.asked("PlainReply")) <= 3
     assert "SUPPORTS" not in prompt_of(scripted.asked("PlainReply")[0])
 
 
@@ -190,6 +197,52 @@ async def test_another_judge_says_what_answers_are_worth(scripted: ScriptedGener
     assert result.question is not None
     assert {each.citations.supported for each in result.question.worth.values()} == {0}
     assert judge.asked
+
+
+class Years(KnownLabels):
+    """A passage supports the year that it has, and contradicts any other."""
+
+    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
+        labels = KnownLabels(
+            lambda document: (
+                S if claims[0][-5:-1] in document.text else C if "19" in document.text else I
+            )
+        )
+        return await labels(claims, documents)
+
+
+async def test_a_judge_reads_what_is_written_on_sentences_of_responses(
+    scripted: ScriptedGenerator,
+) -> None:
+    """Table VI: of two sentences of ConRAG's, one for 1932 and one for 1936, both contradict.
+
+    Each has passages of the packet against it, and the other sentence cites them.
+    """
+    where = ResponseSentence(response="r", source="s", tokens=6, hallucinated=1)
+    sentence = replace(CLAIM, source="ragtruth", evidence=(), relations={}, response=where)
+
+    def years(request: dict[str, Any]) -> str:
+        reply = json.loads(writes(request))
+        for said, year in zip(reply.get("sentences", []), ("1932", "1936"), strict=False):
+            said |= {"sent": f"It was in {year}.", "cites": [1] if year == "1932" else [2, 3]}
+        return json.dumps(reply)
+
+    async with scripted(years) as generator:
+        labels = KnownLabels()
+        results = [
+            await evaluate(sentence, FOUND, labels, ConragSettings(), generator, judge=Years())
+        ]
+    rates = [
+        (figures.contradiction_rate(results, name), figures.undisclosed_rate(results, name))
+        for name in ("ConRAG", "w/o uncertainty policy")
+    ]
+    assert [(one.value, other.value) for one, other in rates if one and other] == [(1, 0), (1, 1)]
+    (row,) = [
+        row for row in own_rows(answers.hallucinations({"ragtruth": results}))
+        if row["method"] == "ConRAG"
+    ]  # fmt: skip
+    assert row["contradiction_rate"] == rates[0][0]
+    assert ClaimResult.model_validate_json(results[0].model_dump_json()) == results[0]
 
 
 async def test_what_cannot_be_read_is_counted_apart(evaluated: Evaluated) -> None:

@@ -190,13 +190,23 @@ def test_ragtruth(tmp_path: Path) -> None:
     (one,) = ragtruth.read(lines(tmp_path / "response.jsonl", RESPONSE)).responses
     assert one.response[one.labels[0].start : one.labels[0].end] == "It was built in 1936"
     summary = {"source_id": "s2", "task_type": "Summary", "source_info": " News. "}
-    hours = {"name": "Cafe", "hours": {"Monday": "9:0-17:0"}}
-    table = {"source_id": "s3", "task_type": "Data2txt", "source_info": hours}
+    cafe = {
+        "name": "Cafe",
+        "business_stars": 4.5,
+        "hours": {"Monday": "9:0-17:0"},
+        "attributes": {"WiFi": None},
+        "review_info": [{"review_stars": 5.0, "review_text": "Good tea."}, {"review_text": "So."}],
+    }
+    table = {"source_id": "s3", "task_type": "Data2txt", "source_info": cafe}
     path = lines(tmp_path / "source.jsonl", QA_SOURCE, QA_SOURCE | summary, QA_SOURCE | table)
     sources = ragtruth.read_sources(path)
     assert sources["s1"].passages() == ("It was built in 1932.", "Tolls are\ntwo pounds.")
     assert sources["s2"].passages() == ("News.",)
-    assert sources["s3"].passages() == ()
+    assert sources["s3"].passages() == (
+        "name: Cafe\nbusiness stars: 4.5\nhours, Monday: 9:0-17:0\nattributes, WiFi: not given",
+        "review stars: 5.0\nreview text: Good tea.",
+        "review text: So.",
+    )
 
 
 def test_ragtruth_released_responses(released_data: Path) -> None:
