@@ -254,19 +254,23 @@ def test_macnoise_by_hand() -> None:
         (TRUE, "The old bridge is a fine sight on summer evenings."),  # avoids the point
         (TRUE, "The old bridge was opened with music in 1932."),  # still says it
         ("A ticket cost 1932 francs.", "A ticket cost 12 francs."),  # never spoke of it
-        ("Toll.", "Toll."),
+        ("Toll.", "Toll."),  # has an answer by the release, and no twin
+        ("The river is long.", "The river is long."),  # has none
     ]
     contexts = [
         {"text": f"title: B context: {one}", "text_pert": f"title: B context: {other}"}
         for one, other in pairs
     ]
     question = NoisyQuestion.model_validate(
-        {"question": ASKED, "answers": ["1932"], "ctxs": contexts, "pert_lbls": [1] * len(pairs)}
+        {"question": ASKED, "answers": ["1932"], "ctxs": contexts, "pert_lbls": [1] * 6 + [0]}
     )
     found = borne_out(sources.macnoise(question))
-    assert [kept for _, side, kept in found if side is S] == [True] * 4 + [False]
+    assert [kept for _, side, kept in found if side is S] == [True] * 4 + [False] * 2
+    assert [(text, kept) for text, side, kept in found if side is I] == [
+        ("The river is long.", False)
+    ]
     assert [kept for _, side, kept in found if side is C] == [True, True, False, False, False]
-    assert [text for text, side, _ in found if side is C] == [other for _, other in pairs[:-1]]
+    assert [text for text, side, _ in found if side is C] == [other for _, other in pairs[:-2]]
 
 
 def test_passages_that_no_rule_bears_out_are_left_out() -> None:
