@@ -145,6 +145,12 @@ def test_claims_of_a_model_take_the_place_of_rules(questions: Questions) -> None
 def test_counts_stand_beside_the_papers(test_half: Examples) -> None:
     table = bench.counts(test_half)
     assert ("ramdocs", "this build", 94, 122, 216, 964) in table.rows
+    own = [row for row in table.rows if row[0] != bench.HARD]
+    assert own[-1] == (
+        "Overall",
+        "this build",
+        *(sum(row[n] for row in own[:-1]) for n in range(2, 6)),
+    )
     assert table.quoted[-1] == ("Overall", "paper, Table 1", 1280, 1013, 2293, None)
 
 
