@@ -23,37 +23,44 @@ from serving.calls import Sampling
 from serving.client import Client
 from serving.schemas import told
 
-_KIND: Final = r"(?:documents?|docs?\.?|sources?|passages?)"
-"""Articles are none: "Article 5" is one of a treaty."""
-_PLACE: Final = re.compile(rf"\b(?i:{_KIND}) (?:no\. ?)?[\[(]?(?:\d{{1,2}}|[A-HJ-Z])\b")
-"""A letter but I, as in "a source I trust"."""
+_NUMBER: Final = re.compile(
+    r"\b(?i:documents?|docs?\.?|sources?|passages?) (?:no\. ?)?[\[(]?(\d{1,2})\b"
+)
+"""Articles are missing: "Article 5" is one of a treaty."""
+_LETTER: Final = re.compile(r"\b(?i:documents?|docs?\.?) [\[(]?([A-HJ-Z])\b")
+"""Documents alone have letters (Table 10): "an open source C compiler" names none. Not I."""
 
 
-def names_documents(claims: Iterable[str]) -> bool:
-    """Whether a claim names a document by its place: "Document 2", "source B"."""
-    return any(_PLACE.search(claim) for claim in claims)
+def places_named(claims: Iterable[str], documents: int) -> tuple[bool, bool]:
+    """Whether claims name one of so many documents by number ("Document 2"), and by letter."""
+    texts = list(claims)
+    letters = ascii_uppercase[:documents]
+    numbers = (int(cited) for text in texts for cited in _NUMBER.findall(text))
+    return (
+        any(1 <= number <= documents for number in numbers),
+        any(cited in letters for text in texts for cited in _LETTER.findall(text)),
+    )
 
 
-def named(documents: Sequence[Document]) -> tuple[Document, ...]:
-    """The documents with their number, and their letter as far as there are letters, in the title.
+def as_cited(claims: Sequence[str], documents: Sequence[Document]) -> Sequence[Document]:
+    """The documents, with number, letter or both in the title, as far as claims name one so.
 
-    "Document 2 (Document B): The guide", in place of "The guide".
+    "Document B: The guide" in place of "The guide"; those after Z have a number alone.
     """
+    numbered, lettered = places_named(claims, len(documents))
+    if not (numbered or lettered):
+        return documents
 
     def title(place: int, document: Document) -> str:
-        letter = f" (Document {ascii_uppercase[place]})" if place < len(ascii_uppercase) else ""
-        own = f": {document.title}" if document.title else ""
-        return f"Document {place + 1}{letter}{own}"
+        letter = f"Document {ascii_uppercase[place]}" if place < len(ascii_uppercase) else ""
+        name = f"Document {place + 1}" if numbered or not letter else letter
+        both = f" ({letter})" if numbered and lettered and letter else ""
+        return name + both + (f": {document.title}" if document.title else "")
 
     return tuple(
         document.model_copy(update={"title": title(place, document)})
         for place, document in enumerate(documents)
     )
-
-
-def as_cited(claims: Sequence[str], documents: Sequence[Document]) -> Sequence[Document]:
-    """The documents as they are, or `named` where a claim names one."""
-    return named(documents) if names_documents(claims) else documents
 
 
 CHARACTERS_PER_CLAIM = 10
@@ -71,7 +78,7 @@ NOTHING_SAID = "no claim to judge: the text has headings, rules or marks alone, 
 """Why there is no claim where no model is asked."""
 NOTHING_GIVEN = "no claim to judge: those that came with the response say nothing; leave them out"
 """Why there is no claim where claims were brought along."""
-RULES = 3
+RULES = 4
 """Goes up when claims are read from texts in another way, so that run folders do not mix both."""
 
 
@@ -105,6 +112,8 @@ def decomposition_prompt(source: ClaimSource, overrides: Path | None = None) -> 
     match source:
         case "atomic":
             return prompts.load("conflictscore/decompose", {"response"}, overrides)
+        case "statements":
+            return prompts.load("conflictscore/statements", {"response"}, overrides)
         case "salient":
             return prompts.load("conflictscore/salient", {"response", "k"}, overrides)
         case "sentences" | "whole":

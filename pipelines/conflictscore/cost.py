@@ -54,11 +54,11 @@ def scoring(
         most = 1
     if not settings.splits:
         return judging(settings, tokens, read, claims=most, claim_tokens=size, least=0)
-    atomic = settings.claims == "atomic"
-    shown = {} if atomic else {"k": settings.k}
-    name = "conflictscore/decompose" if atomic else "conflictscore/salient"
-    own = tokens.prompt(name, response="", **shown)
+    salient = settings.claims == "salient"
+    shown = {"k": settings.k} if salient else {}
+    name = "decompose" if settings.claims == "atomic" else settings.claims
+    own = tokens.prompt(f"conflictscore/{name}", response="", **shown)
     reply = max(LEAST_REPLY_TOKENS, 3 * (size + tokens.turn))
-    most = most if atomic else settings.k
+    most = settings.k if salient else most
     split = call(own + size, reply).times(1, 0 if isinstance(response, int) else 1)
     return split + judging(settings, tokens, read, claims=most, claim_tokens=reply, least=0)

@@ -24,6 +24,7 @@ from pipelines.conflictscore.scores import (
     conflict_score_ratio,
     determined,
     evidence_share,
+    supported_share,
 )
 from pipelines.conflictscore.settings import Settings
 from pipelines.data.records import Example
@@ -111,6 +112,7 @@ async def conflict_score(example: Example, scorer: Scorer) -> Result:
     scores = {
         "cs_c": count,
         "cs_r": conflict_score_ratio(rows, unevidenced=unevidenced),
+        "supported": supported_share(rows),
         "evidence": evidence,
         "both_sides": both_sides(labelled.judgements),
     }
@@ -179,6 +181,7 @@ def verdict(result: Result) -> str:
 METRICS: Final[tuple[Metric[Result], ...]] = (
     Metric("cs_c", "CS-C", of_each(lambda one, _: one.cs_c), better="lower"),
     Metric("cs_r", "CS-R", of_each(lambda one, _: one.cs_r), better="lower"),
+    Metric("supported", "Supported by any", of_each(lambda one, _: one.supported)),
     Metric("evidence", "Evidence", of_each(lambda one, _: one.evidence)),
     Metric("both_sides", "Both sides", of_each(lambda one, _: one.both_sides)),
     Metric(

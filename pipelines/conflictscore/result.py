@@ -11,6 +11,7 @@ from pipelines.evidence.judgement import Judgement, Truncation
 MEASURES: Final[Mapping[str, str]] = {
     "cs_c": "CS-C",
     "cs_r": "CS-R",
+    "supported": "Supported by any",
     "evidence": "Evidence",
     "both_sides": "Both sides",
 }
@@ -29,7 +30,8 @@ class Result(BaseModel):
         judgements: One per (claim, document), ordered by claim, then document.
         cs_c, cs_r: CS-Count and CS-Ratio in [0, 1]; None where no claim could enter it, or where no
             document takes a side.
-        evidence, both_sides: As `scores.evidence_share` and `scores.both_sides`.
+        supported, evidence, both_sides: As `supported_share`, `evidence_share` and `both_sides` of
+            `scores`.
         undetermined_claims: Claims left out of CS-C, for unreadable judgements may make them a
             conflict.
         unread_claims: Claims left out of CS-R, for having an unreadable judgement.
@@ -52,6 +54,7 @@ class Result(BaseModel):
     judgements: tuple[Judgement, ...] = ()
     cs_c: float | None = None
     cs_r: float | None = None
+    supported: float | None = None
     evidence: float | None = None
     both_sides: float | None = None
     undetermined_claims: int = 0

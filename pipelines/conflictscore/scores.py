@@ -1,4 +1,4 @@
-"""CS-C and CS-R, the two measures of ConflictScore (section 3), and two of ours beside them.
+"""CS-C and CS-R, the two measures of ConflictScore (section 3), and three beside them.
 
 A claim enters as its relations, one per document. D+ are the documents that support it, D- those
 that contradict it; irrelevant documents count for nothing.
@@ -81,6 +81,17 @@ def conflict_score_ratio(
     else:
         values = [0.0 if ratio is None else ratio for ratio in ratios]
     return sum(values) / len(values) if values else None
+
+
+def supported_share(claims: Sequence[Sequence[Relation]]) -> float | None:
+    """Supported: the share of claims that any document supports, in [0, 1] (Figure 2).
+
+    The paper calls it what FActScore would give: all documents are one source, and a claim that
+    another document contradicts still counts. Claims without support and with an unreadable
+    judgement are left out; None where no claim remains.
+    """
+    known = [bool(supporting(each)) for each in claims if determined(each) or supporting(each)]
+    return sum(known) / len(known) if known else None
 
 
 def evidence_share(claims: Sequence[Sequence[Relation]]) -> float | None:

@@ -12,7 +12,12 @@ from pipelines.preset import Choice
 _WHY_CHOICE: Final = "one token a label in place of about 115, and a probability of each label"
 
 AS_IN_PAPER: Final = (
-    Choice("metric.claims", "atomic", "appendix B, Table 6"),
+    Choice(
+        "metric.claims",
+        "statements",
+        "appendix B, Table 6",
+        "a document may deny a date and back the place beside it",
+    ),
     Choice("metric.labeller", "llm", "section 3"),
     Choice("metric.evidence", "json", "appendix B, Table 7", _WHY_CHOICE),
     Choice(
@@ -26,6 +31,18 @@ AS_IN_PAPER: Final = (
 DETECTION_AS_IN_PAPER: Final = (
     Choice("judge.labeller", "llm", "section 4.1"),
     Choice("judge.evidence", "json", "appendix B", _WHY_CHOICE),
+)
+
+REGENERATION_AS_IN_PAPER: Final = (
+    *AS_IN_PAPER,
+    Choice("rounds", 1, "section 6.1"),
+    Choice("keep", "last", "section 6.1", "an answer that scores worse than yours is no gain"),
+    Choice(
+        "hedge",
+        False,
+        "appendix B, Table 13",
+        "a response to documents that remain at odds should say so",
+    ),
 )
 
 REPORTS_AS_IN_PAPER: Final = (*AS_IN_PAPER, Choice("sample", 100, "section 5"))
@@ -60,13 +77,17 @@ BENCH_AS_IN_PAPER: Final = (
 )
 
 
-ClaimSource = Literal["atomic", "salient", "sentences", "whole"]
+ClaimSource = Literal["atomic", "statements", "salient", "sentences", "whole"]
+
+SPLIT: Final[frozenset[ClaimSource]] = frozenset({"atomic", "statements", "salient"})
+"""Claims that a language model is asked for."""
 
 Claims = Annotated[
     ClaimSource,
     Option(
-        "Judge all claims of a response (`atomic`), the k most `salient`, each of its "
-        "`sentences`, or it as a `whole`. The last two ask no model.",
+        "Judge all claims of a response, as small as they are (`atomic`) or with list items, dates "
+        "and places together (`statements`), the k most `salient`, each of its `sentences`, or it "
+        "as a `whole`. The last two ask no model.",
         shown="the profile's; atomic with --endpoint or --model",
         panel=PANEL,
     ),
@@ -105,7 +126,7 @@ class Settings(JudgeSettings):
     @property
     def splits(self) -> bool:
         """Whether a language model is asked to split responses into claims."""
-        return self.claims in {"atomic", "salient"}
+        return self.claims in SPLIT
 
     def needs_model(self, *, claims_given: bool) -> bool:
         """Whether a language model is needed at all: to judge, or to split some response.

@@ -158,9 +158,10 @@ TABLE_3: Final = quote(
 """Figures of the paper."""
 
 ABOUT_SCORES: Final = (
-    "CS-C and CS-R: lower is better. Evidence: the share of claims that some document supports or "
-    "contradicts; the other scores rest on these. Both sides: how well the response backs the side "
-    "that it backs least; higher is better.",
+    "CS-C and CS-R: lower is better. Supported by any: the share of claims that some document "
+    "supports, whatever others say, as metrics of factuality count (Figure 2). Evidence: the "
+    "share of claims that some document supports or contradicts; the other scores rest on these. "
+    "Both sides: how well the response backs the side that it backs least; higher is better.",
     "Without evidence: responses on which no document takes a side. Unless counted as 0 "
     "(--unevidenced zero), they have no CS-C and CS-R and are in no mean of them.",
 )

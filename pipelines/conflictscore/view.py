@@ -7,6 +7,7 @@ from typing import Any, Final
 from pipelines.conflictscore import tables
 from pipelines.conflictscore.result import MEASURES, Result
 from pipelines.conflictscore.scores import contradicting, supporting
+from pipelines.conflictscore.settings import SPLIT
 from pipelines.conflictscore.tables import tradeoff
 from pipelines.data.jsonl import Skipped
 from pipelines.data.records import Document
@@ -210,7 +211,7 @@ def _by_variant(results: Sequence[Result]) -> list[tuple[str, list[Result]]]:
 def _made_by(config: Mapping[str, Any]) -> str:
     """Which model wrote, split and judged, from a run's configuration."""
     settings = config["settings"]
-    asked = settings["labeller"] != "nli" and settings["claims"] in {"atomic", "salient"}
+    asked = settings["labeller"] != "nli" and settings["claims"] in SPLIT
     splitter = config.get("splitter") or (config["model"] if asked else None)
     steps = [f"responses written by {config['writer']['name']}"] if "writer" in config else []
     if splitter:

@@ -36,7 +36,7 @@ class Context(BaseModel, frozen=True):
 class NoisyQuestion(BaseModel, frozen=True):
     """A question, spellings of its answer, and retrieved passages, best first.
 
-    Of those with a 1 among `pert_lbls` there is a counterfactual twin.
+    Those with a 1 among `pert_lbls` have an answer, and in most cases a counterfactual twin.
     """
 
     question: Text
@@ -55,13 +55,9 @@ class NoisyQuestion(BaseModel, frozen=True):
         return self
 
     @property
-    def rewritten(self) -> list[Context]:
-        """The passages that have a counterfactual twin."""
-        return [
-            context
-            for context, label in zip(self.ctxs, self.pert_lbls, strict=False)
-            if label and context.text_pert != context.text
-        ]
+    def contexts(self) -> list[tuple[Context, bool]]:
+        """The passages, with whether the release finds an answer in each."""
+        return [(each, label == 1) for each, label in zip(self.ctxs, self.pert_lbls, strict=False)]
 
 
 def read(path: Path) -> list[NoisyQuestion]:

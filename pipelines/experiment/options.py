@@ -185,7 +185,7 @@ class JudgedOptions(ServerOptions):
     def usual(cls, given: Mapping[str, Any]) -> Usual:
         """What is usual beside what was given; ServingError if the profile cannot be read."""
         if given.get("as_in_paper"):
-            return Usual("llm", "atomic", "as in the paper")
+            return Usual("llm", "statements", "as in the paper")
         for name in ("endpoint", "model"):
             if given.get(name):
                 return Usual("llm", "atomic", f"--{name} names a model")

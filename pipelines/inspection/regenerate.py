@@ -2,21 +2,23 @@
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 
 from pipelines.conflictscore.pipeline import Scorer, prepare
 from pipelines.conflictscore.regeneration.regenerate import Regeneration, Writer, writer
 from pipelines.conflictscore.regeneration.regenerate import regenerate as write_again
+from pipelines.conflictscore.settings import REGENERATION_AS_IN_PAPER
 from pipelines.data.records import Example
 from pipelines.experiment.cost import cost_line
 from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import Needs, writer_needs
-from pipelines.experiment.options import Usual, judge_model_option, judging
+from pipelines.experiment.options import AsInPaper, Usual, judge_model_option, judging
 from pipelines.inspection.found import Inspection, Tell, models_used, one_line_of
 from pipelines.inspection.score import AnswerScoreOptions
 from pipelines.option import Only, Option
+from pipelines.preset import WithPresets
 from pipelines.report.explorer import ExperimentView
 from pipelines.report.glance import ModelUsed
 
@@ -25,8 +27,12 @@ PANEL = "Regeneration"
 REGENERATED = Only(lambda own: own.regenerate, "a score without --regenerate")
 
 
-class RegenerateOptions(AnswerScoreOptions):
+class RegenerateOptions(WithPresets, AnswerScoreOptions):
     """How an answer is scored and, if wanted, written again."""
+
+    PRESETS: ClassVar = {"as_in_paper": REGENERATION_AS_IN_PAPER}
+
+    as_in_paper: AsInPaper = False
 
     regenerate: Annotated[
         bool,
@@ -76,7 +82,7 @@ class RegenerateOptions(AnswerScoreOptions):
     @classmethod
     def usual(cls, given: Mapping[str, Any]) -> Usual:
         """As it is elsewhere, but that no model judges what it wrote itself."""
-        if given.get("regenerate"):
+        if given.get("regenerate") and not given.get("as_in_paper"):
             return Usual("nli", "sentences", "so that no model judges its own work")
         return super().usual(given)
 

@@ -149,6 +149,7 @@ class ScoreTask(OfDocuments, frozen=True):
                 "sentences": "each sentence",
                 "whole": "the response as a whole",
                 "atomic": "all claims, split by the language model",
+                "statements": "all claims, list items and dates together, by the language model",
                 "salient": "the three most salient, by the language model",
             },
         ),

@@ -17,6 +17,13 @@ def test_hedged_sentences_stay_one_claim(name: str, given: dict[str, object]) ->
     assert "SAID" in message["content"]
 
 
+def test_statements_keep_lists_dates_and_roles_together_as_table_6_does() -> None:
+    (message,) = prompts.load("conflictscore/statements", {"response"}).messages(response="SAID")
+    assert "stays together in one claim" in message["content"]
+    assert '"In 1903 Marie Curie, a physicist born in Warsaw, shared' in message["content"]
+    assert "SAID" in message["content"]
+
+
 @pytest.mark.parametrize("name", ["relation", "relation_json", "relation_together"])
 def test_the_judge_is_told_what_each_label_covers(name: str) -> None:
     together = name == "relation_together"
@@ -28,13 +35,17 @@ def test_the_judge_is_told_what_each_label_covers(name: str) -> None:
     text = message["content"]
     # Partial support, also of one of several views (SUPPORTS).
     assert "for any part of it" in text
-    assert "backs just one of them, even if it denies the others" in text
-    # The namesake of another profession, and a claim that asserts all its parts (CONTRADICTS).
+    assert "backs just one of them" in text
+    # The namesake of another profession (CONTRADICTS).
     assert "A name means the same in both" in text
     assert "role, profession or direction" in text
-    assert "asserts all its parts at once and the document backs some and denies one" in text
+    # A claim that asserts all its parts: Table 7 knows no such exception to partial support.
+    assert ("asserts all its parts at once" in text) == (name != "relation_json")
+    assert ("says only what another document says" in text) == together
     # Mentioning is not enough (IRRELEVANT).
     assert "Mentioning the same people or things is not enough" in text
     assert text.index("FIRST") < text.index("CLAIMED")
-    if name == "relation_json":  # the order of Table 7: a label follows from its reason
+    if name == "relation_json":
+        assert "or for any part of it, even if it denies another part" in text
+        # The order of Table 7: a label follows from its reason
         assert text.index('"snippet"') < text.index('"reasoning"') < text.index('"answer"')

@@ -15,6 +15,7 @@ from pipelines.conflictscore.scores import (
     contradiction_ratio,
     determined,
     evidence_share,
+    supported_share,
 )
 from pipelines.evidence.judgement import RELATIONS, Judgement, Relation, conflicting, in_conflict
 
@@ -27,6 +28,27 @@ def test_a_report_of_six_claims_four_of_them_in_conflict() -> None:
     assert conflict_score_count(claims) == pytest.approx(4 / 6)
     # Ratios 2/3, 2/3, 2/3, 1/2, 0, 0 sum to 2.5.
     assert conflict_score_ratio(claims) == pytest.approx(2.5 / 6)
+
+
+def test_a_claim_that_any_document_supports_counts_as_supported() -> None:
+    """Of a claim without support, but with an unreadable judgement, nothing is known."""
+    assert supported_share([[S, C], [C, N], [N, N], [S, X], [C, X]]) == 2 / 4
+    assert supported_share([[X]]) is None
+
+
+@pytest.mark.parametrize("documents", [2, 3, 9])
+def test_the_three_figures_of_figure_2_exclude_each_other(documents: int) -> None:
+    """All six claims supported, four in conflict, CS-R 0.71: by section 3 CS-R stays below CS-C.
+
+    A supported claim that is in no conflict has no D-, so its ratio is 0; the ratio of one in
+    conflict is at most (n - 1) / n. Four of six at their largest are thus below 4 / 6.
+    """
+    claims = [[S, *[C] * (documents - 1)]] * 4 + [[S] * documents] * 2
+    assert supported_share(claims) == 1.0
+    assert conflict_score_count(claims) == pytest.approx(0.67, abs=0.005)
+    ratio = conflict_score_ratio(claims)
+    assert ratio == pytest.approx(4 / 6 * (documents - 1) / documents)
+    assert ratio < 0.67
 
 
 def test_one_to_one_and_nine_to_one_differ_in_ratio_but_not_in_count() -> None:
@@ -139,6 +161,13 @@ policies = st.sampled_from(["beside", "zero", "exclude"])
 def test_both_lie_between_zero_and_one(claims: Claims, policy: Unevidenced) -> None:
     for score in (conflict_score_count(claims), conflict_score_ratio(claims, unevidenced=policy)):
         assert score is None or 0.0 <= score <= 1.0
+
+
+@given(st.lists(readable, min_size=1, max_size=8))
+def test_where_all_claims_are_supported_the_ratio_is_at_most_the_count(claims: Claims) -> None:
+    count, ratio = conflict_score_count(claims), conflict_score_ratio(claims)
+    if supported_share(claims) == 1.0 and count is not None and ratio is not None:
+        assert ratio <= count
 
 
 @given(st.lists(any_relations, max_size=8), policies, st.randoms())

@@ -387,15 +387,19 @@ def contraqa(record: ContraQuestion) -> Question:
 def macnoise(record: NoisyQuestion) -> Question | None:
     """MacNoise: passages with the true answer support, their rewritings contradict.
 
-    Passages that were not rewritten do not give the answer; what they say of the claim is unknown,
-    so they are left out. A passage may have the answer's words and say something else; a rewriting
-    may avoid the point, or still say it. `stances` says which are borne out.
+    A passage may have the answer's words and say something else; a rewriting may avoid the point,
+    or still say it. Passages without an answer are irrelevant by the release, and those with an
+    answer but without a rewriting support; no rule is asked about either.
     """
     passages = []
     asked, answers = record.question, record.answers
-    for context in record.rewritten:
+    for context, answering in record.contexts:
         title, original = passage(context.text)
         title = title or context.title or None
+        if not answering or context.text_pert == context.text:
+            relation = SUPPORTS if answering else IRRELEVANT
+            passages.append(Passage(original, relation, title, borne_out=False))
+            continue
         own = supports(original, asked, answers, title or "")
         passages.append(Passage(original, SUPPORTS, title, borne_out=own))
         own_title, text = passage(context.text_pert)

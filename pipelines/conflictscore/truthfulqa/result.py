@@ -133,7 +133,7 @@ class Score(BaseModel):
     """ConflictScore of an answer.
 
     Attributes:
-        claims, judgements, cs_c, cs_r, evidence, both_sides, error: As in
+        claims, judgements, cs_c, cs_r, supported, evidence, both_sides, error: As in
             `conflictscore.result.Result`.
     """
 
@@ -143,6 +143,7 @@ class Score(BaseModel):
     judgements: tuple[Judgement, ...] = ()
     cs_c: float | None = None
     cs_r: float | None = None
+    supported: float | None = None
     evidence: float | None = None
     both_sides: float | None = None
     error: str | None = None

@@ -145,6 +145,12 @@ def test_claims_of_a_model_take_the_place_of_rules(questions: Questions) -> None
 def test_counts_stand_beside_the_papers(test_half: Examples) -> None:
     table = bench.counts(test_half)
     assert ("ramdocs", "this build", 94, 122, 216, 964) in table.rows
+    own = [row for row in table.rows if row[0] != bench.HARD]
+    assert own[-1] == (
+        "Overall",
+        "this build",
+        *(sum(row[n] for row in own[:-1]) for n in range(2, 6)),
+    )
     assert table.quoted[-1] == ("Overall", "paper, Table 1", 1280, 1013, 2293, None)
 
 
@@ -254,19 +260,23 @@ def test_macnoise_by_hand() -> None:
         (TRUE, "The old bridge is a fine sight on summer evenings."),  # avoids the point
         (TRUE, "The old bridge was opened with music in 1932."),  # still says it
         ("A ticket cost 1932 francs.", "A ticket cost 12 francs."),  # never spoke of it
-        ("Toll.", "Toll."),
+        ("Toll.", "Toll."),  # has an answer by the release, and no twin
+        ("The river is long.", "The river is long."),  # has none
     ]
     contexts = [
         {"text": f"title: B context: {one}", "text_pert": f"title: B context: {other}"}
         for one, other in pairs
     ]
     question = NoisyQuestion.model_validate(
-        {"question": ASKED, "answers": ["1932"], "ctxs": contexts, "pert_lbls": [1] * len(pairs)}
+        {"question": ASKED, "answers": ["1932"], "ctxs": contexts, "pert_lbls": [1] * 6 + [0]}
     )
     found = borne_out(sources.macnoise(question))
-    assert [kept for _, side, kept in found if side is S] == [True] * 4 + [False]
+    assert [kept for _, side, kept in found if side is S] == [True] * 4 + [False] * 2
+    assert [(text, kept) for text, side, kept in found if side is I] == [
+        ("The river is long.", False)
+    ]
     assert [kept for _, side, kept in found if side is C] == [True, True, False, False, False]
-    assert [text for text, side, _ in found if side is C] == [other for _, other in pairs[:-1]]
+    assert [text for text, side, _ in found if side is C] == [other for _, other in pairs[:-2]]
 
 
 def test_passages_that_no_rule_bears_out_are_left_out() -> None:
