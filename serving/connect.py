@@ -4,19 +4,12 @@ import hashlib
 import os
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from serving import detached, models
-from serving.backend import (
-    Backend,
-    DetachedServers,
-    LocalServers,
-    OnDemand,
-    RunningEndpoints,
-)
+from serving.backend import Backend, OnDemand
 from serving.cache import CompletionCache
 from serving.calls import ServedIdentity
 from serving.client import Client
@@ -27,7 +20,6 @@ from serving.installed import engine_version, torch_device
 from serving.offline import LOOPBACK
 from serving.placement import Placement, Seat, here
 from serving.profile import EngineOptions, LocalRole, Profile, Role
-from serving.server import start_all
 from serving.tokens import ChatTokenizer
 from serving.weights import float32_head
 
@@ -93,7 +85,7 @@ class Source:
 
 
 _placed: dict[str, Placement] = {}
-_shared: ContextVar[bool] = ContextVar("servers are shared", default=False)
+_users: set[object] = set()
 
 
 def placement(profile: Profile) -> Placement:
@@ -171,7 +163,7 @@ async def connect(
     on_status: Callable[[str], None] = lambda _: None,
     together: list[OnDemand] | None = None,
 ) -> AsyncIterator[Client]:
-    """A client of a role's model; what it starts is stopped at the end.
+    """A client of a role's model; what it starts ends with the last client of this process.
 
     A server is started only when the cache (`default_cache()` unless given) has no answer; its
     logs go into a folder, and `on_status` is told what it is doing. There are at most `concurrency`
@@ -185,7 +177,7 @@ async def connect(
     options = source.options(resolved.identity.name)
     servers = source.replicas(resolved.identity.name)
     places = concurrency or (options.max_num_seqs or DEFAULT_CONCURRENCY) * servers
-    with CompletionCache(cache or default_cache()) as store:
+    with CompletionCache(cache or default_cache()) as store, shared_servers():
         client = Client(
             resolved.identity,
             resolved.tokenizer,
@@ -243,33 +235,24 @@ def backend(
     on_status: Callable[[str], None],
     together: list[OnDemand] | None = None,
 ) -> Backend:
-    """Endpoints as given, else a detached server of the same model, else servers of our own.
+    """Endpoints as given, else a detached server of the same model, else one for this process.
 
-    Our own are for one client, or for all of this process within `shared_servers()`. They are found
-    or started when the first completion is needed, or that of another backend in `together`.
+    It is found or started when the first completion is needed, or that of another backend in
+    `together`.
     """
     if resolved.served:
-        return RunningEndpoints(resolved.served)
-    model, sharing = resolved.folder, _shared.get()
+        return Backend(resolved.served)
+    model = resolved.folder
     if model is None:
         raise ServingError(f"no server and no model folder for {resolved.identity.name}")
-    options = source.options(model.name)
 
-    async def start() -> Backend:
-        if sharing:
-            return DetachedServers(
-                await detached.start(
-                    *(model, options),
-                    seats=source.seats(),
-                    logs=logs,
-                    owner=os.getpid(),
-                    on_status=on_status,
-                )
-            )
-        if found := await detached.find(model.digest, options, on_status=on_status):
-            return DetachedServers(found)
-        return LocalServers(
-            await start_all(model, options, logs, seats=source.seats(), on_status=on_status)
+    async def start() -> Sequence[Endpoint]:
+        return await detached.start(
+            *(model, source.options(model.name)),
+            seats=source.seats(),
+            logs=logs,
+            owner=os.getpid(),
+            on_status=on_status,
         )
 
     return OnDemand(start, together)
@@ -277,25 +260,23 @@ def backend(
 
 @contextmanager
 def shared_servers() -> Iterator[None]:
-    """Share servers among all clients within the block, and stop them at its end.
+    """Keep the servers that this process starts within the block, for all its clients.
 
-    The first who needs one starts it. They end with this process too, however it ends: a killed job
-    leaves no server behind. The block counts for the current context (`contextvars`); within
-    another it changes nothing.
+    The first who needs one starts it. They are stopped when no block is left, and end with this
+    process however it ends: a killed job leaves no server behind.
     """
-    if _shared.get():
-        yield
-        return
-    before = _shared.set(True)
+    user = object()
+    _users.add(user)
     try:
         yield
     finally:
-        _shared.reset(before)
-        stop_shared()
+        _users.discard(user)
+        if not _users:
+            stop_shared()
 
 
 def stop_shared() -> None:
-    """Stop the servers that this process shares; who asks next starts another."""
+    """Stop the servers that this process started; who asks next starts another."""
     detached.stop(owner=os.getpid())
 
 

@@ -1,10 +1,9 @@
-"""Servers that outlive the command that started them: start, find, list, stop.
+"""The processes that hold servers: start, find, list, stop.
 
-A detached server is a process of its own (`python -m serving.detached JOB`) that holds the servers
-of one model like any other owner does: it restarts them, and they die with it. What it holds stands
-on its command line; how far it is, where it answers and with which key, in `HOME/servers/PID.json`,
-which its user alone can read. The file is there from the start on, so that who comes second waits
-and starts no other.
+A process of its own (`python -m serving.detached JOB`) holds the servers of one model: it restarts
+them, and they die with it. What it holds stands on its command line; how far it is, where it
+answers and with which key, in `HOME/servers/PID.json`, which its user alone can read. The file is
+there from the start on, so that who comes second waits and starts no other.
 
 It runs until it is stopped, or, if it was started for a process, until that process ends in
 whatever way; then it serves nobody else.
@@ -17,7 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
@@ -104,7 +103,7 @@ class State:
             return f"{self.model}: waiting for a server to end with the job it was started for"
         if self.endpoints:
             return f"{self.model}: waiting for a busy server"
-        return self.status or f"{self.model}: waiting for a server that starts"
+        return self.status or f"{self.model}: starting"
 
 
 def lives(pid: int) -> bool:
@@ -115,15 +114,14 @@ def lives(pid: int) -> bool:
         return False
 
 
-def running(home: Path | None = None) -> list[State]:
+def running() -> list[State]:
     """All detached servers whose process lives, by model name; files of dead ones are removed.
 
     Among them are those that are starting or ending.
     """
-    home = home or default_home()
     states = []
-    for file in (home / "servers").glob("*.json"):
-        if (job := _job_of(file.stem, home)) is None:
+    for file in (default_home() / "servers").glob("*.json"):
+        if (job := _job_of(file.stem)) is None:
             file.unlink(missing_ok=True)
             continue
         note = Note()
@@ -133,7 +131,7 @@ def running(home: Path | None = None) -> list[State]:
     return sorted(states, key=lambda state: (state.model, state.pid))
 
 
-def _job_of(pid: str, home: Path) -> Job | None:
+def _job_of(pid: str) -> Job | None:
     """The job of a process that holds servers for this home; None of any other process.
 
     Its command line tells. When it began does not: the clock that tells that may have been set.
@@ -144,7 +142,7 @@ def _job_of(pid: str, home: Path) -> Job | None:
         if module != _MODULE or process.uids().real != os.getuid():
             return None
         job = Job.model_validate_json(line)
-        return job if home.samefile(job.home) else None
+        return job if default_home().samefile(job.home) else None
     except (psutil.Error, FileNotFoundError, ValueError):
         return None
 
@@ -152,7 +150,6 @@ def _job_of(pid: str, home: Path) -> Job | None:
 async def find(
     digest: str,
     options: EngineOptions,
-    home: Path | None = None,
     *,
     on_status: Callable[[str], None] = lambda _: None,
 ) -> list[Endpoint]:
@@ -166,7 +163,7 @@ async def find(
     """
     told, since = "", time.monotonic()
     while True:
-        states = running(home)
+        states = running()
         wanted = [state for state in states if state.serves(digest, options)]
         for state in wanted:
             if healthy := await answering(state):
@@ -197,7 +194,6 @@ async def start(
     *,
     seats: Sequence[Seat] = (),
     port: int | None = None,
-    home: Path | None = None,
     logs: Path | None = None,
     owner: int | None = None,
     on_status: Callable[[str], None] = lambda _: None,
@@ -209,15 +205,14 @@ async def start(
         options: How to run it.
         seats: As in `server.start_all`.
         port: Port of the first replica; a free one if None.
-        home: Where state files are kept; `default_home()` if None.
-        logs: Folder of the servers' logs; `home`/logs if None.
+        logs: Folder of the servers' logs; that of `default_home()` if None.
         owner: The process it ends with; None for a server that runs until it is stopped.
         on_status: Called with a few words whenever the start reaches a new stage.
 
     Raises:
         ServingError: It cannot be started.
     """
-    home = home or default_home()
+    home = default_home()
     job = Job(
         model=replace(model, path=model.path.absolute()),
         options=options,
@@ -231,35 +226,33 @@ async def start(
     process = None
     try:
         while True:
-            if endpoints := await find(model.digest, options, home, on_status=on_status):
+            if endpoints := await find(model.digest, options, on_status=on_status):
                 return endpoints
             if process is None:
                 process = _spawn_the_only_one(job)
             elif process.poll() is not None:
                 said, _ = process.communicate()
-                raise ServingError(said or f"it was stopped, or ended at once: {log_path(home)}")
+                raise ServingError(said or f"it was stopped, or ended at once: {log_path()}")
             await asyncio.sleep(0.05)
     except BaseException:
         if process is not None:
             process.terminate()
             await asyncio.to_thread(process.wait)
-            running(home)  # removes the file of one that could not do it itself
+            running()  # removes the file of one that could not do it itself
         raise
     finally:
         if process is not None and process.stdout is not None:
             process.stdout.close()
 
 
-def stop(
-    model: str | None = None, home: Path | None = None, *, owner: int | None = None
-) -> list[State]:
+def stop(model: str | None = None, *, owner: int | None = None) -> list[State]:
     """Stops detached servers (of a model, or all), waits for their end, and says which they were.
 
     They are those that run for the process `owner`, or those that run for none.
     """
     chosen = [
         state
-        for state in running(home)
+        for state in running()
         if state.job.owner == owner and (model is None or state.model == model)
     ]
     processes = []
@@ -272,33 +265,35 @@ def stop(
     for process in stubborn:
         process.kill()
     psutil.wait_procs(stubborn, timeout=10)
-    running(home)  # removes the files of those that were killed
+    running()  # removes the files of those that were killed
     return chosen
 
 
-def log_path(home: Path | None = None) -> Path:
+def log_path() -> Path:
     """Where the processes that hold servers say what went wrong."""
-    return (home or default_home()) / "logs" / "detached.log"
+    return default_home() / "logs" / "detached.log"
 
 
-def _file(home: Path, pid: int) -> Path:
-    return home / "servers" / f"{pid}.json"
+def _file(job: Job, pid: int) -> Path:
+    return job.home / "servers" / f"{pid}.json"
 
 
-def _tell(job: Job, pid: int, note: Note) -> None:
-    write(_file(job.home, pid), note.model_dump_json(indent=2))
+def _tell(job: Job, note: Note) -> None:
+    """Says how far this process is, after the first note, of whoever started it."""
+    with alone(job.home / "servers.lock"):
+        write(_file(job, os.getpid()), note.model_dump_json(indent=2))
 
 
 def _spawn_the_only_one(job: Job) -> "subprocess.Popen[str] | None":
     """Starts the process, and notes that; None if another command was quicker by a moment."""
     try:
         with alone(job.home / "servers.lock"):
-            if any(state.serves(job.model.digest, job.options) for state in running(job.home)):
+            if any(state.serves(job.model.digest, job.options) for state in running()):
                 return None
             (job.home / "servers").mkdir(exist_ok=True)
             process = _spawn(job)
             try:
-                _tell(job, process.pid, Note())
+                write(_file(job, process.pid), Note().model_dump_json())
             except BaseException:
                 process.terminate()
                 raise
@@ -312,7 +307,7 @@ def _spawn_the_only_one(job: Job) -> "subprocess.Popen[str] | None":
 
 def _spawn(job: Job) -> "subprocess.Popen[str]":
     """Starts the process in a session of its own, so that it survives this one."""
-    with opened_to_append(log_path(job.home)) as log:
+    with opened_to_append(log_path()) as log:
         return subprocess.Popen(  # noqa: S603 - our own module
             [sys.executable, "-P", "-m", _MODULE, job.model_dump_json()],
             stdin=subprocess.DEVNULL,
@@ -327,14 +322,12 @@ def _spawn(job: Job) -> "subprocess.Popen[str]":
 
 async def end_with(owner: int, holder: "asyncio.Task[None]") -> None:
     """Cancels the holder once the process `owner` has ended."""
-    with suppress(psutil.NoSuchProcess):
-        process = psutil.Process(owner)
-        while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:  # noqa: ASYNC110
-            await asyncio.sleep(_LOOK_EVERY_S)
+    while lives(owner):  # noqa: ASYNC110
+        await asyncio.sleep(_LOOK_EVERY_S)
     holder.cancel()
 
 
-async def _hold(job: Job) -> None:
+async def _hold(job: Job, on_started: Callable[[], None]) -> None:
     """Starts the servers, says where they are, and holds them until told to end or given up."""
     this = cast("asyncio.Task[None]", asyncio.current_task())
     loop = asyncio.get_running_loop()
@@ -344,8 +337,7 @@ async def _hold(job: Job) -> None:
     endpoints: list[Endpoint] = []
 
     def tell(status: str) -> None:
-        with alone(job.home / "servers.lock"):  # after the first note, of whoever started this
-            _tell(job, os.getpid(), Note(status=status, endpoints=tuple(endpoints)))
+        _tell(job, Note(status=status, endpoints=tuple(endpoints)))
 
     watch = asyncio.create_task(end_with(job.owner, this)) if job.owner is not None else None
     servers: list[LocalServer] = []
@@ -353,6 +345,7 @@ async def _hold(job: Job) -> None:
         servers = await start_all(
             *(job.model, job.options, job.logs), seats=job.seats, port=job.port, on_status=tell
         )
+        on_started()
         endpoints += [server.endpoint for server in servers]
         tell(f"{job.model.name}: ready")
         for failure in await asyncio.gather(*(server.until_given_up() for server in servers)):
@@ -365,16 +358,30 @@ async def _hold(job: Job) -> None:
         with suppress(OSError):
             tell(f"{job.model.name}: stopping")
         await asyncio.gather(*(server.stop() for server in servers))
-        _file(job.home, os.getpid()).unlink(missing_ok=True)
+        _file(job, os.getpid()).unlink(missing_ok=True)
+
+
+def turns(job: Job) -> ExitStack:
+    """Waits until no other server starts on its GPUs; closed, others may.
+
+    vLLM measures what memory is left while it starts, and takes another's for its own.
+    """
+    held = ExitStack()
+    for gpu in sorted(gpu for seat in job.seats for gpu in seat.gpus):  # all in one order
+        status = f"{job.model.name}: another server starts on its GPU; waiting"
+        lock = job.home / "servers" / f"{gpu.replace('/', '-')}.lock"
+        held.enter_context(alone(lock, lambda: _tell(job, Note(status=status))))  # noqa: B023
+    return held
 
 
 def main() -> None:
     """Holds the servers that the one argument describes; says why it ends to who waits for them."""
     go_offline()
-    failure = "the start was stopped"
+    job, failure = Job.model_validate_json(sys.argv[1]), "the start was stopped"
     with suppress(asyncio.CancelledError):
         try:
-            asyncio.run(_hold(Job.model_validate_json(sys.argv[1])))
+            with turns(job) as held:
+                asyncio.run(_hold(job, held.close))
         except (ServingError, OSError) as error:
             failure = str(error)
     with suppress(OSError):  # nobody waits any more

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serving.errors import ServingError
-from serving.folders import read_header, read_object
+from serving.folders import loaded_tensors, read_object, tensors
 
 Vectors = NDArray[np.float32]
 """(tokens, d): one vector a token, as the model's first layer reads it."""
@@ -93,42 +93,26 @@ def as_body(request: Mapping[str, Any], vectors: Vectors) -> dict[str, Any]:
 
 def _rows(folder: Path, ids: Sequence[int]) -> Vectors:
     """Rows of the table, float32; of the file, only what they are stored in is read."""
-    file, entry, base = _table(folder)
-    try:
-        stored = _STORED[entry["dtype"]]
-        rows, width = entry["shape"]
-        start = base + entry["data_offsets"][0]
-        table = np.memmap(file, dtype=stored, mode="r", offset=start, shape=(rows, width))
-    except (KeyError, TypeError, ValueError, OSError) as error:
-        raise ServingError(
-            f"{file}: its embeddings ({entry.get('dtype')} {entry.get('shape')}) cannot be read; "
-            "take the model's weights in bfloat16, float16 or float32"
-        ) from error
-    if not ids or not 0 <= min(ids) <= max(ids) < rows:
-        raise ServingError(f"{folder} has embeddings of {rows:,} tokens; others were asked for")
-    found = table[list(ids)]
-    if entry["dtype"] == "BF16":  # the upper half of a float32
-        return (found.astype(np.uint32) << np.uint32(16)).view(np.float32)
-    return found.astype(np.float32)
-
-
-def _table(folder: Path) -> tuple[Path, dict[str, Any], int]:
-    """The file with the table, what its header says of it, and where the file's data begin."""
-    try:
-        headers = [(file, *read_header(file)) for file in sorted(folder.glob("*.safetensors"))]
-    except OSError as error:
-        raise ServingError(
-            f"{folder}: its weights cannot be read ({error}); fetch it again"
-        ) from error
-    found = [
-        (file, tensor, start)
-        for file, tensors, start in headers
-        for name, tensor in tensors.items()
+    tables = [
+        found
+        for name, found in loaded_tensors(folder).items()
         if name == TABLE or name.endswith(f".{TABLE}")
     ]
-    if len(found) != 1:
+    try:
+        ((file, table),) = tables
+        data = file.stat().st_size - max(one["data_offsets"][1] for one in tensors(file).values())
+        place, shape = data + table["data_offsets"][0], tuple(table["shape"])
+        rows = np.memmap(file, _STORED[table["dtype"]], mode="r", offset=place, shape=shape)
+    except (KeyError, OSError, TypeError, ValueError) as error:
         raise ServingError(
-            f"{folder} has {len(found)} tensors called {TABLE}, where one is the table of "
-            "embeddings; take a decoder with its weights as safetensors"
+            f"{folder} has no table of embeddings ({TABLE}) in bfloat16, float16 or float32, or "
+            "several; take a decoder with such weights"
+        ) from error
+    if not ids or not 0 <= min(ids) <= max(ids) < len(rows):
+        raise ServingError(
+            f"{folder} has embeddings of {len(rows):,} tokens; others were asked for"
         )
-    return found[0]
+    found = rows[list(ids)]
+    if table["dtype"] == "BF16":  # the upper half of a float32
+        return (found.astype(np.uint32) << np.uint32(16)).view(np.float32)
+    return found.astype(np.float32)

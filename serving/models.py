@@ -14,25 +14,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from serving import folders, gguf, packages
+from serving import folders, gguf
 from serving.errors import ServingError
 from serving.folders import FileRecord, OnBytes, check_folder, digest_of, fingerprint
 from serving.home import alone, write
 
 SUFFIX = ".manifest.json"
 """A model's manifest is `models_dir/NAME` with this at the end."""
-
-NO_JUDGES: Final = {
-    "smollm2-135m-instruct": "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
-}
-"""Models that neither judge nor split texts into claims: name in profiles -> SHA-256 of the GGUF.
-
-The packaged one is near chance as a judge, and gives the prompt's examples back in place of claims.
-"""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -223,18 +214,6 @@ def registered(models_dir: Path) -> list[Model]:
     ]
 
 
-def judges(name: str, models_dir: Path) -> bool:
-    """Whether a model may judge, by the file that it was made from, else by its name.
-
-    Raises:
-        ServingError: Its manifest is damaged.
-    """
-    known = read_manifest(name, models_dir)
-    if known is None:
-        return name not in NO_JUDGES
-    return known.source.sha256 not in NO_JUDGES.values()
-
-
 def manifest(name: str, models_dir: Path) -> Manifest:
     """The manifest of a registered model. Raises ServingError for others, or a damaged one."""
     known = read_manifest(name, models_dir)
@@ -314,7 +293,8 @@ def _differences(before: dict[str, FileRecord], now: dict[str, FileRecord]) -> l
 
 def _unknown(name: str, models_dir: Path) -> str:
     names = ", ".join(model.name for model in registered(models_dir)) or "none yet"
-    how = f"add it: contested models add FOLDER --name {name}"
-    if name in packages.known():
-        how = "fetch it: scripts/fetch_models.sh --profile PROFILE"
-    return f"there is no model '{name}' in {models_dir} (registered: {names}); {how}"
+    return (
+        f"there is no model '{name}' in {models_dir} (registered: {names}); add it: contested"
+        f" models add FOLDER --name {name}, or, for a CPU profile, fetch it:"
+        " scripts/fetch_models.sh --profile PROFILE"
+    )

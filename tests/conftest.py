@@ -137,23 +137,23 @@ def _shared(model: Model, options: EngineOptions, home: Path) -> State:
     session = os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else os.getpid()
     home.mkdir(exist_ok=True)
     cores = os.sched_getaffinity(0)
-    with FileLock(home / "lock"):
-        if not detached.running(home):
+    with FileLock(home / "lock"), pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CONTESTED_HOME", str(home))
+        if not detached.running():
             os.sched_setaffinity(0, {max(cores)})
-            asyncio.run(detached.start(model, options, home=home))
+            asyncio.run(detached.start(model, options))
             os.sched_setaffinity(0, cores)
-            line = [sys.executable, "-c", STOP_AFTER, str(session), str(home)]
+            line = [sys.executable, "-c", STOP_AFTER, str(session)]
             subprocess.Popen(line, start_new_session=True)  # outlives the group, if that is killed
-    (state,) = detached.running(home)
+        (state,) = detached.running()
     return state
 
 
 STOP_AFTER = """
 import psutil, sys
-from pathlib import Path
 from serving import detached
 psutil.wait_procs([psutil.Process(int(sys.argv[1]))])
-detached.stop(home=Path(sys.argv[2]))
+detached.stop()
 """
 
 

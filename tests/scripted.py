@@ -77,9 +77,6 @@ class Scripted:
         delay_s: How long each completion takes.
         key: What requests must carry; empty admits everyone.
         model, port: What it serves, and where; a free port if 0.
-        llama_cpp: Log-probability of each token of a llama.cpp server, for label requests; empty
-            for vLLM.
-        healthy: What its health page says.
         elsewhere: Where a fault of 307 sends the client.
         refuses: Whether a prompt is refused with status 400.
         faults: Status codes for the next completions, one each; 0 drops the connection, 200 sends
@@ -97,8 +94,6 @@ class Scripted:
     key: str = KEY
     model: str = MODEL
     port: int = 0
-    llama_cpp: dict[int, float] = field(default_factory=dict)
-    healthy: bool = True
     elsewhere: str = ""
     refuses: Callable[[str], bool] = lambda _: False
     faults: list[int] = field(default_factory=list)
@@ -154,14 +149,6 @@ class Scripted:
             ]
             first = entries[0] | {"top_logprobs": entries}
             logprobs = {"content": [first], "refusal": None}
-        elif "top_logprobs" in request:
-            text = "S"
-            likely = sorted(self.llama_cpp.items(), key=lambda each: -each[1])
-            entries = [
-                {"id": token, "token": chr(token), "logprob": logprob, "bytes": None}
-                for token, logprob in likely[: request["top_logprobs"]]
-            ]
-            logprobs = {"content": [entries[0] | {"top_logprobs": entries}]}
         else:
             text = self.reply(request)
         cut = len(text.split()) > request["max_tokens"]
@@ -200,12 +187,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         if self.path == "/health":
-            self._send(200 if self.script.healthy else 503, {})
+            self._send(200, {})
         elif not self._admitted():
             self._send(401, {"error": {"message": "bad key"}})
-        elif self.path == "/props" and self.script.llama_cpp:
-            self._send(200, {"build_info": "b1-scripted", "model_path": "/nowhere/x.gguf"})
-        elif self.path == "/version" and not self.script.llama_cpp:
+        elif self.path == "/version":
             self._send(200, {"version": "scripted"})
         elif self.path == "/v1/models":
             card: dict[str, Any] = {
@@ -214,9 +199,6 @@ class _Handler(BaseHTTPRequestHandler):
                 "root": self.script.root,
                 "max_model_len": self.script.context,
             }
-            if self.script.llama_cpp:
-                card = {"id": self.script.model, "object": "model", "owned_by": "llamacpp"}
-                card["meta"] = {"n_ctx": self.script.context, "ftype": "Q4_K - Medium"}
             self._send(200, {"object": "list", "data": [card]})
         else:
             self._send(404, {"error": {"message": f"no {self.path}"}})
@@ -231,7 +213,7 @@ class _Handler(BaseHTTPRequestHandler):
         if not self._admitted():
             self._send(401, {"error": {"message": "bad key"}})
         elif self.path == "/tokenize":
-            ids = list(body["content" if self.script.llama_cpp else "prompt"].encode())
+            ids = list(body["prompt"].encode())
             self._send(200, {"count": len(ids), "tokens": ids})
         else:
             answer = self.script.answer(body)

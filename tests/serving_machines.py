@@ -8,7 +8,6 @@ A10 = ("NVIDIA A10", 22.5)
 A6000 = ("NVIDIA RTX A6000", 48.0)
 L40S = ("NVIDIA L40S", 48.0)
 H100 = ("NVIDIA H100 80GB HBM3", 79.6)
-SLICE = ("MIG 3g.40gb", 39.2)
 
 
 def cards(*kinds: tuple[str, float], used: tuple[float, ...] = ()) -> list[Gpu]:
@@ -16,7 +15,7 @@ def cards(*kinds: tuple[str, float], used: tuple[float, ...] = ()) -> list[Gpu]:
     used += (0.4,) * (len(kinds) - len(used))
     newer = {L40S[0]: 8.9, H100[0]: 9.0}
     return [
-        Gpu(f"GPU-{number}", name, gib, gib - taken, name.startswith("MIG"), newer.get(name, 8.6))
+        Gpu(f"GPU-{number}", name, gib, gib - taken, newer.get(name, 8.6))
         for number, ((name, gib), taken) in enumerate(zip(kinds, used, strict=True))
     ]
 
@@ -31,7 +30,6 @@ MACHINES: dict[str, list[Gpu]] = {
     "2 x 80 GB": cards(H100, H100),
     "8 x 80 GB": cards(*[H100] * 8),
     "24 GB and 80 GB": cards(A10, H100),
-    "MIG: 2 x 40 GB": cards(SLICE, SLICE),
 }
 """Machine -> its GPUs, in CUDA's order."""
 

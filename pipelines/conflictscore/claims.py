@@ -13,6 +13,7 @@ from pipelines import prompts
 from pipelines.conflictscore.settings import ClaimSource
 from pipelines.data.records import Document
 from pipelines.errors import InputError
+from pipelines.evidence.fitting import fit
 from pipelines.evidence.judgement import Truncation
 from pipelines.prompts import Prompt
 from pipelines.retrieval.bm25 import distinct_stems
@@ -124,8 +125,9 @@ async def decompose(
             "sentences as claims: --claims sentences"
         )
     salient, room = prompt.name.endswith("salient"), reply_tokens(response, client)
-    fitted = await client.fit(
+    fitted = await fit(
         response,
+        client,
         lambda text: prompt.messages(response=text, k=k),
         max_tokens=room,
         cut=cut,

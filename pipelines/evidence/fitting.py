@@ -1,11 +1,36 @@
-"""Texts that share one prompt, made to fit a model's context together."""
+"""Texts made to fit a model's context together with the prompt around them."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 
-from pipelines.evidence.judgement import Truncation
+from pipelines.evidence.judgement import Excerpt, Truncation
 from serving.client import Client
 from serving.errors import RequestError
 from serving.tokens import Message
+
+
+async def fit(
+    text: str,
+    client: Client,
+    render: Callable[[str], Sequence[Message]],
+    *,
+    max_tokens: int,
+    cut: bool,
+    name: str,
+) -> Excerpt:
+    """One text made to fit, as by `fit_together`; tokens are counted in a thread."""
+    if client.tokenizer is None or client.prompt_room(max_tokens) is None:
+        return Excerpt(text)
+    (fitted,), cuts = await asyncio.to_thread(
+        fit_together,
+        [text],
+        client,
+        lambda texts: render(texts[0]),
+        max_tokens=max_tokens,
+        cut=cut,
+        name=name,
+    )
+    return Excerpt(fitted, cuts[0].tokens, cuts[0].kept) if cuts else Excerpt(fitted)
 
 
 def fit_together(
@@ -37,19 +62,10 @@ def fit_together(
     Raises:
         RequestError: The prompt does not fit and texts may not be cut, or not without them either.
     """
-    tokenizer, context = client.tokenizer, client.model.context
-    if tokenizer is None or context is None:
+    tokenizer, room = client.tokenizer, client.prompt_room(max_tokens)
+    if tokenizer is None or room is None or client.fits(render(texts), max_tokens):
         return tuple(texts), ()
-    if client.fits(render(texts), max_tokens):
-        return tuple(texts), ()
-    room = context - max_tokens
-    if not cut:
-        needed = client.count(render(texts))
-        raise RequestError(
-            f"{name} are too long for {client.model.name}: the prompt has {needed:,} tokens, the "
-            f"context leaves {room:,} beside {max_tokens:,} for the reply; shorten them, raise "
-            "max_model_len in the profile, or allow --on-overflow cut"
-        )
+    one = len(texts) == 1
     safe = [tokenizer.defuse(text) for text in texts]
     lengths = [len(tokenizer.encode(text)) for text in safe]
 
@@ -64,9 +80,17 @@ def fit_together(
 
     if not fits(1):
         raise RequestError(
-            f"{name} do not fit {client.model.name}: without their texts, the prompt and "
-            f"{max_tokens:,} tokens for the reply already fill the context of {context:,} tokens; "
-            "raise max_model_len in the profile"
+            f"{name} {'does' if one else 'do'} not fit {client.model.name}: the prompt around "
+            f"{'it' if one else 'them'} and the reply alone fill the context of "
+            f"{client.model.context:,} tokens; raise max_model_len in the profile"
+        )
+    if not cut:
+        needed = client.count(render(texts))
+        raise RequestError(
+            f"{name} {'is' if one else 'are'} too long for {client.model.name}: the prompt has "
+            f"{needed:,} tokens, the context leaves {room:,} beside the reply; shorten "
+            f"{'it' if one else 'them'}, raise max_model_len in the profile, or allow "
+            "--on-overflow cut"
         )
     cap, too_long = 1, max(lengths)
     while too_long - cap > 1:

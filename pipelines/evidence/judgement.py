@@ -7,8 +7,6 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict
 
-from serving.calls import Excerpt
-
 
 class Relation(StrEnum):
     """How a document relates to a claim (ConflictScore, section 3 and Table 7).
@@ -102,6 +100,18 @@ class Judgement(BaseModel):
     def confidence(self) -> float | None:
         """Probability of the label given, in [0, 1]; None where the labeller gives none."""
         return (self.probabilities or {}).get(self.relation)
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """A text that fits the context; of one that was cut, the first `kept` of its `tokens`.
+
+    Both are 0 for a whole text, which need not be counted.
+    """
+
+    text: str
+    tokens: int = 0
+    kept: int = 0
 
 
 class Truncation(BaseModel):

@@ -17,11 +17,19 @@ from pydantic import BaseModel, create_model
 
 from pipelines import prompts
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import RELATIONS, Judgement, Judgements, Relation, Truncation
+from pipelines.evidence.fitting import fit
+from pipelines.evidence.judgement import (
+    RELATIONS,
+    Excerpt,
+    Judgement,
+    Judgements,
+    Relation,
+    Truncation,
+)
 from pipelines.evidence.labeller import identity_of
 from pipelines.prompts import Prompt
 from pipelines.text.words import folded
-from serving.calls import Excerpt, Sampling, Structured
+from serving.calls import Sampling, Structured
 from serving.client import Client
 from serving.schemas import told
 
@@ -149,8 +157,9 @@ class LlmLabeller:
 
     async def _fit(self, document: Document, claims: Sequence[str]) -> Excerpt:
         longest = max(claims, key=lambda claim: self.client.count(self.messages([""], claim)))
-        return await self.client.fit(
+        return await fit(
             document.as_read(),
+            self.client,
             lambda text: self.messages([text], longest),
             max_tokens=reply_tokens(self.mode, 1),
             cut=self.cut,

@@ -19,7 +19,7 @@ from pipelines.errors import InputError
 from pipelines.evidence.judgement import Judgement, Judgements, Relation, Truncation
 from pipelines.evidence.labeller import ClaimAndDocument, Labeller, label_pairs
 from pipelines.evidence.llm import LlmLabeller
-from serving.database import open_database
+from serving.cache import open_database
 from serving.home import default_home
 
 SCHEMA = """

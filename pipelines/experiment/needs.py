@@ -28,6 +28,9 @@ The profile is none of them, as it names the tagger too; likewise the folder of 
 cache, beside which judgements of the tagger are kept.
 """
 
+NO_JUDGES = frozenset({"smollm2-135m-instruct"})
+"""Models near chance as judges, which give the prompt's examples back in place of claims."""
+
 
 @dataclass(frozen=True)
 class Needs:
@@ -132,7 +135,7 @@ def _tagger_of(settings: JudgeSettings) -> str:
 def refuse_no_judge(options: ModelOptions, source: Source, instead: str) -> None:
     """Refuse a model that is known to be no judge, with an InputError, unless it is wanted."""
     name = source.model or source.profiled
-    if anyway(options) or source.endpoints or models.judges(name, source.models_dir):
+    if anyway(options) or source.endpoints or name not in NO_JUDGES:
         return
     raise InputError(
         f"{name} is too weak to judge, or to split texts into claims (see docs/results.md); take "

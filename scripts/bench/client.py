@@ -25,13 +25,14 @@ import inspect_process
 import psutil
 import stub_process
 import typer
+import uvloop
 from pydantic_core import to_json
 
 from pipelines.errors import InputError
 from pipelines.evidence.llm import REPLY_TOKENS, RelationReply
 from pipelines.madam_rag.data import SAMPLES, read
-from serving import loop, models
-from serving.backend import RunningEndpoints
+from serving import models
+from serving.backend import Backend
 from serving.cache import CompletionCache
 from serving.calls import Sampling, ServedIdentity
 from serving.client import Client
@@ -177,13 +178,13 @@ def measure(
         arms: dict[str, Callable[[], Took]] = {
             RAW: lambda: timed(work, by_sockets(work, urls)),
             PLAIN: lambda: timed(work, by_openai(work, urls[0])),
-            OURS: lambda: timed(work, ours(), loop.run),
+            OURS: lambda: timed(work, ours(), uvloop.run),
         }
         if peer:
             arms[INSPECT] = lambda: by_inspect(peer, work, urls[0], cached=False)
         for name in list(arms) if number % 2 else list(arms)[::-1]:
             took[name] = arms[name]()
-        took[OURS_AGAIN] = timed(work, ours(), loop.run)
+        took[OURS_AGAIN] = timed(work, ours(), uvloop.run)
         if peer:
             by_inspect(peer, work, urls[0], cached=True)  # fills its cache
             took[INSPECT_AGAIN] = by_inspect(peer, work, urls[0], cached=True)
@@ -242,7 +243,7 @@ async def by_openai(work: Work, url: str) -> None:
 async def by_ours(work: Work, tokenizer: ChatTokenizer, urls: Sequence[str], cache: Path) -> None:
     """Our client, which counts, sends, reads and keeps."""
     identity = ServedIdentity("stub", "stub", "stub", CONTEXT)
-    backend = RunningEndpoints([Endpoint(url, "", "stub") for url in urls])
+    backend = Backend([Endpoint(url, "", "stub") for url in urls])
     with CompletionCache(cache) as store:
         client = Client(identity, tokenizer, store, backend, concurrency=work.in_flight)
         try:

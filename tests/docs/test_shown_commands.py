@@ -29,7 +29,7 @@ from serving import models, processor
 from serving.calls import Sampling
 from serving.client import Client
 from serving.detached import State
-from serving.gpus import any_gpu
+from serving.gpus import visible
 from serving.models import Model, read_manifest, write_manifest
 from serving.tokens import Message
 
@@ -228,7 +228,7 @@ def test_what_is_shown_runs(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    if any_gpu():
+    if visible():
         pytest.skip("the commands are shown for a machine without a GPU; this one has one")
     place: Place = request.getfixturevalue(
         "without_server" if case.text.startswith(APART) else "with_server"

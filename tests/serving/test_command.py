@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from serving import command as module
-from serving.command import arguments, command
+from serving import server as module
 from serving.models import Model
 from serving.profile import EngineOptions
-from serving.server import variables
+from serving.server import arguments, command, variables
 from serving.templates import on_a_fixed_day
 
 

@@ -39,8 +39,8 @@ def stand_in(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
     (MODEL.path / "config.json").write_text("{}")
     monkeypatch.setattr(detached, "answers", partial(answers, timeout_s=0.5))
     yield tmp_path / "stand-in"
-    for owner in {state.job.owner for state in detached.running(home)}:
-        detached.stop(home=home, owner=owner)
+    for owner in {state.job.owner for state in detached.running()}:
+        detached.stop(owner=owner)
     assert programs(tmp_path / "stand-in") == []
 
 
@@ -97,10 +97,12 @@ async def test_a_busy_server_is_waited_for_no_longer_than_a_start(
     state = the_state()
     # Patience is no part of what makes an answer, but of what a server is known by.
     held = replace(state, job=state.job.model_copy(update={"options": short}))
-    monkeypatch.setattr(detached, "running", lambda _: [held])
-    with pytest.raises(ServingError, match=f"waited 1 s .* busy .* end it with: kill {state.pid}"):
-        await detached.find("d", short)
-    monkeypatch.undo()
+    with monkeypatch.context() as patched:
+        patched.setattr(detached, "running", lambda: [held])
+        with pytest.raises(
+            ServingError, match=f"waited 1 s .* busy .* end it with: kill {state.pid}"
+        ):
+            await detached.find("d", short)
     program.kill()
 
 
@@ -114,7 +116,7 @@ async def test_of_those_who_start_together_one_starts_and_all_get_it(
     assert others == [one, one]
     assert len(programs(stand_in)) == starts(home) == 1
     assert len(said) >= 3, "all are told how far it is"
-    assert set(said) <= {"m: waiting for a server that starts", "m: starting", "m: ready"}
+    assert set(said) <= {"m: starting", "m: loading weights", "m: ready"}
 
 
 async def test_whoever_waited_for_a_start_that_fails_starts_it_itself(
@@ -168,7 +170,7 @@ async def test_the_server_of_a_job_that_ended_is_gone_before_another_starts(
     stand_in: Path, home: Path
 ) -> None:
     job = subprocess.Popen([sys.executable, "-c", JOB, OPTIONS.model_dump_json()])  # noqa: ASYNC220
-    await until(lambda: any(state.endpoints for state in detached.running(home)))
+    await until(lambda: any(state.endpoints for state in detached.running()))
     (program,) = programs(stand_in)
     program.suspend()  # so that it does not end at once
     job.kill()

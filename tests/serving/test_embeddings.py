@@ -13,7 +13,7 @@ import pytest_asyncio
 from scripted import KEY, MODEL, Scripted
 from tiny_decoders import SIZES, decoder, token_ids
 
-from serving.backend import RunningEndpoints
+from serving.backend import Backend
 from serving.cache import CompletionCache
 from serving.calls import Sampling, ServedIdentity
 from serving.client import Client
@@ -95,13 +95,13 @@ def test_a_folder_without_a_table_is_refused(tmp_path: Path) -> None:
     from safetensors.numpy import save_file
 
     (tmp_path / "config.json").write_text('{"model_type": "llama"}')
-    with pytest.raises(ServingError, match="has 0 tensors called embed_tokens"):
+    with pytest.raises(ServingError, match="has no table of embeddings"):
         embed(tmp_path, [1])
     save_file({"model.embed_tokens.weight": np.zeros((4, 2), np.int8)}, tmp_path / "a.safetensors")
-    with pytest.raises(ServingError, match=r"I8 \[4, 2\]"):
+    with pytest.raises(ServingError, match="no table of embeddings"):
         embed(tmp_path, [1])
     (tmp_path / "a.safetensors").write_bytes(b"\x09" + b"\0" * 7 + b"not json!")
-    with pytest.raises(ServingError, match="a broken safetensors header"):
+    with pytest.raises(ServingError, match="is no safetensors file"):
         embed(tmp_path, [1])
 
 
@@ -122,7 +122,7 @@ async def client(endpoint: Scripted, tmp_path: Path) -> AsyncIterator[Client]:
     endpoint.reply = lambda _: "a reply}"
     with CompletionCache(tmp_path / "c.sqlite") as store:
         identity = ServedIdentity(MODEL, "digest", "scripted engine", None)
-        backend = RunningEndpoints([Endpoint(endpoint.url, KEY, MODEL)])
+        backend = Backend([Endpoint(endpoint.url, KEY, MODEL)])
         client = Client(identity, None, store, backend)
         yield client
         await client.close()

@@ -17,8 +17,9 @@ import pytest
 import pytest_asyncio
 from pydantic import BaseModel
 
+from pipelines.evidence.fitting import fit
 from serving import models
-from serving.backend import RunningEndpoints
+from serving.backend import Backend
 from serving.cache import CompletionCache
 from serving.calls import Sampling, ServedIdentity
 from serving.client import Client
@@ -81,13 +82,14 @@ def served(
     profile = strict(load("cpu-small"), folder.parent)
     options = profile.engine(smollm2.name)
     options = options.model_copy(update={"max_model_len": CONTEXT, "kv_cache_gib": 0.25})
-    home = tmp_path_factory.mktemp("home")
     cores = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {max(cores)})  # beside another worker it would wait for both cores
-    (endpoint,) = asyncio.run(start(model, options, home=home, owner=os.getpid()))
-    os.sched_setaffinity(0, cores)
-    yield Served(model=model, endpoint=endpoint, reference=reference)
-    stop(home=home, owner=os.getpid())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CONTESTED_HOME", str(tmp_path_factory.mktemp("home")))
+        (endpoint,) = asyncio.run(start(model, options, owner=os.getpid()))
+        os.sched_setaffinity(0, cores)
+        yield Served(model=model, endpoint=endpoint, reference=reference)
+        stop(owner=os.getpid())
 
 
 @pytest_asyncio.fixture
@@ -95,7 +97,7 @@ async def client(served: Served, tmp_path: Path) -> AsyncIterator[Client]:
     identity = ServedIdentity(served.model.name, served.model.digest, "strict", CONTEXT)
     tokenizer = ChatTokenizer.from_folder(served.model.path)
     with CompletionCache(tmp_path / "c.sqlite") as store:
-        client = Client(identity, tokenizer, store, RunningEndpoints([served.endpoint]))
+        client = Client(identity, tokenizer, store, Backend([served.endpoint]))
         yield client
         await client.close()
 
@@ -236,8 +238,8 @@ async def test_a_text_that_does_not_fit_is_cut_where_allowed_and_else_refused(
         return ask(f"Read this.\n{part}\nAnswer.")
 
     with pytest.raises(RequestError, match=r"document 'd1' is too long .* --on-overflow cut"):
-        await client.fit(text, render, max_tokens=5, cut=False, name="document 'd1'")
-    fitted = await client.fit(text, render, max_tokens=5, cut=True, name="document 'd1'")
+        await fit(text, client, render, max_tokens=5, cut=False, name="document 'd1'")
+    fitted = await fit(text, client, render, max_tokens=5, cut=True, name="document 'd1'")
     assert text.startswith(fitted.text)
     assert fitted.kept < fitted.tokens
     used = client.count(render(fitted.text)) + 5

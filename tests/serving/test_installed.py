@@ -43,7 +43,7 @@ def test_a_gpu_counts_where_torch_can_use_it(
         (tmp_path / "version.py").write_text(text)
     spec = ModuleSpec("torch", None, origin=str(tmp_path / "__init__.py"))
     monkeypatch.setattr(module, "find_spec", lambda _: spec)
-    monkeypatch.setattr(module, "any_gpu", lambda: gpu)
+    monkeypatch.setattr(module, "visible", lambda: [gpu] if gpu else [])
     assert torch_device() == device
     monkeypatch.setattr(module, "find_spec", lambda _: None)
     assert torch_device() == "cpu"

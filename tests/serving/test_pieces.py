@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
 from serving.models import Model
-from serving.pieces import PIECE, Pieces, pieces
-from serving.tokens import ChatTokenizer
+from serving.tokens import PIECE, ChatTokenizer, Pieces, pieces
 
 CORPUS = [
     "The river is long. It's 1,250 km — so the survey of 1923 said…\n\nNobody asked why.",

@@ -1,6 +1,7 @@
 """Which GPUs models are given: by hand, on the machines of the docs, and on machines at random."""
 
 import asyncio
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,10 +10,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from serving_machines import A10, A6000, H100, L40S, MACHINES, SLICE, cards, table
+from serving_machines import A10, A6000, H100, L40S, cards, table
 
 from serving import connect, detached, placement, server
 from serving.connect import Source
+from serving.detached import Job
 from serving.errors import ServingError
 from serving.gpus import Gpu
 from serving.models import Model
@@ -47,7 +49,6 @@ def given_to(seats: Sequence[Seat]) -> list[str]:
 
 
 def test_the_docs_show_where_every_profile_goes_on_every_machine() -> None:
-    assert len(MACHINES) >= 10
     assert table() in DOCS.read_text(), table()
 
 
@@ -107,15 +108,6 @@ def test_copies_over_several_cards_want_cards_of_one_kind() -> None:
     assert four.refused["writer"].startswith("writer needs 4 GPUs of one kind with 18 GiB")
 
 
-def test_a_process_computes_on_one_slice_and_ours_on_the_first() -> None:
-    slices = cards(SLICE, SLICE)
-    assert "writer" in place(lab((2, 18.0, 1)), slices).refused
-    one = place(lab((1, 18.0, 1), salience=20.0), slices)
-    assert given_to(one.engines["writer"]) == ["1"]
-    assert one.devices("salience") == ("cuda:0",)
-    assert "salience" in place(lab((1, 18.0, 1), salience=40.0), slices).refused
-
-
 def test_a_decoder_that_no_card_holds_is_split_over_the_fewest() -> None:
     found = place(lab((1, 18.0, 1), salience=40.0), cards(*[A10] * 4))
     # (40 - 4) / 3 + 4 = 16 GiB on each of three; on two it would be 22.
@@ -140,15 +132,9 @@ def test_running_servers_keep_their_seats_and_memory_in_use_is_not_given() -> No
     assert "judge" in place(profile, cards(A10, A10, used=(0.4, 20.5))).refused
 
 
-def test_gpus_that_cannot_be_asked_are_taken_to_be_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(placement, "visible", lambda: None)
-    (seat,) = placement.here(load("llama-3.3-70b")).engines["llama-3.3-70b-instruct"]
-    assert (seat.gpus, seat.share) == (("0", "1", "2", "3"), MOST)
-
-
 @st.composite
 def machines(draw: st.DrawFn) -> list[Gpu]:
-    kinds = draw(st.lists(st.sampled_from([A10, A6000, H100, SLICE]), max_size=8))
+    kinds = draw(st.lists(st.sampled_from([A10, A6000, H100]), max_size=8))
     used = tuple(draw(st.floats(0.3, gib)) for _, gib in kinds)
     return cards(*kinds, used=used)
 
@@ -184,7 +170,6 @@ def test_nothing_is_given_twice_and_everyone_has_what_it_needs(
                 given = seat.share * by_id[gpu].memory_gib
                 assert given >= (options.gpu_memory_gib or 0) - 0.1
                 taken[gpu] += given
-            assert len(seat.gpus) == 1 or not any(by_id[gpu].slice for gpu in seat.gpus)
     for seat in found.local.values():
         for gpu in seat.gpus:
             taken[gpu] += seat.gib
@@ -215,60 +200,39 @@ async def test_each_server_sees_its_gpus_alone_and_takes_its_share(
     ]
 
 
-async def test_servers_that_share_a_gpu_start_one_after_the_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    events: list[str] = []
+async def test_of_servers_that_share_a_gpu_only_one_starts(home: Path) -> None:
+    """The turn of one that dies ends with its process."""
+    waiting = detached.Note(status="m: another server starts on its GPU; waiting")
 
-    async def start(self: server.LocalServer) -> None:
-        events.append(f"{self.model.name} starts")
-        await asyncio.sleep(0.3)
-        events.append(f"{self.model.name} is ready")
+    def job(*gpus: str) -> Job:
+        seats = (Seat(gpus=gpus, gib=20, share=0.5),)
+        model = Model("m", home, "0")
+        return Job(
+            model=model, options=EngineOptions(), engine="e", home=home, logs=home, seats=seats
+        )
 
-    monkeypatch.setattr(server.LocalServer, "start", start)
-    monkeypatch.setenv("CONTESTED_HOME", str(tmp_path))
-    options = EngineOptions(gpu_memory_gib=18)
-
-    async def begin(name: str, *gpus: str) -> None:
-        seat = Seat(gpus=gpus, gib=20, share=0.5)
-        model = Model(name, tmp_path, "0")
-        await server.start_all(model, options, tmp_path, seats=[seat], on_status=events.append)
-
-    first = asyncio.create_task(begin("a", "GPU-0", "GPU-1"))
-    await asyncio.sleep(0.1)
-    await asyncio.gather(first, begin("b", "GPU-1", "GPU-2"), begin("c", "GPU-3"))
-    waiting = "b: another server starts on its GPU; waiting"
-    assert events[:3] == ["a starts", waiting, "c starts"], "only who needs its GPU waits"
-    assert events.index("a is ready") < events.index("b starts")
-
-
-async def test_a_turn_ends_with_the_process_that_has_it(tmp_path: Path) -> None:
-    lock = tmp_path / "servers" / "gpu.lock"
-    lock.parent.mkdir()
-    code = f"""if True:
-        import fcntl, time
-        file = open({str(lock)!r}, "w")
-        fcntl.flock(file, fcntl.LOCK_EX)
+    code = """if True:
+        import sys, time
+        from serving import detached
+        held = detached.turns(detached.Job.model_validate_json(sys.argv[1]))
         print("held", flush=True)
         time.sleep(60)
     """
+    first = job("GPU-0", "GPU-1").model_dump_json()
     holder = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", code, stdout=asyncio.subprocess.PIPE
+        sys.executable, "-c", code, first, stdout=asyncio.subprocess.PIPE
     )
     assert holder.stdout is not None
     await holder.stdout.readline()
-    waited: list[bool] = []
-
-    async def enter() -> None:
-        async with server.turn(lock, lambda: waited.append(True)):
-            pass
-
-    task = asyncio.create_task(enter())
-    await asyncio.sleep(0.1)
-    assert waited == [True]
-    assert not task.done()
+    detached.turns(job("GPU-2")).close()
+    second = asyncio.create_task(asyncio.to_thread(detached.turns, job("GPU-1", "GPU-2")))
+    note = home / "servers" / f"{os.getpid()}.json"
+    while not note.exists():  # noqa: ASYNC110
+        await asyncio.sleep(0.02)
+    assert detached.Note.model_validate_json(note.read_bytes()) == waiting
+    assert not second.done()
     holder.kill()
-    await asyncio.wait_for(task, 30)
+    (await asyncio.wait_for(second, 30)).close()
     await holder.wait()
 
 

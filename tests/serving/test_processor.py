@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from serving import processor
-from serving.command import arguments
 from serving.connect import Source, numerics
 from serving.models import Model
 from serving.processor import Precision, cpu_precision
 from serving.profile import EngineOptions, load
+from serving.server import arguments
 
 EPYC_MILAN = """processor\t: 0
 vendor_id\t: AuthenticAMD

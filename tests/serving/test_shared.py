@@ -22,7 +22,7 @@ import pytest
 from commands import Contested
 
 from serving import detached
-from serving.backend import Backend, DetachedServers, OnDemand
+from serving.backend import OnDemand
 from serving.connect import Source, backend, resolve, shared_servers
 from serving.detached import Job, Note, State, end_with
 from serving.endpoint import Endpoint
@@ -71,15 +71,15 @@ def noted(job: Job, pid: int) -> State:
 
 
 @pytest.mark.parametrize("fault", ["dead", "another process", "not JSON", "another format"])
-def test_stale_state_files_are_removed(tmp_path: Path, fault: str) -> None:
+def test_stale_state_files_are_removed(home: Path, fault: str) -> None:
     with subprocess.Popen(["true"]) as gone:
         gone.wait()
     # "another process": this very process lives, but it is no detached server.
-    state = noted(job(tmp_path), gone.pid if fault == "dead" else os.getpid())
-    file = tmp_path / "servers" / f"{state.pid}.json"
+    state = noted(job(home), gone.pid if fault == "dead" else os.getpid())
+    file = home / "servers" / f"{state.pid}.json"
     if fault in {"not JSON", "another format"}:
         file.write_text("{" if fault == "not JSON" else '{"version": 2}')
-    assert asyncio.run(detached.find("d", OPTIONS, tmp_path)) == []
+    assert asyncio.run(detached.find("d", OPTIONS)) == []
     assert not file.exists()
 
 
@@ -98,7 +98,7 @@ def test_a_step_of_the_clock_loses_no_server(
     began, now = psutil.Process.create_time, time.time
     monkeypatch.setattr(psutil.Process, "create_time", lambda process: began(process) + step)
     monkeypatch.setattr(time, "time", lambda: now() + step)
-    assert detached.running(home) == detached.stop(home=home) == [state]
+    assert detached.running() == detached.stop() == [state]
     assert process.poll() is not None or not psutil.pid_exists(process.pid)
 
 
@@ -110,8 +110,8 @@ def test_a_step_of_the_clock_loses_no_server(
 def test_a_damaged_file_loses_no_server(content: str, home: Path) -> None:
     with holding(job(home, os.getpid())) as (holder, state):
         (home / "servers" / f"{holder.pid}.json").write_text(content)
-        assert detached.stop(home=home) == [], "it runs for this process"
-        (stopped,) = detached.stop(home=home, owner=os.getpid())
+        assert detached.stop() == [], "it runs for this process"
+        (stopped,) = detached.stop(owner=os.getpid())
     assert (stopped.job, stopped.pid, stopped.endpoints) == (state.job, holder.pid, ())
     assert list((home / "servers").iterdir()) == []
 
@@ -135,19 +135,24 @@ def test_another_process_under_the_number_of_a_dead_one_is_not_taken_for_it(
     line = [job(home).model_dump_json() if part == "JOB" else part for part in line]
     with subprocess.Popen([*SLEEP, *line]) as other:
         noted(job(home), other.pid)
-        assert detached.running(home) == []
+        assert detached.running() == []
         other.kill()
     assert list((home / "servers").iterdir()) == []
 
 
 def test_a_home_under_two_names_is_one(
-    home: Path, tmp_path: Path, holder: "tuple[subprocess.Popen[bytes], State]"
+    home: Path,
+    tmp_path: Path,
+    holder: "tuple[subprocess.Popen[bytes], State]",
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     (tmp_path / "link").symlink_to(home)
-    assert detached.running(tmp_path / "link") == [holder[1]]
+    monkeypatch.setenv("CONTESTED_HOME", str(tmp_path / "link"))
+    assert detached.running() == [holder[1]]
     (tmp_path / "other/servers").mkdir(parents=True)
     shutil.copytree(home / "servers", tmp_path / "other/servers", dirs_exist_ok=True)
-    assert detached.running(tmp_path / "other") == []
+    monkeypatch.setenv("CONTESTED_HOME", str(tmp_path / "other"))
+    assert detached.running() == []
 
 
 @pytest.mark.parametrize("owner", [None, os.getpid(), 1], ids=["nobody", "this", "another"])
@@ -156,9 +161,9 @@ async def test_only_the_process_it_runs_for_finds_a_server(
 ) -> None:
     monkeypatch.setattr(detached, "answers", AsyncMock(return_value=True))
     with holding(job(home, owner)) as (_, state):
-        found = await detached.find("d", OPTIONS, home)
+        found = await detached.find("d", OPTIONS)
         assert found == ([] if owner == 1 else [Endpoint("http://127.0.0.1:9/v1", "k", "m")])
-        assert detached.running(home) == [state]
+        assert detached.running() == [state]
 
 
 @pytest.mark.usefixtures("holder")
@@ -172,10 +177,10 @@ def test_a_server_is_ready_once_it_answers(
 
 def test_what_runs_for_a_process_is_stopped_by_it_alone(home: Path) -> None:
     with holding(job(home, 1)) as (holder, state):
-        assert detached.stop(home=home) == []
-        assert detached.stop(home=home, owner=2) == []
+        assert detached.stop() == []
+        assert detached.stop(owner=2) == []
         assert holder.poll() is None
-        assert detached.stop(home=home, owner=1) == [state]
+        assert detached.stop(owner=1) == [state]
 
 
 @pytest.mark.parametrize("end", ["terminate", "kill"])
@@ -224,7 +229,7 @@ async def test_within_the_block_one_start_serves_all_clients(
     with shared_servers():
         client = backend(resolved, source, tmp_path, lambda _: None)
         assert started == [], "it starts when the first question is asked"
-        assert await client.endpoints() == await client.endpoints() == (endpoint,)
+        assert await client.endpoints() == await client.endpoints() == [endpoint]
         await client.close()
     (only,) = started
     assert (only["model"], only["owner"], only["logs"]) == (smollm2.name, os.getpid(), tmp_path)
@@ -232,7 +237,7 @@ async def test_within_the_block_one_start_serves_all_clients(
 
 @pytest.mark.parametrize("early", [True, False])
 async def test_a_start_that_is_interrupted_leaves_no_process(
-    early: bool, smollm2: Model, home: Path, monkeypatch: pytest.MonkeyPatch
+    early: bool, smollm2: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whether it came to start one, or was still looking for one that runs."""
     spawned: list[subprocess.Popen[str]] = []
@@ -252,10 +257,7 @@ async def test_a_start_that_is_interrupted_leaves_no_process(
     monkeypatch.setattr(detached, "_spawn", spawn)
     monkeypatch.setattr(detached, "find", find)
 
-    async def start() -> Backend:
-        return DetachedServers(await detached.start(smollm2, OPTIONS, home=home))
-
-    servers = OnDemand(start)
+    servers = OnDemand(lambda: detached.start(smollm2, OPTIONS))
     asked = asyncio.ensure_future(servers.endpoints())
     await asyncio.to_thread(begun.wait, 10)
     asked.cancel()
@@ -268,7 +270,7 @@ async def test_a_start_that_is_interrupted_leaves_no_process(
 async def test_a_start_that_fails_is_not_tried_by_each_who_waits() -> None:
     starts: list[int] = []
 
-    async def start() -> Backend:
+    async def start() -> list[Endpoint]:
         starts.append(1)
         raise ServingError("no memory")
 
@@ -281,13 +283,13 @@ async def test_a_start_that_fails_is_not_tried_by_each_who_waits() -> None:
 
 
 async def test_a_start_ahead_fails_only_whoever_needs_it_and_ends_with_its_client() -> None:
-    async def fail() -> Backend:
+    async def fail() -> list[Endpoint]:
         raise ServingError("no memory")
 
-    async def start() -> Backend:
-        return DetachedServers([])
+    async def start() -> list[Endpoint]:
+        return []
 
-    async def hang() -> Backend:
+    async def hang() -> list[Endpoint]:
         begun.set()
         try:
             await asyncio.sleep(60)
@@ -298,7 +300,7 @@ async def test_a_start_ahead_fails_only_whoever_needs_it_and_ends_with_its_clien
     begun, ended = asyncio.Event(), asyncio.Event()
     together: list[OnDemand] = []
     needed, failing, hanging = (OnDemand(each, together) for each in (start, fail, hang))
-    assert await needed.endpoints() == ()
+    assert await needed.endpoints() == []
     await begun.wait()
     await hanging.close()
     assert ended.is_set()
@@ -310,7 +312,7 @@ async def test_a_server_that_was_given_up_is_said_at_once(
     holder: "tuple[subprocess.Popen[bytes], State]",
 ) -> None:
     process, state = holder
-    servers = DetachedServers(state.endpoints)
+    servers = OnDemand(lambda: detached.find("d", OPTIONS))
     await servers.recover(state.endpoints[0])  # it is being restarted
     process.kill()
     process.wait()

@@ -160,7 +160,7 @@ def test_builds_fit_the_device(
 ) -> None:
     monkeypatch.setattr(doctor, "engine_version", lambda: engine)
     monkeypatch.setattr(doctor, "built_for_gpus", lambda: cuda)
-    monkeypatch.setattr(doctor, "any_gpu", lambda: gpu)
+    monkeypatch.setattr(doctor, "visible", lambda: [gpu] if gpu else [])
     found = by_name(findings(profile, tmp_path))
     assert found["builds"].state == state
     assert says in found["builds"].says

@@ -11,8 +11,9 @@ from pipelines.conflicts.pipeline import fit_sources
 from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.strategies import TypePrompt, Writer, writer
 from pipelines.conflicts.taxonomy import ConflictType
-from pipelines.evidence.judgement import Truncation
-from serving.backend import RunningEndpoints
+from pipelines.evidence.fitting import fit
+from pipelines.evidence.judgement import Excerpt, Truncation
+from serving.backend import Backend
 from serving.cache import CompletionCache
 from serving.calls import ServedIdentity
 from serving.client import Client
@@ -32,7 +33,7 @@ def writing(
         ServedIdentity("small", "digest", "engine", context),
         None if model is None else ChatTokenizer.from_folder(model.path),
         CompletionCache(folder / "c.sqlite"),
-        RunningEndpoints([]),
+        Backend([]),
     )
     return writer(client, SETTINGS, overrides)
 
@@ -147,3 +148,24 @@ def test_any_script(smollm2: Model, tmp_path: Path, text: str) -> None:
     assert text.startswith(found.sources[0].text)
     assert found.sources[0].text
     assert tokens(found, by) + by.reply_tokens <= 2048
+
+
+async def test_one_text_is_whole_if_it_fits_and_else_cut_to_the_last_token(
+    smollm2: Model, tmp_path: Path
+) -> None:
+    client = writing(smollm2, 300, tmp_path).client
+
+    def render(text: str) -> list[dict[str, str]]:
+        return [{"role": "user", "content": f"Read this.\n{text}\nAnswer."}]
+
+    async def fit_to(text: str, *, cut: bool) -> Excerpt:
+        return await fit(text, client, render, max_tokens=5, cut=cut, name="it")
+
+    short, long = "The river is long.", "The river is long. " * 100
+    assert await fit_to(short, cut=False) == Excerpt(short)
+    fitted = await fit_to(long, cut=True)
+    assert long.startswith(fitted.text)
+    assert 0 < fitted.kept < fitted.tokens
+    assert 300 - 3 <= client.count(render(fitted.text)) + 5 <= 300
+    with pytest.raises(RequestError, match=rf"it is too long .* has {client.count(render(long))}"):
+        await fit_to(long, cut=False)

@@ -25,7 +25,7 @@ from pipelines.npov.generation import (
     respond_prompt,
     told,
 )
-from serving.backend import RunningEndpoints
+from serving.backend import Backend
 from serving.cache import CompletionCache
 from serving.calls import ServedIdentity
 from serving.client import Client
@@ -69,7 +69,7 @@ async def make(endpoint: Scripted, tmp_path: Path) -> AsyncIterator[Make]:
 
         def client(tokenizer: ChatTokenizer | None = None) -> Client:
             identity = ServedIdentity(MODEL, "digest", "scripted engine", 4096)
-            backend = RunningEndpoints([Endpoint(endpoint.url, KEY, MODEL)])
+            backend = Backend([Endpoint(endpoint.url, KEY, MODEL)])
             made.append(Client(identity, tokenizer, store, backend))
             return made[-1]
 

@@ -28,7 +28,7 @@ from pipelines.madam_rag.debate import debate, panel
 from pipelines.madam_rag.settings import DebateSettings
 from pipelines.trust.cases import Case, cases
 from pipelines.trust.trial import forged
-from serving.backend import RunningEndpoints
+from serving.backend import Backend
 from serving.cache import CompletionCache
 from serving.calls import Sampling, ServedIdentity
 from serving.client import Client
@@ -179,7 +179,7 @@ async def asking(
         Scripted(reply=reply, weigh=lambda _: weigh) as endpoint,
         CompletionCache(tmp_path / "cache.sqlite") as cache,
     ):
-        backend = RunningEndpoints([Endpoint(endpoint.url, KEY, MODEL)])
+        backend = Backend([Endpoint(endpoint.url, KEY, MODEL)])
         client = Client(ServedIdentity(MODEL, "digest", "scripted", None), None, cache, backend)
         try:
             yield client, endpoint
