@@ -97,10 +97,12 @@ async def test_a_busy_server_is_waited_for_no_longer_than_a_start(
     state = the_state()
     # Patience is no part of what makes an answer, but of what a server is known by.
     held = replace(state, job=state.job.model_copy(update={"options": short}))
-    monkeypatch.setattr(detached, "running", lambda: [held])
-    with pytest.raises(ServingError, match=f"waited 1 s .* busy .* end it with: kill {state.pid}"):
-        await detached.find("d", short)
-    monkeypatch.undo()
+    with monkeypatch.context() as patched:
+        patched.setattr(detached, "running", lambda: [held])
+        with pytest.raises(
+            ServingError, match=f"waited 1 s .* busy .* end it with: kill {state.pid}"
+        ):
+            await detached.find("d", short)
     program.kill()
 
 
