@@ -196,7 +196,7 @@ def asked(
 
 
 def counts(examples: Sequence[ContestedClaim]) -> Table:
-    """Examples with and without conflict per source and overall, with the paper's Table 1 beside them."""
+    """Examples with and without conflict per source and overall, beside Table 1."""
     sources: dict[str, list[ContestedClaim]] = {}
     for example in examples:
         sources.setdefault(example.source, []).append(example)

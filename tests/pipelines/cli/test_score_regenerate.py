@@ -44,6 +44,18 @@ def test_before_and_after_stand_side_by_side(contested: Contested, mill: Scripte
     assert "[red]rye" in fenced_text(request, "DOCUMENT 1")
 
 
+def test_as_in_the_paper_the_model_judges_and_is_not_asked_to_hedge(
+    contested: Contested, mill: Scripted
+) -> None:
+    done = contested.done(*ASKED, "--as-in-paper", "--json", "--endpoint", mill.url)
+    asked = [request["messages"][0]["content"] for request in mill.requests]
+    assert any(text.startswith("You split a text into the claims") for text in asked)
+    assert not any("name both sides" in text for text in asked)
+    assert json.loads(done.out)["attempts"]
+    said = contested.refused(*ASKED, "--as-in-paper", "--hedge", "--endpoint", mill.url)
+    assert "--as-in-paper decides --hedge" in said
+
+
 def test_as_json(contested: Contested, mill: Scripted) -> None:
     found = json.loads(contested.done(*ASKED, "--json", "--endpoint", mill.url).out)
     assert [attempt["response"] for attempt in found["attempts"]] == [ANSWER, BOTH]

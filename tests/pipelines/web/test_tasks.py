@@ -138,7 +138,13 @@ def test_without_a_model_what_needs_one_says_so() -> None:
     assert labellers["nli"] == ""
     assert all(labellers[name] for name in ("llm", "cascade"))
     claims = {each.value: bool(each.lacks) for each in offered["score"].choices[1].values}
-    assert claims == {"sentences": False, "whole": False, "atomic": True, "salient": True}
+    assert claims == {
+        "sentences": False,
+        "whole": False,
+        "atomic": True,
+        "statements": True,
+        "salient": True,
+    }
 
 
 def test_every_task_asks_for_what_it_must_be_given() -> None:
