@@ -48,6 +48,7 @@ def test_the_three_figures_of_figure_2_exclude_each_other(documents: int) -> Non
     assert conflict_score_count(claims) == pytest.approx(0.67, abs=0.005)
     ratio = conflict_score_ratio(claims)
     assert ratio == pytest.approx(4 / 6 * (documents - 1) / documents)
+    assert ratio is not None
     assert ratio < 0.67
 
 

@@ -48,7 +48,10 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (f"{RUN} --profile one-gpu-7b --dry-run", "llm atomic (--labeller and --claims: profile"),
         (f"{RUN} --profile mine.toml --dry-run", "llm whole (--labeller and --claims: profile m"),
         (f"{RUN} {{llm}} --dry-run", NAMED),
-        (f"{RUN} --as-in-paper {{llm}} --dry-run", "llm atomic (--labeller and --claims: as in"),
+        (
+            f"{RUN} --as-in-paper {{llm}} --dry-run",
+            "llm statements (--labeller and --claims: as in",
+        ),
         ("run report-writing --dry-run", SMALL),
         ("run truthfulqa --limit 1 --dry-run", SMALL),
         ("run truthfulqa --limit 1 {llm} --dry-run", NAMED),

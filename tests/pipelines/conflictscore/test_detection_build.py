@@ -149,7 +149,7 @@ def test_counts_stand_beside_the_papers(test_half: Examples) -> None:
     assert own[-1] == (
         "Overall",
         "this build",
-        *(sum(row[n] for row in own[:-1]) for n in range(2, 6)),
+        *(sum(int(str(row[n])) for row in own[:-1]) for n in range(2, 6)),
     )
     assert table.quoted[-1] == ("Overall", "paper, Table 1", 1280, 1013, 2293, None)
 

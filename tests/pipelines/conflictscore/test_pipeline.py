@@ -250,7 +250,13 @@ async def test_a_conflict_that_was_seen_counts_beside_an_unreadable_judgement(
     result = await score(client, given("A."), evidence="json")
     assert (result.status, result.cs_c, result.cs_r) == ("scored", 1.0, None)
     assert (result.undetermined_claims, result.unread_claims) == (0, 1)
-    assert result.figures() == ["CS-C 1.00", "CS-R –", "Evidence 1.00", "Both sides 0.00"]
+    assert result.figures() == [
+        "CS-C 1.00",
+        "CS-R –",
+        "Supported by any 1.00",
+        "Evidence 1.00",
+        "Both sides 0.00",
+    ]
 
 
 async def test_a_long_claim_fails_no_reply_and_a_cut_list_keeps_what_was_whole(
@@ -279,9 +285,9 @@ async def test_the_judge_is_told_the_documents_that_claims_name(
     await score(client, given("Document 2 gives another year."), evidence="json")
     shown = [fenced_text(request, "DOCUMENT") for request in scripted.requests]
     assert [text.split("\n")[0] for text in sorted(shown)] == [
-        "Document 1 (Document A)",
-        "Document 2 (Document B): Records",
-        "Document 3 (Document C)",
+        "Document 1",
+        "Document 2: Records",
+        "Document 3",
     ]
     scripted.requests.clear()
     await score(client, given("Another year."), evidence="json")

@@ -64,7 +64,7 @@ def test_documents_are_named_where_a_claim_names_one_as_the_judge_read_them() ->
         judgements=(judged(claim, STUDY, Relation.SUPPORTS),),
     )
     (one,) = of_response(result)
-    assert one.shown[-1] == ("Document", "Document 2 (Document B)\n\nOpened 1936.")
+    assert one.shown[-1] == ("Document", "Document 2\n\nOpened 1936.")
 
 
 def test_every_experiment_that_judges_pairs_of_its_own_says_so() -> None:

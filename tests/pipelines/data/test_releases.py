@@ -155,7 +155,9 @@ def test_lists_lines_and_gzip_are_the_same(tmp_path: Path) -> None:
 
 def test_macnoise(tmp_path: Path) -> None:
     (question,) = macnoise.read(lines(tmp_path / "m.jsonl", MACNOISE))
-    (context,) = question.rewritten
+    (context, answers), *rest = question.contexts
+    assert answers
+    assert not any(found for _, found in rest)
     assert macnoise.passage(context.text) == ("Bridge", "Ada Ng built it.")
     assert macnoise.passage(context.text_pert) == ("The Old Bridge", "Bo Li built it.")
     assert macnoise.passage("No prefix.") == (None, "No prefix.")
