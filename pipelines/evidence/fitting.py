@@ -88,8 +88,8 @@ def fit_together(
         needed = client.count(render(texts))
         raise RequestError(
             f"{name} {'is' if one else 'are'} too long for {client.model.name}: the prompt has "
-            f"{needed:,} tokens, the context leaves {room:,} beside the reply; shorten "
-            f"{'it' if one else 'them'}, raise max_model_len in the profile, or allow "
+            f"{needed:,} tokens, the context leaves {room:,} beside {max_tokens:,} for the reply; "
+            f"shorten {'it' if one else 'them'}, raise max_model_len in the profile, or allow "
             "--on-overflow cut"
         )
     cap, too_long = 1, max(lengths)

@@ -27,7 +27,7 @@ def years(pair: Pair) -> tuple[float, float, float]:
 
 
 def test_conflictscore_beside_people(contested: Contested, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Told answers name both years and are correct: areas are 1, and the metric always agrees."""
+    """Told answers name both years and are correct: areas are 1."""
     tagger = offer(monkeypatch, ScriptedTagger(years))
     things = ("mill", "inn", "school")
     write("wiki.jsonl", *(judged(thing, model) for thing in things for model in ("a", "b")))
@@ -39,11 +39,6 @@ def test_conflictscore_beside_people(contested: Contested, monkeypatch: pytest.M
     found = {row["sign"]: row for row in ours("both_sides_areas", run="nli-sentences")}
     signs = ("1 − CS-C", "both sides", "both sides and hedging words")
     assert [found[sign]["area"] for sign in signs] == [1, 1, 1]
-    agreed = {row["decision"]: row for row in ours("both_sides_agreement")}
-    assert agreed["no claim in conflict"]["accuracy"] == 1
-    assert agreed["always yes"]["accuracy"] == 0.5
-    of = ours("both_sides_models", model="a", prompt="told of contradictions")[0]
-    assert (of["both"], of["cs_c"], of["answers"]) == (1, 0, 3)
     asked = len(tagger.batches)
     contested.done(*command)  # is resumed, and has nothing to do
     assert len(tagger.batches) == asked

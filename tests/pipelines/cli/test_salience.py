@@ -55,7 +55,7 @@ def parts(side: list[Any]) -> list[str]:
 def test_a_response_is_checked(contested: Contested, model: list[str]) -> None:
     made = ["--html", "checked.html", "--png", "checked.png"]
     told = contested.done("check-npov", "example.json", *made, *model)
-    assert "coverage error" in told.out
+    assert "Coverage error" in told.out
     assert "Salmon cannot pass the dam." in told.out
     assert Path("checked.png").read_bytes().startswith(b"\x89PNG")
     assert "Is the response faithful?" in Path("checked.html").read_text()
