@@ -65,40 +65,6 @@ def cohen_kappa(
     return Estimate(value, max(-1.0, value - half), min(1.0, value + half), n, confidence)
 
 
-def clustered_kappa(
-    first: Sequence[bool], second: Sequence[bool], clusters: Sequence[Hashable]
-) -> Estimate | None:
-    """The kappa of `cohen_kappa` of two raters who say yes or no, with an interval over clusters.
-
-    The interval is that of percentiles of a bootstrap that draws clusters (answers to one
-    question); a resample in which kappa is 0/0 is left out. There is none where `cohen_kappa` has
-    none, or for a single cluster.
-
-    Raises:
-        ValueError: The lengths differ.
-    """
-    found = cohen_kappa(first, second)
-    if len(first) != len(clusters):
-        raise ValueError(f"{len(first)} labels in {len(clusters)} clusters")
-    names = {name: n for n, name in enumerate(dict.fromkeys(clusters))}
-    if found is None or found.low is None or len(names) == 1:
-        return found and Estimate(found.value, None, None, found.n)
-
-    import numpy as np
-
-    cells = np.zeros((len(names), 2, 2))
-    for one, other, name in zip(first, second, clusters, strict=True):
-        cells[names[name], int(one), int(other)] += 1
-    drawn = np.tensordot(redrawn(len(names)), cells, axes=1)
-    n = drawn.sum((1, 2))
-    agreed = (drawn[:, 0, 0] + drawn[:, 1, 1]) / n
-    chance = (drawn.sum(2) * drawn.sum(1)).sum(1) / n**2
-    beyond = 1 - chance
-    nothing = np.full(len(n), np.nan)
-    kappas = np.divide(agreed - chance, beyond, out=nothing, where=beyond > 1e-12)
-    return percentile_estimate(found.value, kappas, found.n)
-
-
 Pairs = Sequence[tuple[Hashable, Hashable]]
 """What two raters say of the same examples."""
 

@@ -3,7 +3,6 @@
 import pytest
 
 from pipelines.conflictscore.both_sides.experiment import (
-    DECISIONS,
     SIGNS,
     JudgedResult,
     all_backed,
@@ -11,7 +10,7 @@ from pipelines.conflictscore.both_sides.experiment import (
     least_support,
     not_overstated,
 )
-from pipelines.conflictscore.both_sides.tables import WITHOUT, agreement, areas, models, ranks
+from pipelines.conflictscore.both_sides.tables import WITHOUT, areas
 from pipelines.conflictscore.pipeline import relations_by_claim
 from pipelines.conflictscore.scores import both_sides, conflict_score_count, conflict_score_ratio
 from pipelines.data.records import Document
@@ -69,7 +68,7 @@ def test_unreadable_labels_leave_it_open_or_not() -> None:
     assert all_backed(answer((S, X))) is None
     assert all_backed(answer((C, X))) is False
     assert all_backed(answer((S, X), (I, S))) is True
-    assert DECISIONS["no claim in conflict"](answer((S, X))) is None
+    assert not_overstated(answer((S, X))) is None
 
 
 def test_the_least_support_of_a_passage() -> None:
@@ -97,19 +96,15 @@ ANSWERS = [
 """People say both, not, not, both; no claim is in conflict in the first and the third."""
 
 
-def test_areas_and_agreement() -> None:
+def test_areas() -> None:
     """1 − CS-C is 1, 0, 1, 0: of four pairs one is won and two are even, so the area is 1/2.
 
-    Both hedged answers show both sides: area 1, decided right four times. No conflict agrees twice.
+    Both hedged answers show both sides: area 1.
     """
     found = {str(row["sign"]): row for row in own_rows(areas({"run": ANSWERS}))}
     assert values(found["1 − CS-C"]["area"], found["hedging words"]["area"]) == [0.5, 1.0]
     assert values(found["1 − CS-C"]["beyond"]) == [-0.5]
     assert (found["words"]["both"], found["words"]["questions"]) == (2, 2)
-    decided = {str(row["decision"]): row for row in own_rows(agreement({"run": ANSWERS}))}
-    names = ("no claim in conflict", "a hedging word", "always yes", "always no")
-    assert values(*(decided[name]["accuracy"] for name in names)) == [0.5, 1.0, 0.5, 0.5]
-    assert values(*(decided[name]["kappa"] for name in names)) == [0, 1, 0, 0]
 
 
 def test_both_sides_and_hedging_words_joined_by_other_questions() -> None:
@@ -135,16 +130,6 @@ def test_both_sides_and_hedging_words_joined_by_other_questions() -> None:
 def values(*cells: object) -> list[float]:
     assert all(isinstance(each, Estimate) for each in cells)
     return [each.value for each in cells if isinstance(each, Estimate)]
-
-
-def test_models_and_their_order() -> None:
-    """Shares of both sides: m 1, n 0, o 1; 1 − CS-C: m 1, n 1/2, o 0. rho 0, as ranks 3 2 1."""
-    rows = own_rows(models({"run": ANSWERS}))
-    assert [row["model"] for row in rows] == ["m", "n", "o"]
-    assert values(*(row["both"] for row in rows)) == [1, 0, 1]
-    order = next(row for row in own_rows(ranks({"run": ANSWERS})) if row["sign"] == "1 − CS-C")
-    assert (order["of"], order["things"]) == ("models", 3)
-    assert order["rho"] == pytest.approx(0)
 
 
 def test_failed_answers_are_counted() -> None:

@@ -127,15 +127,6 @@ def test_mcnemar_between_conditions() -> None:
     assert (value(same["right"]), same["right_p"]) == (0.0, 1.0)
 
 
-def test_the_place_of_the_right_answer() -> None:
-    """RAG chose A twice of six; of four with (A) right it has one, of three with (B) right two."""
-    found = row(tables(CHOICES)["positions"], condition="RAG")
-    assert value(found["chose_a"]) == round(2 / 6, 4)
-    assert value(found["is_a"]) == round(4 / 7, 4)
-    assert value(found["accuracy_a"]) == 0.25
-    assert value(found["accuracy_b"]) == round(2 / 3, 4)
-
-
 def test_conflict_before_and_after() -> None:
     """Of seven answers six fall from 1 to 1/2: (6 * 1/2 + 1) / 7, and less RAG's -3/7."""
     found = row(tables(CHOICES)["conflict"], condition="Regenerated-RAG")

@@ -29,7 +29,6 @@ from pipelines.errors import InputError
 from pipelines.evidence.judgement import Relation
 from pipelines.experiment.cost import Cost, Tokens
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
-from pipelines.experiment.metric import Metric, of_each
 from pipelines.experiment.needs import judge_needs
 from pipelines.experiment.options import JudgedOptions, Overflow, RunOptions, judging
 from pipelines.experiment.publish import Publication, Runs
@@ -141,28 +140,14 @@ SIGNS: Final[Mapping[str, Sign]] = {
 BASELINES: Final = ("hedging words", "words")
 """Those of `SIGNS` that need none."""
 
-DECISIONS: Final[Mapping[str, Callable[[Result], bool | None]]] = {
-    "no claim in conflict": not_overstated,
-    "both passages support a claim": all_backed,
-}
-"""What ConflictScore says to whether an answer shows both sides."""
-
-PLAIN_DECISIONS: Final[Mapping[str, Callable[[Result], bool | None]]] = {
-    "a hedging word": lambda result: hedges(result) > 0,
-    "always yes": lambda _: True,
-    "always no": lambda _: False,
-}
-"""The same without a model."""
-
-
 SAMPLES: Final = Path(__file__).parents[2] / "data" / "samples" / "both_sides.jsonl"
 """Answers of our own in the release's format, which show how it works and not how well."""
 
 HELP = """Measure ConflictScore by people who say whether answers show both sides.
 
 Answers are WikiContradict's: five models, two passages that contradict each other, two prompts.
-Leaves areas under the ROC curve, agreement, and rank correlation of models, beside answer length
-and hedging words. Runs with other labellers in the same folder stand in one table.
+Leaves areas under the ROC curve, beside answer length and hedging words. Runs with other labellers
+in the same folder stand in one table.
 
 Examples:
     contested run both-sides --labeller nli --claims sentences --out results-both
@@ -262,16 +247,6 @@ def _publication(runs: Runs[JudgedResult]) -> Publication:
     return publication(runs)
 
 
-def _right(key: str, decision: str) -> Metric[JudgedResult]:
-    says = DECISIONS[decision]
-
-    def right(result: JudgedResult, _: str) -> bool | None:
-        said = says(result)
-        return None if said is None else said == result.correct
-
-    return Metric(key, f"Agrees with people, by: {decision}", of_each(right), test="McNemar")
-
-
 NAME = "both-sides"
 
 EXPERIMENT = Experiment(
@@ -285,11 +260,7 @@ EXPERIMENT = Experiment(
     failed=lambda item, reason: _result(item, status="failed", error=reason),
     publish=_publication,
     common=("data", "half"),
-    metrics=(
-        *METRICS,
-        _right("right_by_conflict", "no claim in conflict"),
-        _right("right_by_support", "both passages support a claim"),
-    ),
+    metrics=METRICS,
     verdict=verdict,
     cluster=lambda result: result.group,
     labellings=OF_RESPONSES,

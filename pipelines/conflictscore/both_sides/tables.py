@@ -8,24 +8,18 @@ from typing import NamedTuple
 from pipelines.conflictscore import view as scored
 from pipelines.conflictscore.both_sides.experiment import (
     BASELINES,
-    DECISIONS,
-    PLAIN_DECISIONS,
     SIGNS,
     JudgedResult,
 )
-from pipelines.conflictscore.tables import mean_score, score_columns
 from pipelines.data.wikicontradict import FROM_BOTH
 from pipelines.evidence.judge import judge_named
 from pipelines.experiment.publish import Publication, Runs
-from pipelines.metrics.agreement import clustered_kappa
-from pipelines.metrics.estimate import Estimate, mean, share
+from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.ranks import (
     AreaDifference,
-    RankCorrelation,
     clustered_auc,
     clustered_difference,
     cross_validated,
-    rank_correlation,
 )
 from pipelines.report import glance
 from pipelines.report.blocks import Facts, fact
@@ -139,149 +133,13 @@ def _hedging_words(results: Sequence[JudgedResult]) -> list[float]:
     return [SIGNS[BASELINES[0]](each) or 0.0 for each in results]
 
 
-class Decided(NamedTuple):
-    """People's verdicts and decisions on the answers of a run that have one."""
-
-    run: str
-    decision: str
-    questions: Sequence[str]
-    people: Sequence[bool]
-    said: Sequence[bool]
-
-
-def decided(run: str, decision: str, results: Sequence[JudgedResult]) -> Decided:
-    """The answers that could be decided."""
-    decide = DECISIONS.get(decision) or PLAIN_DECISIONS[decision]
-    found = [
-        (each, decide(each))
-        for each in results
-        if each.status == "scored" or decision in PLAIN_DECISIONS
-    ]
-    known = [(each.group, each.correct, said) for each, said in found if said is not None]
-    return (
-        Decided(run, decision, *map(list, zip(*known, strict=True)))
-        if known
-        else Decided(run, decision, (), (), ())
-    )
-
-
-def agreement(results: RunResults) -> Table:
-    """How often decisions are people's."""
-    return Table.of(
-        [
-            *(decided(run, each, own) for run, own in results.items() for each in DECISIONS),
-            *(decided(WITHOUT, each, next(iter(results.values()), ())) for each in PLAIN_DECISIONS),
-        ],
-        name="both_sides_agreement",
-        title="Yes or no",
-        caption="Decisions on whether an answer shows both sides, beside people's.",
-        columns=[
-            Column("run", "Run", lambda own: own.run),
-            Column("decision", "Yes where", lambda own: own.decision),
-            Measure("accuracy", "Accuracy", _accuracy),
-            Measure(
-                "kappa",
-                "Cohen's kappa",
-                lambda own: clustered_kappa(own.people, own.said, own.questions),
-            ),
-            Measure("said_yes", "Says yes", lambda own: share(list(own.said))),
-            Measure("people_yes", "People say yes", lambda own: share(list(own.people))),
-            Column("answers", "Answers", lambda own: len(own.said)),
-        ],
-        notes=(
-            "In brackets 95 % intervals: of accuracy by t and of kappa by bootstrap, clustered by "
-            "question; of shares Wilson's.",
-        ),
-    )
-
-
-def _accuracy(own: Decided) -> Estimate | None:
-    right = [float(one == other) for one, other in zip(own.people, own.said, strict=True)]
-    return mean(right, own.questions, bounds=(0, 1))
-
-
-class Ranked(NamedTuple):
-    """A sign's order of models, or of models under prompts, beside people's."""
-
-    run: str
-    sign: str
-    of: str
-    things: int
-    found: RankCorrelation | None
-
-
-def ranked(own: Signed, *, prompts: bool) -> Ranked:
-    """Means of a sign per model beside the share of answers that people call correct."""
-    groups: dict[tuple[str, str], list[tuple[float, bool]]] = {}
-    for each, value in zip(own.results, own.values, strict=True):
-        key = (each.model, each.prompt if prompts else "")
-        groups.setdefault(key, []).append((value, each.correct))
-    means = [
-        [sum(column) / len(rows) for column in zip(*rows, strict=True)] for rows in groups.values()
-    ]
-    first, second = [row[0] for row in means], [row[1] for row in means]
-    of = "models under prompts" if prompts else "models"
-    return Ranked(own.run, own.sign, of, len(groups), rank_correlation(first, second))
-
-
-def ranks(results: RunResults) -> Table:
-    """Whether signs put models in people's order."""
-    return Table.of(
-        [ranked(own, prompts=prompts) for prompts in (False, True) for own in every_sign(results)],
-        name="both_sides_ranks",
-        title="Models in order",
-        caption="Mean of a sign beside the share of answers that show both sides by people.",
-        columns=[
-            Column("run", "Run", lambda own: own.run),
-            Column("of", "Of", lambda own: own.of),
-            Column("things", "Number", lambda own: own.things),
-            Column("sign", "Sign", lambda own: own.sign),
-            Column("rho", "Spearman's rho", lambda own: own.found and own.found.rho),
-            Column("p", "p", lambda own: own.found and own.found.p),
-            Column("tau", "Kendall's tau", lambda own: own.found and own.found.tau),
-        ],
-        notes=(
-            "p is of rho, by exchanging people's shares among models; it is uncorrected, and takes "
-            "models as independent.",
-        ),
-    )
-
-
-def models(results: RunResults) -> Table:
-    """Each model under each prompt, by people and by ConflictScore."""
-    groups: dict[tuple[str, str, str], list[JudgedResult]] = {}
-    for run, own in results.items():
-        for each in own:
-            groups.setdefault((run, each.model, each.prompt), []).append(each)
-    return Table.of(
-        groups.items(),
-        name="both_sides_models",
-        title="Models",
-        caption="Answers from two passages that contradict each other.",
-        columns=[
-            Column("run", "Run", lambda own: own[0][0]),
-            Column("model", "Model", lambda own: own[0][1]),
-            Column("prompt", "Prompt", lambda own: own[0][2]),
-            Measure("both", "Both sides by people", lambda own: share([e.correct for e in own[1]])),
-            *score_columns(lambda own, measure: mean_score(own[1], measure)),
-            Column("answers", "Answers", lambda own: len(own[1])),
-            Column("scored", "Scored", lambda own: sum(e.status == "scored" for e in own[1])),
-        ],
-    )
-
-
-def all_tables(results: RunResults) -> list[Table]:
-    """Every table, in the order of the page."""
-    return [areas(results), agreement(results), ranks(results), models(results)]
-
-
 _NAME = "both-sides"
 
 
 def publication(runs: Runs[JudgedResult]) -> Publication:
     """Tables and view of what a folder has."""
     results = runs.results
-    made = all_tables(results)
+    made = [areas(results)]
     configs = list(runs.configs.values())
     figures = [
         (f"{sign}, {run}", signed(run, sign, own).area)

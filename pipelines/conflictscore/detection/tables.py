@@ -48,11 +48,7 @@ TABLE_2: Final = quote(
 MISTAKES = 1_000
 """Most mistakes in the table; the JSON Lines beside it have all."""
 
-SIDE_BY_SIDE = 40
-"""Most examples in the table of judges."""
-
 _EXCERPT = 400
-_CLAIM = 160
 
 
 @dataclass(frozen=True)
@@ -90,14 +86,8 @@ _OF: Final = (Column[Slice]("source", "Source"), Column[Slice]("detector", "Dete
 def all_tables(results: Mapping[str, Sequence[DetectionResult]], data: str) -> list[Table]:
     """Every table of a run folder, by labeller; `data` is the name of the data."""
     every = detectors(results)
-    return [detection(every, data), *beside_scores(results, every)]
-
-
-def beside_scores(results: Detectors, every: Detectors) -> list[Table]:
-    """What stands beside the scores, of labellers alone and of all detectors."""
-    compared = judges(every)
     return [
-        *([compared] if compared.rows else []),
+        detection(every, data),
         comparisons(by_source(every)),
         documents(every),
         confusions(every),
@@ -158,19 +148,6 @@ def detection(every: Detectors, data: str) -> Table:
     )
 
 
-def shared(every: Detectors) -> dict[str, list[DetectionResult]]:
-    """Each labeller's results on the examples that all of them judged, in one order.
-
-    Without baselines; empty where there are no two labellers, or no such examples.
-    """
-    labellers = _by_id(every)
-    if len(labellers) < 2:
-        return {}
-    first, *others = labellers.values()
-    common = [name for name in first if all(name in own for own in others)]
-    return {name: [own[each] for each in common] for name, own in labellers.items() if common}
-
-
 def _by_id(every: Detectors) -> dict[str, dict[str, DetectionResult]]:
     """Labeller -> example -> its result; without baselines."""
     return {
@@ -178,39 +155,6 @@ def _by_id(every: Detectors) -> dict[str, dict[str, DetectionResult]]:
         for name, own in every.items()
         if name not in (ALWAYS, LEXICAL)
     }
-
-
-def judges(every: Detectors) -> Table:
-    """What each labeller decided of the examples that all of them judged."""
-    together = shared(every)
-
-    def said(place: int, name: str) -> Column[tuple[DetectionResult, ...]]:
-        return Column(f"by {name}", name, lambda row: _said(row[place]))
-
-    rows = list(zip(*together.values(), strict=True))
-    first = f", the first {SIDE_BY_SIDE} of {len(rows):,}" if len(rows) > SIDE_BY_SIDE else ""
-    return Table.of(
-        rows[:SIDE_BY_SIDE],
-        name="conflict_detection_judges",
-        title="Judges side by side",
-        caption="Do the documents disagree over the claim? The examples that every labeller "
-        f"judged{first}.",
-        columns=[
-            Column("claim", "Claim", lambda row: one_line(row[0].example.claim, _CLAIM)),
-            Column("truth", "Documents disagree", lambda row: _yes_or_no(row[0].example.conflict)),
-            *(said(place, name) for place, name in enumerate(together)),
-        ],
-        notes=(
-            *(_right(name, own) for name, own in together.items()),
-            "In brackets the 95 % Wilson interval, which takes examples as independent.",
-        ),
-    )
-
-
-def right_of(own: Sequence[DetectionResult]) -> tuple[int, int]:
-    """How many decisions are right, and how many there are; undetermined ones are neither."""
-    known = verdicts(own)
-    return sum(each.truth == each.found for each in known), len(known)
 
 
 def documents(every: Detectors) -> Table:
@@ -381,24 +325,6 @@ def _unequal(every: Detectors) -> tuple[str, ...]:
         "The labellers did not judge the same examples, so their rows do not compare: run each on "
         f"the same ones. '{ALWAYS}' and '{LEXICAL}' are on all that any of them judged.",
     )
-
-
-def _said(result: DetectionResult) -> str:
-    if result.conflict is None:
-        return "failed" if result.status == "failed" else "unreadable"
-    return _yes_or_no(result.conflict)
-
-
-def _yes_or_no(conflict: bool) -> str:
-    return "yes" if conflict else "no"
-
-
-def _right(name: str, own: Sequence[DetectionResult]) -> str:
-    right, known = right_of(own)
-    accuracy_of = shown(metrics.accuracy(metrics.outcomes(verdicts(own))))
-    undecided = len(own) - known
-    without = f" {undecided:,} unreadable or failed, in neither number." if undecided else ""
-    return f"{name}: {right:,} of {known:,} right, {accuracy_of}.{without}"
 
 
 def _probabilities(mistake: Mistake) -> str:

@@ -9,11 +9,10 @@ from pipelines.conflictscore.detection.bench import HARD
 from pipelines.conflictscore.detection.detect import (
     ALWAYS,
     DetectionResult,
-    detectors,
     mistakes,
     outcome,
 )
-from pipelines.conflictscore.detection.tables import OVERALL, remarks, right_of, shared
+from pipelines.conflictscore.detection.tables import OVERALL, remarks
 from pipelines.conflictscore.view import cell, first, sources
 from pipelines.evidence.examples import ContestedClaim
 from pipelines.report import glance
@@ -117,7 +116,7 @@ def finding(
         question="Can a model tell whether documents conflict over a claim?",
         data=f"{claims} with their documents, {data}",
         models=f"documents labelled by {glance.joined(map(glance.judges, configs))}",
-        found=" ".join([whole, *_together(results, called)]),
+        found=whole,
         beside=f"Always saying 'conflict': F1 {two_places(always.value)}." if always else "",
         failed=glance.failed(
             (statuses["failed"], "claims that could not be judged: {}"),
@@ -144,31 +143,12 @@ def _short(labellers: Sequence[str]) -> dict[str, str]:
     return models if len({*models.values()}) == len(models) else {name: name for name in labellers}
 
 
-def _together(
-    results: Mapping[str, Sequence[DetectionResult]], called: Mapping[str, str]
-) -> list[str]:
-    """One sentence on the examples that all labellers judged; none where there are none."""
-    together = shared(detectors(results))
-    if not together:
-        return []
-    parts: list[str] = []
-    for name, own in together.items():
-        right, known = right_of(own)
-        undecided = f" ({len(own) - known:,} undecided)" if known < len(own) else ""
-        verb = "" if parts else "is right "
-        parts.append(f"{called[name]} {verb}on {right:,}{undecided}")
-    claims = glance.count(len(next(iter(together.values()))), "claim")
-    judged = "both" if len(together) == 2 else "all"
-    return [f"On the {claims} that {judged} judged, {', '.join(parts)}."]
-
-
 def _parts(
     results: Mapping[str, Sequence[DetectionResult]],
     made: Sequence[Table],
     links: Mapping[str, str],
 ) -> tuple[Part, ...]:
     named = {table.name.removeprefix("conflict_detection").lstrip("_"): table for table in made}
-    judged = named.get("judges")
     every = "every example was labelled, every label could be read, and every text was seen whole"
     return (
         Part(
@@ -179,7 +159,6 @@ def _parts(
             "Each detector decides from claim and documents alone.",
             remarks=remarks(results),
         ),
-        *([Part(judged.title, (judged,))] if judged else []),
         Part(
             "Labels of documents",
             (named["documents"], named["confusion"]),

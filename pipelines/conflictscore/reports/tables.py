@@ -72,7 +72,7 @@ def all_tables(
         configs: Name of a run -> its configuration.
     """
     parts = slices(results, configs)
-    return (scores(parts), differences(parts), entities(parts), faults(parts))
+    return (scores(parts), differences(parts), faults(parts))
 
 
 def slices(
@@ -177,29 +177,6 @@ def differences(parts: Sequence[Slice]) -> Table:
             "A positive difference says that the first prompt's reports score higher, which "
             "is worse of CS-C and CS-R, better of both sides. In brackets the paired 95 % t "
             "interval; signs are flipped at random.",
-        ),
-    )
-
-
-def entities(parts: Sequence[Slice]) -> Table:
-    """Who named what reports are about."""
-
-    def by(source: str | None) -> Column[Slice]:
-        return Column(
-            source or "none",
-            {"model": "By the model", "rule": "By rule"}.get(source or "", "Not reached"),
-            lambda own: sum(each.entity_source == source for each in own.results),
-        )
-
-    return Table.of(
-        [own for own in parts if own.prompting != PROMPTINGS["copied"]],
-        name="reports_entities",
-        title="What reports are about",
-        caption="Main entities of questions, by who named them.",
-        columns=[RUN, WRITER, PROMPTING, by("model"), by("rule"), by(None)],
-        notes=(
-            "The rule names the entity where the model's reply cannot be read or shares no word "
-            "with the question.",
         ),
     )
 

@@ -39,7 +39,7 @@ def view(
         parts=(
             Part(
                 "Reports",
-                picked(tables, "scores differences entities"),
+                picked(tables, "scores differences"),
                 dot_plots(tables.get("scores"), "run", "prompting", scores),
                 "Do reports admit that their documents disagree, and do prompts that ask for "
                 "balance help?",

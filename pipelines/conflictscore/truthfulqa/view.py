@@ -66,7 +66,7 @@ def view(
     parts = (
         Part(
             "Answers",
-            picked(tables, "free_form binary positions references"),
+            picked(tables, "free_form binary references"),
             (
                 *dot_plots(
                     tables.get("free_form"), "run", "condition", {"truthful": "Truthful, {}"}

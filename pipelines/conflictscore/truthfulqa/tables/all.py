@@ -9,7 +9,6 @@ from pipelines.conflictscore.truthfulqa.tables.answers import (
     binary,
     free_form,
     parts,
-    positions,
     references,
 )
 from pipelines.conflictscore.truthfulqa.tables.changes import conflicts, differences, flips
@@ -50,7 +49,6 @@ def all_tables(
         flips(every),
         differences(every),
         replace(scores, notes=(*scores.notes, *doubts)),
-        positions(every),
         references(every),
         faults(results),
     )

@@ -203,41 +203,6 @@ def baselines(part: Part) -> list[Slice]:
     ]
 
 
-def positions(every: Sequence[Part]) -> Table:
-    """Whether the place of an option decides (position bias)."""
-
-    def among(own: Slice, correct: str) -> Estimate | None:
-        asked = [(result, o) for result, o in own.outcomes if result.correct == correct]
-        return proportion(sum(o.letter == correct for _, o in asked), len(asked))
-
-    def chosen(own: Slice) -> Estimate | None:
-        readable = [o.letter for _, o in own.outcomes if o.letter is not None]
-        return proportion(readable.count("A"), len(readable))
-
-    def truth(own: Slice) -> Estimate | None:
-        gold = [result.correct for result, _ in own.outcomes]
-        return proportion(gold.count("A"), len(gold))
-
-    return Table.of(
-        [own for part in every if part.setting == "binary" for own in slices(part)],
-        name="truthfulqa_positions",
-        title="Position of the right answer",
-        caption="How often (A) is chosen, and accuracy by where the right answer stands.",
-        columns=[
-            *(RUN, WRITER, CONDITION),
-            Measure("chose_a", "Chose (A)", chosen),
-            Measure("is_a", "(A) is right", truth),
-            Measure("accuracy_a", "Accuracy, (A) right", lambda own: among(own, "A")),
-            Measure("accuracy_b", "Accuracy, (B) right", lambda own: among(own, "B")),
-        ],
-        notes=(
-            "The order of options is drawn by seed. A model that looks at the place alone chooses "
-            "(A) always or never, and is right half of the time. In brackets 95 % Wilson "
-            "intervals.",
-        ),
-    )
-
-
 def references(every: Sequence[Part]) -> Table:
     """What the judge says of answers that are known to be true, false, or empty of content."""
     rows = [
