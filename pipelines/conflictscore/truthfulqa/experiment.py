@@ -12,7 +12,6 @@ from pipelines.conflictscore.claims import LEAST_REPLY_TOKENS
 from pipelines.conflictscore.cost import scoring
 from pipelines.conflictscore.pipeline import prepare as prepare_scorer
 from pipelines.conflictscore.settings import TRUTHFULQA_AS_IN_PAPER, Settings
-from pipelines.conflictscore.truthfulqa.example_scores import METRICS, verdict
 from pipelines.conflictscore.truthfulqa.items import Item, LeftOut, items_of
 from pipelines.conflictscore.truthfulqa.judging import (
     VERDICT_TOKENS,
@@ -20,6 +19,7 @@ from pipelines.conflictscore.truthfulqa.judging import (
     TruthJudgeName,
     truth_judge,
 )
+from pipelines.conflictscore.truthfulqa.metrics import METRICS, verdict
 from pipelines.conflictscore.truthfulqa.pipeline import (
     CHOICE_TOKENS,
     NO_COMMENT,
