@@ -167,8 +167,11 @@ async def ascore(
         score_needs,
     )
 
-    own = None if claims is None or isinstance(claims, str) else tuple(claims)
-    chosen = {"labeller": judge and LABELLERS[judge], "claims": claims if own is None else "whole"}
+    statements = None if claims is None or isinstance(claims, str) else tuple(claims)
+    chosen = {
+        "labeller": judge and LABELLERS[judge],
+        "claims": claims if statements is None else "whole",
+    }
     settings = {name: value for name, value in chosen.items() if value is not None}
     options = AnswerScoreOptions(
         metric=ExplainedSettings.model_validate(settings), **_options(where)
@@ -179,11 +182,11 @@ async def ascore(
         question=question,
         response=response,
         documents=_documents(documents),
-        claims=own,
+        claims=statements,
     )
     return await _found(
         options,
-        score_needs(options, claims_given=own is not None),
+        score_needs(options, claims_given=statements is not None),
         lambda models, tell: score(example, options, models, tell),
     )
 

@@ -1,9 +1,11 @@
-"""A figure of a paper, declared once; columns, tests, headline, plot and comparison come from it.
+"""A figure of a paper, declared once.
 
-METRICS = (
-Metric("exact_match", "Exact match", of_each(exact), methods=METHODS, test="McNemar"),
-Metric("f1", "F1", of_each(f1), methods=METHODS),
-)
+    METRICS = (
+        Metric("exact_match", "Exact match", of_each(exact), methods=METHODS, test="McNemar"),
+        Metric("f1", "F1", of_each(f1), methods=METHODS),
+    )
+
+Columns, tests, headline, plot and comparison come from it.
 """
 
 import re
