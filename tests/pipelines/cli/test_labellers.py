@@ -64,7 +64,8 @@ def test_a_score_needs_neither_server_nor_model(contested: Contested) -> None:
     shown = " ".join(done.out.split())
     for part in ("supports 90%", "contradicts 85%", "irrelevant 50%", "[two]"):
         assert part in shown
-    assert "CS-C 0.50 CS-R 0.25 Supported by any 0.50 Evidence 0.50 Both sides 0.06 2 claims" in shown
+    figures = "CS-C 0.50 CS-R 0.25 Supported by any 0.50 Evidence 0.50 Both sides 0.06 2 claims"
+    assert figures in shown
     assert "plaque on “The bridge was opened in 1932.”: + supports “Opened 1932.”" in shown
     assert "on “Crossing costs" not in shown  # what is irrelevant explains nothing
     assert "no language model was needed; 4 pairs tagged by scripted-nli on cpu" in done.err
