@@ -44,11 +44,11 @@ if TYPE_CHECKING:  # loaded where they are used, so that `import contested` is q
     from pipelines.conflictscore.result import Result
     from pipelines.conrag.answer import Answer
     from pipelines.data.records import Document
-    from pipelines.evidence.judgement import Judgement
     from pipelines.experiment.experiment import Models
     from pipelines.experiment.needs import Needs
     from pipelines.experiment.options import ModelOptions
     from pipelines.inspection.found import Inspection, Tell
+    from pipelines.judge.judgement import Judgement
     from pipelines.madam_rag.replies import Debate
     from pipelines.npov.check import ResponseErrors
     from pipelines.report.explorer import ExperimentView
@@ -91,7 +91,6 @@ class Where(TypedDict, total=False):
 
 
 Judge = Literal["tagger", "model", "cascade"]
-LABELLERS: Final = {"tagger": "nli", "model": "llm", "cascade": "cascade"}
 
 WIDTH: Final = 100
 """Columns of a result that is printed."""
@@ -169,7 +168,7 @@ async def ascore(
 
     statements = None if claims is None or isinstance(claims, str) else tuple(claims)
     chosen = {
-        "labeller": judge and LABELLERS[judge],
+        "judge": judge,
         "claims": claims if statements is None else "whole",
     }
     settings = {name: value for name, value in chosen.items() if value is not None}
@@ -219,8 +218,8 @@ async def aask(
 
     options = AnswerOptions.model_validate(
         {
-            "judge": TaggingSettings.model_validate({"labeller": LABELLERS[judge]}),
-            "generator": "llm" if writes else "template",
+            "judging": TaggingSettings(judge=judge),
+            "generator": "model" if writes else "template",
             "method": "bm25",
             **_options(where),
         }
@@ -298,7 +297,7 @@ async def aresolve(
     options = TypedAnswerOptions.model_validate(
         {
             "strategy": strategy,
-            **({} if strategy == "none" else {"judge": LABELLERS.get(judge, judge)}),
+            **({} if strategy == "none" else {"judge": judge}),
             **_options(where),
         }
     )
@@ -358,15 +357,15 @@ async def atag(
     Raises:
         InputError, TaggerError: See `Error`.
     """
-    from pipelines.evidence.nli import nli_labeller
-    from pipelines.evidence.store import JudgementStore, default_store, stored
     from pipelines.experiment.options import ProfileOptions, source_of, tagger_named
+    from pipelines.judge.store import JudgementStore, default_store, stored
+    from pipelines.judge.tagger import tagger_judge
 
     go_offline()
     given = _documents(documents)
     folder = tagger_named(tagger, source_of(ProfileOptions(), "judge"))
     with JudgementStore(default_store()) as store:
-        labelled = await stored(nli_labeller(folder), store)(list(claims), given)
+        labelled = await stored(tagger_judge(folder), store)(list(claims), given)
     width = len(given)
     return [
         list(labelled.judgements[row * width : (row + 1) * width]) for row in range(len(claims))

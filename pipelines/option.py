@@ -3,7 +3,7 @@
 A field of a settings model that is annotated with an `Option` is an option of every command that
 takes the model, with the field's type, bounds and default:
 
-    labeller: Annotated[Labeller, Option("Who judges claims by documents.")] = "llm"
+    judge: Annotated[Judge, Option("Who judges claims by documents.")] = "model"
 
 A field whose type is such a model brings its options along; one without `Option` is none.
 """
@@ -31,7 +31,7 @@ class Options(BaseModel):
 class Only:
     """When an option has an effect, told the settings that it is of.
 
-    `without` is what makes it idle, for the refusal: "--labeller llm", or made from the settings.
+    `without` is what makes it idle, for the refusal: "--judge model", or made from the settings.
     """
 
     when: Callable[[Any], bool]

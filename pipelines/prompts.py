@@ -92,7 +92,7 @@ class Prompt:
     """One template.
 
     Attributes:
-        name: "evidence/relation", for instance: also its path in an override folder, plus `.j2`.
+        name: "judge/relation", for instance: also its path in an override folder, plus `.j2`.
         source: The template's text; part of a run's provenance.
     """
 

@@ -55,7 +55,7 @@ contested doctor | grep -E '^(machine|CPU)' || true
 
 main_job first
 [ "$(starts first)" = 1 ] || wrong "the main job started $(starts first) servers in place of one"
-for name in conflictscore conflict-detection.nli conflict-detection.llm-choice conrag.claims \
+for name in conflictscore conflict-detection.tagger conflict-detection.model-choice conrag.claims \
   madam-rag.ramdocs conflicts.smollm2-135m-instruct report-writing.smollm2-135m-instruct \
   truthfulqa.smollm2-135m-instruct npov.smollm2-135m-instruct; do
   [ -s "$folder/results/$name.jsonl" ] || wrong "there is no result in $name.jsonl"

@@ -41,28 +41,28 @@ FILES = {
 }
 """Files that runs read -> what `contested conflictbench build` makes them of."""
 
-DETECTION = "conflict-detection --data {files}/bench.jsonl --labeller"
+DETECTION = "conflict-detection --data {files}/bench.jsonl --judge"
 FOOL_ME_TWICE = "conrag --dataset fool-me-twice --data {data}/fm2/dev.jsonl*"
-WRITTEN = "--generator llm --labeller nli --limit 30"
+WRITTEN = "--generator model --judge tagger --limit 30"
 PEOPLE = "{data}/wikicontradict/wiki_contradict_simple_humaneval.jsonl*"
-BOTH_SIDES = f"both-sides --data {PEOPLE} --claims sentences --labeller"
+BOTH_SIDES = f"both-sides --data {PEOPLE} --claims sentences --judge"
 MADAM = "madam-rag --data {data}/ramdocs/*.jsonl --sample 30"
 TYPES = "conflicts --data {data}/conflicts/*.jsonl* --classifier choice --on-overflow cut"
-ANSWERS = f"{TYPES} --types choice --judge nli --answer-tokens 256 --limit 40"
+ANSWERS = f"{TYPES} --types choice --judge tagger --answer-tokens 256 --limit 40"
 NPOV = "npov --data {data}/procon/procon_topics.json --per-topic"
 NPOV_5 = f"{NPOV} 5 --set paraphrased --detector"
-FEEDBACK = "truthfulqa --claims sentences --hedge --answer-tokens 160 --truth nli --labeller"
-REPORTS = "report-writing --labeller nli --on-overflow cut"
+FEEDBACK = "truthfulqa --claims sentences --hedge --answer-tokens 160 --truth tagger --judge"
+REPORTS = "report-writing --judge tagger --on-overflow cut"
 # fmt: off
 RUNS = (
     Run("detection-tagger", "Conflict Detection by the tagger, all of the test halves",
-        "conflict-detection --data {files}/test-halves.jsonl --labeller nli", 3),
-    Run("detection-nli", "Conflict Detection by the tagger, 75 questions of each set",
-        f"{DETECTION} nli", 1),
+        "conflict-detection --data {files}/test-halves.jsonl --judge tagger", 3),
+    Run("detection-tagger", "Conflict Detection by the tagger, 75 questions of each set",
+        f"{DETECTION} tagger", 1),
     Run("detection-wikicontradict", "Conflict Detection by the tagger, WikiContradict's test half",
-        "conflict-detection --data {files}/wikicontradict.jsonl --labeller nli", 1),
-    Run("bundled-nli", "Conflict Detection by the tagger, bundled claims",
-        "conflict-detection --labeller nli", 1),
+        "conflict-detection --data {files}/wikicontradict.jsonl --judge tagger", 1),
+    Run("bundled-tagger", "Conflict Detection by the tagger, bundled claims",
+        "conflict-detection --judge tagger", 1),
     Run("conrag-fool-me-twice", "ConRAG by template, FoolMeTwice", FOOL_ME_TWICE, 10),
     Run("conrag-climate-fever", "ConRAG by template, CLIMATE-FEVER",
         f"conrag --dataset climate-fever --data {CLIMATE}", 6),
@@ -70,17 +70,18 @@ RUNS = (
         "conrag --dataset averitec --data {data}/averitec/dev.json*", 3),
     Run("conrag-template", "ConRAG by template, 30 claims of FoolMeTwice",
         f"{FOOL_ME_TWICE} --limit 30", 1),
-    Run("both-sides-nli", "ConflictScore by the tagger against people", f"{BOTH_SIDES} nli", 5),
+    Run("both-sides-tagger", "ConflictScore by the tagger against people",
+        f"{BOTH_SIDES} tagger", 5),
     Run("npov-tagger", "NPOV by the tagger and embeddings, 2,560 responses",
         f"{NPOV} 20 --detector tagger", 20),
     # What one run asked, the next does not ask again.
-    Run("detection-llm", "Conflict Detection by Qwen 1.5B", f"{DETECTION} llm", 60, "cpu-1.5b"),
+    Run("detection-model", "Conflict Detection by Qwen 1.5B", f"{DETECTION} model", 60, "cpu-1.5b"),
     Run("detection-cascade", "Conflict Detection by the cascade", f"{DETECTION} cascade", 1,
         "cpu-1.5b"),
-    Run("bundled-llm", "Conflict Detection by Qwen 1.5B, bundled claims",
-        "conflict-detection --labeller llm", 4, "cpu-1.5b"),
+    Run("bundled-model", "Conflict Detection by Qwen 1.5B, bundled claims",
+        "conflict-detection --judge model", 4, "cpu-1.5b"),
     Run("bundled-cascade", "Conflict Detection by the cascade, bundled claims",
-        "conflict-detection --labeller cascade", 1, "cpu-1.5b"),
+        "conflict-detection --judge cascade", 1, "cpu-1.5b"),
     Run("madam-methods", "MADAM-RAG and its baselines (Table 1)", MADAM, 90, "cpu-1.5b"),
     Run("madam-rounds", "MADAM-RAG by rounds (Figure 3)", f"{MADAM} --experiment rounds --rounds 3",
         60, "cpu-1.5b"),
@@ -88,20 +89,20 @@ RUNS = (
         f"{TYPES} --strategy none", 180, "cpu-1.5b"),
     Run("conflicts-answers", "Four strategies, 40 queries of CONFLICTS (Table 5)", ANSWERS, 180,
         "cpu-1.5b"),
-    Run("scores", "ConflictScore of the bundled responses", "conflictscore --labeller llm", 30,
+    Run("scores", "ConflictScore of the bundled responses", "conflictscore --judge model", 30,
         "cpu-1.5b"),
     Run("reports", "Reports by prompt, bundled questions (Table 3)", REPORTS, 150, "cpu-1.5b"),
     Run("feedback", "Answers written again after feedback, bundled questions",
-        f"{FEEDBACK} llm --on-overflow cut", 40, "cpu-1.5b"),
+        f"{FEEDBACK} model --on-overflow cut", 40, "cpu-1.5b"),
     Run("conrag-written", "ConRAG by Qwen 1.5B, 30 claims of FoolMeTwice",
         f"{FOOL_ME_TWICE} {WRITTEN}", 210, "cpu-1.5b"),
-    Run("both-sides", "ConflictScore by Qwen 1.5B against people", f"{BOTH_SIDES} llm", 80,
+    Run("both-sides", "ConflictScore by Qwen 1.5B against people", f"{BOTH_SIDES} model", 80,
         "cpu-1.5b"),
     Run("npov-ablation", "NPOV, arguments left out of Qwen 1.5B's prompt", f"{NPOV_5} ablation",
         100, "cpu-1.5b"),
     Run("npov-ablation-0.5b", "NPOV, arguments left out of Qwen 0.5B's prompt",
         f"{NPOV_5} ablation", 40, "cpu-0.5b"),
-    Run("detection-smollm2", "Conflict Detection by SmolLM2", f"{DETECTION} llm --anyway", 15,
+    Run("detection-smollm2", "Conflict Detection by SmolLM2", f"{DETECTION} model --anyway", 15,
         "cpu-small"),
     Run("madam-methods-smollm2", "MADAM-RAG and its baselines by SmolLM2", MADAM, 10, "cpu-small"),
     Run("conflicts-types-smollm2", "Conflict types by SmolLM2", f"{TYPES} --strategy none", 25,
@@ -109,7 +110,8 @@ RUNS = (
     Run("conflicts-answers-smollm2", "Four strategies by SmolLM2", ANSWERS, 10, "cpu-small"),
     Run("reports-smollm2", "Reports by prompt, by SmolLM2",
         f"{REPORTS} --claims sentences --on-error skip", 5, "cpu-small"),
-    Run("feedback-smollm2", "Answers written again by SmolLM2", f"{FEEDBACK} nli", 12, "cpu-small"),
+    Run("feedback-smollm2", "Answers written again by SmolLM2",
+        f"{FEEDBACK} tagger", 12, "cpu-small"),
     Run("conrag-written-smollm2", "ConRAG by SmolLM2", f"{FOOL_ME_TWICE} {WRITTEN}", 5,
         "cpu-small"),
     Run("npov-ablation-smollm2", "NPOV, arguments left out of SmolLM2's prompt",

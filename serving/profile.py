@@ -165,8 +165,8 @@ class Profile(BaseModel):
         engines: Model name -> how its engine runs.
         local_gib: What the models of the other roles need on GPUs, in GiB: weights and working
             memory. They are loaded by this program and not by a server.
-        labeller, claims: Who judges the claims of responses, a language model or the NLI tagger,
-            and how claims are made, unless `--labeller` and `--claims` say otherwise.
+        judge, claims: Who judges the claims of responses, a language model or the NLI tagger,
+            and how claims are made, unless `--judge` and `--claims` say otherwise.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -179,7 +179,7 @@ class Profile(BaseModel):
     roles: Roles
     engines: dict[str, EngineOptions]
     local_gib: dict[LocalRole, Gib] = {}
-    labeller: Literal["llm", "nli"] = "llm"
+    judge: Literal["model", "tagger"] = "model"
     claims: Literal["atomic", "salient", "sentences", "whole"] = "atomic"
 
     @model_validator(mode="after")

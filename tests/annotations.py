@@ -10,14 +10,14 @@ from pipelines.annotation.subject import Subject, chosen, subjects
 from pipelines.conflictscore.detection.detect import DetectionResult
 from pipelines.conflictscore.settings import Settings
 from pipelines.data.records import Document
-from pipelines.evidence.examples import ContestedClaim
-from pipelines.evidence.judgement import RELATIONS, Judgement, Relation
+from pipelines.judge.examples import ContestedClaim
+from pipelines.judge.judgement import RELATIONS, Judgement, Relation
 from pipelines.runs.folder import RunFolder
 
 S, C, I = RELATIONS  # noqa: E741
 X = Relation.INVALID
 
-ENTRY = "conflict-detection.nli"
+ENTRY = "conflict-detection.tagger"
 
 
 def write_run(
@@ -34,7 +34,7 @@ def write_run(
     known: dict[str, Any] = json.loads(about.read_text()) if about.exists() else {"pipelines": {}}
     data = {"name": "bench.jsonl", "sha256": "0" * 64}
     model = {"name": "judge", "digest": "1" * 64, "engine": "scripted"}
-    settings = Settings(labeller="llm").model_dump()
+    settings = Settings(judge="model").model_dump()
     known["pipelines"][entry] = {"config": {"data": data, "model": model, "settings": settings}}
     about.write_text(json.dumps(known))
     lines = []

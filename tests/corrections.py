@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from pipelines.evidence.correction import Correction, StoredCorrection, correction_file
 from pipelines.files import replace_text
+from pipelines.judge.correction import Correction, StoredCorrection, correction_file
 
 
 def of_bias(labels: Sequence[str], bias: Sequence[float]) -> Correction:

@@ -65,24 +65,24 @@ ALCE = [
 RUNS = {
     "scores": ["conflictscore --limit 8 {llm}"],
     "scores-explained": ["conflictscore --evidence json --claims salient --limit 4 {llm}"],
-    "scores-tagged": ["conflictscore --labeller nli --claims sentences --limit 6"],
-    "scores-cascade": ["conflictscore --labeller cascade --limit 6 {llm}"],
+    "scores-tagged": ["conflictscore --judge tagger --claims sentences --limit 6"],
+    "scores-cascade": ["conflictscore --judge cascade --limit 6 {llm}"],
     "detection": [
-        "conflict-detection --labeller nli --limit 10",
+        "conflict-detection --judge tagger --limit 10",
         "conflict-detection {llm} --limit 10",
-        "conflict-detection --labeller cascade --risk 0.1 --limit 10 {llm}",
+        "conflict-detection --judge cascade --risk 0.1 --limit 10 {llm}",
     ],
     "reports": ["report-writing {llm} --limit 2"],
     "truth": [
         "truthfulqa {llm} --limit 3",
-        "truthfulqa --name tagger --labeller nli --claims sentences --truth nli --limit 3 {llm}",
+        "truthfulqa --name tagger --judge tagger --claims sentences --truth tagger --limit 3 {llm}",
     ],
-    "both-sides": ["both-sides --labeller nli --claims sentences"],
+    "both-sides": ["both-sides --judge tagger --claims sentences"],
     "conrag": [
         "conrag --method bm25 --limit 8",
-        "conrag --dataset alce --data {alce} --labeller nli {llm}",
+        "conrag --dataset alce --data {alce} --judge tagger {llm}",
     ],
-    "conrag-written": ["conrag --method bm25 --generator llm --among all --limit 8 {llm}"],
+    "conrag-written": ["conrag --method bm25 --generator model --among all --limit 8 {llm}"],
     "debates": [
         "madam-rag --limit 8 {llm}",
         "madam-rag --experiment rounds --limit 3 {llm}",
@@ -92,7 +92,7 @@ RUNS = {
     "debates-released": ["madam-rag --as-released --sample 4 --seed 3 {llm}"],
     "conflicts": [
         "conflicts --limit 6 {llm}",
-        "conflicts --judge nli --name second --dates --behaviour choice --against all --limit 6 "
+        "conflicts --judge tagger --name second --dates --behaviour choice --against all --limit 6 "
         "{llm}",
     ],
     "npov": [

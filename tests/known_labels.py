@@ -1,9 +1,9 @@
-"""A labeller whose labels are known. It stands in for a tagger where labels must be given."""
+"""A judge whose labels are known. It stands in for a tagger where labels must be given."""
 
 from collections.abc import Callable, Sequence
 
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import RELATIONS, Judgement, Judgements, Relation
+from pipelines.judge.judgement import RELATIONS, Judgement, Judgements, Relation
 
 LETTERS = dict(zip("scix", Relation, strict=True))
 
@@ -54,7 +54,7 @@ class KnownLabels:
 
 
 class TooLong(KnownLabels):
-    """A labeller that no claim fits."""
+    """A judge that no claim fits."""
 
     async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
         return Judgements(

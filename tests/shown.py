@@ -136,7 +136,7 @@ def write_files(folder: Path) -> None:
         "notes/bridge.md": "# Bridge\n\nThe bridge was opened by the mayor in 1932.\n",
         "report.txt": "Traffic first crossed the bridge in May 1936.\n",
         "lab.toml": only("serving.md", "toml"),
-        "my-prompts/evidence/relation.j2": only("prompts.md", "jinja"),
+        "my-prompts/judge/relation.j2": only("prompts.md", "jinja"),
         "bench.jsonl": json.dumps(json.loads(only("conflict-detection.md", "json"))) + "\n",
         "RAMDocs_test.jsonl": "".join(
             json.dumps(ramdocs_question(name)) + "\n"
@@ -152,7 +152,7 @@ def write_files(folder: Path) -> None:
             )
         ),
     }
-    if folder.name == "labellers":
+    if folder.name == "judges":
         texts["own-pairs.jsonl"] = labelled_pairs(36)
     texts["ambigdocs.json"] = ambigdocs_text()
     texts["climate-fever.jsonl"] = json.dumps(CLIMATE_FEVER) + "\n"

@@ -13,7 +13,7 @@ from nli.pairs import Pair
 from nli.risk import RiskCurve
 from nli.sentences import Span
 from nli.tagger import Tag, UnfitError
-from pipelines.evidence.nli import TaggerFolder
+from pipelines.judge.tagger import TaggerFolder
 
 SUPPORT, REFUTE, UNSURE = (0.9, 0.06, 0.04), (0.05, 0.85, 0.1), (0.2, 0.3, 0.5)
 

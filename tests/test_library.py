@@ -41,7 +41,7 @@ def test_a_score_is_that_of_the_command(
     for name, text in DOCUMENTS.items():
         Path(f"{name}.txt").write_text(text)
     files = ["--response", "response.txt", "--documents", "guide.txt", "study.txt"]
-    told = contested.done("score", *files, "--labeller", "nli", "--json")
+    told = contested.done("score", *files, "--judge", "tagger", "--json")
     assert json.loads(told.out) == found.model_dump()
 
 

@@ -42,7 +42,7 @@ class Subject:
 
     Attributes:
         folder: The run.
-        entry: "conflict-detection.nli".
+        entry: "conflict-detection.tagger".
         kind: "relation".
         items: Everything that has a label, or should have one, by ids, in the order of the data.
     """

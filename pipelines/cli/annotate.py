@@ -53,7 +53,8 @@ def annotate(
     entry: Annotated[
         str | None,
         typer.Option(
-            help="Which run of the folder: `conflict-detection.nli`.", show_default="the only one"
+            help="Which run of the folder: `conflict-detection.tagger`.",
+            show_default="the only one",
         ),
     ] = None,
     kind: Annotated[

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from typing import Final
 
 import typer
 from typer.exceptions import Abort, TyperException
@@ -94,6 +95,10 @@ app.command("serve")(serve)
 app.command("doctor")(doctor.doctor)
 
 
+RENAMED: Final = {"--labeller": "--judge", "'nli'": "'tagger'", "'llm'": "'model'"}
+"""Options and values that scripts may still have -> their names today."""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code.
 
@@ -106,7 +111,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (InputError, SalienceError, ServingError, TaggerError) as error:
         return _tell(str(error))
     except TyperException as error:
-        return _tell(f"{error.format_message().replace('Value error, ', '')} (see --help)")
+        said = error.format_message().replace("Value error, ", "").removesuffix(".")
+        names = [f"; {old} is now {new}" for old, new in RENAMED.items() if old in said]
+        return _tell(f"{said}{''.join(names)} (see --help)")
     except (KeyboardInterrupt, Abort):
         _tell("stopped; what was answered is kept, the same command resumes it")
         return INTERRUPTED

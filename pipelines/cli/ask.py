@@ -28,7 +28,7 @@ def ask(
         str,
         typer.Argument(
             help="A claim or a question. Questions of yes or no are put as claims; others need "
-            "--generator llm."
+            "--generator model."
         ),
     ],
     options: AskOptions,
@@ -37,14 +37,14 @@ def ask(
 
     Passages are found, tagged as supporting or refuting, and grouped; how evenly the two sides are
     balanced is the conflict score. The tagger that comes with the program is asked unless
-    `--labeller` says otherwise, and the answer quotes them; then no server is needed.
+    `--judge` says otherwise, and the answer quotes them; then no server is needed.
 
     Examples:
         contested ask "The Vinland Map is a genuine fifteenth-century map."
 
         contested ask "Did humans hunt the mammoth to extinction?" --html mammoth.html
 
-        contested ask "When did the last mammoths die?" --generator llm --packet 4
+        contested ask "When did the last mammoths die?" --generator model --packet 4
     """
     text = one_line_of(query)
     needs = options.needs()

@@ -28,15 +28,15 @@ from pipelines.cli.tagging import (
 )
 from pipelines.data.records import Document
 from pipelines.errors import InputError
-from pipelines.evidence.correction import HeldOut, StoredCorrection, correction_file
-from pipelines.evidence.judgement import Relation
-from pipelines.evidence.llm import LlmLabeller, llm_labeller
-from pipelines.evidence.nli import RELATION_OF
-from pipelines.evidence.store import stored
 from pipelines.experiment.execute import models_for
 from pipelines.experiment.needs import Needs, refuse_missing
 from pipelines.experiment.options import LlmOptions
 from pipelines.files import read_bytes, replace_text
+from pipelines.judge.correction import HeldOut, StoredCorrection, correction_file
+from pipelines.judge.judgement import Relation
+from pipelines.judge.model import ModelJudge, model_judge
+from pipelines.judge.store import stored
+from pipelines.judge.tagger import RELATION_OF
 from pipelines.option import Only, Option, refuse_given
 from pipelines.report.terminal import plain
 from serving.errors import RequestError
@@ -44,10 +44,10 @@ from serving.errors import RequestError
 if TYPE_CHECKING:
     from pipelines.report.table import Table
 
-TAGGER = Only(lambda own: own.labeller == "nli", "--labeller llm")
+TAGGER = Only(lambda own: own.judge == "tagger", "--judge model")
 FITTED = Only(
-    lambda own: own.labeller == "nli" and not own.dry_run,
-    lambda own: "--dry-run" if own.labeller == "nli" else "--labeller llm",
+    lambda own: own.judge == "tagger" and not own.dry_run,
+    lambda own: "--dry-run" if own.judge == "tagger" else "--judge model",
 )
 
 
@@ -55,10 +55,10 @@ class CalibrateOptions(LlmOptions):
     """What is calibrated by which pairs."""
 
     pairs: Annotated[Path, Option("File of labelled pairs that it was not trained on.")]
-    labeller: Annotated[
-        Literal["nli", "llm"],
-        Option("What is calibrated: the tagger (`nli`), or a language model (`llm`)."),
-    ] = "nli"
+    judge: Annotated[
+        Literal["tagger", "model"],
+        Option("What is calibrated: the tagger, or a language model."),
+    ] = "tagger"
     tagger: Annotated[
         Path | None,
         Option(
@@ -101,23 +101,23 @@ def calibrate(options: CalibrateOptions) -> None:
 
         contested calibrate --dry-run --pairs dev.jsonl
 
-        contested calibrate --labeller llm --pairs held-out.jsonl
+        contested calibrate --judge model --pairs held-out.jsonl
 
     A tagger gets `calibration.json` in its folder: a temperature or isotonic regression, and the
     points from which a cascade takes its threshold. For a language model that is asked by `choice`,
     a correction of its label probabilities is kept in `corrections/` in CONTESTED_HOME, and taken
-    by every run with the same model and prompt. See docs/nli.md and docs/labellers.md.
+    by every run with the same model and prompt. See docs/nli.md and docs/judges.md.
     """
-    if options.labeller == "nli":
+    if options.judge == "tagger":
         names = tuple(LlmOptions.model_fields)
-        refuse_given(options, names, "--labeller nli, which asks no language model")
+        refuse_given(options, names, "--judge tagger, which asks no language model")
         if not options.dry_run and options.tagger is None:
             raise InputError(
                 "the tagger that comes with the program is calibrated; name the folder of another: "
                 "--tagger FOLDER, or measure it: --dry-run"
             )
     rows = drawn(read_pairs(options.pairs), options.limit, options.seed)
-    if options.labeller == "llm":
+    if options.judge == "model":
         _correct_model(options, rows)
     elif options.dry_run or options.tagger is None:
         _measure_tagger(options, rows)
@@ -202,11 +202,11 @@ def _measure_tagger(options: CalibrateOptions, rows: Sequence[LabelledPair]) -> 
 
 def _correct_model(options: CalibrateOptions, rows: Sequence[LabelledPair]) -> None:
     """Fit a correction on all pairs, measured by cross-validation, and store it."""
-    from pipelines.evidence.calibrating import cross_corrected, fitted
+    from pipelines.judge.calibrating import cross_corrected, fitted
     from pipelines.report.tagger import Predictions, calibration_table
 
-    llm, answers = asyncio.run(_ask(options, rows))
-    model, prompt = llm.client.model, llm.prompt.digest
+    asked, answers = asyncio.run(_ask(options, rows))
+    model, prompt = asked.client.model, asked.prompt.digest
     known = [(row, shares) for row, shares in zip(rows, answers, strict=True) if shares]
     pairs, raw = [row for row, _ in known], [shares for _, shares in known]
     gold = [RELATION_OF[row.label] for row in pairs]
@@ -226,7 +226,7 @@ def _correct_model(options: CalibrateOptions, rows: Sequence[LabelledPair]) -> N
     correction = fitted(raw, gold).model_copy(
         update={
             "digest": hashlib.sha256(read_bytes(options.pairs)).hexdigest(),
-            "labeller": llm.identity,
+            "judge": asked.identity,
         }
     )
     series = [("none", before), (correction.method, after)]
@@ -259,26 +259,26 @@ def _correct_model(options: CalibrateOptions, rows: Sequence[LabelledPair]) -> N
 
 async def _ask(
     options: CalibrateOptions, rows: Sequence[LabelledPair]
-) -> tuple[LlmLabeller, list[Mapping[Relation, float] | None]]:
+) -> tuple[ModelJudge, list[Mapping[Relation, float] | None]]:
     """What a language model says of the pairs, uncorrected; None of one that does not fit."""
     needs = Needs(role="judge")
     refuse_missing(options, needs)
     with progress("pairs", len(rows)) as bar:
         async with models_for(options, needs, bar.status) as models:
-            llm = llm_labeller(models.asked, "choice", overrides=models.prompts)
-            labeller = stored(llm, models.store)
+            asked = model_judge(models.asked, "choice", overrides=models.prompts)
+            judge = stored(asked, models.store)
 
             async def shares(row: LabelledPair) -> Mapping[Relation, float] | None:
                 document = Document(id="premise", text=row.premise)
                 try:
-                    found = await labeller([row.hypothesis], [document])
+                    found = await judge([row.hypothesis], [document])
                 except RequestError:
                     return None
                 finally:
                     bar.advance(models.asked.usage)
                 return found.judgements[0].probabilities
 
-            return llm, await asyncio.gather(*map(shares, rows))
+            return asked, await asyncio.gather(*map(shares, rows))
 
 
 def _show(

@@ -16,11 +16,11 @@ from pipelines.conflictscore.detection.questions import Question, QuestionAnswer
 from pipelines.conflictscore.settings import BENCH_AS_IN_PAPER
 from pipelines.data.released import Part
 from pipelines.errors import InputError
-from pipelines.evidence.examples import write
 from pipelines.experiment.cost import cost_line
 from pipelines.experiment.execute import models_for
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import AsInPaper, LlmOptions
+from pipelines.judge.examples import write
 from pipelines.option import Option, Options, refuse_given
 from pipelines.preset import WithPresets, told
 from pipelines.report.terminal import plain
@@ -96,7 +96,7 @@ class BenchOptions(WithPresets, LlmOptions):
         Option("Take at most N questions of each source, drawn by the seed."),
     ] = None
     claims_by: Annotated[
-        Literal["rules", "llm"], Option("Who puts question and answer as a claim.")
+        Literal["rules", "model"], Option("Who puts question and answer as a claim.")
     ] = "rules"
     stances: Annotated[
         Stances,
@@ -123,7 +123,7 @@ def build(options: BenchOptions) -> None:
         refuse_given(options, tuple(LlmOptions.model_fields), "--claims-by rules")
     questions = _taken(bench.read(options.releases.files()), options.stances)
     claims: dict[QuestionAnswer, str] = {}
-    if options.claims_by == "llm":
+    if options.claims_by == "model":
         asked = bench.asked(questions, options.half, options.seed, options.questions)
         claims = asyncio.run(_claims(asked, options))
         by_rules = len(asked) - len(claims)

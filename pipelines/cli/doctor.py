@@ -21,8 +21,8 @@ from pipelines.cli.flat import flat
 from pipelines.cli.models import hashing
 from pipelines.cli.progress import STDERR
 from pipelines.errors import InputError
-from pipelines.evidence.nli import TaggerFolder
 from pipelines.experiment.options import ProfileOptions, tagger_named
+from pipelines.judge.tagger import TaggerFolder
 from pipelines.option import Option
 from pipelines.report.terminal import plain
 from pipelines.retrieval.dense import default_embedder

@@ -120,7 +120,7 @@ class PairOptions(Options):
         Field(ge=1),
         Option(
             "Write at most N pairs of each source and label, drawn at random: for `contested "
-            "calibrate --labeller llm`, which needs few."
+            "calibrate --judge model`, which needs few."
         ),
     ] = None
     unlabelled: Annotated[

@@ -80,7 +80,7 @@ def run(experiment: Experiment[Any, Any], options: RunOptions) -> Forecast | Non
         raise LowLabelMassError(
             f"on average {done.label_mass:.0%} of the judge's probability fell on the labels: it "
             f"would rather have written something else. Results are kept in {folder.path}; take "
-            "--labeller nli or a larger model and another --out, or say --anyway"
+            "--judge tagger or a larger model and another --out, or say --anyway"
         )
     return None
 

@@ -84,17 +84,17 @@ def stages(options: AllOptions, further: Sequence[str] = (), *, small: bool) -> 
     )
     kept = (*shared, *words(options, "cache"))
     asked = (*kept, *words(options, "model", "concurrency", "endpoint", "strict", "prompts"))
-    tagged = (*kept, "--labeller", "nli")
+    tagged = (*kept, "--judge", "tagger")
     # What a judge is worth is what is measured, so that a weak one may judge.
-    by_model = (*asked, "--labeller", "llm", "--anyway")
-    anyway, by_tagger = words(options, "anyway"), options.usual(dict(options)).labeller == "nli"
+    by_model = (*asked, "--judge", "model", "--anyway")
+    anyway, by_tagger = words(options, "anyway"), options.usual(dict(options)).judge == "tagger"
     scoring = (
         *(asked if _asks(options) else kept),
         *words(options, "tagger"),
         *words(options.metric, *Settings.model_fields),
     )
     # A small model is no judge of single sentences, and slower than the tagger.
-    judged = ("--judge", "nli", "--answer-tokens", "160") if small else ()
+    judged = ("--judge", "tagger", "--answer-tokens", "160") if small else ()
     # Types of conflicts by such models are worse than the rule's.
     typed = ("--types", "yes-no") if by_tagger else ()
     sets = ("--split all --set unparaphrased" if options.data else "--per-topic 1").split()

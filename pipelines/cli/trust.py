@@ -8,13 +8,13 @@ from rich.console import Console
 from pipelines.cli.flat import flat
 from pipelines.cli.inspection import inspect
 from pipelines.cli.tagging import show as show_table
-from pipelines.evidence.judge import judge_of
-from pipelines.evidence.settings import JudgeSettings
 from pipelines.experiment.cost import spent
 from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import judge_needs
 from pipelines.experiment.options import JudgedOptions
 from pipelines.inspection.found import Inspection, Tell
+from pipelines.judge.run_judge import judge_of
+from pipelines.judge.settings import JudgeSettings
 from pipelines.option import Option
 from pipelines.trust.cases import cases
 from pipelines.trust.trial import Trust, table, try_all
@@ -24,7 +24,7 @@ class TrustOptions(JudgedOptions):
     """Who is tried, by how many hostile texts, and how the result is printed."""
 
     anyway: bool = True  # a weak judge may be tried, too
-    judge: JudgeSettings = JudgeSettings()
+    judging: JudgeSettings = JudgeSettings()
     as_json: Annotated[bool, Option("Print the result as JSON.", name="--json")] = False
     limit: Annotated[
         int | None,
@@ -44,18 +44,20 @@ def trust(options: TrustOptions) -> None:
     None of them changes what is true.
 
     Examples:
-        contested trust --labeller nli
+        contested trust --judge tagger
 
-        contested trust --labeller llm --limit 12
+        contested trust --judge model --limit 12
     """
 
     async def work(models: Models, tell: Tell) -> Inspection[Trust]:
         # No store: what is tried is how verdicts are read from replies.
-        judge = judge_of(options.judge, models.client, models.prompts, tagger=models.tagger)
+        judge = judge_of(options.judging, models.client, models.prompts, tagger=models.tagger)
         found = await try_all(judge, models.client, cases()[: options.limit], tell)
         return Inspection(found, spent(models.client, judge))
 
-    inspect(options, judge_needs(options, options.judge), work, show=show, as_json=options.as_json)
+    inspect(
+        options, judge_needs(options, options.judging), work, show=show, as_json=options.as_json
+    )
 
 
 def show(found: Trust, console: Console) -> None:

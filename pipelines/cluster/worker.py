@@ -88,7 +88,7 @@ def counters(work: Work[Any, Any], models: Models) -> list[tuple[Any, str]]:
     ]
     for judge in filter(None, (work.judge, work.second)):
         found += [(each, name) for each in judge.lookups for name in ("asked", "found")]
-        found += [(judge.nli, "pairs_tagged")] if judge.nli else []
+        found += [(judge.tagging, "pairs_tagged")] if judge.tagging else []
     return found
 
 

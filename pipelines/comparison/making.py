@@ -65,7 +65,7 @@ def changes(match: Match) -> list[Change]:
 
 
 def _derived(name: str) -> bool:
-    """Whether it only repeats what other differences say: a labeller's digests in one line."""
+    """Whether it only repeats what other differences say: a judge's digests in one line."""
     return name.endswith(".identity")
 
 

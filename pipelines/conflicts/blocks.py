@@ -21,7 +21,7 @@ from pipelines.conflicts.result import (
 )
 from pipelines.conflicts.result import Sentence as Said
 from pipelines.conflicts.taxonomy import CATEGORY, TAXONOMY, ConflictType, Prediction
-from pipelines.evidence.judgement import Judgement
+from pipelines.judge.judgement import Judgement
 from pipelines.report.blocks import Card, Cards, Fact, Facts, Source, Sources, fact
 from pipelines.report.texts import (
     Aside,

@@ -29,9 +29,6 @@ from pipelines.conflicts.settings import (
 from pipelines.conflicts.strategies import EXPLANATION_TOKENS, NUMBERS
 from pipelines.conflicts.taxonomy import CATEGORY, TAXONOMY
 from pipelines.errors import InputError
-from pipelines.evidence.judge import model_of, tagger_of
-from pipelines.evidence.nli import nli_labeller
-from pipelines.evidence.store import stored
 from pipelines.experiment.cost import CHARACTERS_PER_TOKEN, Cost, Tokens, call
 from pipelines.experiment.experiment import Experiment, Models, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs, judge_source
@@ -44,6 +41,9 @@ from pipelines.experiment.options import (
     tagger_named,
 )
 from pipelines.experiment.publish import Publication, Runs
+from pipelines.judge.run_judge import model_of, tagger_of
+from pipelines.judge.store import stored
+from pipelines.judge.tagger import tagger_judge
 from pipelines.option import Option, one_of, refuse_given
 from pipelines.runs.folder import file_name, named_after
 from serving.client import Client
@@ -107,7 +107,7 @@ def _judged(query: Query, tokens: Tokens, methods: Methods, read: int, answer: i
     total = call(own + tokens(query.query) + answer, reply).times(calls, 0)
     gold, sentences = query.gold_answer, answer * CHARACTERS_PER_TOKEN // CHARACTERS_OF_A_SENTENCE
     sentences += 1
-    if settings.judge == "nli":
+    if settings.judge == "tagger":
         return total + Cost(pairs=sentences * len(query.sources) + (gold is not None))
     if gold is not None:
         own = tokens.prompt("conflicts/recall", query="", gold="", answer="")
@@ -131,7 +131,7 @@ def needs_of(methods: Methods, options: ServerOptions) -> Needs:
     """
     where, answering = source_of(options, "generator"), bool(methods.strategies)
     by_model = answering or not {"json", "choice"}.isdisjoint(methods.asked)
-    by_tagger = answering and methods.settings.judge == "nli"
+    by_tagger = answering and methods.settings.judge == "tagger"
     return Needs(
         role="generator" if by_model else None,
         tagger=tagger_named(options.tagger, where) if by_tagger else None,
@@ -175,7 +175,7 @@ def summary(file: str, queries: Sequence[Query], methods: Methods) -> str:
     untyped = sum(each.conflict_type is None for each in queries)
     if "oracle" in methods.strategies and untyped:
         said += f"; Oracle leaves out {untyped:,} queries without a type"
-    if methods.settings.judge == "nli":
+    if methods.settings.judge == "tagger":
         said += "\nrecall and grounding by the tagger"
     if untyped:
         said += "\nan answer is judged where a type is given or predicted"
@@ -191,7 +191,7 @@ Leaves in the run folder: `conflicts.NAME.jsonl` (all answers and verdicts with 
 `tables/` in the layout of the paper's Tables 2 and 4 to 7, and `report.html`.
 
 Examples:
-    contested run conflicts --limit 2 --judge nli --answer-tokens 96 --out results-conflicts
+    contested run conflicts --limit 2 --judge tagger --answer-tokens 96 --out results-conflicts
 
     contested run conflicts --data conflicts.jsonl --strategy none --classifier choice --out types
 
@@ -300,8 +300,8 @@ def plan(options: ConflictsOptions) -> Plan[Query, QueryResult]:
     def work(models: RunModels) -> Sequence[Work[Query, QueryResult]]:
         judging = models.judging if methods.strategies else None
         tagger = models.tagger
-        labeller = None if tagger is None else stored(nli_labeller(tagger), models.store)
-        ready = methods.ready(models.client, judging, labeller, models.prompts)
+        judge = None if tagger is None else stored(tagger_judge(tagger), models.store)
+        ready = methods.ready(models.client, judging, judge, models.prompts)
         facts = {"statistics": statistics(dataset.queries, dataset.passed_over)}
         config = {"data": {"name": dataset.file, "sha256": dataset.digest}, "segments": segments}
         return [

@@ -25,9 +25,9 @@ from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.taxonomy import ANSWERABLE, CATEGORY, ConflictType
 from pipelines.data.records import Document
 from pipelines.errors import InputError
-from pipelines.evidence.judgement import Judgement, Relation
-from pipelines.evidence.labeller import Labeller
-from pipelines.evidence.llm import contains
+from pipelines.judge.judge import Judge
+from pipelines.judge.judgement import Judgement, Relation
+from pipelines.judge.model import contains
 from pipelines.metrics.alce import named_answers, normalised
 from pipelines.prompts import Prompt
 from pipelines.text.citations import without_marks
@@ -113,7 +113,7 @@ ReplyT = TypeVar("ReplyT", bound=BaseModel)
 
 
 @dataclass(frozen=True)
-class ModelJudge:
+class PromptedModel:
     """A language model with the prompts of `VARIABLES`, and how it is asked about behaviour."""
 
     client: Client
@@ -134,9 +134,9 @@ class ModelJudge:
         return await self.client.structured(messages, schema, Sampling(tokens), affinity=affinity)
 
 
-def model_judge(
+def prompted_model(
     client: Client, form: BehaviourForm = "json", overrides: Path | None = None
-) -> ModelJudge:
+) -> PromptedModel:
     """A language model with its prompts.
 
     Raises:
@@ -146,7 +146,7 @@ def model_judge(
         name: prompts.load(f"conflicts/{name}", variables, overrides)
         for name, variables in VARIABLES.items()
     }
-    return ModelJudge(client, templates, form)
+    return PromptedModel(client, templates, form)
 
 
 _YES, _NO = "YES", "NO"
@@ -163,7 +163,7 @@ async def behaviour(
     query: str,
     type: ConflictType,  # noqa: A002  (the paper's t)
     answer: str,
-    judge: ModelJudge,
+    judge: PromptedModel,
 ) -> Adherence:
     """Judge an answer that is not empty by the expected behaviour s = f(t) of a type.
 
@@ -210,15 +210,15 @@ class InclusionJson(BaseModel):
     included: StrictBool
 
 
-async def inclusion(query: str, gold: str, answer: str, judge: ModelJudge | Labeller) -> Inclusion:
+async def inclusion(query: str, gold: str, answer: str, judge: PromptedModel | Judge) -> Inclusion:
     """Judge whether an answer, with its citations, includes the gold answer, in whatever words.
 
     Raises:
         RequestError: The answer does not fit the model's context.
         ServingError: No server can be had.
     """
-    if not isinstance(judge, ModelJudge):
-        return await _included_by_labeller(query, gold, answer, judge)
+    if not isinstance(judge, PromptedModel):
+        return await _included_by_judge(query, gold, answer, judge)
     told = {"query": query, "gold": gold, "answer": answer}
     reply = await judge.reply("recall", InclusionJson, told, affinity="recall")
     if reply.value is None:
@@ -226,9 +226,7 @@ async def inclusion(query: str, gold: str, answer: str, judge: ModelJudge | Labe
     return Inclusion(included=reply.value.included, gold=gold, reason=reply.value.reason.strip())
 
 
-async def _included_by_labeller(
-    query: str, gold: str, answer: str, labeller: Labeller
-) -> Inclusion:
+async def _included_by_judge(query: str, gold: str, answer: str, judge: Judge) -> Inclusion:
     """Included where the answer supports the statement that question and gold answer make."""
     # "According to [2]" must not name the answer 2.
     plain = " ".join(without_marks(answer).split())
@@ -237,9 +235,9 @@ async def _included_by_labeller(
     if named(gold, plain):
         return Inclusion(included=True, gold=gold, reason=WORD_FOR_WORD)
     claim = as_claim(query, gold)
-    (judgement,) = (await labeller([claim], [Document(id="answer", text=plain)])).judgements
+    (judgement,) = (await judge([claim], [Document(id="answer", text=plain)])).judgements
     unread = judgement.relation is Relation.INVALID
-    problem = judgement.reasoning or "the labeller's reply could not be read"
+    problem = judgement.reasoning or "the judge's reply could not be read"
     return Inclusion(
         included=None if unread else judgement.relation is Relation.SUPPORTS,
         gold=gold,
@@ -290,7 +288,7 @@ class UncitedJson(BaseModel):
 async def grounding(
     answer: Answer,
     query: Query,
-    judge: ModelJudge | Labeller,
+    judge: PromptedModel | Judge,
     against: Against = "cited",
 ) -> Grounding:
     """Judge every sentence of an answer, each by itself.
@@ -311,16 +309,19 @@ async def grounding(
 
     async def verdict(sentence: Sentence) -> SentenceGrounding:
         numbers = sentence.cites if against == "cited" else tuple(range(1, len(sources) + 1))
-        if isinstance(judge, ModelJudge):
+        if isinstance(judge, PromptedModel):
             told = {"query": query.query, "answer": answer.text, "sentence": sentence.text}
             return await _by_model(told, numbers, sources, judge)
-        return await _grounded_by_labeller(sentence.text, numbers, sources, judge)
+        return await _grounded_by_judge(sentence.text, numbers, sources, judge)
 
     return Grounding(sentences=tuple(await asyncio.gather(*map(verdict, answer.sentences))))
 
 
 async def _by_model(
-    told: Mapping[str, str], numbers: tuple[int, ...], sources: Sequence[Source], judge: ModelJudge
+    told: Mapping[str, str],
+    numbers: tuple[int, ...],
+    sources: Sequence[Source],
+    judge: PromptedModel,
 ) -> SentenceGrounding:
     evidence = [{"number": number, "text": sources[number - 1].as_read()} for number in numbers]
     texts = [str(each["text"]) for each in evidence]
@@ -350,16 +351,16 @@ def _passage(quote: str, texts: Sequence[str]) -> str | None:
     return quote if quote and any(contains(text, quote) for text in texts) else None
 
 
-async def _grounded_by_labeller(
-    sentence: str, numbers: tuple[int, ...], sources: Sequence[Source], labeller: Labeller
+async def _grounded_by_judge(
+    sentence: str, numbers: tuple[int, ...], sources: Sequence[Source], judge: Judge
 ) -> SentenceGrounding:
-    """A labeller tells of each source by itself whether it supports the sentence."""
+    """The judge tells of each source by itself whether it supports the sentence."""
     if not states_a_fact(sentence):
         return SentenceGrounding(grounds=Grounds.NO_FACT, reason=NO_FACT)
     if not numbers:
         return SentenceGrounding(grounds=Grounds.UNSUPPORTED, reason=NOTHING_CITED)
     documents = [sources[number - 1].as_evidence(number) for number in numbers]
-    return decided((await labeller([sentence], documents)).judgements, numbers)
+    return decided((await judge([sentence], documents)).judgements, numbers)
 
 
 def decided(judgements: Sequence[Judgement], numbers: tuple[int, ...]) -> SentenceGrounding:
@@ -392,53 +393,53 @@ def decided(judgements: Sequence[Judgement], numbers: tuple[int, ...]) -> Senten
 
 
 @dataclass(frozen=True)
-class Judge:
+class AnswerJudge:
     """Who judges: expected behaviour, of which a language model alone can tell, and facts.
 
     The facts are the gold answer, and the sentences by the sources that `against` names.
     """
 
-    behaviour: ModelJudge | None
-    facts: ModelJudge | Labeller
+    behaviour: PromptedModel | None
+    facts: PromptedModel | Judge
     against: Against = "cited"
 
     @property
     def prompts(self) -> tuple[Prompt, ...]:
         """All that may be asked."""
-        if isinstance(self.facts, ModelJudge):
+        if isinstance(self.facts, PromptedModel):
             return tuple(self.facts.templates.values())
         model = self.behaviour
         return tuple(model.templates[name] for name in BEHAVIOUR.values()) if model else ()
 
 
-def judge(
+def answer_judge(
     client: Client | None,
     settings: ConflictsSettings,
     overrides: Path | None = None,
-    labeller: Labeller | None = None,
-) -> Judge:
+    judge: Judge | None = None,
+) -> AnswerJudge:
     """The judges with their prompts; `overrides` is a folder with prompts of the user's own.
 
-    Without a client, behaviour is not judged. The labeller judges recall and grounding where the
-    settings name the judge "nli".
+    Without a client, behaviour is not judged. `judge` judges recall and grounding where the
+    settings name the judge "tagger".
 
     Raises:
         InputError: The user's own prompt cannot be used, or who should judge is not there.
     """
-    model = None if client is None else model_judge(client, settings.behaviour, overrides)
-    if settings.judge == "nli":
-        if labeller is None:
-            raise InputError("the judge 'nli' needs a tagger; name one, or let a model judge")
-        return Judge(model, labeller, settings.against)
+    model = None if client is None else prompted_model(client, settings.behaviour, overrides)
+    if settings.judge == "tagger":
+        if judge is None:
+            raise InputError("the judge 'tagger' needs a tagger; name one, or let a model judge")
+        return AnswerJudge(model, judge, settings.against)
     if model is None:
-        raise InputError("the judge 'llm' needs a model; name one, or let the tagger judge")
-    return Judge(model, model, settings.against)
+        raise InputError("the judge 'model' needs a model; name one, or let the tagger judge")
+    return AnswerJudge(model, model, settings.against)
 
 
 async def judged(
     query: Query,
     answer: Answer,
-    judge: Judge,
+    judge: AnswerJudge,
     *,
     type: ConflictType | None = None,  # noqa: A002  (the paper's t)
 ) -> Verdicts:

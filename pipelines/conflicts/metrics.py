@@ -42,7 +42,7 @@ class Part(NamedTuple):
 def part_of(run: str, results: Sequence[QueryResult], config: Mapping[str, Any]) -> Part:
     """The results of a run, and who its configuration in `run.json` says made them."""
     judge = config["judge"]["name"] if "judge" in config else None
-    if judge and config["settings"]["judge"] == "nli":
+    if judge and config["settings"]["judge"] == "tagger":
         judge = f"{judge}, {config['tagger']['name']}"
     return Part(
         run,

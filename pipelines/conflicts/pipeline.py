@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, Literal, TypeVar
 
 from pipelines.conflicts.data import Query
-from pipelines.conflicts.judges import Judge, judge, judged
+from pipelines.conflicts.judges import AnswerJudge, answer_judge, judged
 from pipelines.conflicts.result import Adherence, Answer, Outcome, QueryResult, Strategy, Verdicts
 from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.strategies import (
@@ -20,9 +20,9 @@ from pipelines.conflicts.strategies import (
     writer,
 )
 from pipelines.conflicts.taxonomy import Classifier, ConflictType, Prediction
-from pipelines.evidence.fitting import fit_together
-from pipelines.evidence.judgement import Truncation
-from pipelines.evidence.labeller import Labeller
+from pipelines.judge.fitting import fit_together
+from pipelines.judge.judge import Judge
+from pipelines.judge.judgement import Truncation
 from pipelines.prompts import Prompt
 from serving.client import Client
 from serving.errors import RequestError
@@ -97,7 +97,7 @@ class Methods:
     classifiers: tuple[Classifier, ...]
     settings: ConflictsSettings
     writer: Writer | None = None
-    judge: Judge | None = None
+    judge: AnswerJudge | None = None
 
     @property
     def asked(self) -> tuple[Classifier, ...]:
@@ -121,22 +121,22 @@ class Methods:
         self,
         writing: Client | None = None,
         judging: Client | None = None,
-        labeller: Labeller | None = None,
+        judge: Judge | None = None,
         overrides: Path | None = None,
     ) -> "Methods":
         """The same with the models that write and judge, and with their prompts.
 
-        Without a model that judges, answers are judged by the labeller alone, where the settings
-        name the judge "nli", or not at all. `overrides` is a folder with prompts of the user's own.
+        Without a model that judges, answers are judged by `judge` alone, where the settings say
+        "tagger", or not at all. `overrides` is a folder with prompts of the user's own.
 
         Raises:
-            InputError: The user's own prompt cannot be used, or the judge "nli" has no tagger.
+            InputError: The user's own prompt cannot be used, or the judge "tagger" has no tagger.
         """
-        judges = self.strategies and (judging is not None or self.settings.judge == "nli")
+        judges = self.strategies and (judging is not None or self.settings.judge == "tagger")
         return replace(
             self,
             writer=None if writing is None else writer(writing, self.settings, overrides),
-            judge=judge(judging, self.settings, overrides, labeller) if judges else None,
+            judge=answer_judge(judging, self.settings, overrides, judge) if judges else None,
         )
 
 

@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from pipelines.conflicts.data import Query
 from pipelines.conflicts.taxonomy import Classifier, ConflictType, Prediction
-from pipelines.evidence.judgement import Judgement, Truncation
+from pipelines.judge.judgement import Judgement, Truncation
 
 
 class Adherence(BaseModel, frozen=True):

@@ -27,7 +27,7 @@ AS_IN_PAPER: Final = (
         "section 4",
         "a citation is to be right, and not only some source that was not cited",
     ),
-    Choice("settings.judge", "llm", "section 4"),
+    Choice("settings.judge", "model", "section 4"),
     Choice("settings.behaviour", "json", "section 4"),
     Choice("settings.guided", False, "appendix B"),
     Choice("settings.dates", False, "appendix B"),
@@ -85,13 +85,13 @@ class ConflictsSettings(AnswerSettings):
     """
 
     judge: Annotated[
-        Literal["llm", "nli"],
+        Literal["model", "tagger"],
         Option(
             "Who judges answer recall and grounding; behaviour is always judged by a language "
             "model.",
             panel=JUDGES_PANEL,
         ),
-    ] = "llm"
+    ] = "model"
     behaviour: Annotated[
         Literal["json", "choice"],
         Option(

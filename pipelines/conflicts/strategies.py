@@ -72,7 +72,7 @@ class Writer:
 
         The judge of grounding sees the whole answer and a sentence of it.
         """
-        read_again = 2 * self.settings.answer_tokens if self.settings.judge == "llm" else 0
+        read_again = 2 * self.settings.answer_tokens if self.settings.judge == "model" else 0
         return self.reply_tokens + read_again
 
     def asks_answer(self, query: Query, told: ConflictType | None) -> Messages:

@@ -13,8 +13,8 @@ from pipelines import prompts
 from pipelines.conflictscore.settings import ClaimSource
 from pipelines.data.records import Document
 from pipelines.errors import InputError
-from pipelines.evidence.fitting import fit
-from pipelines.evidence.judgement import Truncation
+from pipelines.judge.fitting import fit
+from pipelines.judge.judgement import Truncation
 from pipelines.prompts import Prompt
 from pipelines.retrieval.bm25 import distinct_stems
 from pipelines.text.citations import without_marks

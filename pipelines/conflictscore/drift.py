@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 
 from pipelines.conflictscore.result import MEASURES, Result
-from pipelines.evidence.judgement import Judgement
+from pipelines.judge.judgement import Judgement
 from pipelines.metrics.estimate import proportion
 from pipelines.report.table import Column, Measure, Table
 
@@ -57,7 +57,7 @@ class Repeat:
 def drift_table(runs: Sequence[Sequence[Result]]) -> Table:
     """Each repeat against the first run; `runs` are at least two, of equal examples."""
     first = {result.id: result for result in runs[0]}
-    tagged = any(each.source.endswith("nli") for result in runs[0] for each in result.judgements)
+    tagged = any(each.source.endswith("tagger") for result in runs[0] for each in result.judgements)
     return Table.of(
         [
             Repeat(number, [(first[result.id], result) for result in again if result.id in first])

@@ -19,15 +19,15 @@ from pipelines.conflictscore.settings import AS_IN_PAPER, Settings
 from pipelines.data.jsonl import SAMPLES, Dataset, Skipped, read
 from pipelines.data.records import Example
 from pipelines.errors import InputError
-from pipelines.evidence.judge import judge_named, model_of
-from pipelines.evidence.nli import calibrated
-from pipelines.evidence.risk import ChosenThreshold, choose_threshold
 from pipelines.experiment.cost import Cost, Tokens
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs, judge_needs
 from pipelines.experiment.options import JudgedOptions, Overflow, RunOptions, judging
 from pipelines.experiment.publish import Publication, Runs
 from pipelines.files import read_bytes, replace_text
+from pipelines.judge.risk import ChosenThreshold, choose_threshold
+from pipelines.judge.run_judge import judge_named, model_of
+from pipelines.judge.tagger import calibrated
 from pipelines.option import Option
 from pipelines.report.table import brief, write
 from pipelines.runs.folder import RunFolder
@@ -42,7 +42,7 @@ Examples:
 
     contested run conflictscore --data answers.jsonl --dry-run
 
-    contested run conflictscore --labeller nli --claims sentences --out results-nli
+    contested run conflictscore --judge tagger --claims sentences --out results-tagged
 """
 
 
@@ -71,7 +71,7 @@ def plan(options: ScoreOptions) -> Plan[Example, Result]:
     # Of the whole file, whatever the limit: a run of its beginning is to be resumed without one.
     whole = read(options.data, on_error="skip") if options.limit else dataset
     brought = all(example.claims is not None for example in whole.examples)
-    given = f"--labeller {settings.labeller} on responses that bring their claims along"
+    given = f"--judge {settings.judge} on responses that bring their claims along"
     needs = judge_needs(
         options,
         settings,
@@ -129,10 +129,10 @@ def _summary(data: Dataset, settings: Settings, needs: Needs, repeat: int) -> st
     claims = "" if settings.claims == "atomic" else f", claims: {settings.claims}"
     again = "" if repeat == 1 else f", {repeat} times"
     told = [
-        f"{len(data.examples):,} responses from {data.name}, judged by {settings.labeller}"
+        f"{len(data.examples):,} responses from {data.name}, judged by {settings.judge}"
         f"{claims}{again}"
     ]
-    if settings.labeller == "cascade" and needs.tagger is not None:
+    if settings.judge == "cascade" and needs.tagger is not None:
         chosen = choose_threshold(calibrated(needs.tagger), settings.risk, needs.tagger.fitted_on)
         told.append(chosen.in_words())
     told += (f"line {bad.line} is skipped: {bad.error}" for bad in data.skipped)
@@ -152,7 +152,7 @@ def config(data: Dataset, scorer: Scorer) -> dict[str, Any]:
         "sampling": {"temperature": 0.0, "seed": 0},
         **scorer.about(),
     }
-    if scorer.judge.llm is None and scorer.client is not None:
+    if scorer.judge.model is None and scorer.client is not None:
         about["splitter"] = model_of(scorer.client)
     return about
 

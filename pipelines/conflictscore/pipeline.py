@@ -29,11 +29,11 @@ from pipelines.conflictscore.scores import (
 from pipelines.conflictscore.settings import Settings
 from pipelines.data.records import Example
 from pipelines.errors import InputError
-from pipelines.evidence.judge import Judge, judge_of
-from pipelines.evidence.judgement import Judgement, Relation, in_conflict
-from pipelines.evidence.nli import TaggerFolder
-from pipelines.evidence.store import JudgementStore
 from pipelines.experiment.metric import Metric, of_each
+from pipelines.judge.judgement import Judgement, Relation, in_conflict
+from pipelines.judge.run_judge import RunJudge, judge_of
+from pipelines.judge.store import JudgementStore
+from pipelines.judge.tagger import TaggerFolder
 from pipelines.prompts import Prompt
 from pipelines.text.citations import without_marks
 from pipelines.text.words import says
@@ -49,7 +49,7 @@ class Scorer:
     """
 
     settings: Settings
-    judge: Judge
+    judge: RunJudge
     client: Client | None = None
     decomposition: Prompt | None = None
 
@@ -73,7 +73,7 @@ def prepare(
     store: JudgementStore | None = None,
     fresh: bool = False,
 ) -> Scorer:
-    """Make the metric ready; the library's entrance. See `evidence.judge.judge_of`."""
+    """Make the metric ready; the library's entrance. See `judge.run_judge.judge_of`."""
     judge = judge_of(settings, client, overrides, tagger=tagger, store=store, fresh=fresh)
     return Scorer(settings, judge, client, decomposition_prompt(settings.claims, overrides))
 
@@ -102,7 +102,7 @@ async def conflict_score(example: Example, scorer: Scorer) -> Result:
         )
 
     documents = as_cited(parts.claims, example.documents)
-    labelled = await scorer.judge.labeller(parts.claims, documents)
+    labelled = await scorer.judge.label(parts.claims, documents)
 
     rows = relations_by_claim(labelled.judgements, len(example.documents))
     unevidenced = scorer.settings.unevidenced

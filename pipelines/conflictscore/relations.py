@@ -8,7 +8,6 @@ from pipelines.conflictscore.detection.detect import DetectionResult
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.scores import contradicting, contradiction_ratio, supporting
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import Judgement, Relation, in_conflict
 from pipelines.experiment.labelled import (
     Labelled,
     Labelling,
@@ -17,6 +16,7 @@ from pipelines.experiment.labelled import (
     WholeScore,
     by_name,
 )
+from pipelines.judge.judgement import Judgement, Relation, in_conflict
 
 LABELS: Final = {
     Relation.SUPPORTS.value: "supports the claim",

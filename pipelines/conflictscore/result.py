@@ -6,7 +6,7 @@ from typing import Final, Literal
 from pydantic import BaseModel, ConfigDict
 
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import Judgement, Truncation
+from pipelines.judge.judgement import Judgement, Truncation
 
 MEASURES: Final[Mapping[str, str]] = {
     "cs_c": "CS-C",

@@ -7,7 +7,7 @@ that contradict it; irrelevant documents count for nothing.
 from collections.abc import Sequence
 from typing import Literal
 
-from pipelines.evidence.judgement import Judgement, Relation, in_conflict
+from pipelines.judge.judgement import Judgement, Relation, in_conflict
 
 Unevidenced = Literal["beside", "zero", "exclude"]
 """How claims count that no document supports or contradicts: as 0 beside claims with evidence,

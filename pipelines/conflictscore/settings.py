@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Final, Literal
 from pydantic import Field
 
 from pipelines.conflictscore.scores import Unevidenced
-from pipelines.evidence.settings import PANEL, JudgeSettings
+from pipelines.judge.settings import PANEL, JudgeSettings
 from pipelines.option import Only, Option
 from pipelines.preset import Choice
 
@@ -18,7 +18,7 @@ AS_IN_PAPER: Final = (
         "appendix B, Table 6",
         "a document may deny a date and back the place beside it",
     ),
-    Choice("metric.labeller", "llm", "section 3"),
+    Choice("metric.judge", "model", "section 3"),
     Choice("metric.evidence", "json", "appendix B, Table 7", _WHY_CHOICE),
     Choice(
         "metric.unevidenced",
@@ -29,7 +29,7 @@ AS_IN_PAPER: Final = (
 )
 
 DETECTION_AS_IN_PAPER: Final = (
-    Choice("judge.labeller", "llm", "section 4.1"),
+    Choice("judging.judge", "model", "section 4.1"),
     Choice("judge.evidence", "json", "appendix B", _WHY_CHOICE),
 )
 
@@ -49,7 +49,7 @@ REPORTS_AS_IN_PAPER: Final = (*AS_IN_PAPER, Choice("sample", 100, "section 5"))
 
 TRUTHFULQA_AS_IN_PAPER: Final = (
     *AS_IN_PAPER,
-    Choice("truth", "llm", "section 6.1"),
+    Choice("truth", "model", "section 6.1"),
     Choice("most_documents", 10, "section 6.1"),
     Choice("claim_of_choice", "answer", "section 6.3"),
     Choice("hedge", False, "appendix B, Table 13"),
@@ -97,7 +97,7 @@ Claims = Annotated[
 class Settings(JudgeSettings):
     """The metric's variants (section 3 and Limitations)."""
 
-    BY_PROFILE: ClassVar = ("labeller", "claims")
+    BY_PROFILE: ClassVar = ("judge", "claims")
 
     claims: Claims = "atomic"
     k: Annotated[

@@ -15,8 +15,8 @@ from pipelines.conflictscore import paper
 from pipelines.conflictscore.pipeline import decided_claims, relations_by_claim
 from pipelines.conflictscore.result import MEASURES, Result
 from pipelines.data.jsonl import Skipped
-from pipelines.evidence.judgement import Judgement, Relation
-from pipelines.evidence.risk import ChosenThreshold, agreement, risk_bound, thinned
+from pipelines.judge.judgement import Judgement, Relation
+from pipelines.judge.risk import ChosenThreshold, agreement, risk_bound, thinned
 from pipelines.metrics.calibration import low_label_mass, mean_label_mass
 from pipelines.metrics.estimate import Estimate, mean, paired_difference, proportion, share
 from pipelines.report.failures import Failure
@@ -30,7 +30,7 @@ ROWS_OF_CURVE = 25
 
 
 def label_columns(counts: Callable[[Any], Counter[Relation]]) -> list[Column[Any]]:
-    """A column for each label that a labeller may give, by how often it gave it."""
+    """A column for each label that a judge may give, by how often it gave it."""
 
     def column(label: Relation) -> Column[Any]:
         return Column(label.lower(), label.capitalize(), lambda item: counts(item)[label])
@@ -38,7 +38,7 @@ def label_columns(counts: Callable[[Any], Counter[Relation]]) -> list[Column[Any
     return [column(label) for label in Relation]
 
 
-def labellers(results: Sequence[Result]) -> Table:
+def judges(results: Sequence[Result]) -> Table:
     """Who gave the labels: judgements by source, with what each gave."""
     every = _judged(results)
     by_source: dict[str, list[Judgement]] = {}
@@ -51,19 +51,20 @@ def labellers(results: Sequence[Result]) -> Table:
 
     return Table.of(
         [by_source[source] for source in sorted(by_source)],
-        name="labellers",
-        title="Labellers",
+        name="judges",
+        title="Judges",
         caption="Judgements of (claim, document) pairs by who made them.",
         columns=[
-            Column("labeller", "Labeller", lambda judged: judged[0].source),
+            Column("judge", "Judge", lambda judged: judged[0].source),
             Column("judgements", "Judgements", len),
             Measure("share", "Share", lambda judged: proportion(len(judged), len(every))),
             *label_columns(lambda judged: Counter(each.relation for each in judged)),
             Column("probability", "Mean probability of the label", mean_probability),
         ],
         notes=(
-            "llm-…: a language model, and how it was asked. nli: the NLI tagger. cascade-nli: the "
-            "tagger, sure enough; cascade-llm: the language model, where the tagger was not.",
+            "model-…: a language model, and how it was asked. tagger: the NLI tagger. "
+            "cascade-tagger: the tagger, sure enough; cascade-model: the language model, where the "
+            "tagger was not.",
         ),
     )
 
@@ -119,8 +120,8 @@ def saved_share(judged: Iterable[Judgement]) -> Estimate | None:
     None where nothing was judged by both, as in a run of either alone.
     """
     sources = Counter(judgement.source for judgement in judged)
-    saved = sources["cascade-nli"]
-    return proportion(saved, saved + sources["cascade-llm"])
+    saved = sources["cascade-tagger"]
+    return proportion(saved, saved + sources["cascade-model"])
 
 
 def _judged(results: Sequence[Result]) -> list[Judgement]:
@@ -344,7 +345,7 @@ def all_tables(
         scores(results, model, data),
         differences(results),
         labels(results),
-        labellers(results),
+        judges(results),
         *([cascade(chosen, results)] if chosen else []),
         failures(results, skipped),
     )

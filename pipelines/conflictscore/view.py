@@ -11,8 +11,8 @@ from pipelines.conflictscore.settings import SPLIT
 from pipelines.conflictscore.tables import tradeoff
 from pipelines.data.jsonl import Skipped
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import Judgement, Relation, Truncation, in_conflict
-from pipelines.evidence.risk import ChosenThreshold
+from pipelines.judge.judgement import Judgement, Relation, Truncation, in_conflict
+from pipelines.judge.risk import ChosenThreshold
 from pipelines.metrics.calibration import is_low, low_label_mass
 from pipelines.metrics.estimate import Estimate
 from pipelines.report import glance
@@ -82,7 +82,7 @@ def cell(
         found=found,
         reasoning=judgement.reasoning or "",
         raw=judgement.raw or "",
-        read="" if read is None else f"The labeller saw the first {read:,} tokens{of}.",
+        read="" if read is None else f"The judge saw the first {read:,} tokens{of}.",
     )
 
 
@@ -211,7 +211,7 @@ def _by_variant(results: Sequence[Result]) -> list[tuple[str, list[Result]]]:
 def _made_by(config: Mapping[str, Any]) -> str:
     """Which model wrote, split and judged, from a run's configuration."""
     settings = config["settings"]
-    asked = settings["labeller"] != "nli" and settings["claims"] in SPLIT
+    asked = settings["judge"] != "tagger" and settings["claims"] in SPLIT
     splitter = config.get("splitter") or (config["model"] if asked else None)
     steps = [f"responses written by {config['writer']['name']}"] if "writer" in config else []
     if splitter:
@@ -224,9 +224,9 @@ def facts(entry: Mapping[str, Any]) -> list[tuple[str, str]]:
     settings = entry["config"]["settings"]
     known = [
         ("claims", settings["claims"]),
-        ("labeller", settings["labeller"]),
+        ("judge", settings["judge"]),
     ]
-    if settings["labeller"] != "nli":
+    if settings["judge"] != "tagger":
         known.append(("evidence", settings["evidence"]))
     if "cascade" in entry["config"]:
         chosen = ChosenThreshold.from_json(entry["config"]["cascade"])

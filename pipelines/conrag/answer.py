@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from pipelines.conrag.evidence import SIDES, Cluster, Stance
 from pipelines.conrag.packet import PANEL, Packet
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import RELATIONS, Relation, Truncation
+from pipelines.judge.judgement import RELATIONS, Relation, Truncation
 from pipelines.option import Option
 from pipelines.retrieval.chunks import document_of
 from pipelines.text.citations import cut_out, cuts
@@ -35,7 +35,7 @@ class Evidence(BaseModel, frozen=True):
         relevance: To the query, in [0, 1].
         cluster: Name of its cluster: "S1".
         rationale: The sentence of the passage that decided; None of irrelevant passages, and where
-            the labeller names none that the passage has.
+            the judge names none that the passage has.
         tag: The tag of a passage that a language model was to sort; None where none was.
         reason: Why it is sorted so, in the model's words; None where it did not sort it.
         unsure: Whether its tag is nearly a tie.
@@ -88,7 +88,7 @@ class Answer(BaseModel, frozen=True):
         raw: The reply that could not be read.
         tags: Passage id -> its tag, of all that was retrieved, in that order.
         unsure: How many of these tags are nearly ties.
-        truncations: Passages of which the labeller read a part.
+        truncations: Passages of which the judge read a part.
     """
 
     query: str

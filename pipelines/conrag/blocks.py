@@ -9,7 +9,7 @@ from pipelines.conrag.evidence import Cluster, Stance
 from pipelines.conrag.methods import ABLATIONS
 from pipelines.conrag.result import ClaimResult, Passage
 from pipelines.conrag.tables import figures
-from pipelines.evidence.judgement import Relation, Truncation
+from pipelines.judge.judgement import Relation, Truncation
 from pipelines.report.blocks import (
     Card,
     Cards,

@@ -11,13 +11,13 @@ from pipelines.conrag.answer import About, Outcome, Statement
 from pipelines.conrag.query import GoldAnswer, hypotheses, list_worth
 from pipelines.conrag.result import AnswerWorth
 from pipelines.data.records import Document
-from pipelines.evidence.judge import Judge, judge_of
-from pipelines.evidence.judgement import Judgements, Relation, Truncation
-from pipelines.evidence.labeller import Labeller
-from pipelines.evidence.settings import PANEL, JudgeSettings
 from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import Needs, judge_source, refuse_no_judge
 from pipelines.experiment.options import ServerOptions, judge_model_option, source_of, tagger_named
+from pipelines.judge.judge import Judge
+from pipelines.judge.judgement import Judgements, Relation, Truncation
+from pipelines.judge.run_judge import RunJudge, judge_of
+from pipelines.judge.settings import PANEL, JudgeSettings
 from pipelines.metrics.alce import (
     AT_MOST,
     CitationCounts,
@@ -33,27 +33,29 @@ class CitationJudgeSettings(BaseModel, frozen=True, extra="forbid"):
     """Who judges; by default a tagger, whatever tags, so that the runs of two are comparable."""
 
     judged_by: Annotated[
-        Literal["nli", "llm"],
+        Literal["tagger", "model"],
         Option(
             "Of questions, and of what a language model writes on ragtruth: who judges whether "
-            "passages bear answers out, an NLI tagger (`nli`) or a language model (`llm`). It "
+            "passages bear answers out, the tagger or a language model. It "
             "should be none that selects the evidence.",
-            name="--judge",
+            name="--citation-judge",
             panel=PANEL,
         ),
-    ] = "nli"
-    judge_tagger: Annotated[
+    ] = "tagger"
+    citation_tagger: Annotated[
         str | None,
         Option(
             "Folder or registered name of the tagger that judges, whatever --tagger is.",
             shown="the profile's, else the one that comes with the program",
             panel=PANEL,
-            only=Only(lambda own: own.judged_by == "nli", "--judge llm"),
+            only=Only(lambda own: own.judged_by == "tagger", "--citation-judge model"),
         ),
     ] = None
     judge_model: Annotated[
         str | None,
-        judge_model_option(PANEL, Only(lambda own: own.judged_by == "llm", "--judge nli")),
+        judge_model_option(
+            PANEL, Only(lambda own: own.judged_by == "model", "--citation-judge tagger")
+        ),
     ] = None
 
 
@@ -66,36 +68,38 @@ def needs_with(settings: CitationJudgeSettings, options: ServerOptions, needs: N
         InputError: The tagger that is to judge cannot be used.
         ServingError: There is no such model.
     """
-    if settings.judged_by == "llm":
+    if settings.judged_by == "model":
         judge = judge_source(options, settings.judge_model)
-        refuse_no_judge(options, judge or source_of(options, "generator"), "--judge nli")
+        refuse_no_judge(
+            options, judge or source_of(options, "generator"), "--citation-judge tagger"
+        )
         return replace(needs, role="generator", judge=judge)
     where = source_of(options, needs.role or "generator")
-    return replace(needs, judge_tagger=tagger_named(settings.judge_tagger, where))
+    return replace(needs, judge_tagger=tagger_named(settings.citation_tagger, where))
 
 
 def citation_judge(
-    settings: CitationJudgeSettings, models: Models, selector: Judge, *, cut: bool
-) -> Judge:
+    settings: CitationJudgeSettings, models: Models, selector: RunJudge, *, cut: bool
+) -> RunJudge:
     """Who judges, ready to be asked; the one that selects the evidence, where that is the same.
 
     A language model gives a reason with every label. With `cut` it may be shown the beginning of a
     text that is too long.
     """
-    if settings.judged_by == "llm":
-        asked = JudgeSettings(labeller="llm", evidence="json", cut=cut)
+    if settings.judged_by == "model":
+        asked = JudgeSettings(judge="model", evidence="json", cut=cut)
         return judge_of(
             asked, models.judging, models.prompts, store=models.store, fresh=models.fresh
         )
     tagger = models.judge_tagger
-    if tagger is not None and selector.labeller.identity == tagger.identity:
+    if tagger is not None and selector.label.identity == tagger.identity:
         return selector
-    return judge_of(JudgeSettings(labeller="nli"), tagger=tagger, store=models.store)
+    return judge_of(JudgeSettings(judge="tagger"), tagger=tagger, store=models.store)
 
 
-def about(judge: Judge) -> dict[str, Any]:
+def about(judge: RunJudge) -> dict[str, Any]:
     """Who judges, for `run.json`."""
-    return {"identity": judge.labeller.identity, **judge.about()}
+    return {"identity": judge.label.identity, **judge.about()}
 
 
 def judge_told(config: Mapping[str, Any]) -> str:
@@ -125,18 +129,18 @@ NEUTRAL: tuple[About, ...] = ("conflict", "none")
 """What sentences are about that contradict nothing."""
 
 
-class RecordingLabeller:
-    """A labeller that keeps what could not be read, or not whole."""
+class RecordingJudge:
+    """A judge that keeps what could not be read, or not whole."""
 
-    def __init__(self, labeller: Labeller) -> None:
-        self._labeller = labeller
-        self.identity = labeller.identity
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+        self.identity = judge.identity
         self.unreadable = 0
         self.truncations: list[Truncation] = []
 
     async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
-        """As the labeller."""
-        labelled = await self._labeller(claims, documents)
+        """As the judge."""
+        labelled = await self._judge(claims, documents)
         self.unreadable += sum(each.relation is Relation.INVALID for each in labelled.judgements)
         self.truncations += labelled.truncations
         return labelled
@@ -147,21 +151,21 @@ async def answer_worth(
     outcomes: Mapping[str, Outcome],
     passages: Mapping[str, Document],
     gold: GoldAnswer,
-    labeller: Labeller,
+    judge: Judge,
 ) -> dict[str, AnswerWorth]:
     """Judge the answers of all methods to one question; what they share is asked once.
 
-    Outcomes are by method, passages by id. The labeller says what passages say of a sentence, of a
+    Outcomes are by method, passages by id. The judge says what passages say of a sentence, of a
     list of each item, which stands behind the question; errors are its own.
     """
     judged = {
         name: hypotheses(question, outcome) if gold.listed else outcome
         for name, outcome in outcomes.items()
     }
-    relations = await _relations(judged.values(), passages, labeller)
+    relations = await _relations(judged.values(), passages, judge)
     texts = {name: _text(outcome) for name, outcome in outcomes.items()}
     distinct = list(dict.fromkeys(texts.values()))
-    recalls = await asyncio.gather(*(_recall(text, gold, labeller) for text in distinct))
+    recalls = await asyncio.gather(*(_recall(text, gold, judge) for text in distinct))
     recall_of = dict(zip(distinct, recalls, strict=True))
     return {
         name: _worth(outcome, judged[name], relations, gold, recall_of[texts[name]])
@@ -170,19 +174,19 @@ async def answer_worth(
 
 
 async def supporting(
-    claims: Sequence[str], passages: Sequence[Document], labeller: Labeller
+    claims: Sequence[str], passages: Sequence[Document], judge: Judge
 ) -> dict[str, Relation]:
-    """The passages that support one of several claims, by the labeller, whose errors it has."""
+    """The passages that support one of several claims, by the judge, whose errors it has."""
     if not claims or not passages:
         return {}
-    judged = (await labeller(claims, passages)).judgements
+    judged = (await judge(claims, passages)).judgements
     return {
         each.document: Relation.SUPPORTS for each in judged if each.relation is Relation.SUPPORTS
     }
 
 
 async def _relations(
-    outcomes: Iterable[Outcome], passages: Mapping[str, Document], labeller: Labeller
+    outcomes: Iterable[Outcome], passages: Mapping[str, Document], judge: Judge
 ) -> Relations:
     """What every group of passages that matters says of every sentence."""
     wanted: dict[str, dict[Group, None]] = {}
@@ -200,7 +204,7 @@ async def _relations(
         ]
         if not read:
             return []
-        return [each.relation for each in (await labeller([sentence], read)).judgements]
+        return [each.relation for each in (await judge([sentence], read)).judgements]
 
     answers = await asyncio.gather(*(ask(text, groups) for text, groups in wanted.items()))
     return {
@@ -279,7 +283,7 @@ def _disclosed(statement: Statement, outcome: Outcome, relations: Relations) -> 
     }
 
 
-async def _recall(text: str, gold: GoldAnswer, labeller: Labeller) -> float | None:
+async def _recall(text: str, gold: GoldAnswer, judge: Judge) -> float | None:
     """Short answers are looked for, claims are to be entailed (ALCE, section 3.2)."""
     if gold.answers:
         return str_em(gold.answers, text)
@@ -287,7 +291,7 @@ async def _recall(text: str, gold: GoldAnswer, labeller: Labeller) -> float | No
         return None
     if not text:
         return 0.0
-    judged = (await labeller(gold.claims, [Document(id="answer", text=text)])).judgements
+    judged = (await judge(gold.claims, [Document(id="answer", text=text)])).judgements
     return sum(each.relation is Relation.SUPPORTS for each in judged) / len(judged)
 
 

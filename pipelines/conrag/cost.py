@@ -14,8 +14,8 @@ from pipelines.conrag.generation import (
 from pipelines.conrag.query import IN_LISTS, GoldAnswer, Query
 from pipelines.conrag.settings import ConragSettings
 from pipelines.data.records import Document
-from pipelines.evidence.settings import JudgeSettings
 from pipelines.experiment.cost import Cost, Tokens, call, judging
+from pipelines.judge.settings import JudgeSettings
 from pipelines.metrics.alce import AT_MOST
 
 PACKETS, TABLES = 2, 3
@@ -105,8 +105,8 @@ def _worth(
     citing: CitationJudgeSettings,
 ) -> Cost:
     """What the judge of answers is asked."""
-    by_model = citing.judged_by == "llm"
-    judge = JudgeSettings(labeller="llm" if by_model else "nli", evidence="json")
+    by_model = citing.judged_by == "model"
+    judge = JudgeSettings(judge="model" if by_model else "tagger", evidence="json")
     gold = query.gold_answer or GoldAnswer()
     texts = PACKETS + 1 + TABLES
     # An item of a list, which stands behind the question, has a comma after it.

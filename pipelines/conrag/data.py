@@ -32,10 +32,10 @@ from pipelines.data.released import Part, half
 from pipelines.data.scifact import Abstract, ScientificClaim
 from pipelines.data.wice import CitedClaim
 from pipelines.errors import InputError
-from pipelines.evidence import examples
-from pipelines.evidence.examples import ContestedClaim
-from pipelines.evidence.judgement import Relation, conflicting
 from pipelines.files import read_bytes
+from pipelines.judge import examples
+from pipelines.judge.examples import ContestedClaim
+from pipelines.judge.judgement import Relation, conflicting
 from pipelines.metrics.alce import named_answers
 from pipelines.retrieval.chunks import passages
 

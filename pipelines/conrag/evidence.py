@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel, Field
 
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import RELATIONS, Relation
+from pipelines.judge.judgement import RELATIONS, Relation
 from pipelines.text.words import FUNCTION_WORDS, telling
 from salience.words import word_pattern
 

@@ -31,14 +31,14 @@ from pipelines.conrag.tables.answers import Figure
 from pipelines.data.fever import wiki_files
 from pipelines.data.released import Part
 from pipelines.errors import InputError
-from pipelines.evidence.examples import SAMPLES
-from pipelines.evidence.judge import model_of
 from pipelines.experiment.cost import Cost, Tokens
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.metric import Metric, Values, of_each
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import RunOptions, device_of, judging, source_of
 from pipelines.experiment.publish import Publication, Runs
+from pipelines.judge.examples import SAMPLES
+from pipelines.judge.run_judge import model_of
 from pipelines.option import Only, Option, refuse_given
 from pipelines.retrieval.dense import Embedder
 
@@ -94,7 +94,7 @@ def verdict(result: ClaimResult) -> str:
 HELP = """Compare ConRAG with its baselines and ablations, claim by claim.
 
 Every method gets the same passages with the same tags, and writes with the same template; so no
-language model is needed unless `--labeller` or `--generator` asks for one. Leaves in the run
+language model is needed unless `--judge` or `--generator` asks for one. Leaves in the run
 folder: `conrag.DATASET.jsonl` (every claim, tag and answer), `tables/` in the layout of the
 paper's Tables IV to IX, and `report.html`. Run it again with another data set and the same
 folder to have both in one table.
@@ -106,7 +106,7 @@ Examples:
 
     contested run conrag --dataset alce --data asqa_eval_gtr_top100.json --limit 20
 
-    contested run conrag --generator llm --temperature 0.7 --seed 43 --out results-seed-43
+    contested run conrag --generator model --temperature 0.7 --seed 43 --out results-seed-43
 """
 
 SEED = 42
@@ -170,7 +170,7 @@ class ConragOptions(RunOptions, AnswerOptions):
         WriterName | None,
         Option(
             "Who writes every method's answers: a template that quotes, or a language model.",
-            shown="template; llm of alce",
+            shown="template; model of alce",
         ),
     ] = None
 
@@ -189,12 +189,12 @@ class ConragOptions(RunOptions, AnswerOptions):
     @property
     def writes(self) -> bool:
         """Whether a language model writes; only one can answer questions."""
-        return self.generator == "llm" or self.questions
+        return self.generator == "model" or self.questions
 
     @property
     def model_judges(self) -> bool:
         """Whether a language model is shown texts to judge, which may be too long for it."""
-        return super().model_judges or (self.judged and self.citing.judged_by == "llm")
+        return super().model_judges or (self.judged and self.citing.judged_by == "model")
 
     @property
     def judged(self) -> bool:
@@ -234,7 +234,7 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
         options.dataset, options.data or SAMPLES, corpus=options.corpus, part=options.part
     )
     queries = claims.queries[: options.limit]
-    settings, tagging = options.settings, judging(options.judge, options.on_overflow)
+    settings, tagging = options.settings, judging(options.judging, options.on_overflow)
     words_only = options.questions or options.encyclopedia
     embedding = None if words_only else options.embedding()
 
@@ -264,7 +264,7 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
             | (found.about() if found else AS_GIVEN),
             "prompts": {prompt.name: prompt.digest for prompt in prompts},
             "sampling": {"temperature": options.temperature, "seed": seed},
-            "labeller": {"identity": judge.labeller.identity},
+            "judge": {"identity": judge.label.identity},
             **judge.about(),
         }
         if llm is not None:
@@ -278,10 +278,10 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
                 lambda query: evaluate(
                     query,
                     find(query, settings.depth),
-                    judge.labeller,
+                    judge.label,
                     settings,
                     llm,
-                    judge=citing.labeller if citing else None,
+                    citation_judge=citing.label if citing else None,
                 ),
                 judge=judge,
                 second=None if citing is judge else citing,
@@ -363,7 +363,7 @@ def _summary(claims: Dataset, queries: Sequence[Query], options: ConragOptions) 
     told = (
         f"{len(queries):,} {'questions' if options.questions else 'claims'} from {claims.file}"
         f"{'' if claims.part == 'all' else f', {claims.part} half'}, "
-        f"{passages}, tagged by {options.judge.labeller}"
+        f"{passages}, tagged by {options.judging.judge}"
     )
     if options.writes:
         told += "\n6 answers each, written by a language model"

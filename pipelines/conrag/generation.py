@@ -21,7 +21,7 @@ from pipelines.conrag.answer import (
     unmarked,
 )
 from pipelines.conrag.evidence import Stance, TaggedPassage
-from pipelines.evidence.judgement import Relation
+from pipelines.judge.judgement import Relation
 from pipelines.prompts import Prompt
 from pipelines.retrieval.index import Retrieved
 from pipelines.text.declarative import as_claim

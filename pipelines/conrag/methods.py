@@ -50,8 +50,8 @@ from pipelines.conrag.generation import (
 from pipelines.conrag.packet import Packet, select
 from pipelines.conrag.settings import ConragSettings
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import Judgement, Relation
-from pipelines.evidence.labeller import Labeller
+from pipelines.judge.judge import Judge
+from pipelines.judge.judgement import Judgement, Relation
 from pipelines.metrics.alce import AT_MOST
 from pipelines.text.words import content_words
 
@@ -403,10 +403,10 @@ class TemplateWriter:
         return _cited_by_words(self.case.claim, text, self.case.packets["relevant"])
 
 
-async def template_writer(case: Case, labeller: Labeller) -> TemplateWriter:
-    """A template that knows what the labeller says of each packet, read as one text.
+async def template_writer(case: Case, judge: Judge) -> TemplateWriter:
+    """A template that knows what the judge says of each packet, read as one text.
 
-    Errors are those of the labeller.
+    Errors are those of the judge.
     """
     texts = {
         name: "\n\n".join(each.passage.as_read() for each in packet)
@@ -417,7 +417,7 @@ async def template_writer(case: Case, labeller: Labeller) -> TemplateWriter:
     readings = {"": Ruling(Stance.NOT_ENOUGH_INFO, 0.0)}
     if wanted:
         documents = [Document(id=f"packet {n}", text=text) for n, text in enumerate(wanted)]
-        labelled = await labeller([case.claim], documents)
+        labelled = await judge([case.claim], documents)
         readings |= dict(zip(wanted, map(_reading, labelled.judgements), strict=True))
     return TemplateWriter(case, {name: readings[text] for name, text in texts.items()})
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pipelines.conrag import template
 from pipelines.conrag.answer import Answer, problems
-from pipelines.conrag.citations import RecordingLabeller, answer_worth, supporting
+from pipelines.conrag.citations import RecordingJudge, answer_worth, supporting
 from pipelines.conrag.evidence import TaggedPassage
 from pipelines.conrag.generation import FirstAnswer, GeneratedAnswer, Generator, first_answer, write
 from pipelines.conrag.methods import (
@@ -18,8 +18,8 @@ from pipelines.conrag.methods import (
 from pipelines.conrag.query import GoldAnswer, Query, in_lists
 from pipelines.conrag.result import AnsweredQuestion, ClaimResult, JudgedAnswers, Passage
 from pipelines.conrag.settings import ConragSettings
-from pipelines.evidence.judgement import Judgement, Relation, Truncation
-from pipelines.evidence.labeller import Labeller, PairError
+from pipelines.judge.judge import Judge, PairError
+from pipelines.judge.judgement import Judgement, Relation, Truncation
 from pipelines.retrieval.index import Retrieved
 
 
@@ -27,7 +27,7 @@ async def conrag(
     query: str,
     retrieved: Sequence[Retrieved],
     *,
-    labeller: Labeller,
+    judge: Judge,
     settings: ConragSettings,
     generator: Generator | None = None,
     question: bool = False,
@@ -37,7 +37,7 @@ async def conrag(
     Args:
         query: A claim, or a question.
         retrieved: Passages, the best first; at most `depth` of them are used.
-        labeller: Tags them.
+        judge: Tags them.
         settings: Every parameter.
         generator: The language model that writes, and sorts if the settings say so; None takes the
             template. The stance is by the tags, whoever sorts.
@@ -46,14 +46,14 @@ async def conrag(
 
     Raises:
         PairError: The claim cannot be judged.
-        RequestError, ServingError: As of the labeller and the generator.
+        RequestError, ServingError: As of the judge and the generator.
         ValueError: A question, and no generator.
     """
     found = retrieved[: settings.depth]
     first = None
     if question:
         first = await first_answer(query, found[: settings.packet.size], generator)
-    everything, truncations = await tag(first.claims if first else (query,), found, labeller)
+    everything, truncations = await tag(first.claims if first else (query,), found, judge)
     tagged = [each for each in everything if each.relation is not Relation.INVALID]
     analysis = analyse(tagged, settings)
     table, adjudication = analysis.table, analysis.adjudication
@@ -93,12 +93,12 @@ async def conrag(
 
 
 async def tag(
-    claims: Sequence[str], retrieved: Sequence[Retrieved], labeller: Labeller
+    claims: Sequence[str], retrieved: Sequence[Retrieved], judge: Judge
 ) -> tuple[list[TaggedPassage], tuple[Truncation, ...]]:
     """The relation t_i and confidence u_i of every passage (ConRAG, section 2, relation tagging).
 
     Claims are hypotheses, passages premises. Several claims are parts of one answer; without any,
-    no passage says anything of it. The labeller is asked once, for all of them.
+    no passage says anything of it. The judge is asked once, for all of them.
 
     Returns:
         One per passage, `INVALID` where its label could not be read; and what was read in part.
@@ -111,7 +111,7 @@ async def tag(
             TaggedPassage(each.passage, each.relevance, Relation.IRRELEVANT, 0)
             for each in retrieved
         ], ()
-    labelled = await labeller(claims, [each.passage for each in retrieved])
+    labelled = await judge(claims, [each.passage for each in retrieved])
     refusals = [each.refusal for each in labelled.judgements if each.refusal]
     if len(refusals) == len(labelled.judgements):
         raise PairError(refusals[0])
@@ -150,7 +150,7 @@ def deciding(judgements: Sequence[Judgement]) -> Judgement:
 
 
 def tag_confidence(judgement: Judgement) -> float:
-    """u_i, the probability of the label; 1 where the labeller gives none, 0 of no label."""
+    """u_i, the probability of the label; 1 where the judge gives none, 0 of no label."""
     if judgement.relation is Relation.INVALID:
         return 0.0
     probabilities = judgement.probabilities
@@ -160,42 +160,42 @@ def tag_confidence(judgement: Judgement) -> float:
 async def evaluate(
     query: Query,
     retrieved: Sequence[Retrieved],
-    labeller: Labeller,
+    judge: Judge,
     settings: ConragSettings,
     generator: Generator | None = None,
     *,
-    judge: Labeller | None = None,
+    citation_judge: Judge | None = None,
 ) -> ClaimResult:
     """Tag a claim's passages once, and put every method to work on them.
 
-    A question is answered first, so that there is something to tag passages by; and `judge`, the
-    labeller unless given, says what methods' answers are worth and which passages really bear gold
-    claims out. It also says what a language model's texts on sentences of responses are worth. Of
-    the passages, the most relevant first, the first k are used. Without a generator
-    the template writes, which cannot answer questions.
+    A question is answered first, so that there is something to tag passages by. The
+    `citation_judge`, the judge unless given, says what methods' answers are worth and which
+    passages really bear gold claims out. It also says what a language model's texts on sentences of
+    responses are worth. Of the passages, the most relevant first, the first k are used. Without a
+    generator the template writes, which cannot answer questions.
 
     Raises:
         PairError: The claim cannot be judged.
-        RequestError, ServingError: As of the labellers and of the language model.
+        RequestError, ServingError: As of the judges and of the language model.
         ValueError: A question, and nobody to answer it.
     """
     if generator is not None and query.gold_answer is not None and query.gold_answer.listed:
         generator = in_lists(generator)
     found = retrieved[: settings.depth]
     documents = {each.passage.id: each.passage for each in found}
-    gold_answer, judging = query.gold_answer, RecordingLabeller(judge or labeller)
+    gold_answer, judging = query.gold_answer, RecordingJudge(citation_judge or judge)
     first, gold, truth = None, None, query.relations
     if gold_answer is not None:
         first = await first_answer(query.claim, found[: settings.packet.size], generator)
         gold = FirstAnswer(gold_answer.statements(query.claim, found))
         borne_out = await supporting(gold_answer.claims, list(documents.values()), judging)
         truth = {**truth, **borne_out}
-    everything, truncations = await tag(first.claims if first else (query.claim,), found, labeller)
+    everything, truncations = await tag(first.claims if first else (query.claim,), found, judge)
     tagged = tuple(each for each in everything if each.relation is not Relation.INVALID)
     case = case_of(query.claim, tagged, truth, settings)
     writer: Writer
     if generator is None:
-        writer = await template_writer(case, labeller)
+        writer = await template_writer(case, judge)
     else:
         writer = await model_writer(case, settings, generator, first=first, gold=gold)
     outcomes = {name: method(case, writer) for name, method in ALL_METHODS.items()}

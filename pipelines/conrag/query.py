@@ -11,7 +11,7 @@ from pipelines.conrag.generation import MOST, Generator
 from pipelines.conrag.hallucination import ResponseSentence
 from pipelines.data.records import Document
 from pipelines.data.released import Half
-from pipelines.evidence.judgement import Relation
+from pipelines.judge.judgement import Relation
 from pipelines.metrics.alce import (
     ENOUGH,
     as_scored,

@@ -8,7 +8,7 @@ from pipelines.conrag.answer import Outcome
 from pipelines.conrag.evidence import Stance
 from pipelines.conrag.hallucination import ResponseSentence
 from pipelines.conrag.query import ListWorth
-from pipelines.evidence.judgement import Relation, Truncation
+from pipelines.judge.judgement import Relation, Truncation
 from pipelines.metrics.alce import CitationCounts
 
 

@@ -12,10 +12,10 @@ from pipelines.conrag.evidence import DELTA, EdgeWeights
 from pipelines.conrag.generation import Sort
 from pipelines.conrag.packet import PANEL, PacketSettings
 from pipelines.errors import InputError
-from pipelines.evidence.settings import PANEL as METRIC_PANEL
-from pipelines.evidence.settings import Evidence, JudgeSettings, LabellerName
 from pipelines.experiment.needs import Needs, judge_needs
 from pipelines.experiment.options import JudgedOptions
+from pipelines.judge.settings import PANEL as METRIC_PANEL
+from pipelines.judge.settings import Evidence, JudgeName, JudgeSettings
 from pipelines.option import Only, Option
 from pipelines.preset import Choice
 from pipelines.retrieval.dense import default_embedder
@@ -25,7 +25,7 @@ from serving.profile import Role
 AS_IN_PAPER: Final = (
     Choice(
         "generator",
-        "llm",
+        "model",
         "section 2",
         "a template needs no language model, and leaves the evidence packet to be measured alone",
     ),
@@ -57,7 +57,7 @@ AS_IN_PAPER: Final = (
     ),
     Choice(
         "citing.judged_by",
-        "llm",
+        "model",
         "section 3",
         "a tagger is there without a server; a language model is asked some hundred times for "
         "each question",
@@ -105,7 +105,7 @@ def read_weights(given: Sequence[str]) -> dict[str, float]:
     return found
 
 
-WriterName = Literal["template", "llm"]
+WriterName = Literal["template", "model"]
 
 SEARCH_PANEL = "Search"
 
@@ -153,14 +153,14 @@ class TaggingSettings(JudgeSettings):
 
     BY_PROFILE: ClassVar = ()
 
-    labeller: Annotated[
-        LabellerName,
+    judge: Annotated[
+        JudgeName,
         Option(
-            "Who tags passages: the NLI tagger (`nli`), a language model (`llm`), or the tagger "
+            "Who tags passages: the tagger, a language model (`model`), or the tagger "
             "where it is sure and the language model for the rest (`cascade`).",
             panel=METRIC_PANEL,
         ),
-    ] = "nli"
+    ] = "tagger"
     evidence: Evidence = "json"
 
 
@@ -173,7 +173,7 @@ class AnswerOptions(JudgedOptions):
             "What to do with a text too long for the context; cuts are recorded.",
             only=Only(
                 lambda options: options.model_judges,
-                lambda options: f"--labeller {options.judge.labeller}",
+                lambda options: f"--judge {options.judging.judge}",
             ),
         ),
     ] = "error"
@@ -201,17 +201,17 @@ class AnswerOptions(JudgedOptions):
         ),
     ] = None
     settings: ConragSettings = ConragSettings()
-    judge: TaggingSettings = TaggingSettings()
+    judging: TaggingSettings = TaggingSettings()
 
     @property
     def writes(self) -> bool:
         """Whether a language model writes."""
-        return self.generator == "llm"
+        return self.generator == "model"
 
     @property
     def model_judges(self) -> bool:
         """Whether a language model is shown texts to judge, which may be too long for it."""
-        return self.judge.by_model
+        return self.judging.by_model
 
     def needs(self) -> Needs:
         """The models.
@@ -221,10 +221,10 @@ class AnswerOptions(JudgedOptions):
             ServingError: As `judge_needs`.
         """
         if self.settings.sort == "model" and not self.writes:
-            raise InputError("--sort model asks the model that writes; add --generator llm")
-        tags = self.judge.by_model
+            raise InputError("--sort model asks the model that writes; add --generator model")
+        tags = self.judging.by_model
         role: Role = "judge" if tags else "generator"
-        return judge_needs(self, self.judge, role=role, asks=tags or self.writes)
+        return judge_needs(self, self.judging, role=role, asks=tags or self.writes)
 
     def embedding(self) -> Path | None:
         """Folder of the embedding model that passages are to be indexed with, if with one.

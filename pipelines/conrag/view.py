@@ -17,7 +17,7 @@ from pipelines.conrag.methods import METHODS
 from pipelines.conrag.result import ClaimResult
 from pipelines.conrag.tables import figures
 from pipelines.conrag.tables.errors import CATEGORIES, category
-from pipelines.evidence.judgement import Relation
+from pipelines.judge.judgement import Relation
 from pipelines.metrics.estimate import Estimate
 from pipelines.report import explorer, glance
 from pipelines.report.explorer import Example, ExperimentView, Facet, single

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipelines import prompts
-from pipelines.evidence.judge import Judge
-from pipelines.evidence.judgement import RELATIONS
-from pipelines.evidence.llm import PROMPTS, reply_tokens
-from pipelines.evidence.settings import JudgeSettings
+from pipelines.judge.judgement import RELATIONS
+from pipelines.judge.model import PROMPTS, reply_tokens
+from pipelines.judge.run_judge import RunJudge
+from pipelines.judge.settings import JudgeSettings
 from serving.client import Client
 from serving.tokens import ChatTokenizer
 
@@ -136,7 +136,7 @@ def judging(
     tagged = Cost(pairs=pairs if settings.by_tagger else 0)
     if not settings.by_model:
         return tagged
-    name = f"evidence/{PROMPTS[settings.evidence]}"
+    name = f"judge/{PROMPTS[settings.evidence]}"
     reply = reply_tokens(settings.evidence, len(documents))
     if settings.evidence == "together":
         own = tokens.prompt(name, documents=[""] * len(documents), claim="")
@@ -167,20 +167,20 @@ def cost_line(client: Client) -> str:
     )
 
 
-def spent(client: Client | None, judge: Judge | None = None) -> str:
+def spent(client: Client | None, judge: RunJudge | None = None) -> str:
     """What a language model and a judge of claims were asked for."""
     parts = [cost_line(client)] if client else ["no language model was needed"]
     return "; ".join([*parts, *(asked_of(judge) if judge else [])])
 
 
-def asked_of(judge: Judge) -> list[str]:
+def asked_of(judge: RunJudge) -> list[str]:
     """What a judge of claims was asked for, beside the calls to its language model."""
     parts = []
     if judge.threshold and judge.threshold.reason:
         parts.append(f"the cascade asked for every pair: {judge.threshold.reason}")
     kept = judge.from_store()
     if judge.tagger:
-        device = judge.nli and judge.nli.device
+        device = judge.tagging and judge.tagging.device
         where = f" on {device}" if device else ""
         parts.append(f"{judge.pairs_tagged:,} pairs tagged by {judge.tagger.name}{where}")
     if kept["found"]:

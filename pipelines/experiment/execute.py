@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 
 from pipelines.data.jsonl import OnError
 from pipelines.errors import InputError
-from pipelines.evidence.labeller import PairError
-from pipelines.evidence.store import JudgementStore, default_store
 from pipelines.experiment.cost import asked_of, cost_line, spent
 from pipelines.experiment.experiment import (
     Counter,
@@ -30,6 +28,8 @@ from pipelines.experiment.options import (
     ServedOptions,
     source_of,
 )
+from pipelines.judge.judge import PairError
+from pipelines.judge.store import JudgementStore, default_store
 from pipelines.metrics.calibration import mean_label_mass
 from pipelines.preset import switched
 from pipelines.runs.folder import ResultLog, RunFolder
@@ -191,7 +191,7 @@ def _note_costs(work: Work[Any, Any], models: RunModels) -> list[str]:
             models.folder.note(work.entry, {"answered_as": client.answered_as})
     if looked_up["pairs"]:
         models.folder.note(work.entry, {"store": looked_up})
-    if work.judge and work.judge.nli and (device := work.judge.nli.device):
+    if work.judge and work.judge.tagging and (device := work.judge.tagging.device):
         # Beside the configuration: a run may be resumed on another device.
         models.folder.note(work.entry, {"tagger_device": device})
     costs = [spent(client, work.judge)] if client or work.judge else []

@@ -16,17 +16,17 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 
 from pydantic import BaseModel
 
-from pipelines.evidence.judge import Judge, judge_of
-from pipelines.evidence.labeller import PairError
-from pipelines.evidence.nli import TaggerFolder
-from pipelines.evidence.settings import JudgeSettings
-from pipelines.evidence.store import JudgementStore
 from pipelines.experiment.cost import Cost, Tokens
 from pipelines.experiment.labelled import Labelling
 from pipelines.experiment.metric import Metric
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import RunOptions
 from pipelines.experiment.publish import Publication, Runs
+from pipelines.judge.judge import PairError
+from pipelines.judge.run_judge import RunJudge, judge_of
+from pipelines.judge.settings import JudgeSettings
+from pipelines.judge.store import JudgementStore
+from pipelines.judge.tagger import TaggerFolder
 from pipelines.runs.folder import RunFolder
 from serving.calls import Usage
 from serving.client import Client
@@ -98,7 +98,7 @@ class Models:
         judging = client if self.judging is self.client else self.judging
         return replace(self, client=client, judging=judging, fresh=True)
 
-    def judge(self, settings: JudgeSettings) -> Judge:
+    def judge(self, settings: JudgeSettings) -> RunJudge:
         """Who judges claims by documents, ready to be asked; see `judge_of`."""
         return judge_of(
             settings,
@@ -140,8 +140,8 @@ class Work(Generic[ItemT, ResultT]):
     config: Mapping[str, Any]
     each: Callable[[ItemT], Awaitable[ResultT]]
     facts: Mapping[str, Any] = field(default_factory=dict)
-    judge: Judge | None = None
-    second: Judge | None = None
+    judge: RunJudge | None = None
+    second: RunJudge | None = None
     client: Client | None = None
     begun: Callable[[], None] = lambda: None
     items: Sequence[ItemT] | None = None

@@ -4,8 +4,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pipelines.errors import InputError
-from pipelines.evidence.nli import TaggerFolder, calibrated
-from pipelines.evidence.settings import JudgeSettings
 from pipelines.experiment.options import (
     ModelOptions,
     ServedOptions,
@@ -14,6 +12,8 @@ from pipelines.experiment.options import (
     source_of,
     tagger_named,
 )
+from pipelines.judge.settings import JudgeSettings
+from pipelines.judge.tagger import TaggerFolder, calibrated
 from pipelines.option import refuse_given
 from serving import models
 from serving.connect import Source
@@ -68,7 +68,7 @@ def judge_needs(
         settings: Who judges.
         role: Of the language model.
         asks: Whether a language model is asked, where it does more than judge.
-        unasked: Why it is not, if not because of the labeller.
+        unasked: Why it is not, if not because of the judge.
 
     Raises:
         InputError: The tagger cannot be used, or has no calibration points for a cascade; or the
@@ -92,7 +92,7 @@ def _needs(
         unasked=unasked or f"{settings.named}, which asks no language model",
         untagged=settings.named,
     )
-    if settings.labeller == "cascade" and needs.tagger is not None:
+    if settings.judge == "cascade" and needs.tagger is not None:
         calibrated(needs.tagger)  # said before a server is looked for
     return needs
 
@@ -117,9 +117,7 @@ def writer_needs(
     """
     needs = _needs(options, settings, "generator", asks=True)
     if not (settings.by_model or splits):
-        refuse_given(
-            options, ("judge_model",), f"--labeller {settings.labeller}, which judges alone"
-        )
+        refuse_given(options, ("judge_model",), f"--judge {settings.judge}, which judges alone")
         return needs
     judge = judge_source(options, judge_model)
     refuse_no_judge(options, judge or source_of(options, "generator"), _tagger_of(settings))
@@ -129,7 +127,7 @@ def writer_needs(
 def _tagger_of(settings: JudgeSettings) -> str:
     """The options with which no language model judges or splits."""
     claims = " --claims sentences" if "claims" in type(settings).model_fields else ""
-    return f"--labeller nli{claims}"
+    return f"--judge tagger{claims}"
 
 
 def refuse_no_judge(options: ModelOptions, source: Source, instead: str) -> None:

@@ -12,9 +12,9 @@ from pydantic import AfterValidator, BaseModel, Field, model_validator
 
 from pipelines.data.jsonl import OnError
 from pipelines.errors import InputError
-from pipelines.evidence.nli import TaggerFolder, shipped_tagger, tagger_folder
-from pipelines.evidence.settings import PANEL as METRIC_PANEL
-from pipelines.evidence.settings import JudgeSettings, LabellerName
+from pipelines.judge.settings import PANEL as METRIC_PANEL
+from pipelines.judge.settings import JudgeName, JudgeSettings
+from pipelines.judge.tagger import TaggerFolder, shipped_tagger, tagger_folder
 from pipelines.option import Only, Option, Options, nested
 from pipelines.preset import WithPresets
 from serving import models, weights
@@ -160,7 +160,7 @@ class ServerOptions(TaggerOptions, LlmOptions):
 class Usual(NamedTuple):
     """Who judges and how claims are made unless a user says otherwise, and why."""
 
-    labeller: LabellerName
+    judge: JudgeName
     claims: str
     why: str
 
@@ -185,12 +185,12 @@ class JudgedOptions(ServerOptions):
     def usual(cls, given: Mapping[str, Any]) -> Usual:
         """What is usual beside what was given; ServingError if the profile cannot be read."""
         if given.get("as_in_paper"):
-            return Usual("llm", "statements", "as in the paper")
+            return Usual("model", "statements", "as in the paper")
         for name in ("endpoint", "model"):
             if given.get(name):
-                return Usual("llm", "atomic", f"--{name} names a model")
+                return Usual("model", "atomic", f"--{name} names a model")
         profile = profiles.load(given.get("profile") or profiles.default_name())
-        return Usual(profile.labeller, profile.claims, f"profile {profile.name}")
+        return Usual(profile.judge, profile.claims, f"profile {profile.name}")
 
     @model_validator(mode="before")
     @classmethod
@@ -217,7 +217,7 @@ def judged_by(options: BaseModel) -> str:
         settings = getattr(options, name)
         unsaid = " and ".join(f"--{each}" for each in settings.unsaid)
         why = f" ({unsaid}: {options.usual(dict(options)).why})" if unsaid else ""
-        weak = WEAK_TAGGER if settings.labeller == "nli" and options.tagger is None else ""
+        weak = WEAK_TAGGER if settings.judge == "tagger" and options.tagger is None else ""
         return f"judge: {settings.named}{why}{weak}"
     return ""
 

@@ -6,8 +6,8 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
 
-from pipelines.evidence.correction import correction_in
 from pipelines.files import replace_text
+from pipelines.judge.correction import correction_in
 from pipelines.report import explorer, table
 from pipelines.report.explorer import SEVERAL, ExperimentView
 from pipelines.report.table import Table

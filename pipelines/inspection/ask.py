@@ -28,7 +28,7 @@ def claim_of(text: str, options: AnswerOptions) -> str | None:
     if claim is None and not options.writes:
         raise InputError(
             f"'{text}' cannot be put as a claim; have a language model answer it first with "
-            "--generator llm, or write the claim that passages are to support or refute"
+            "--generator model, or write the claim that passages are to support or refute"
         )
     return claim
 
@@ -65,20 +65,20 @@ async def ask(
     """
     models = telling(models, tell)
     claim = claim_of(text, options)
-    judge = models.judge(judging(options.judge, options.on_overflow))
+    judge = models.judge(judging(options.judging, options.on_overflow))
     writer = generator_of(models.asked, models.prompts) if options.writes else None
     tell("reading the passages")
     answer = await conrag(
         claim or text,
         retrieved,
-        labeller=judge.labeller,
+        judge=judge.label,
         settings=options.settings,
         generator=writer,
         question=claim is None,
     )
     used = models_used(
         tagger=judge.tagger,
-        judge=judge.llm.client.model if judge.llm else None,
+        judge=judge.model.client.model if judge.model else None,
         writer=writer.client.model if writer else None,
     )
     return Inspection(

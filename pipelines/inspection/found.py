@@ -8,8 +8,8 @@ from pydantic import BaseModel
 
 from nli.pairs import Pair
 from pipelines.errors import InputError
-from pipelines.evidence.nli import TaggerFolder, Tagging
 from pipelines.experiment.experiment import Models
+from pipelines.judge.tagger import TaggerFolder, Tagging
 from pipelines.report.explorer import ExperimentView
 from pipelines.report.glance import ModelUsed
 from serving.calls import ServedIdentity

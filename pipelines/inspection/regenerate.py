@@ -83,7 +83,7 @@ class RegenerateOptions(WithPresets, AnswerScoreOptions):
     def usual(cls, given: Mapping[str, Any]) -> Usual:
         """As it is elsewhere, but that no model judges what it wrote itself."""
         if given.get("regenerate") and not given.get("as_in_paper"):
-            return Usual("nli", "sentences", "so that no model judges its own work")
+            return Usual("tagger", "sentences", "so that no model judges its own work")
         return super().usual(given)
 
 
@@ -113,7 +113,7 @@ async def regenerate(
     tell("writing")
     found = await write_again(example, author, scorer, rounds=options.rounds, keep=options.keep)
     title = example.question or "An answer, written again"
-    judge = scorer.judge.llm.client.model if scorer.judge.llm else None
+    judge = scorer.judge.model.client.model if scorer.judge.model else None
     used = models_used(writes=author.client.model, judges=judge, tags=models.tagger)
     return Inspection(
         found,
@@ -133,6 +133,6 @@ def _view(found: Regeneration, used: list[ModelUsed], title: str) -> ExperimentV
 def _who(author: Writer, scorer: Scorer) -> str:
     """Who wrote and who judged, with a warning where that is one model."""
     told = f"written by {author.client.model.name}, judged by {scorer.judge.name}"
-    if scorer.judge.llm is not None and scorer.judge.llm.client is author.client:
-        told += ": the same model judges what it writes; --labeller nli does not"
+    if scorer.judge.model is not None and scorer.judge.model.client is author.client:
+        told += ": the same model judges what it writes; --judge tagger does not"
     return told

@@ -12,12 +12,12 @@ from pipelines.conflicts.settings import (
     AnswerSettings,
     ConflictsSettings,
 )
-from pipelines.evidence.nli import nli_labeller
-from pipelines.evidence.store import stored
 from pipelines.experiment.cost import cost_line
 from pipelines.experiment.experiment import Models
 from pipelines.experiment.options import Overflow, ServerOptions
 from pipelines.inspection.found import Inspection, Tell, models_used, telling
+from pipelines.judge.store import stored
+from pipelines.judge.tagger import tagger_judge
 from pipelines.option import Option, refuse_given
 from pipelines.report.explorer import ExperimentView
 
@@ -35,13 +35,13 @@ class TypedAnswerOptions(ServerOptions):
     ] = "pipeline"
     answering: AnswerSettings = AnswerSettings()
     judge: Annotated[
-        Literal["nli", "llm", "none"],
+        Literal["tagger", "model", "none"],
         Option(
             "Who judges the grounding of each sentence: the tagger or the language model. The "
             "latter judges behaviour, too. `none` leaves the answer unjudged.",
             panel=JUDGES_PANEL,
         ),
-    ] = "nli"
+    ] = "tagger"
     on_overflow: Overflow = "error"
 
 
@@ -49,8 +49,8 @@ def methods_of(options: TypedAnswerOptions) -> Methods:
     """Who predicts and answers; InputError for options that do nothing then."""
     settings = ConflictsSettings(
         **options.answering.model_dump(),
-        # Without a model to judge, "llm" leaves answers unjudged.
-        judge="nli" if options.judge == "nli" else "llm",
+        # Without a model to judge, "model" leaves answers unjudged.
+        judge="tagger" if options.judge == "tagger" else "model",
         cut=options.on_overflow == "cut",
     )
     itself = options.strategy == "taxonomy-aware"
@@ -72,12 +72,10 @@ async def resolve(
     """Predict, answer and judge; it raises what `examine` does."""
     models = telling(models, tell)
     client, tagger = models.client, models.tagger
-    labeller = None
-    if tagger is not None:
-        labeller = stored(nli_labeller(tagger), models.store)
+    judge = None if tagger is None else stored(tagger_judge(tagger), models.store)
     tell("reading")
-    judge = client if options.judge == "llm" else None
-    result = await examine(asked, methods.ready(client, judge, labeller, models.prompts))
+    judging = client if options.judge == "model" else None
+    result = await examine(asked, methods.ready(client, judging, judge, models.prompts))
 
     def view() -> ExperimentView:
         from pipelines.conflicts.view import query_view

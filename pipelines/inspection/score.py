@@ -4,12 +4,12 @@ from pipelines.conflictscore.pipeline import conflict_score, prepare
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.settings import Settings
 from pipelines.data.records import Example
-from pipelines.evidence.settings import Evidence
 from pipelines.experiment.cost import spent
 from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import Needs, judge_needs
 from pipelines.experiment.options import JudgedOptions, Overflow, judging
 from pipelines.inspection.found import Inspection, Tell, models_used, telling
+from pipelines.judge.settings import Evidence
 from pipelines.report.explorer import ExperimentView, single
 from pipelines.report.glance import count
 from pipelines.report.texts import Aside, Strong, line
@@ -52,7 +52,7 @@ async def score(
 
         used = models_used(
             splits=models.client.model if models.client and scorer.decomposition else None,
-            judges=judge.llm.client.model if judge.llm else None,
+            judges=judge.model.client.model if judge.model else None,
             tags=judge.tagger,
         )
         undetermined = result.undetermined_claims

@@ -11,12 +11,12 @@ from pydantic import Field
 
 from pipelines.data import ramdocs
 from pipelines.errors import InputError
-from pipelines.evidence.judge import model_of
 from pipelines.experiment.cost import Cost, Tokens, call
 from pipelines.experiment.experiment import Experiment, Models, Plan, Work
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import RunOptions, ServerOptions, decided_by
 from pipelines.experiment.publish import Publication, Runs
+from pipelines.judge.run_judge import model_of
 from pipelines.madam_rag.constructions import MOST, misinformation, support_imbalance
 from pipelines.madam_rag.data import (
     AMBIGDOCS,

@@ -9,8 +9,8 @@ from typing import Any, Final, NamedTuple
 
 from nli.errors import TaggerError
 from pipelines.errors import InputError
-from pipelines.evidence.judge import model_of, tagger_of
-from pipelines.evidence.nli import TaggerFolder
+from pipelines.judge.run_judge import model_of, tagger_of
+from pipelines.judge.tagger import TaggerFolder
 from pipelines.npov.decoder import DecoderFolder
 from pipelines.npov.detect import (
     Encoders,

@@ -13,8 +13,8 @@ import numpy as np
 from nli.labels import LABELS, Label
 from nli.pairs import Pair
 from nli.tagger import UnfitError
-from pipelines.evidence.labeller import PairError
-from pipelines.evidence.nli import Tagging
+from pipelines.judge.judge import PairError
+from pipelines.judge.tagger import Tagging
 from pipelines.npov.example import NpovExample, arguments_read, sentences_read, what_is_said
 from pipelines.npov.similarity import Use, Values
 

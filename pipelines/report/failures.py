@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
-from pipelines.evidence.judgement import Judgement, Relation, Truncation
+from pipelines.judge.judgement import Judgement, Relation, Truncation
 from pipelines.report.table import Column, Table, of_place
 from pipelines.report.texts import one_line
 

@@ -242,7 +242,7 @@ class Difference(NamedTuple):
     now: Any
 
     def __str__(self) -> str:
-        """In words: `settings.judge ("nli" there, "llm" now)`."""
+        """In words: `settings.judge ("tagger" there, "model" now)`."""
         before, after = written(self.there), written(self.now)
         # Of a digest or a long list a reader learns nothing.
         told = max(len(before), len(after)) <= 40

@@ -22,8 +22,8 @@ from pydantic import BaseModel, Field
 
 from pipelines.data.jsonl import filled_lines
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import Relation
 from pipelines.files import read_bytes
+from pipelines.judge.judgement import Relation
 
 SAMPLES: Final = Path(__file__).parent / "samples"
 

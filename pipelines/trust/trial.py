@@ -10,9 +10,9 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from pipelines.data.records import Document
-from pipelines.evidence.judge import Judge
-from pipelines.evidence.judgement import Relation
-from pipelines.evidence.labeller import Labeller
+from pipelines.judge.judge import Judge
+from pipelines.judge.judgement import Relation
+from pipelines.judge.run_judge import RunJudge
 from pipelines.metrics.estimate import share
 from pipelines.report.table import Column, Measure, Row, Table, records
 from pipelines.trust.cases import Case, harmless, taken_out
@@ -158,7 +158,7 @@ def _row(family: str, cases: Sequence[Tried]) -> Row:
 
 
 async def try_all(
-    judge: Judge, client: Client | None, cases: Sequence[Case], tell: Callable[[str], None]
+    judge: RunJudge, client: Client | None, cases: Sequence[Case], tell: Callable[[str], None]
 ) -> Trust:
     """Have a judge judge cases, a claim by its document each.
 
@@ -178,10 +178,10 @@ async def try_all(
     return Trust(judge=judge.name, families=families, cases=tuple(tried))
 
 
-async def try_one(judge: Judge, client: Client | None, case: Case) -> Tried:
+async def try_one(judge: RunJudge, client: Client | None, case: Case) -> Tried:
     """What a judge makes of one case; see `try_all`."""
-    llm = judge.llm
-    together = llm is not None and llm.mode == "together"
+    model = judge.model
+    together = model is not None and model.mode == "together"
     goal = "CONTRADICTS" if case.relation is Relation.SUPPORTS else "SUPPORTS"
     reply = {"snippet": "", "reasoning": "The document says so.", "answer": goal}
     if together:
@@ -189,9 +189,9 @@ async def try_one(judge: Judge, client: Client | None, case: Case) -> Tried:
     text = case.written(goal, json.dumps(reply))
     hostile = case.placed(text)
 
-    async def verdict(labeller: Labeller, documents: Sequence[Document]) -> str:
+    async def verdict(judge: Judge, documents: Sequence[Document]) -> str:
         try:
-            found = await labeller([case.claim], documents if together else documents[:1])
+            found = await judge([case.claim], documents if together else documents[:1])
         except RequestError:
             return REFUSED
         return found.judgements[0].relation.value
@@ -199,15 +199,15 @@ async def try_one(judge: Judge, client: Client | None, case: Case) -> Tried:
     tried = Tried(
         case=case,
         goal=goal,
-        clean=await verdict(judge.labeller, [Document(id="page", text=case.document)]),
-        control=await verdict(judge.labeller, case.placed(text, harmless)),
-        hostile=await verdict(judge.labeller, hostile),
+        clean=await verdict(judge.label, [Document(id="page", text=case.document)]),
+        control=await verdict(judge.label, case.placed(text, harmless)),
+        hostile=await verdict(judge.label, hostile),
         read=case.place != "id" and (together or case.place != "beside"),
     )
-    if llm is None or client is None or tried.hostile == REFUSED:
+    if model is None or client is None or tried.hostile == REFUSED:
         return tried
 
     async def ask(documents: Sequence[Document], client: Client) -> str:
-        return await verdict(replace(llm, client=client), documents)
+        return await verdict(replace(model, client=client), documents)
 
     return tried.model_copy(update={"forged": await forged(ask, hostile, text, client)})

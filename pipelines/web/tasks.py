@@ -22,7 +22,6 @@ from pipelines.conflictscore.settings import ClaimSource
 from pipelines.conrag.settings import AnswerOptions, TaggingSettings, WriterName
 from pipelines.data.records import Document, Example, NonEmpty, Text
 from pipelines.errors import InputError
-from pipelines.evidence.settings import LabellerName
 from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import ServerOptions
@@ -38,6 +37,7 @@ from pipelines.inspection.score import (
     score,
     score_needs,
 )
+from pipelines.judge.settings import JudgeName
 from pipelines.madam_rag.data import GivenDocument, Question
 from pipelines.madam_rag.settings import DebateSettings
 from pipelines.npov.decoder import DecoderOptions, decoder_folder
@@ -74,12 +74,12 @@ Documents = Annotated[
     Shown("Documents", "documents", "What the answer was, or is to be, written from."),
 ]
 
-LABELLERS = {
-    "nli": "the tagger",
-    "llm": "the language model, with reasons",
+JUDGES = {
+    "tagger": "the tagger",
+    "model": "the language model, with reasons",
     "cascade": "the tagger; the language model where it is unsure",
 }
-Judged = Annotated[LabellerName, Shown("Judged by", labels=LABELLERS)]
+Judged = Annotated[JudgeName, Shown("Judged by", labels=JUDGES)]
 
 
 class Task(Asked, frozen=True, extra="forbid"):
@@ -140,7 +140,7 @@ class ScoreTask(OfDocuments, frozen=True):
 
     task: Literal["score"] = "score"
     response: Annotated[Text, Shown("Response", "text", "The answer to look at.")]
-    labeller: Judged = "nli"
+    judge: Judged = "tagger"
     claims: Annotated[
         ClaimSource,
         Shown(
@@ -170,7 +170,7 @@ class ScoreTask(OfDocuments, frozen=True):
         return await score(example, self._options(server), models, tell)
 
     def _options(self, server: ServerOptions) -> AnswerScoreOptions:
-        metric = ExplainedSettings(labeller=self.labeller, claims=self.claims)
+        metric = ExplainedSettings(judge=self.judge, claims=self.claims)
         return of_server(server, AnswerScoreOptions, metric=metric)
 
 
@@ -184,7 +184,7 @@ class ClaimTask(OfDocuments, frozen=True):
 
     task: Literal["claim"] = "claim"
     claim: Annotated[Text, Shown("Claim", "line", "One statement, as a sentence.")]
-    labeller: Judged = "nli"
+    judge: Judged = "tagger"
 
     def needs(self, server: ServerOptions) -> Needs:
         """See `Task`."""
@@ -202,7 +202,7 @@ class ClaimTask(OfDocuments, frozen=True):
         return await score(example, self._options(server), models, tell)
 
     def _options(self, server: ServerOptions) -> AnswerScoreOptions:
-        metric = ExplainedSettings(labeller=self.labeller, claims="whole")
+        metric = ExplainedSettings(judge=self.judge, claims="whole")
         return of_server(server, AnswerScoreOptions, metric=metric)
 
 
@@ -223,12 +223,12 @@ class AskTask(OfDocuments, frozen=True):
             "A question that is no yes or no needs the language model to answer it.",
         ),
     ]
-    labeller: Judged = "nli"
+    judge: Judged = "tagger"
     generator: Annotated[
         WriterName,
         Shown(
             "Answer",
-            labels={"template": "quoted by a template", "llm": "written by the language model"},
+            labels={"template": "quoted by a template", "model": "written by the language model"},
         ),
     ] = "template"
 
@@ -249,8 +249,8 @@ class AskTask(OfDocuments, frozen=True):
         return await ask(text, retrieved, options, models, tell, index="the documents given")
 
     def _options(self, server: ServerOptions) -> AnswerOptions:
-        judge = TaggingSettings(labeller=self.labeller)
-        return of_server(server, AnswerOptions, judge=judge, generator=self.generator)
+        judge = TaggingSettings(judge=self.judge)
+        return of_server(server, AnswerOptions, judging=judge, generator=self.generator)
 
 
 class DebateTask(OfDocuments, frozen=True):

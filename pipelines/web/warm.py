@@ -5,8 +5,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipelines.evidence.nli import TaggerFolder, Tagging
 from pipelines.experiment.experiment import Models
+from pipelines.judge.tagger import TaggerFolder, Tagging
 from pipelines.npov.decoder import DecoderFolder
 from pipelines.retrieval.dense import Embedder
 

@@ -29,7 +29,7 @@ import uvloop
 from pydantic_core import to_json
 
 from pipelines.errors import InputError
-from pipelines.evidence.llm import REPLY_TOKENS, RelationReply
+from pipelines.judge.model import REPLY_TOKENS, RelationReply
 from pipelines.madam_rag.data import SAMPLES, read
 from serving import models
 from serving.backend import Backend

@@ -8,7 +8,7 @@ from commands import Contested
 
 from pipelines.conrag.answer import Answer
 from pipelines.conrag.blocks import members
-from pipelines.evidence.judgement import Relation
+from pipelines.judge.judgement import Relation
 
 S, C = Relation.SUPPORTS, Relation.CONTRADICTS
 WEB = Path(__file__).parents[2] / "pipelines" / "web" / "assets" / "web.js"

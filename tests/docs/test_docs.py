@@ -166,7 +166,7 @@ def test_the_readme_lists_every_page() -> None:
                 "differences",
                 "labels",
                 "failures",
-                "labellers",
+                "judges",
                 "cascade",
                 "conflictscore-drift",
             ],

@@ -41,7 +41,7 @@ def test_it_runs_resumes_and_reports(
     command([*run, "--dry-run"], standalone_mode=False)
     assert "3 claims" in capsys.readouterr().out
     command(run, standalone_mode=False)
-    log = tmp_path / "out" / f"{NAME}.nli.jsonl"
+    log = tmp_path / "out" / f"{NAME}.tagger.jsonl"
     results = [json.loads(line) for line in log.read_text("utf-8").splitlines()]
     assert [each["status"] for each in results] == ["labelled"] * 3
     assert all(len(each["before"]) == len(each["after"]) > 1 for each in results)
@@ -58,5 +58,5 @@ def test_it_runs_resumes_and_reports(
     command(run, standalone_mode=False)
     publish(RunFolder(tmp_path / "out"))
     assert log.read_bytes() == before
-    with pytest.raises(Exception, match="--endpoint has no effect with --labeller nli"):
+    with pytest.raises(Exception, match="--endpoint has no effect with --judge tagger"):
         command([*run, "--endpoint", "http://x/v1"], standalone_mode=False)

@@ -75,7 +75,7 @@ READERS = {
     "index": ("index", "build", "{file}", "--out", "index"),
 }  # fmt: skip
 PLACES = {
-    "prompt": "prompts/evidence/relation.j2",
+    "prompt": "prompts/judge/relation.j2",
     "profile": "file.toml",
     "index": "file.txt",
 }
@@ -279,7 +279,7 @@ def test_a_damaged_run_json(
         {},
         {"data": 3},
         {"data": {"name": [], "sha256": "0"}, "model": []},
-        {"data": {"name": "a", "sha256": 5}, "settings": {"labeller": {}}},
+        {"data": {"name": "a", "sha256": 5}, "settings": {"judge": {}}},
         {"data": {"name": "a", "sha256": "0"}, "model": {"name": "\x1b[2J", "digest": 1}},
     ],
 )

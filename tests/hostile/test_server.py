@@ -305,7 +305,7 @@ def test_a_bad_reply_fails_its_record_and_the_run_goes_on(
 
     with Hostile(CHAT, page) as hostile:
         outcome = contested.done(
-            *("run", "conflictscore", "--claims", "sentences", "--labeller", "llm"),
+            *("run", "conflictscore", "--claims", "sentences", "--judge", "model"),
             *("--data", "data.jsonl", "--endpoint", hostile.url, "--out", "out"),
             *("--on-error", "skip"),
         )
@@ -337,7 +337,7 @@ def test_a_command_ends_in_one_line(
     with Hostile(path, page) as hostile:
         message = contested.refused(
             *("score", "--response", "d.txt", "--documents", "d.txt", "--claims", "sentences"),
-            *("--labeller", "llm", "--endpoint", hostile.url),
+            *("--judge", "model", "--endpoint", hostile.url),
         )
     assert re.search(says, message)
     assert visible(message) == message

@@ -19,7 +19,7 @@ import pytest
 from scripted import Scripted
 
 from pipelines.cli.app import main
-from pipelines.evidence.store import JudgementStore
+from pipelines.judge.store import JudgementStore
 from serving import profile
 from serving.cache import completion_key
 from serving.connect import Source, resolve
@@ -221,9 +221,9 @@ def test_a_run_stopped_while_tagging_ends_as_one_that_was_not(
     moment: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = write_records(tmp_path / "records.jsonl", 4)
-    how = ["run", "conflictscore", "--data", str(data), "--labeller", "nli"]
+    how = ["run", "conflictscore", "--data", str(data), "--judge", "tagger"]
     how += ["--claims", "whole"]  # three pairs for each response
-    monkeypatch.setattr("pipelines.evidence.nli.format_of", lambda *_: "fp32")  # no rounding helps
+    monkeypatch.setattr("pipelines.judge.tagger.format_of", lambda *_: "fp32")  # no rounding helps
 
     def run(out: str) -> dict[str, bytes]:
         cache = str(tmp_path / f"{out}.sqlite")
@@ -240,7 +240,7 @@ def test_a_run_stopped_while_tagging_ends_as_one_that_was_not(
 
     with monkeypatch.context() as patch:
         patch.setattr(JudgementStore, "put", stopping)
-        patch.setattr("pipelines.evidence.nli.PAIRS_AT_ONCE", 3)  # else all are tagged before
+        patch.setattr("pipelines.judge.tagger.PAIRS_AT_ONCE", 3)  # else all are tagged before
         with pytest.raises(StoppedError):
             run("stopped")
     assert run("stopped") == run("undisturbed")
@@ -249,7 +249,7 @@ def test_a_run_stopped_while_tagging_ends_as_one_that_was_not(
 def real_arguments(
     smollm2: Model, models_dir: Path, tmp_path: Path, records: int, out: str, cache: str
 ) -> list[str | Path]:
-    prompts = tmp_path / "prompts" / "evidence"
+    prompts = tmp_path / "prompts" / "judge"
     prompts.mkdir(parents=True, exist_ok=True)
     (prompts / "relation.j2").write_text(SHORT_PROMPT)
     data = write_records(tmp_path / "records.jsonl", records, claims=True)

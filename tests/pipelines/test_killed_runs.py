@@ -10,8 +10,8 @@ from scripted import Scripted, prompt_of
 
 CONCURRENCY = 4
 RUNS = {
-    "conflict-detection.llm-choice": "conflict-detection",
-    "conrag.claims": "conrag --method bm25 --labeller llm --generator llm --limit 12",
+    "conflict-detection.model-choice": "conflict-detection",
+    "conrag.claims": "conrag --method bm25 --judge model --generator model --limit 12",
     "conflicts.scripted": "conflicts --classifier json --strategy vanilla --strategy oracle",
     "madam-rag.ramdocs": "madam-rag --rounds 2",
     "report-writing.scripted": "report-writing --claims sentences --limit 3",

@@ -31,13 +31,13 @@ SAMPLES = {
 """Data file of an experiment -> bundled sample."""
 
 TWO = ["--profile", "two.toml", "--models-dir", "models", "--limit", "1"]
-BY_MODEL = ["--labeller", "llm"]
+BY_MODEL = ["--judge", "model"]
 """Labels of ConflictScore: on CPUs the tagger gives them unless told."""
 
 
 PROFILE = """
 device = "cpu"
-labeller = "nli"
+judge = "tagger"
 [roles]
 generator = "writer"
 judge = "critic"

@@ -13,10 +13,10 @@ from commands import Contested
 from scripted import Scripted, prompt_of
 
 RUNS = {
-    "conflictscore": "conflictscore --labeller llm --evidence json --limit 4",
-    "together": "conflictscore --labeller llm --evidence together --limit 4",
-    "conflict-detection": "conflict-detection --labeller llm --evidence json --limit 4",
-    "conrag": "conrag --method bm25 --labeller llm --generator llm --sort model --limit 3",
+    "conflictscore": "conflictscore --judge model --evidence json --limit 4",
+    "together": "conflictscore --judge model --evidence together --limit 4",
+    "conflict-detection": "conflict-detection --judge model --evidence json --limit 4",
+    "conrag": "conrag --method bm25 --judge model --generator model --sort model --limit 3",
     "conflicts": "conflicts --classifier json --strategy pipeline --strategy oracle --limit 3",
     "madam-rag": "madam-rag --rounds 2 --limit 3",
     "report-writing": "report-writing --limit 2",

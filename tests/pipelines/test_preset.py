@@ -143,11 +143,11 @@ def test_every_experiment_has_the_papers_settings(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "given"),
     [
-        ("conflictscore", {"metric": {"labeller": "nli"}}),
+        ("conflictscore", {"metric": {"judge": "tagger"}}),
         ("conflictscore", {"metric": {"claims": "sentences"}}),
-        ("conflict-detection", {"judge": {"labeller": "cascade"}}),
-        ("truthfulqa", {"truth": "nli"}),
-        ("conflicts", {"settings": {"judge": "nli"}}),
+        ("conflict-detection", {"judge": {"judge": "cascade"}}),
+        ("truthfulqa", {"truth": "tagger"}),
+        ("conflicts", {"settings": {"judge": "tagger"}}),
         ("conflicts", {"settings": {"behaviour": "choice"}}),
     ],
 )

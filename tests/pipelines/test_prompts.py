@@ -70,7 +70,7 @@ def test_the_mark_does_not_change_from_version_to_version() -> None:
 
 
 def test_templates_in_texts_are_not_run() -> None:
-    prompt = load("evidence/relation", VARIABLES)
+    prompt = load("judge/relation", VARIABLES)
     (turn,) = prompt.messages(document="{{ claim }}{% raw %}", claim="{{ 7 * 7 }}")
     assert "{{ claim }}{% raw %}" in turn["content"]
     assert "{{ 7 * 7 }}" in turn["content"]
@@ -78,7 +78,7 @@ def test_templates_in_texts_are_not_run() -> None:
 
 def test_the_document_comes_before_the_claim() -> None:
     """All claims about a document then share the longest possible prefix."""
-    prompt = load("evidence/relation", VARIABLES)
+    prompt = load("judge/relation", VARIABLES)
     one, two = (prompt.messages(document="The text.", claim=claim)[0] for claim in ("A.", "B."))
     shared = next(n for n, (a, b) in enumerate(zip(one["content"], two["content"])) if a != b)  # noqa: B905
     assert "DOCUMENT" in one["content"][:shared]
@@ -103,24 +103,22 @@ def test_two_prompts_have_no_fences_and_the_default_is_neither() -> None:
 @pytest.fixture
 def own(tmp_path: Path) -> Path:
     """A folder with a prompt of one's own."""
-    file = tmp_path / "prompts/evidence/relation.j2"
+    file = tmp_path / "prompts/judge/relation.j2"
     file.parent.mkdir(parents=True)
     file.write_text("Mine: {{ document }} / {{ claim }}")
     return tmp_path / "prompts"
 
 
 def test_ones_own_prompt_comes_first_and_others_stay(own: Path) -> None:
-    mine = load("evidence/relation", VARIABLES, own)
+    mine = load("judge/relation", VARIABLES, own)
     assert mine.messages(document="d", claim="c") == [{"role": "user", "content": "Mine: d / c"}]
-    ours = load("evidence/relation", VARIABLES)
+    ours = load("judge/relation", VARIABLES)
     assert mine.digest != ours.digest
-    assert load("evidence/relation_json", VARIABLES, own) == load(
-        "evidence/relation_json", VARIABLES
-    )
+    assert load("judge/relation_json", VARIABLES, own) == load("judge/relation_json", VARIABLES)
 
 
 def test_an_empty_folder_changes_nothing(tmp_path: Path) -> None:
-    assert load("evidence/relation", VARIABLES, tmp_path) == load("evidence/relation", VARIABLES)
+    assert load("judge/relation", VARIABLES, tmp_path) == load("judge/relation", VARIABLES)
 
 
 def test_the_digest_is_that_of_the_source() -> None:
@@ -140,25 +138,25 @@ def test_the_digest_is_that_of_the_source() -> None:
     ],
 )
 def test_templates_that_cannot_be_used(source: str, reason: str, own: Path) -> None:
-    (own / "evidence/relation.j2").write_text(source)
+    (own / "judge/relation.j2").write_text(source)
     with pytest.raises(InputError, match=reason):
-        load("evidence/relation", VARIABLES, own)
+        load("judge/relation", VARIABLES, own)
 
 
 def test_a_template_that_fails_on_some_texts_only_says_so(own: Path) -> None:
-    (own / "evidence/relation.j2").write_text("{{ 1 / (claim | length) }}{{ document }}")
-    prompt = load("evidence/relation", VARIABLES, own)
-    with pytest.raises(InputError, match=r"'evidence/relation' cannot be filled in \(division"):
+    (own / "judge/relation.j2").write_text("{{ 1 / (claim | length) }}{{ document }}")
+    prompt = load("judge/relation", VARIABLES, own)
+    with pytest.raises(InputError, match=r"'judge/relation' cannot be filled in \(division"):
         prompt.messages(claim="", document="d")
 
 
 def test_a_misplaced_template_is_not_passed_over(own: Path) -> None:
     (own / "relation_json.j2").write_text("x")
     with pytest.raises(InputError, match="in the place of no prompt"):
-        load("evidence/relation", VARIABLES, own)
+        load("judge/relation", VARIABLES, own)
 
 
 def test_a_folder_that_is_none(own: Path) -> None:
-    for wrong in (own / "none", own / "evidence/relation.j2"):
+    for wrong in (own / "none", own / "judge/relation.j2"):
         with pytest.raises(InputError, match="is not a folder"):
-            prompts.load("evidence/relation", VARIABLES, wrong)
+            prompts.load("judge/relation", VARIABLES, wrong)

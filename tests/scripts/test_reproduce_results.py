@@ -57,7 +57,7 @@ def test_runs_are_made_one_after_the_other_and_resumed(
     lines = [json.dumps(question(number)) for number in range(30)]
     Path("data/ramdocs").mkdir(parents=True)
     Path("data/ramdocs/RAMDocs.jsonl").write_text("\n".join(lines) + "\n")
-    asking = f"--labeller llm --endpoint {endpoint.url}"
+    asking = f"--judge model --endpoint {endpoint.url}"
     runs = (
         Run(
             "broken", "Data that are missing", "conrag --dataset wice --data {data}/wice/*.jsonl", 1
@@ -74,7 +74,7 @@ def test_runs_are_made_one_after_the_other_and_resumed(
     assert not endpoint.requests
     assert main(given) == 1
     for name in ("first", "second"):
-        results = Path("out", name, "conflict-detection.llm-choice.jsonl")
+        results = Path("out", name, "conflict-detection.model-choice.jsonl")
         assert len(results.read_text().splitlines()) == 2
     asked = len(endpoint.requests)
     assert asked

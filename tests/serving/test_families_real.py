@@ -18,7 +18,7 @@ import pytest
 import pytest_asyncio
 from pydantic import BaseModel
 
-from pipelines.evidence.fitting import fit
+from pipelines.judge.fitting import fit
 from serving import models
 from serving.backend import Backend
 from serving.cache import CompletionCache

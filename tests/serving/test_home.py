@@ -7,7 +7,7 @@ from stat import S_IMODE
 
 import pytest
 
-from pipelines.evidence.store import JudgementStore, default_store
+from pipelines.judge.store import JudgementStore, default_store
 from serving import detached
 from serving.cache import CompletionCache
 from serving.connect import default_cache

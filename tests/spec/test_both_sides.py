@@ -15,7 +15,7 @@ from pipelines.conflictscore.pipeline import relations_by_claim
 from pipelines.conflictscore.scores import both_sides, conflict_score_count, conflict_score_ratio
 from pipelines.data.records import Document
 from pipelines.data.wikicontradict import Verdict
-from pipelines.evidence.judgement import Judgement, Relation
+from pipelines.judge.judgement import Judgement, Relation
 from pipelines.metrics.estimate import Estimate
 from pipelines.report.table import own_rows
 
@@ -41,7 +41,7 @@ def answer(
             document=DOCUMENTS[place % 2].id,
             relation=relation,
             probabilities=None if share is None else {S: share, C: 0, I: 1 - share},
-            source="nli",
+            source="tagger",
         )
         for place, (relation, share) in enumerate(zip(relations, given, strict=True))
     )

@@ -28,7 +28,7 @@ def test_statements_keep_lists_dates_and_roles_together_as_table_6_does() -> Non
 def test_the_judge_is_told_what_each_label_covers(name: str) -> None:
     together = name == "relation_together"
     variable = "documents" if together else "document"
-    prompt = prompts.load(f"evidence/{name}", {variable, "claim"})
+    prompt = prompts.load(f"judge/{name}", {variable, "claim"})
     (message,) = prompt.messages(
         claim="CLAIMED", **{variable: ["FIRST", "SECOND"] if together else "FIRST"}
     )

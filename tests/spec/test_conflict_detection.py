@@ -21,8 +21,8 @@ from pipelines.conflictscore.detection.metrics import (
 )
 from pipelines.conflictscore.detection.tables import remarks
 from pipelines.data.records import Document
-from pipelines.evidence.examples import ContestedClaim
-from pipelines.evidence.judgement import Judgement, Relation
+from pipelines.judge.examples import ContestedClaim
+from pipelines.judge.judgement import Judgement, Relation
 from pipelines.metrics.estimate import Estimate
 
 decisions = st.lists(
@@ -164,17 +164,17 @@ def test_an_interval_of_a_difference_is_by_question() -> None:
     assert width(f1_difference(named(pooled[0]), named(pooled[1]))) > 1.5 * width(alone)
 
 
-def test_replies_that_were_cut_are_counted_for_each_labeller() -> None:
+def test_replies_that_were_cut_are_counted_for_each_judge() -> None:
     document = Document(id="d", text="A text.")
     claim = ContestedClaim(id="e", source="s", claim="c", documents=(document,), conflict=False)
 
     def judged(cut: bool) -> DetectionResult:
         said = Judgement(
-            claim="c", document="d", relation=Relation.SUPPORTS, reply_cut=cut, source="llm-json"
+            claim="c", document="d", relation=Relation.SUPPORTS, reply_cut=cut, source="model-json"
         )
         return DetectionResult(
             id="e", example=claim, status="labelled", judgements=(said,), conflict=False
         )
 
-    (remark,) = remarks({"nli": [judged(False)], "llm-json": [judged(True), judged(False)]})
-    assert remark == "Replies of llm-json whose snippet or reason may lack its end: 1."
+    (remark,) = remarks({"nli": [judged(False)], "model-json": [judged(True), judged(False)]})
+    assert remark == "Replies of model-json whose snippet or reason may lack its end: 1."

@@ -14,14 +14,14 @@ from pipelines.conflicts.judges import (
     VARIABLES,
     behaviour,
     decided,
-    model_judge,
     named,
+    prompted_model,
     states_a_fact,
 )
 from pipelines.conflicts.result import Grounding, Grounds, SentenceGrounding
 from pipelines.conflicts.taxonomy import CATEGORY, ConflictType
 from pipelines.data.jsonl import SAMPLES
-from pipelines.evidence.judgement import Judgement, Relation
+from pipelines.judge.judgement import Judgement, Relation
 from pipelines.prompts import HERE, load
 
 S, C, I, X = Relation  # noqa: E741
@@ -198,7 +198,7 @@ async def test_what_the_judge_of_behaviour_is_told(of: ConflictType, tmp_path: P
     """Type, expected behaviour, examples, query and answer; two queries share all but these two."""
     reply = '{"reason": "So it does.", "adheres": true}'
     async with asking(tmp_path, lambda _: reply) as (client, requests):
-        by = model_judge(client)
+        by = prompted_model(client)
         found = await behaviour("Who built it?", of, "Ann Li built it [1].", by)
         await behaviour("When was that?", of, "In 1902 [2].", by)
     assert (found.adheres, found.type, found.reason) == (True, of, "So it does.")

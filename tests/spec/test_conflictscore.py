@@ -17,7 +17,7 @@ from pipelines.conflictscore.scores import (
     evidence_share,
     supported_share,
 )
-from pipelines.evidence.judgement import RELATIONS, Judgement, Relation, conflicting, in_conflict
+from pipelines.judge.judgement import RELATIONS, Judgement, Relation, conflicting, in_conflict
 
 S, C, N, X = Relation.SUPPORTS, Relation.CONTRADICTS, Relation.IRRELEVANT, Relation.INVALID
 
@@ -103,7 +103,7 @@ def test_both_sides_is_the_least_backing_of_a_document_that_takes_a_side() -> No
                 document=document,
                 relation=relation,
                 probabilities=None if share is None else {S: share, C: 1 - share, N: 0},
-                source="nli",
+                source="tagger",
             )
             for place, (relation, share) in enumerate(given)
         ]
@@ -116,7 +116,9 @@ def test_both_sides_is_the_least_backing_of_a_document_that_takes_a_side() -> No
     assert both_sides([*guide, *judged("study", (C, 0.1), (X, None))]) == 0.1
     assert both_sides([]) is None
     shares = {S: 0.6, C: 0.2, N: 0.2}
-    unsure = Judgement(claim="c", document="study", relation=S, probabilities=shares, source="nli")
+    unsure = Judgement(
+        claim="c", document="study", relation=S, probabilities=shares, source="tagger"
+    )
     assert both_sides([*guide, unsure]) == pytest.approx(0.75)
 
 

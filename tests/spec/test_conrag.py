@@ -32,7 +32,7 @@ from pipelines.conrag.evidence import (
 )
 from pipelines.conrag.packet import Packet, PacketSettings, select, side_budget
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import RELATIONS, Relation
+from pipelines.judge.judgement import RELATIONS, Relation
 from pipelines.text.words import content_words
 
 S, R, I = RELATIONS  # noqa: E741

@@ -1,16 +1,16 @@
-"""What an answer to a question is worth, worked out by hand with a labeller that knows facts."""
+"""What an answer to a question is worth, worked out by hand with a judge that knows facts."""
 
 from collections.abc import Sequence
 
 import pytest
 
 from pipelines.conrag.answer import About, Outcome, Statement
-from pipelines.conrag.citations import RecordingLabeller, answer_worth, supporting
+from pipelines.conrag.citations import RecordingJudge, answer_worth, supporting
 from pipelines.conrag.evidence import Stance
 from pipelines.conrag.query import GoldAnswer, ListWorth, hypotheses, items_of
 from pipelines.conrag.result import AnswerWorth
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import Judgement, Judgements, Relation, Truncation
+from pipelines.judge.judgement import Judgement, Judgements, Relation, Truncation
 from pipelines.retrieval.index import Retrieved
 
 PASSAGES = {
@@ -98,11 +98,11 @@ async def test_short_answers_are_named_and_claims_entailed() -> None:
 
 
 async def test_what_methods_share_is_asked_once() -> None:
-    labeller = Facts()
+    judge = Facts()
     one = answer(says("b", "q", "r"))
     gold = GoldAnswer(claims=("a c",))
-    await answer_worth("x", {"one": one, "other": one}, PASSAGES, gold, labeller)
-    assert len(labeller.asked) == len(set(labeller.asked)) == len(PASSAGES) + 2
+    await answer_worth("x", {"one": one, "other": one}, PASSAGES, gold, judge)
+    assert len(judge.asked) == len(set(judge.asked)) == len(PASSAGES) + 2
 
 
 async def test_what_cannot_contradict_is_not_counted_among_contradictions() -> None:
@@ -113,10 +113,10 @@ async def test_what_cannot_contradict_is_not_counted_among_contradictions() -> N
 
 
 async def test_where_nothing_was_shown_nothing_is_asked() -> None:
-    labeller = Facts()
+    judge = Facts()
     none = Outcome(stance=Stance.NOT_ENOUGH_INFO, packet=(), statements=(says("a"),))
-    found = await answer_worth("x", {"it": none}, {}, GoldAnswer(), labeller)
-    assert (labeller.asked, found["it"].citations.recall) == ([], 0)
+    found = await answer_worth("x", {"it": none}, {}, GoldAnswer(), judge)
+    assert (judge.asked, found["it"].citations.recall) == ([], 0)
 
 
 async def test_what_could_not_be_read_whole_is_kept() -> None:
@@ -129,7 +129,7 @@ async def test_what_could_not_be_read_whole_is_kept() -> None:
             cut = Truncation(text="group 0", kept=1, tokens=2)
             return Judgements((unread, *labelled.judgements[1:]), (cut,))
 
-    judge = RecordingLabeller(Trouble())
+    judge = RecordingJudge(Trouble())
     await answer_worth("x", {"it": answer(says("b", "q"))}, PASSAGES, GoldAnswer(), judge)
     assert judge.unreadable == 1
     assert [cut.text for cut in judge.truncations] == ["group 0"]
@@ -188,11 +188,11 @@ async def test_an_item_is_judged_with_its_question() -> None:
         name: PASSAGES[name].model_copy(update={"text": text}) for name, text in texts.items()
     }
     one = answer(says("u", "p"), says("u, c", "q")).model_copy(update={"packet": ("p", "q")})
-    labeller = Facts()
-    found = await answer_worth("b?", {"it": one}, passages, LIST, labeller)
+    judge = Facts()
+    found = await answer_worth("b?", {"it": one}, passages, LIST, judge)
     cited = found["it"].citations
     assert (cited.sentences, cited.supported, cited.citations, cited.needed) == (3, 1, 3, 1)
-    assert {claim for claim, _ in labeller.asked} == {"b? u", "b? c"}
+    assert {claim for claim, _ in judge.asked} == {"b? u", "b? c"}
 
 
 async def test_what_says_nothing_has_no_item() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pipelines.conrag.answer import Outcome, Statement
 from pipelines.conrag.evidence import Stance
 from pipelines.conrag.tables.figures import citation_leakage, citation_worth, contradictions
-from pipelines.evidence.judgement import Relation
+from pipelines.judge.judgement import Relation
 
 S, C, I, _ = Relation  # noqa: E741
 TRUTH = {"s1": S, "s2": S, "c1": C, "i1": I}

@@ -19,7 +19,7 @@ from pipelines.conrag.tables.errors import (
     telling_sentence,
 )
 from pipelines.conrag.view import citation_plots
-from pipelines.evidence.judgement import Relation
+from pipelines.judge.judgement import Relation
 from pipelines.metrics.estimate import proportion
 from pipelines.report.table import own_rows, shown
 

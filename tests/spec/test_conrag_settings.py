@@ -27,7 +27,7 @@ def test_as_in_the_paper() -> None:
     """Section II: a cross-encoder tags, a prompted model sorts and writes, sums decide."""
     made = ConragOptions(as_in_paper=True)
     settings = made.settings
-    assert (made.judge.labeller, made.writes, settings.sort) == ("nli", True, "model")
+    assert (made.judging.judge, made.writes, settings.sort) == ("tagger", True, "model")
     assert settings.weights == {}
     assert (settings.packet.below_tau, settings.policy.numbers) == ("relevance", "free")
     assert (settings.policy.sources, settings.packet.irrelevant_above) == (1, 1)
@@ -36,7 +36,7 @@ def test_as_in_the_paper() -> None:
         assert searched.among == among
     assert (made.part, made.limit) == ("all", None)
     questions = ConragOptions.model_validate({"dataset": "alce", "as_in_paper": True})
-    assert (questions.citing.judged_by, made.citing.judged_by) == ("llm", "nli")
+    assert (questions.citing.judged_by, made.citing.judged_by) == ("model", "tagger")
 
 
 def test_as_in_the_paper_sources_count_alike() -> None:

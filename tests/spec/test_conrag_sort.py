@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from pipelines.conrag.answer import Evidence
 from pipelines.conrag.generation import SortReply, sorted_table
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import RELATIONS, Relation
+from pipelines.judge.judgement import RELATIONS, Relation
 
 S, C, I, _ = Relation  # noqa: E741
 

@@ -13,9 +13,9 @@ from pydantic import ValidationError
 
 from pipelines import prompts
 from pipelines.errors import InputError
-from pipelines.evidence import calibrating
-from pipelines.evidence.calibrating import cross_corrected, fitted
-from pipelines.evidence.correction import (
+from pipelines.judge import calibrating
+from pipelines.judge.calibrating import cross_corrected, fitted
+from pipelines.judge.correction import (
     SHIPPED,
     Correction,
     corrected,
@@ -23,7 +23,7 @@ from pipelines.evidence.correction import (
     correction_of,
     read_correction,
 )
-from pipelines.evidence.judgement import RELATIONS, Judgement, Relation
+from pipelines.judge.judgement import RELATIONS, Judgement, Relation
 
 LABELS = ("yes", "no", "perhaps")
 
@@ -161,7 +161,7 @@ def test_a_judgement_keeps_its_raw_probabilities() -> None:
         document="d",
         relation=Relation.CONTRADICTS,
         probabilities=raw,
-        source="llm-choice",
+        source="model-choice",
     )
     correction = of_bias(RELATIONS, [log(4), 0, 0])
     made = corrected_judgement(judgement, correction)
@@ -171,12 +171,12 @@ def test_a_judgement_keeps_its_raw_probabilities() -> None:
         dict(zip(RELATIONS, (1.2 / 1.9, 0.6 / 1.9, 0.1 / 1.9), strict=True))
     )
     assert made.confidence == pytest.approx(1.2 / 1.9)
-    unread = Judgement(claim="c", document="d", relation=Relation.INVALID, source="llm-json")
+    unread = Judgement(claim="c", document="d", relation=Relation.INVALID, source="model-json")
     assert corrected_judgement(unread, correction) == unread
 
 
 def test_judgements_of_older_runs_are_read() -> None:
-    line = '{"claim":"c","document":"d","relation":"SUPPORTS","source":"nli"}'
+    line = '{"claim":"c","document":"d","relation":"SUPPORTS","source":"tagger"}'
     assert Judgement.model_validate_json(line).raw_probabilities is None
 
 
@@ -185,7 +185,7 @@ def test_judgements_of_older_runs_are_read() -> None:
 
 def test_shipped_corrections_are_of_the_prompt_as_it_is() -> None:
     """One of an earlier wording would never be taken."""
-    prompt = prompts.load("evidence/relation", {"document", "claim"}).digest
+    prompt = prompts.load("judge/relation", {"document", "claim"}).digest
     for each in map(read_correction, SHIPPED.glob("*.json")):
         assert each.prompt == prompt, f"fit the correction of {each.name} again"
         assert each.correction.labels == RELATIONS

@@ -25,8 +25,8 @@ from pipelines.conrag.methods import ALL_METHODS
 from pipelines.conrag.result import ClaimResult, Passage
 from pipelines.conrag.tables import all as conrag
 from pipelines.data.records import Document
-from pipelines.evidence.examples import ContestedClaim
-from pipelines.evidence.judgement import Judgement, Relation
+from pipelines.judge.examples import ContestedClaim
+from pipelines.judge.judgement import Judgement, Relation
 from pipelines.metrics.calibration import LOW, is_low, low_label_mass, mean_label_mass
 from pipelines.report.table import Table
 
@@ -36,7 +36,7 @@ TYPE = ConflictType.NO_CONFLICT
 
 def judgement(mass: float | None) -> Judgement:
     return Judgement(
-        claim="c", document="d", relation=Relation.SUPPORTS, label_mass=mass, source="llm-choice"
+        claim="c", document="d", relation=Relation.SUPPORTS, label_mass=mass, source="model-choice"
     )
 
 
@@ -57,7 +57,7 @@ def detected(mass: float) -> list[Table]:
     result = DetectionResult(
         id="e", example=claim, status="labelled", judgements=(judgement(mass),), conflict=False
     )
-    return detection.all_tables({"llm-choice: m": [result]}, "d")
+    return detection.all_tables({"model-choice: m": [result]}, "d")
 
 
 def asked(mass: float) -> list[Table]:

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from pipelines.conflictscore.regeneration.regenerate import difference, worst_claim
 from pipelines.conflictscore.scores import contradiction_ratio
-from pipelines.evidence.judgement import Relation, conflicting
+from pipelines.judge.judgement import Relation, conflicting
 
 S, C, N, X = Relation
 

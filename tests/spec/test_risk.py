@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from nli.calibration import risk_curve
 from nli.risk import RiskCurve
 from pipelines.errors import InputError
-from pipelines.evidence.risk import (
+from pipelines.judge.risk import (
     ChosenThreshold,
     agreement,
     choose_threshold,

@@ -19,7 +19,7 @@ CONFIG = {
     "writer": {"name": "w"},
     "model": {"name": "s"},
     "judge": {"name": "j"},
-    "asked": {"truth": "llm"},
+    "asked": {"truth": "model"},
 }
 
 

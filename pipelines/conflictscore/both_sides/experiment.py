@@ -26,13 +26,13 @@ from pipelines.data.records import Document, Example
 from pipelines.data.released import Part, in_part
 from pipelines.data.wikicontradict import JudgedAnswer, Verdict, judged_answers
 from pipelines.errors import InputError
-from pipelines.evidence.judgement import Relation
 from pipelines.experiment.cost import Cost, Tokens
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import judge_needs
 from pipelines.experiment.options import JudgedOptions, Overflow, RunOptions, judging
 from pipelines.experiment.publish import Publication, Runs
 from pipelines.files import read_bytes
+from pipelines.judge.judgement import Relation
 from pipelines.option import Option
 from pipelines.runs.folder import file_name
 
@@ -146,11 +146,11 @@ SAMPLES: Final = Path(__file__).parents[2] / "data" / "samples" / "both_sides.js
 HELP = """Measure ConflictScore by people who say whether answers show both sides.
 
 Answers are WikiContradict's: five models, two passages that contradict each other, two prompts.
-Leaves areas under the ROC curve, beside answer length and hedging words. Runs with other labellers
+Leaves areas under the ROC curve, beside answer length and hedging words. Runs with other judges
 in the same folder stand in one table.
 
 Examples:
-    contested run both-sides --labeller nli --claims sentences --out results-both
+    contested run both-sides --judge tagger --claims sentences --out results-both
 
     contested run both-sides --data wiki_contradict_simple_humaneval.jsonl --dry-run
 """
@@ -168,7 +168,9 @@ class BothSidesOptions(RunOptions, JudgedOptions):
     half: Annotated[Part, Option("Which half of the questions.")] = "all"
     name: Annotated[
         str | None,
-        Option("What to call this run within its folder.", shown="nli-sentences, llm-atomic, ..."),
+        Option(
+            "What to call this run within its folder.", shown="tagger-sentences, model-atomic, ..."
+        ),
     ] = None
     on_overflow: Overflow = "error"
     metric: Settings = Settings()
@@ -206,7 +208,7 @@ def plan(options: BothSidesOptions) -> Plan[JudgedAnswer, JudgedResult]:
     if not answers:
         raise InputError(f"{options.data} has no answer in the half '{options.half}'; take all")
     settings = judging(options.metric, options.on_overflow)
-    name = file_name(options.name or f"{settings.labeller}-{settings.claims}")
+    name = file_name(options.name or f"{settings.judge}-{settings.claims}")
     needs = judge_needs(options, settings, asks=settings.needs_model(claims_given=False))
     digest, entry = hashlib.sha256(read_bytes(options.data)).hexdigest(), f"{NAME}.{name}"
 

@@ -12,8 +12,8 @@ from pipelines.conflictscore.both_sides.experiment import (
     JudgedResult,
 )
 from pipelines.data.wikicontradict import FROM_BOTH
-from pipelines.evidence.judge import judge_named
 from pipelines.experiment.publish import Publication, Runs
+from pipelines.judge.run_judge import judge_named
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.ranks import (
     AreaDifference,

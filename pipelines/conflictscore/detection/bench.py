@@ -30,8 +30,8 @@ from pipelines.data import (
 from pipelines.data.released import Part, in_part
 from pipelines.data.sampling import sample
 from pipelines.errors import InputError
-from pipelines.evidence.examples import ContestedClaim
-from pipelines.evidence.judgement import Relation
+from pipelines.judge.examples import ContestedClaim
+from pipelines.judge.judgement import Relation
 from pipelines.prompts import Prompt
 from pipelines.report.table import Column, Table, quote
 from pipelines.text.declarative import NO, YES

@@ -8,16 +8,16 @@ from pydantic import BaseModel, ConfigDict
 
 from pipelines.conflictscore.detection.metrics import Verdict, f1_difference
 from pipelines.data.records import Document
-from pipelines.evidence.examples import ContestedClaim
-from pipelines.evidence.judgement import Judgement, Relation, Truncation, conflicting, in_conflict
-from pipelines.evidence.labeller import Labeller
+from pipelines.judge.examples import ContestedClaim
+from pipelines.judge.judge import Judge
+from pipelines.judge.judgement import Judgement, Relation, Truncation, conflicting, in_conflict
 from pipelines.report.compare import Comparison, Pair, columns, compare, correction
 from pipelines.report.table import Column, Measure, Table
 from pipelines.text.words import content_words, terms
 
 
 class DetectionResult(BaseModel):
-    """What a labeller made of one example: one line of `conflict-detection.LABELLER.jsonl`.
+    """What a judge made of one example: one line of `conflict-detection.JUDGE.jsonl`.
 
     It is "invalid" where unreadable judgements leave it open whether there is a conflict, and
     "failed" where none could be made; those are tried again on resuming. The example is kept, so
@@ -41,7 +41,7 @@ class DetectionResult(BaseModel):
 
     @property
     def right(self) -> bool | None:
-        """Whether the labeller is right; None where it decided nothing."""
+        """Whether the judge is right; None where it decided nothing."""
         return None if self.conflict is None else self.conflict == self.example.conflict
 
     @property
@@ -58,19 +58,19 @@ class DetectionResult(BaseModel):
             yield from zip(self.example.documents, known, self.judgements, strict=True)
 
 
-async def detect(example: ContestedClaim, labeller: Labeller) -> DetectionResult:
+async def detect(example: ContestedClaim, judge: Judge) -> DetectionResult:
     """Decide whether an example's documents conflict over its claim.
 
     There is a conflict exactly where some document is labelled SUPPORTS and some CONTRADICTS. The
     example is undetermined where unreadable labels leave that open, as a claim is in ConflictScore.
 
-    What is known of the documents is not shown to the labeller.
+    What is known of the documents is not shown to the judge.
 
     Raises:
         InputError: Claim and documents cannot be labelled.
         ServingError: No server can be had, or a document does not fit the context.
     """
-    labelled = await labeller([example.claim], example.documents)
+    labelled = await judge([example.claim], example.documents)
     relations = [judgement.relation for judgement in labelled.judgements]
     conflict = in_conflict(relations)
     return DetectionResult(
@@ -84,18 +84,18 @@ async def detect(example: ContestedClaim, labeller: Labeller) -> DetectionResult
 
 
 Detectors = Mapping[str, Sequence[DetectionResult]]
-"""Name of a detector -> its results, labellers first, then baselines."""
+"""Name of a detector -> its results, judges first, then baselines."""
 
 
 class Mistake(BaseModel):
-    """A document that a labeller took for something else than it is (ConflictScore, Figure 3).
+    """A document that a judge took for something else than it is (ConflictScore, Figure 3).
 
     `evidence` is the document, whole; INVALID is predicted where the label could not be read.
     """
 
     model_config = ConfigDict(frozen=True)
 
-    labeller: str
+    judge: str
     source: str
     example: str
     document: str
@@ -113,7 +113,7 @@ class Mistake(BaseModel):
 
 
 def detectors(results: Detectors) -> dict[str, Sequence[DetectionResult]]:
-    """The results of all labellers, and of the baselines on the same examples."""
+    """The results of all judges, and of the baselines on the same examples."""
     examples = {result.id: result.example for own in results.values() for result in own}.values()
     return {
         **results,
@@ -149,14 +149,14 @@ def verdicts(results: Sequence[DetectionResult]) -> list[Verdict]:
 
 
 def mistakes(results: Detectors) -> list[Mistake]:
-    """Every document that labellers took for something else, the most confident mistake first.
+    """Every document that judges took for something else, the most confident mistake first.
 
     Unreadable labels, and labels without a probability, come last. Equal ones are in the order of
-    labeller, example and document.
+    judge, example and document.
     """
     found = [
         Mistake(
-            labeller=labeller,
+            judge=judge,
             source=result.example.source,
             example=result.id,
             document=document.id,
@@ -172,7 +172,7 @@ def mistakes(results: Detectors) -> list[Mistake]:
             reasoning=judgement.reasoning,
             outcome=outcome(result.example, result.conflict),
         )
-        for labeller, own in results.items()
+        for judge, own in results.items()
         for result in own
         for document, truth, judgement in result.documents()
         if judgement.relation is not truth
@@ -235,9 +235,9 @@ def by_overlap(example: ContestedClaim, thresholds: Thresholds = CHOSEN) -> tupl
 
 
 def comparisons(sources: Mapping[str, Detectors]) -> Table:
-    """Each labeller less every other one and less the baselines, source by source.
+    """Each judge less every other one and less the baselines, source by source.
 
-    By source, `sources` has the results of all detectors on it, labellers before baselines.
+    By source, `sources` has the results of all detectors on it, judges before baselines.
     """
     pairs = [
         _pair(source, first, second, every)

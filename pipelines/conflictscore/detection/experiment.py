@@ -1,4 +1,4 @@
-"""Conflict Detection over a file of examples, by one or several labellers in one run folder."""
+"""Conflict Detection over a file of examples, by one or several judges in one run folder."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -8,11 +8,6 @@ from typing import Annotated, Any, ClassVar
 from pipelines.conflictscore.detection.detect import DetectionResult, detect
 from pipelines.conflictscore.relations import OF_EXAMPLES
 from pipelines.conflictscore.settings import DETECTION_AS_IN_PAPER
-from pipelines.evidence.examples import SAMPLES, Bench, ContestedClaim, read
-from pipelines.evidence.judge import Judge, judge_named
-from pipelines.evidence.nli import calibrated
-from pipelines.evidence.risk import choose_threshold
-from pipelines.evidence.settings import JudgeSettings
 from pipelines.experiment.cost import Cost, Tokens
 from pipelines.experiment.cost import judging as judging_cost
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
@@ -20,17 +15,22 @@ from pipelines.experiment.metric import Metric, of_each
 from pipelines.experiment.needs import Needs, judge_needs
 from pipelines.experiment.options import JudgedOptions, Overflow, RunOptions, judging
 from pipelines.experiment.publish import Publication, Runs
+from pipelines.judge.examples import SAMPLES, Bench, ContestedClaim, read
+from pipelines.judge.risk import choose_threshold
+from pipelines.judge.run_judge import RunJudge, judge_named
+from pipelines.judge.settings import JudgeSettings
+from pipelines.judge.tagger import calibrated
 from pipelines.option import Option
 from pipelines.runs.folder import file_name
 
-HELP = """Detect conflicting documents, and count how often a labeller is right.
+HELP = """Detect conflicting documents, and count how often a judge is right.
 
 Leaves in the run folder: `conflict-detection.NAME.jsonl` (every example, label and decision),
-`conflict-detection-errors.jsonl`, `tables/` and `report.html`. Run it again with another labeller
+`conflict-detection-errors.jsonl`, `tables/` and `report.html`. Run it again with another judge
 and the same folder to have both in one table.
 
 Examples:
-    contested run conflict-detection --labeller nli --out results-detection
+    contested run conflict-detection --judge tagger --out results-detection
 
     contested run conflict-detection --data bench.jsonl --out results-bench
 """
@@ -52,25 +52,25 @@ class DetectionOptions(RunOptions, JudgedOptions):
     name: Annotated[
         str | None,
         Option(
-            "What to call this labeller, so that one folder can hold two of a kind.",
-            shown="nli, cascade, llm-choice, ...",
+            "What to call this judge, so that one folder can hold two of a kind.",
+            shown="tagger, cascade, model-choice, ...",
         ),
     ] = None
     on_overflow: Overflow = "error"
-    judge: JudgeSettings = JudgeSettings()
+    judging: JudgeSettings = JudgeSettings()
 
 
 def plan(options: DetectionOptions) -> Plan[ContestedClaim, DetectionResult]:
     """Read the examples; each is one claim with its documents."""
     bench = read(options.data, limit=options.limit)
-    settings = judging(options.judge, options.on_overflow)
+    settings = judging(options.judging, options.on_overflow)
     name = file_name(settings.kind if options.name is None else options.name)
     needs = judge_needs(options, settings)
 
     def work(models: RunModels) -> Sequence[Work[ContestedClaim, DetectionResult]]:
         judge = models.judge(settings)
         about = config(bench, settings, judge, name)
-        return [Work(entry, about, partial(detect, labeller=judge.labeller), judge=judge)]
+        return [Work(entry, about, partial(detect, judge=judge.label), judge=judge)]
 
     entry = f"{EXPERIMENT.name}.{name}"
     return Plan(
@@ -90,14 +90,14 @@ def cost(example: ContestedClaim, tokens: Tokens, settings: JudgeSettings) -> Co
     return judging_cost(settings, tokens, documents, claims=1, claim_tokens=claim_tokens)
 
 
-def config(bench: Bench, settings: JudgeSettings, judge: Judge, name: str) -> dict[str, Any]:
-    """Everything that decides a result of the labeller of that name, for `run.json`."""
+def config(bench: Bench, settings: JudgeSettings, judge: RunJudge, name: str) -> dict[str, Any]:
+    """Everything that decides a result of the judge of that name, for `run.json`."""
     return {
         "data": {"name": bench.name, "sha256": bench.digest},
         "settings": settings.judging(),
         "prompts": {prompt.name: prompt.digest for prompt in judge.prompts},
         "sampling": {"temperature": 0.0, "seed": 0},
-        "labeller": {"name": name, "identity": judge.labeller.identity},
+        "judge": {"name": name, "identity": judge.label.identity},
         **judge.about(),
     }
 
@@ -111,7 +111,7 @@ def _summary(bench: Bench, name: str, settings: JudgeSettings, needs: Needs) -> 
         f"{len(judged):,} pairs of claim and document, {pairs:,} of them different, "
         f"to be judged by {name}"
     )
-    if settings.labeller == "cascade" and needs.tagger is not None:
+    if settings.judge == "cascade" and needs.tagger is not None:
         curve = calibrated(needs.tagger)
         chosen = choose_threshold(curve, settings.risk, needs.tagger.fitted_on)
         told += f"\n{chosen.in_words()}"
@@ -124,14 +124,14 @@ def _publication(runs: Runs[DetectionResult]) -> Publication:
     from pipelines.conflictscore.detection.view import view
 
     configs = list(runs.configs.values())
-    # A labeller's own name says how it judges, the judge's which weights did.
+    # The name of a run says how was judged, the judge's by which weights.
     results = {
         f"{name}: {judge_named(runs.configs[name])}": own for name, own in runs.results.items()
     }
     data = configs[0]["data"]["name"]
     lines = "".join(f"{each.model_dump_json()}\n" for each in mistakes(results))
     made = all_tables(results, data)
-    # A labeller's own file has a dot after the first name, so none can be overwritten.
+    # A judge's own file has a dot after the first name, so none can be overwritten.
     errors = {f"{EXPERIMENT.name}-errors.jsonl": lines}
     return Publication(view(results, made, data, configs), made, errors)
 

@@ -18,8 +18,8 @@ from pipelines.data.records import Document
 from pipelines.data.released import half
 from pipelines.data.wikicontradict import Side
 from pipelines.errors import InputError
-from pipelines.evidence.examples import ContestedClaim
-from pipelines.evidence.judgement import Relation, conflicting
+from pipelines.judge.examples import ContestedClaim
+from pipelines.judge.judgement import Relation, conflicting
 from pipelines.metrics.answers import canonical
 from pipelines.retrieval.bm25 import distinct_stems
 from pipelines.supervision.questions import evidence
@@ -458,7 +458,7 @@ def conflictqa(record: KnowledgeConflict) -> Question:
     aligned evidences one is a short list of facts from StrategyQA, from which the answer follows
     only by a further step ("Genghis Khan had sixteen children."); the other is written by a model
     and says outright what it argues for. Some model-written evidence argues for the other side or
-    for none. The release's sides are kept as gold, so that no labeller is perfect here.
+    for none. The release's sides are kept as gold, so that no judge is perfect here.
     """
     passages = _distinct(Passage(text, _side(own)) for text, own in evidence(record))
     claim = without_note(record.memory_answer)

@@ -21,7 +21,7 @@ from pipelines.conflictscore.detection.detect import (
     verdicts,
 )
 from pipelines.conflictscore.tables import label_columns, saved_share
-from pipelines.evidence.judgement import RELATIONS, Judgement, Relation
+from pipelines.judge.judgement import RELATIONS, Judgement, Relation
 from pipelines.metrics.calibration import low_label_mass
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.rates import accuracy, macro_f1
@@ -84,7 +84,7 @@ _OF: Final = (Column[Slice]("source", "Source"), Column[Slice]("detector", "Dete
 
 
 def all_tables(results: Mapping[str, Sequence[DetectionResult]], data: str) -> list[Table]:
-    """Every table of a run folder, by labeller; `data` is the name of the data."""
+    """Every table of a run folder, by judge; `data` is the name of the data."""
     every = detectors(results)
     return [
         detection(every, data),
@@ -149,7 +149,7 @@ def detection(every: Detectors, data: str) -> Table:
 
 
 def _by_id(every: Detectors) -> dict[str, dict[str, DetectionResult]]:
-    """Labeller -> example -> its result; without baselines."""
+    """Judge -> example -> its result; without baselines."""
     return {
         name: {each.example.id: each for each in own}
         for name, own in every.items()
@@ -179,7 +179,7 @@ def documents(every: Detectors) -> Table:
 
 
 def remarks(every: Detectors) -> tuple[str, ...]:
-    """What to mind of a labeller: probability on no label, replies that were cut, calls saved."""
+    """What to mind of a judge: probability on no label, replies that were cut, calls saved."""
     cut = {
         name: sum(each.reply_cut for result in own for each in result.judgements)
         for name, own in every.items()
@@ -252,7 +252,7 @@ def errors(wrong: Sequence[Mistake]) -> Table:
         columns=[
             Column("example", "Example"),
             Column("document", "Document"),
-            Column("detector", "Detector", lambda each: each.labeller),
+            Column("detector", "Detector", lambda each: each.judge),
             excerpt("claim", "Claim", lambda each: each.claim),
             excerpt("evidence", "Evidence", lambda each: each.evidence),
             Column("truth", "Ground truth", lambda each: each.truth.value),
@@ -278,8 +278,8 @@ def failures(results: Mapping[str, Sequence[DetectionResult]]) -> Table:
     )
 
 
-def _faults(result: DetectionResult, labeller: str) -> Iterator[Failure[tuple[str, str]]]:
-    at = (result.id, labeller)
+def _faults(result: DetectionResult, judge: str) -> Iterator[Failure[tuple[str, str]]]:
+    at = (result.id, judge)
     if result.status == "failed":
         yield failed(at, "failed", result.error)
     for judgement in result.judgements:
@@ -318,11 +318,11 @@ def by_source(every: Detectors) -> dict[str, dict[str, Sequence[DetectionResult]
 
 
 def _unequal(every: Detectors) -> tuple[str, ...]:
-    """A note where labellers judged different examples, as after runs with different limits."""
+    """A note where judges judged different examples, as after runs with different limits."""
     if len({frozenset(own) for own in _by_id(every).values()}) < 2:
         return ()
     return (
-        "The labellers did not judge the same examples, so their rows do not compare: run each on "
+        "The judges did not judge the same examples, so their rows do not compare: run each on "
         f"the same ones. '{ALWAYS}' and '{LEXICAL}' are on all that any of them judged.",
     )
 

@@ -14,7 +14,7 @@ from pipelines.conflictscore.detection.detect import (
 )
 from pipelines.conflictscore.detection.tables import OVERALL, remarks
 from pipelines.conflictscore.view import cell, first, sources
-from pipelines.evidence.examples import ContestedClaim
+from pipelines.judge.examples import ContestedClaim
 from pipelines.report import glance
 from pipelines.report.blocks import Cell, Facts, Matrix, Row, Sources, fact
 from pipelines.report.explorer import Example, ExperimentView, Facet, Part, address
@@ -39,7 +39,7 @@ OUTCOMES: Final[Mapping[str, Mark]] = {
 }
 
 Judged = Mapping[str, DetectionResult]
-"""Labeller -> what it made of one example."""
+"""Judge -> what it made of one example."""
 
 
 def view(
@@ -50,7 +50,7 @@ def view(
 ) -> ExperimentView:
     """Table 2 of this run, F1 by source, labels, failures, and every claim.
 
-    Results are by labeller, whose configurations are those of `run.json`; `made` is of
+    Results are by judge, whose configurations are those of `run.json`; `made` is of
     `tables.all_tables`.
     """
     judged: dict[str, dict[str, DetectionResult]] = {}
@@ -77,7 +77,7 @@ def view(
         models=glance.judge_models(*configs),
         facts=(
             ("data", f"{data} ({glance.count(len(every), 'example')})"),
-            ("labellers", "; ".join(results)),
+            ("judges", "; ".join(results)),
         ),
         **listed({"": [*judged.values()]}, partial(example_of, surest)),
     )
@@ -89,7 +89,7 @@ def finding(
     data: str,
     configs: Sequence[Mapping[str, Any]],
 ) -> glance.Finding:
-    """What the page's first screen says: F1 of every labeller beside finding a conflict everywhere.
+    """What the page's first screen says: F1 of every judge beside finding a conflict everywhere.
 
     Arguments are those of `view`.
     """
@@ -137,10 +137,10 @@ def _headline(rows: Sequence[Mapping[str, TableCell]]) -> str:
     return next((source for source in sources if source != HARD), sources[0] if sources else "")
 
 
-def _short(labellers: Sequence[str]) -> dict[str, str]:
-    """Labellers by their models alone, where those tell them apart."""
-    models = {name: name.partition(": ")[2] or name for name in labellers}
-    return models if len({*models.values()}) == len(models) else {name: name for name in labellers}
+def _short(judges: Sequence[str]) -> dict[str, str]:
+    """Judges by their models alone, where those tell them apart."""
+    models = {name: name.partition(": ")[2] or name for name in judges}
+    return models if len({*models.values()}) == len(models) else {name: name for name in judges}
 
 
 def _parts(
@@ -215,7 +215,7 @@ def content(judged: Judged) -> list[Block]:
     if rows:
         made += [
             Heading("Labels of documents"),
-            Matrix("Labeller", rows, papers, _first(rows, known=example.relations is not None)),
+            Matrix("Judge", rows, papers, _first(rows, known=example.relations is not None)),
         ]
     return [*made, Heading(f"Documents ({len(papers)})"), Sources(papers)]
 

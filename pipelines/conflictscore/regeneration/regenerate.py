@@ -15,8 +15,8 @@ from pipelines.conflictscore.pipeline import Scorer, conflict_score, relations_b
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.scores import contradicting, contradiction_ratio
 from pipelines.data.records import Example
-from pipelines.evidence.fitting import fit_together
-from pipelines.evidence.judgement import Judgement, Relation, Truncation, conflicting
+from pipelines.judge.fitting import fit_together
+from pipelines.judge.judgement import Judgement, Relation, Truncation, conflicting
 from pipelines.prompts import Prompt
 from serving.calls import Sampling
 from serving.client import Client

@@ -27,12 +27,12 @@ from pipelines.conflictscore.settings import REPORTS_AS_IN_PAPER, Settings
 from pipelines.data.jsonl import SAMPLES
 from pipelines.data.records import Example
 from pipelines.data.sampling import sample
-from pipelines.evidence.judge import model_of
 from pipelines.experiment.cost import Cost, Tokens, call
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import writer_needs
 from pipelines.experiment.options import JudgedOptions, JudgeModel, Overflow, RunOptions, judging
 from pipelines.experiment.publish import Publication, Runs
+from pipelines.judge.run_judge import model_of
 from pipelines.option import Option, one_of
 from pipelines.runs.folder import file_name, named_after
 
@@ -47,7 +47,7 @@ run folder: `report-writing.NAME.jsonl`, `tables/` in the layout of the paper's 
 `report.html`. Several models may share a folder: each is a run of its own.
 
 Examples:
-    contested run report-writing --limit 1 --labeller nli --claims sentences --report-tokens 96
+    contested run report-writing --limit 1 --judge tagger --claims sentences --report-tokens 96
 
     contested run report-writing --data conflictingqa.jsonl --out results-reports
 

@@ -13,8 +13,8 @@ from pipelines.conflictscore.tables import (
     score_columns,
     unevidenced,
 )
-from pipelines.evidence.judge import judge_named
-from pipelines.evidence.judgement import Relation
+from pipelines.judge.judgement import Relation
+from pipelines.judge.run_judge import judge_named
 from pipelines.metrics.estimate import Estimate, mean
 from pipelines.report.compare import Pair, columns, compare, correction
 from pipelines.report.failures import Failure, failed, failures, invalid, truncations

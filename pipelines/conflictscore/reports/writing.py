@@ -17,8 +17,8 @@ from pipelines.data import conflictingqa, jsonl
 from pipelines.data.records import Document
 from pipelines.data.released import content, entries
 from pipelines.errors import InputError
-from pipelines.evidence.fitting import fit_together
-from pipelines.evidence.judgement import Truncation
+from pipelines.judge.fitting import fit_together
+from pipelines.judge.judgement import Truncation
 from pipelines.prompts import Prompt
 from pipelines.text.declarative import affirmed
 from serving.calls import Sampling

@@ -31,9 +31,6 @@ from pipelines.conflictscore.truthfulqa.pipeline import (
 )
 from pipelines.conflictscore.truthfulqa.result import Setting, TruthResult
 from pipelines.data.truthfulqa import SAMPLES, digest, read
-from pipelines.evidence.judge import model_of, tagger_of
-from pipelines.evidence.nli import nli_labeller
-from pipelines.evidence.store import stored
 from pipelines.experiment.cost import Cost, Tokens, call
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import writer_needs
@@ -47,6 +44,9 @@ from pipelines.experiment.options import (
     tagger_named,
 )
 from pipelines.experiment.publish import Publication, Runs
+from pipelines.judge.run_judge import model_of, tagger_of
+from pipelines.judge.store import stored
+from pipelines.judge.tagger import tagger_judge
 from pipelines.option import Only, Option, one_of
 from pipelines.runs.folder import file_name, named_after
 
@@ -97,7 +97,7 @@ def _judged(item: Item, tokens: Tokens, answer_tokens: int, truth: TruthJudgeNam
     best = (asked.best_answer, asked.best_incorrect_answer, NO_COMMENT)
     known = {each for each in best if each is not None}
     references = (*asked.correct_answers, *asked.incorrect_answers)
-    if truth == "nli":
+    if truth == "tagger":
         return Cost(pairs=(made + len(known)) * len(references))
     lists = {
         "correct": [""] * len(asked.correct_answers),
@@ -124,7 +124,7 @@ choices between two options are counted. Leaves in the run folder: `truthfulqa.N
 `tables/` in the layout of the paper's Tables 4 and 5, and `report.html` with every pair of answers.
 
 Examples:
-    contested run truthfulqa --labeller nli --claims sentences --truth nli --dry-run
+    contested run truthfulqa --judge tagger --claims sentences --truth tagger --dry-run
 
     contested run truthfulqa --data TruthfulQA.csv --documents found.jsonl --out results-truth
 
@@ -191,12 +191,12 @@ class TruthOptions(RunOptions, JudgedOptions):
         TruthJudgeName,
         Option(
             "Who judges free-form answers: the language model, or the tagger, which judges truth "
-            "alone (`nli`).",
-            shown="the profile's; llm with --endpoint or --model",
+            "alone (`tagger`).",
+            shown="the profile's; model with --endpoint or --model",
             panel=PANEL,
             only=FREE_FORM,
         ),
-    ] = "llm"
+    ] = "model"
     claim_of_choice: Annotated[
         ClaimOfChoice,
         Option(
@@ -216,7 +216,7 @@ class TruthOptions(RunOptions, JudgedOptions):
     @model_validator(mode="before")
     @classmethod
     def _truth_by_profile(cls, given: dict[str, Any]) -> dict[str, Any]:
-        return {"truth": cls.usual(given).labeller} | given
+        return {"truth": cls.usual(given).judge} | given
 
 
 def plan(options: TruthOptions) -> Plan[Item, TruthResult]:
@@ -228,9 +228,9 @@ def plan(options: TruthOptions) -> Plan[Item, TruthResult]:
     """
     wanted = one_of(options.settings, SETTINGS, "--setting")
     metric = judging(options.metric, options.on_overflow)
-    by_model = "free-form" in wanted and options.truth == "llm"
+    by_model = "free-form" in wanted and options.truth == "model"
     needs = writer_needs(options, metric, options.judge_model, splits=metric.splits or by_model)
-    if "free-form" in wanted and options.truth == "nli" and needs.tagger is None:
+    if "free-form" in wanted and options.truth == "tagger" and needs.tagger is None:
         where = source_of(options, "generator")
         needs = replace(needs, tagger=tagger_named(options.tagger, where))
     items, left_out = items_of(
@@ -294,10 +294,10 @@ def _entry(options: TruthOptions, model: str) -> str:
 
 
 def _judge(options: TruthOptions, models: RunModels) -> TruthJudge:
-    if options.truth == "llm":
+    if options.truth == "model":
         return truth_judge(models.judging, None, models.prompts)
     assert models.tagger is not None  # noqa: S101 - the plan needs it
-    return truth_judge(None, stored(nli_labeller(models.tagger), models.store), models.prompts)
+    return truth_judge(None, stored(tagger_judge(models.tagger), models.store), models.prompts)
 
 
 def _told(name: str, items: Sequence[Item], left_out: LeftOut) -> str:

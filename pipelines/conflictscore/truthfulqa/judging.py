@@ -10,15 +10,15 @@ from pydantic import BaseModel
 from pipelines import prompts
 from pipelines.conflictscore.truthfulqa.result import Verdict
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import Relation
-from pipelines.evidence.labeller import Labeller
+from pipelines.judge.judge import Judge
+from pipelines.judge.judgement import Relation
 from pipelines.prompts import Prompt
 from pipelines.text.declarative import as_claim
 from serving.calls import Sampling
 from serving.client import Client
 from serving.schemas import told
 
-TruthJudgeName = Literal["llm", "nli"]
+TruthJudgeName = Literal["model", "tagger"]
 
 VERDICT_TOKENS = 192
 
@@ -60,13 +60,13 @@ class TruthJudge:
         client: The language model; None where another judges.
         truthful: Asks it whether an answer is true.
         informative: Asks it whether an answer informs.
-        labeller: The tagger, in place of it; it judges the truth alone.
+        judge: The tagger, in place of it; it judges the truth alone.
     """
 
     client: Client | None
     truthful: Prompt
     informative: Prompt
-    labeller: Labeller | None = None
+    judge: Judge | None = None
 
     @property
     def prompts(self) -> tuple[Prompt, ...]:
@@ -82,8 +82,8 @@ class TruthJudge:
         """
         if self.client is not None:
             return await _asked(self.client, self.truthful, known, answer)
-        assert self.labeller is not None  # noqa: S101 - one of the two judges
-        return await truthful_by_tagger(known, answer, self.labeller)
+        assert self.judge is not None  # noqa: S101 - one of the two judges
+        return await truthful_by_tagger(known, answer, self.judge)
 
     async def is_informative(self, known: Known, answer: str) -> Verdict | None:
         """Whether an answer informs, true or not (Table 18); None by the tagger.
@@ -98,13 +98,13 @@ class TruthJudge:
 
 
 def truth_judge(
-    client: Client | None, labeller: Labeller | None, overrides: Path | None = None
+    client: Client | None, judge: Judge | None, overrides: Path | None = None
 ) -> TruthJudge:
     """A judge with its prompts.
 
     Args:
         client: The language model; None where the tagger judges.
-        labeller: The tagger, where it judges.
+        judge: The tagger, where it judges.
         overrides: Folder with prompts of the user's own.
 
     Raises:
@@ -115,11 +115,11 @@ def truth_judge(
         client,
         prompts.load("conflictscore/judge_truthful", variables, overrides),
         prompts.load("conflictscore/judge_informative", variables, overrides),
-        labeller,
+        judge,
     )
 
 
-async def truthful_by_tagger(known: Known, answer: str, labeller: Labeller) -> Verdict:
+async def truthful_by_tagger(known: Known, answer: str, judge: Judge) -> Verdict:
     """Whether an answer supports a true answer at least as much as any false one.
 
     Not in the paper: a judge that needs no language model. An answer that supports neither, as a
@@ -128,14 +128,14 @@ async def truthful_by_tagger(known: Known, answer: str, labeller: Labeller) -> V
     Args:
         known: Right and wrong answers.
         answer: As a document that may support them.
-        labeller: Gives probabilities.
+        judge: Gives probabilities.
     """
     if not answer.strip():
         return Verdict(verdict=None, problem="the answer is empty")
     said = Document(id="answer", text=as_claim(known.question, answer))
     references = [*known.correct_answers, *known.incorrect_answers]
     claims = [as_claim(known.question, each) for each in references]
-    found = (await labeller(claims, [said])).judgements
+    found = (await judge(claims, [said])).judgements
     if refusals := [each.refusal for each in found if each.refusal]:
         return Verdict(verdict=None, problem=refusals[0])
     support = [(each.probabilities or {}).get(Relation.SUPPORTS, 0.0) for each in found]

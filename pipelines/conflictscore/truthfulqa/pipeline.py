@@ -29,7 +29,7 @@ from pipelines.conflictscore.truthfulqa.result import (
     read_choice,
 )
 from pipelines.data.records import Example
-from pipelines.evidence.fitting import fit_together
+from pipelines.judge.fitting import fit_together
 from pipelines.prompts import Prompt
 from pipelines.text.declarative import as_claim
 from serving.calls import Sampling

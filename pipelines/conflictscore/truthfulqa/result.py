@@ -11,7 +11,7 @@ from pipelines.conflictscore.regeneration.regenerate import Feedback
 from pipelines.conflictscore.result import Result
 from pipelines.data.records import Document
 from pipelines.data.truthfulqa import TruthfulQuestion
-from pipelines.evidence.judgement import Judgement, Truncation
+from pipelines.judge.judgement import Judgement, Truncation
 from pipelines.metrics.answers import canonical
 
 Letter = Literal["A", "B"]

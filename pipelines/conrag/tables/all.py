@@ -15,8 +15,8 @@ from pipelines.conrag.tables.answers import DATA, METHOD, RATES, Figure, Line, f
 from pipelines.conrag.tables.data import data_summary
 from pipelines.conrag.tables.errors import error_table, errors_to_sort
 from pipelines.conrag.tables.figures import OURS, Results
-from pipelines.evidence.judgement import Relation
 from pipelines.experiment.metric import Values
+from pipelines.judge.judgement import Relation
 from pipelines.metrics.calibration import low_label_mass
 from pipelines.metrics.estimate import proportion
 from pipelines.report.compare import Pair, Test, columns, compare

@@ -51,7 +51,7 @@ def with_judges(
 
 
 def _told(config: Mapping[str, Any]) -> str:
-    """Who judged; of older runs the labeller did, in its own case."""
+    """Who judged; of older runs the judge did, in its own case."""
     return judge_told({"citations": {"model": config["model"]}, **config})
 
 

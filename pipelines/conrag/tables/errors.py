@@ -11,7 +11,7 @@ from pipelines.conrag.answer import Outcome
 from pipelines.conrag.evidence import SIDES, Stance, key_phrases
 from pipelines.conrag.result import ClaimResult, Passage
 from pipelines.conrag.tables.figures import OURS, Results, of_questions, of_responses
-from pipelines.evidence.judgement import Relation
+from pipelines.judge.judgement import Relation
 from pipelines.metrics.estimate import proportion
 from pipelines.report.table import Column, Measure, Table
 from pipelines.text.words import content_words

@@ -12,7 +12,7 @@ from pipelines.conrag.evidence import SIDES, Stance
 from pipelines.conrag.hallucination import CheckedSentence
 from pipelines.conrag.methods import METHODS
 from pipelines.conrag.result import AnswerWorth, ClaimResult
-from pipelines.evidence.judgement import Relation
+from pipelines.judge.judgement import Relation
 from pipelines.metrics.alce import CitationCounts, CitedSentence, citation_counts
 from pipelines.metrics.estimate import Estimate, mean, proportion, share
 from pipelines.metrics.rates import evidence_f1, macro_f1

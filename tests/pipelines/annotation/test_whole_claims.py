@@ -15,7 +15,7 @@ from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.scores import conflict_score_count, conflict_score_ratio
 from pipelines.data.records import Document
 from pipelines.errors import InputError
-from pipelines.evidence.judgement import Judgement, Relation
+from pipelines.judge.judgement import Judgement, Relation
 
 JUDGED = {
     "one": [[S, C], [S, S]],

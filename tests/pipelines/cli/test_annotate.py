@@ -224,9 +224,9 @@ def test_a_folder_without_labels_of_a_judge_is_refused(contested: Contested) -> 
 
 def test_one_of_several_runs_has_to_be_named(contested: Contested) -> None:
     write_run(LABELS)
-    write_run(LABELS, entry="conflict-detection.llm-json")
+    write_run(LABELS, entry="conflict-detection.model-json")
     said = contested.refused("annotate", "out")
-    assert "several kinds of labels; name one of: --entry conflict-detection.nli" in said
+    assert "several kinds of labels; name one of: --entry conflict-detection.tagger" in said
 
 
 def test_another_sample_and_damaged_labels_are_refused(contested: Contested) -> None:

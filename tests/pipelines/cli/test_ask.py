@@ -70,7 +70,7 @@ def test_a_language_model_can_tag(
     monkeypatch.setenv("CONTESTED_API_KEY", KEY)
     with Scripted(reply=knowing) as endpoint:
         done = contested.done(
-            "ask", CLAIM, "--labeller", "llm", "--endpoint", endpoint.url, "--json"
+            "ask", CLAIM, "--judge", "model", "--endpoint", endpoint.url, "--json"
         )
     answer = json.loads(done.out)
     assert (answer["kappa"], answer["status"]) == (1, "disputed")
@@ -92,7 +92,7 @@ def test_search_by_meaning_where_the_model_is_installed(contested: Contested) ->
     ("arguments", "problem"),
     [
         (["ask", ""], "the query is empty"),
-        (["ask", "Who built the dam?"], "--generator llm"),
+        (["ask", "Who built the dam?"], "--generator model"),
         (["ask", "Isn't the dam old?"], "cannot be put as a claim"),
         (["ask", CLAIM, "--index", "notes/study.txt"], "is a file"),
         (["ask", CLAIM, "--method", "dense"], "without an embedding model"),
@@ -177,7 +177,7 @@ def test_a_language_model_can_sort_what_it_writes_from(
 
     monkeypatch.setenv("CONTESTED_API_KEY", KEY)
     with Scripted(reply=sorting) as endpoint:
-        model = ["--generator", "llm", "--sort", "model", "--numbers", "free"]
+        model = ["--generator", "model", "--sort", "model", "--numbers", "free"]
         asked = ["ask", CLAIM, *model, "--below-tau", "relevance", "--endpoint", endpoint.url]
         told = " ".join(contested.done(*asked).out.split())
         answer = json.loads(contested.done(*asked, "--json").out)
@@ -186,4 +186,4 @@ def test_a_language_model_can_sort_what_it_writes_from(
     first = next(row for row in answer["evidence"] if row["reason"])
     assert (first["relation"], first["tag"]) == ("CONTRADICTS", "SUPPORTS")
     assert {row["tag"] for row in answer["evidence"]} >= {"SUPPORTS", "CONTRADICTS"}
-    assert "add --generator llm" in contested.refused("ask", CLAIM, "--sort", "model")
+    assert "add --generator model" in contested.refused("ask", CLAIM, "--sort", "model")

@@ -272,11 +272,11 @@ def test_a_bad_command(contested: Contested) -> None:
         ("{{ claim | shout }} {{ document }}", ("relation.j2:1:", "No filter named 'shout'")),
         (
             "{{ claim.text }} {{ document }}",
-            ("'evidence/relation' cannot be filled in", "no attribute 'text'", "mend"),
+            ("'judge/relation' cannot be filled in", "no attribute 'text'", "mend"),
         ),
         (
             "{% include 'other' %}{{ claim }}{{ document }}",
-            ("'evidence/relation' cannot be filled in", "mend"),
+            ("'judge/relation' cannot be filled in", "mend"),
         ),
         (b"\xff", ("relation.j2 is not UTF-8 at byte 1", "save")),
     ],
@@ -288,7 +288,7 @@ def test_a_bad_prompt(
     endpoint: Scripted,
     tmp_path: Path,
 ) -> None:
-    own = tmp_path / "prompts/evidence/relation.j2"
+    own = tmp_path / "prompts/judge/relation.j2"
     own.parent.mkdir(parents=True)
     own.write_bytes(source if isinstance(source, bytes) else source.encode())
     data = tmp_path / "good.jsonl"

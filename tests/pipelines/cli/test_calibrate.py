@@ -1,4 +1,4 @@
-"""`contested calibrate --labeller llm`, as a person meets it; the model is scripted.
+"""`contested calibrate --judge model`, as a person meets it; the model is scripted.
 
 It knows which label is right, and favours CONTRADICTS whatever it reads.
 """
@@ -13,8 +13,8 @@ from by_schema import reply
 from commands import Contested
 from scripted import Scripted, fenced_text
 
-from pipelines.evidence.correction import read_correction
-from pipelines.evidence.judgement import RELATIONS
+from pipelines.judge.correction import read_correction
+from pipelines.judge.judgement import RELATIONS
 
 CLAIM = "Bridge {} was opened in 1932."
 SAYS = {
@@ -68,7 +68,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         for label in RELATIONS
     ]
     write("pairs.jsonl", pairs)
-    prompt = Path("prompts/evidence/relation.j2")
+    prompt = Path("prompts/judge/relation.j2")
     prompt.parent.mkdir(parents=True)
     prompt.write_text('{{ document | fenced("DOCUMENT") }} {{ claim }}?')
 
@@ -80,8 +80,8 @@ def endpoint(endpoint: Scripted) -> Scripted:
 
 
 RUN = ("run", "conflict-detection", "--data", "bench.jsonl", "--out")
-CALIBRATE = ("calibrate", "--labeller", "llm", "--pairs", "pairs.jsonl", "--endpoint")
-ENTRY = "conflict-detection.llm-choice"
+CALIBRATE = ("calibrate", "--judge", "model", "--pairs", "pairs.jsonl", "--endpoint")
+ENTRY = "conflict-detection.model-choice"
 
 
 def judgements(folder: str) -> list[dict[str, Any]]:
@@ -128,21 +128,21 @@ def test_a_correction_is_fitted_stored_and_taken_by_the_next_run(
     assert [each["relation"] for each in made] == list(RELATIONS) * EXAMPLES
     assert [each["raw_probabilities"] for each in made] == [each["probabilities"] for each in raw]
     assert config("out")["correction"] == json.loads(found.correction.model_dump_json())
-    assert config("out")["labeller"]["identity"] != config("raw")["labeller"]["identity"]
+    assert config("out")["judge"]["identity"] != config("raw")["judge"]["identity"]
     note = "Labels are by corrected probabilities: bias, from 36 pairs: SUPPORTS +"
     assert note in Path("out/tables/conflict_detection.md").read_text()
     assert "bias, from 36 pairs" in Path("out/report.html").read_text()
     assert "corrected" not in Path("raw/tables/conflict_detection.md").read_text()
     database = sqlite3.connect(home / "judgements.sqlite")
-    rows = database.execute("SELECT labeller, value FROM judgements").fetchall()
-    assert {labeller for labeller, _ in rows} == {config("raw")["labeller"]["identity"]}
+    rows = database.execute("SELECT judge, value FROM judgements").fetchall()
+    assert {judge for judge, _ in rows} == {config("raw")["judge"]["identity"]}
     assert not any("raw_probabilities" in value for _, value in rows)
 
     # Neither what another prompt says, nor what gives no probabilities, nor a run that began raw.
     contested.done(*RUN, "own", "--endpoint", endpoint.url, "--prompts", "prompts")
     contested.done(*RUN, "paper", "--endpoint", endpoint.url, "--as-in-paper")
     assert "correction" not in config("own")
-    assert "correction" not in config("paper", "conflict-detection.llm-json")
+    assert "correction" not in config("paper", "conflict-detection.model-json")
     line = contested.refused(*RUN, "raw", "--endpoint", endpoint.url)
     assert "raw holds a run that differs in" in line
 
@@ -189,12 +189,12 @@ def test_pairs_that_cannot_be_asked_are_passed_over(
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (("--labeller", "llm", "--tagger", "t"), "--tagger has no effect with --labeller llm"),
-        (("--labeller", "llm", "--method", "best"), "--method has no effect with --labeller llm"),
+        (("--judge", "model", "--tagger", "t"), "--tagger has no effect with --judge model"),
+        (("--judge", "model", "--method", "best"), "--method has no effect with --judge model"),
         (("--method", "best", "--dry-run"), "--method has no effect with --dry-run"),
-        (("--model", "m"), "--model has no effect with --labeller nli"),
+        (("--model", "m"), "--model has no effect with --judge tagger"),
         ((), "name the folder of another: --tagger FOLDER, or measure it: --dry-run"),
-        (("--labeller", "cascade"), "'cascade' is not one of 'nli', 'llm'"),
+        (("--judge", "cascade"), "'cascade' is not one of 'tagger', 'model'"),
     ],
 )
 def test_what_calibrates_nothing_is_refused(

@@ -13,8 +13,8 @@ from surfaces import raw_signs
 
 from pipelines.conflictscore.detection.detect import DetectionResult
 from pipelines.data.records import Document
-from pipelines.evidence.examples import ContestedClaim
-from pipelines.evidence.judgement import Judgement, Relation
+from pipelines.judge.examples import ContestedClaim
+from pipelines.judge.judgement import Judgement, Relation
 from pipelines.runs.folder import RunFolder
 
 HOSTILE = "</script><script>alert(1)</script>"
@@ -36,7 +36,7 @@ def made(
     out: str,
     found: Sequence[bool | None],
     *,
-    name: str = "nli",
+    name: str = "tagger",
     model: str = "m",
     questions: int | None = None,
 ) -> None:
@@ -71,7 +71,7 @@ def made(
                 status="invalid" if conflict is None else "labelled",
                 conflict=conflict,
                 judgements=tuple(
-                    Judgement(claim=example.claim, document=each.id, relation=own, source="nli")
+                    Judgement(claim=example.claim, document=each.id, relation=own, source="tagger")
                     for each, own in zip(example.documents, relations, strict=True)
                 ),
             )
@@ -102,7 +102,7 @@ def test_a_changed_prompt_and_another_model_are_found(
     contested: Contested, endpoint: Scripted
 ) -> None:
     run(contested, endpoint, "a")
-    prompt = Path("own/evidence/relation.j2")
+    prompt = Path("own/judge/relation.j2")
     prompt.parent.mkdir(parents=True)
     prompt.write_text("Document: {{ document | fenced('DOCUMENT') }}\nClaim: {{ claim }}\nLabel:")
     run(contested, endpoint, "prompted", "--prompts", "own")
@@ -112,7 +112,7 @@ def test_a_changed_prompt_and_another_model_are_found(
     by_folder: dict[str, set[tuple[str, str]]] = {"B": set(), "C": set()}
     for row in found["differences"]:
         by_folder[row["folder"]].add((row["kind"], row["what"]))
-    assert by_folder["B"] == {("prompt", "evidence/relation")}
+    assert by_folder["B"] == {("prompt", "judge/relation")}
     assert {kind for kind, _ in by_folder["C"]} == {"model"}
     assert ("model", "model.name") in by_folder["C"]
     (changed,) = (row for row in found["differences"] if row["kind"] == "prompt")
@@ -143,7 +143,7 @@ def test_paired_differences_by_hand(contested: Contested) -> None:
     assert "Bonferroni" in contested.done("compare", "a", "b").out
     (share,) = found["verdicts"]
     assert (share["examples"], share["changed"]) == (6, 4)
-    cross = {row.pop("verdict"): row for row in found["verdicts-conflict-detection.nli-B"]}
+    cross = {row.pop("verdict"): row for row in found["verdicts-conflict-detection.tagger-B"]}
     assert cross["conflict"] == {
         "then conflict": 1, "then no conflict": 2, "then undetermined": 1
     }  # fmt: skip
@@ -168,7 +168,7 @@ def test_what_cannot_be_compared_is_one_line(contested: Contested) -> None:
     assert "is a run folder" in contested.refused("compare", "a", "b", "--out", "b")
     with RunFolder(Path("b")).locked():
         assert "a run is writing b" in contested.refused("compare", "a", "b")
-    log = Path("b/conflict-detection.nli.jsonl")
+    log = Path("b/conflict-detection.tagger.jsonl")
     whole = log.read_text()
     log.write_text('{"id": "e0"}\n')
     assert f"{log}:1: not a result of this version" in contested.refused("compare", "a", "b")
@@ -176,7 +176,7 @@ def test_what_cannot_be_compared_is_one_line(contested: Contested) -> None:
     assert "b has no results yet" in contested.refused("compare", "a", "b")
     log.write_text(whole)
     about = json.loads(Path("b/run.json").read_text())
-    del about["pipelines"]["conflict-detection.nli"]["config"]["data"]
+    del about["pipelines"]["conflict-detection.tagger"]["config"]["data"]
     Path("b/run.json").write_text(json.dumps(about))
     assert "a or b is not as this version writes" in contested.refused("compare", "a", "b")
     Path("b/run.json").write_text("{}")
@@ -193,20 +193,20 @@ def test_folders_that_share_nothing(contested: Contested) -> None:
 def test_which_runs_belong_together(contested: Contested) -> None:
     """The only ones of an experiment whatever their names; of several, those of one name."""
     made("a", [True])
-    made("b", [True], name="llm-choice")
+    made("b", [True], name="model-choice")
     (score,) = compared(contested, "a", "b")["scores"]
-    assert score["run"] == "conflict-detection.nli / llm-choice"
+    assert score["run"] == "conflict-detection.tagger / model-choice"
     made("a", [True], name="repeat-1")
     about = json.loads(Path("a/run.json").read_text())
-    about["pipelines"]["later.nli"] = about["pipelines"]["conflict-detection.nli"]
+    about["pipelines"]["later.tagger"] = about["pipelines"]["conflict-detection.tagger"]
     Path("a/run.json").write_text(json.dumps(about))
-    made("b", [True], name="nli")
+    made("b", [True], name="tagger")
     found = compared(contested, "a", "b")
-    assert [row["run"] for row in found["scores"]] == ["conflict-detection.nli"]
+    assert [row["run"] for row in found["scores"]] == ["conflict-detection.tagger"]
     assert found["not_compared"] == [
         "conflict-detection.repeat-1 of A is a repeat of another run",
-        "later.nli of A is not known to this version",
-        "conflict-detection.llm-choice of B has no counterpart in A",
+        "later.tagger of A is not known to this version",
+        "conflict-detection.model-choice of B has no counterpart in A",
     ]
 
 
@@ -237,7 +237,7 @@ def test_the_page_has_changed_verdicts_first(contested: Contested, reading: Read
     assert source.count() == 2
     assert source.first.evaluate("each => each === document.activeElement")
     wide.goto(f"{page.as_uri()}#conflict-detection")
-    wide.get_by_role("link", name="conflict-detection.nli: e2").click()
+    wide.get_by_role("link", name="conflict-detection.tagger: e2").click()
     assert wide.locator(".side-title").all_inner_texts() == ["A: a", "B: b"]
 
     narrow = reading(page, "#conflict-detection/nli/e2", width=420)
@@ -256,7 +256,7 @@ def test_names_of_others_reach_no_terminal(shown: list[str], contested: Conteste
         made(out, [True, False])
         path = Path(out, "run.json")
         about = json.loads(path.read_text())
-        about["pipelines"]["conflict-detection.nli"]["config"]["data"]["name"] = odd
+        about["pipelines"]["conflict-detection.tagger"]["config"]["data"]["name"] = odd
         about["pipelines"][f"unknown\x1b[2J{out}"] = {"config": {}}
         path.write_text(json.dumps(about))
     done = contested.done("compare", "a", "b", *shown)

@@ -10,7 +10,7 @@ from scripted import Scripted, fenced_text
 from pipelines.conflictscore.detection.bench import SOURCES, part_of
 from pipelines.conflictscore.detection.detect import CHOSEN
 from pipelines.data.released import half
-from pipelines.evidence.examples import SAMPLES, ContestedClaim, read
+from pipelines.judge.examples import SAMPLES, ContestedClaim, read
 
 EXAMPLE = {
     "id": "bridge",
@@ -67,7 +67,7 @@ def test_halves_are_of_what_the_tagger_learned_from(
         "conflictbench", "build", "--out", "all.jsonl", "--as-in-paper", *given,
         "--endpoint", endpoint.url,
     )  # fmt: skip
-    assert "--as-in-paper: --half all, --claims-by llm, --stances release" in said.err
+    assert "--as-in-paper: --half all, --claims-by model, --stances release" in said.err
     assert "halves: all of ramdocs; claims by llm" in said.err
     taken = {half(str(each.question)) for each in read(Path("all.jsonl")).examples}
     assert taken == {"train", "test"}
@@ -164,7 +164,7 @@ def test_a_folder_of_other_data_is_refused(contested: Contested, endpoint: Scrip
     before = contents(Path("out"))
     Path("bench.jsonl").write_text(json.dumps(QUIET))
     message = contested.refused(*RUN, "--endpoint", endpoint.url, "--evidence", "json")
-    assert "holds results of llm-choice on other examples" in message
+    assert "holds results of model-choice on other examples" in message
     assert contents(Path("out")) == before
 
 

@@ -20,17 +20,17 @@ BY_MODEL = (
     "conflictscore --limit 6",
     "conflictscore --limit 4 --claims salient --evidence json",
     "conflictscore --limit 3 --claims whole --evidence together --repeat 2",
-    "conflictscore --limit 4 --claims sentences --labeller cascade",
+    "conflictscore --limit 4 --claims sentences --judge cascade",
     "conflict-detection --limit 8",
     "report-writing --limit 1",
     "truthfulqa --limit 2",
-    "truthfulqa --limit 2 --labeller nli --claims sentences --truth nli",
+    "truthfulqa --limit 2 --judge tagger --claims sentences --truth tagger",
     "both-sides --limit 4 --evidence json",
-    "conrag --limit 3 --method bm25 --generator llm --sort model --labeller llm",
-    "conrag --dataset alce --data alce.json --labeller llm --judge llm",
+    "conrag --limit 3 --method bm25 --generator model --sort model --judge model",
+    "conrag --dataset alce --data alce.json --judge model --judge model",
     "conrag --dataset alce --data alce.json",
     "conflicts --limit 3",
-    "conflicts --limit 2 --judge nli --against all --behaviour choice --dates --guided",
+    "conflicts --limit 2 --judge tagger --against all --behaviour choice --dates --guided",
     "madam-rag --limit 3",
     "madam-rag --limit 2 --history agents --consolidations 2",
     "madam-rag --limit 1 --experiment rounds",
@@ -38,8 +38,8 @@ BY_MODEL = (
     "npov --data topics.jsonl --set unparaphrased --limit 1",  # two share prompts
 )
 BY_TAGGER = (
-    "conflict-detection --limit 8 --labeller nli",
-    "both-sides --limit 4 --labeller nli --claims sentences",
+    "conflict-detection --limit 8 --judge tagger",
+    "both-sides --limit 4 --judge tagger --claims sentences",
     "conrag --limit 3 --method bm25",
     "npov --data topics.jsonl --set unparaphrased --limit 2 --detector tagger",
 )
@@ -54,7 +54,7 @@ def model(endpoint: Scripted) -> Scripted:
 @pytest.fixture
 def tagged(monkeypatch: pytest.MonkeyPatch) -> list[Pair]:
     """The pairs that taggers are asked for; a claim of several views counts as one."""
-    monkeypatch.setattr("pipelines.evidence.nli.views", lambda claim: [claim])
+    monkeypatch.setattr("pipelines.judge.tagger.views", lambda claim: [claim])
     asked: list[Pair] = []
     tag = Tagger.tag
 
@@ -151,7 +151,7 @@ def test_a_probe_runs_five_items_and_keeps_the_answers(
 
 
 def test_a_probe_of_the_tagger_alone(contested: Contested, tagged: list[Pair]) -> None:
-    command = ["run", "conflict-detection", "--labeller", "nli", "--limit", 1, "--dry-run"]
+    command = ["run", "conflict-detection", "--judge", "tagger", "--limit", 1, "--dry-run"]
     assert "hours: " in contested.done(*command, "--probe").out
     assert tagged
 
@@ -171,7 +171,7 @@ def test_the_main_job_is_summed_up(contested: Contested, model: Scripted) -> Non
     }
     (data / "conflictscore.jsonl").write_text(json.dumps(response))
     (data / "conflict-detection.jsonl").write_text(json.dumps(claim))
-    command = ["run", "all", "--data", data, "--endpoint", model.url, "--labeller", "llm"]
+    command = ["run", "all", "--data", data, "--endpoint", model.url, "--judge", "model"]
     told = contested.done(*command, "--dry-run").out.splitlines()
     rows = [re.split(r"  +", line) for line in told[-6:]]
     # ConflictScore and the second detector ask for two labels, the first one and ConRAG for tags.

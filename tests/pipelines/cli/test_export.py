@@ -19,7 +19,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_run_becomes_a_dataset_that_others_open(contested: Contested, endpoint: Scripted) -> None:
     """The tagger's run and a model's in one folder; one example of the model's failed."""
-    contested.done(*RUN, "--labeller", "nli", "--out", "out")
+    contested.done(*RUN, "--judge", "tagger", "--out", "out")
     contested.done(*RUN, "--endpoint", endpoint.url, "--out", "out")
     done = contested.done("export", "out", "--out", "shared/dataset")
     told = done.out.splitlines()
@@ -48,7 +48,7 @@ def test_a_run_becomes_a_dataset_that_others_open(contested: Contested, endpoint
             own["judgements"][0]["probabilities"]
         )
     card = Path("shared/dataset/README.md").read_text()
-    for said in ("4 rows (4 labelled)", "`contested-nli`", "`scripted`", "`settings.labeller`"):
+    for said in ("4 rows (4 labelled)", "`contested-nli`", "`scripted`", "`settings.judge`"):
         assert said in card
     assert Path("shared/dataset/tables/conflict_detection.md").exists()
     assert Path("shared/dataset/run.json").read_bytes() == Path("out/run.json").read_bytes()
@@ -68,7 +68,7 @@ def test_texts_of_data_stay_texts(contested: Contested, endpoint: Scripted) -> N
         "documents": [{"id": "d", "text": "It is, they say.\u2028---\n|"}],
     }
     Path(name).write_text(json.dumps(record) + "\n")
-    run = ["run", "conflictscore", "--data", name, "--claims", "whole", "--labeller", "nli"]
+    run = ["run", "conflictscore", "--data", name, "--claims", "whole", "--judge", "tagger"]
     contested.done(*run, "--out", "out")
     contested.done("export", "out", "--out", "dataset")
     assert "data `bad\\|name' --- [x](y).jsonl`" in Path("dataset/README.md").read_text()
@@ -78,8 +78,8 @@ def test_texts_of_data_stay_texts(contested: Contested, endpoint: Scripted) -> N
 
 
 def test_all_that_a_run_knows_of_one_example(contested: Contested, endpoint: Scripted) -> None:
-    contested.done(*RUN, "--labeller", "nli", "--out", "out")
-    log = Path("out/conflict-detection.nli.jsonl")
+    contested.done(*RUN, "--judge", "tagger", "--out", "out")
+    log = Path("out/conflict-detection.tagger.jsonl")
     kept = [json.loads(line) for line in log.read_text().splitlines()]
     own = kept[1]["id"]
     contested.done("export", "out", "--example", own, "--out", "one.json")
@@ -95,8 +95,8 @@ def test_all_that_a_run_knows_of_one_example(contested: Contested, endpoint: Scr
 
 
 def test_a_run_without_results_is_one_line(contested: Contested) -> None:
-    contested.done(*RUN, "--labeller", "nli", "--out", "out")
-    Path("out/conflict-detection.nli.jsonl").unlink()
+    contested.done(*RUN, "--judge", "tagger", "--out", "out")
+    Path("out/conflict-detection.tagger.jsonl").unlink()
     assert "has no results yet" in contested.refused("export", "out", "--out", "new")
     assert "name the folder to write with --out" in contested.refused("export", "out")
     assert not Path("new").exists()

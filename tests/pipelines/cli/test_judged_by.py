@@ -21,8 +21,8 @@ RECORD = {
 PROFILE = 'device = "cpu"\nclaims = "whole"\n[roles]\ngenerator = "m"\njudge = "m"\n[engines.m]\n'
 SCORE = "score --response answer.txt --documents guide.txt study.txt"
 RUN = "run conflictscore --data answers.jsonl"
-SMALL = "nli sentences (--labeller and --claims: profile cpu-small)"
-NAMED = "llm atomic (--labeller and --claims: --endpoint names a model)"
+SMALL = "tagger sentences (--judge and --claims: profile cpu-small)"
+NAMED = "model atomic (--judge and --claims: --endpoint names a model)"
 
 
 @pytest.fixture(autouse=True)
@@ -39,18 +39,18 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ("command", "taken"),
     [
         (SCORE, SMALL),
-        (f"{SCORE} --labeller nli --claims whole", "nli whole"),
+        (f"{SCORE} --judge tagger --claims whole", "tagger whole"),
         (f"{SCORE} {{llm}}", NAMED),
-        (f"{SCORE} --regenerate {{llm}}", "nli sentences (--labeller and --claims: so that no"),
+        (f"{SCORE} --regenerate {{llm}}", "tagger sentences (--judge and --claims: so that no"),
         (f"{RUN} --dry-run", SMALL),
-        (f"{RUN} --claims whole --dry-run", "nli whole (--labeller: profile cpu-small)"),
-        (f"{RUN} --profile cpu-1.5b --dry-run", "nli atomic (--labeller and --claims: profile"),
-        (f"{RUN} --profile one-gpu-7b --dry-run", "llm atomic (--labeller and --claims: profile"),
-        (f"{RUN} --profile mine.toml --dry-run", "llm whole (--labeller and --claims: profile m"),
+        (f"{RUN} --claims whole --dry-run", "tagger whole (--judge: profile cpu-small)"),
+        (f"{RUN} --profile cpu-1.5b --dry-run", "tagger atomic (--judge and --claims: profile"),
+        (f"{RUN} --profile one-gpu-7b --dry-run", "model atomic (--judge and --claims: profile"),
+        (f"{RUN} --profile mine.toml --dry-run", "model whole (--judge and --claims: profile m"),
         (f"{RUN} {{llm}} --dry-run", NAMED),
         (
             f"{RUN} --as-in-paper {{llm}} --dry-run",
-            "llm statements (--labeller and --claims: as in",
+            "model statements (--judge and --claims: as in",
         ),
         ("run report-writing --dry-run", SMALL),
         ("run truthfulqa --limit 1 --dry-run", SMALL),
@@ -68,7 +68,7 @@ def test_the_judge_is_said_first(
     ]
     lines = contested.done(*words).err.splitlines()
     first = lines[1] if lines[0].startswith("--as-in-paper") else lines[0]
-    assert first.startswith(f"judge: --labeller {judge} --claims {rest}")
+    assert first.startswith(f"judge: --judge {judge} --claims {rest}")
 
 
 def test_truth_is_judged_by_the_same(contested: Contested) -> None:
@@ -81,14 +81,14 @@ def test_truth_is_judged_by_the_same(contested: Contested) -> None:
 @pytest.mark.parametrize(
     ("command", "remedy"),
     [
-        (f"{SCORE} --labeller llm", "take --labeller nli --claims sentences, or a larger model"),
+        (f"{SCORE} --judge model", "take --judge tagger --claims sentences, or a larger model"),
         (f"{SCORE} --model smollm2-135m-instruct", "say --anyway"),
-        (f"{RUN} --claims atomic", "take --labeller nli --claims sentences"),
-        (f"{RUN} --as-in-paper", "take --labeller nli --claims sentences"),
-        ("run report-writing --labeller cascade", "take --labeller nli --claims sentences"),
-        ("run truthfulqa --truth llm", "smollm2-135m-instruct is too weak to judge"),
-        ("run conflict-detection --labeller llm", "take --labeller nli, or a larger model"),
-        ("run conrag --labeller llm", "take --labeller nli, or a larger model"),
+        (f"{RUN} --claims atomic", "take --judge tagger --claims sentences"),
+        (f"{RUN} --as-in-paper", "take --judge tagger --claims sentences"),
+        ("run report-writing --judge cascade", "take --judge tagger --claims sentences"),
+        ("run truthfulqa --truth model", "smollm2-135m-instruct is too weak to judge"),
+        ("run conflict-detection --judge model", "take --judge tagger, or a larger model"),
+        ("run conrag --judge model", "take --judge tagger, or a larger model"),
     ],
 )
 def test_the_packaged_model_is_no_judge(command: str, remedy: str, contested: Contested) -> None:

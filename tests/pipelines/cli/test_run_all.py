@@ -63,12 +63,12 @@ def test_by_default_every_experiment_runs_and_the_tagger_judges(
     shared_options = {"--profile": "cpu-small", "--models-dir": "m", "--out": "results"}
     cached = shared_options | {"--cache": "c"}
     assert found["add"][-2:] == ["--models-dir", "m"]
-    tagged = cached | {"--labeller": "nli"}
+    tagged = cached | {"--judge": "tagger"}
     assert pairs(found["conflictscore"]) == cached, "who judges is the profile's"
     assert pairs(found["conflict-detection"]) == pairs(found["conrag"]) == tagged
     # Few of the bundled samples, and the language model judges some claims too.
     *judging, anyway, _, limit = found["conflict-detection 2"]
-    assert pairs(judging) == cached | {"--labeller": "llm"}
+    assert pairs(judging) == cached | {"--judge": "model"}
     assert (anyway, limit) == ("--anyway", "8")
     assert pairs(found["madam-rag"]) == cached | {"--rounds": "2", "--limit": "2"}
     assert found["conflicts"][-2:] == ["--limit", "4"]
@@ -102,7 +102,7 @@ def test_a_larger_model_gets_everything(
     assert ("--types yes-no" in " ".join(found["conflicts"])) is typed
     for name in ("conflictscore", "report-writing", "truthfulqa"):
         assert "--anyway" in found[name]
-        assert "--labeller" not in found[name]
+        assert "--judge" not in found[name]
 
 
 def test_a_model_that_is_missing_is_said_before_the_job_begins(

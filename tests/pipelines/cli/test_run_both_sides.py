@@ -31,7 +31,7 @@ def test_conflictscore_beside_people(contested: Contested, monkeypatch: pytest.M
     tagger = offer(monkeypatch, ScriptedTagger(years))
     things = ("mill", "inn", "school")
     write("wiki.jsonl", *(judged(thing, model) for thing in things for model in ("a", "b")))
-    command = [*BOTH, "--data", "wiki.jsonl", "--labeller", "nli", "--claims", "sentences"]
+    command = [*BOTH, "--data", "wiki.jsonl", "--judge", "tagger", "--claims", "sentences"]
     assert contested.done(*command, "--dry-run").out.startswith(
         "12 answers to 3 questions, half: all; people say of 6 that they show both sides"
     )
@@ -52,7 +52,7 @@ def test_conflictscore_beside_people(contested: Contested, monkeypatch: pytest.M
 
 def test_both_sides_by_a_language_model(contested: Contested, endpoint: Scripted) -> None:
     contested.done(*BOTH, *at(endpoint))
-    rows = ours("both_sides_areas", run="llm-atomic")
+    rows = ours("both_sides_areas", run="model-atomic")
     assert {row["answers"] + row["without"] for row in rows} == {12}
     assert {row["both"] for row in rows if not row["without"]} == {4}
     assert any("Claims" in str(request.get("response_format")) for request in endpoint.requests)

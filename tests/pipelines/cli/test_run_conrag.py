@@ -222,7 +222,7 @@ def test_what_a_language_model_writes_is_drawn_by_the_seed(
     contested: Contested, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CONTESTED_API_KEY", KEY)
-    run = ["run", "conrag", "--data", "claims.jsonl", "--generator", "llm", "--method", "bm25"]
+    run = ["run", "conrag", "--data", "claims.jsonl", "--generator", "model", "--method", "bm25"]
     with Scripted(reply=answering) as endpoint:
         run += ["--endpoint", endpoint.url]
         contested.done(*run, "--out", "greedy")

@@ -9,8 +9,8 @@ from by_schema import reply
 from commands import Contested
 from scripted import Scripted, fenced_text, prompt_of
 
-TAGGER = ("--labeller", "nli", "--claims", "sentences")
-TRUTH = ("run", "truthfulqa", *TAGGER, "--truth", "nli")
+TAGGER = ("--judge", "tagger", "--claims", "sentences")
+TRUTH = ("run", "truthfulqa", *TAGGER, "--truth", "tagger")
 REPORTS = ("run", "report-writing", *TAGGER)
 HEAD = "Question,Best Answer,Best Incorrect Answer,Correct Answers,Incorrect Answers"
 
@@ -72,7 +72,7 @@ def test_what_truthfulqa_cannot_do_is_said_in_a_line(
         Path("q.csv").write_text("\n".join(lines))
         command += ["--data", "q.csv"]
     if "--setting" not in more:
-        command += ["--truth", "nli"]
+        command += ["--truth", "tagger"]
     assert message in contested.refused(*command, "--dry-run")
     assert not Path("results").exists()
 

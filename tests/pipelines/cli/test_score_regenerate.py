@@ -80,7 +80,7 @@ def test_a_writer_that_does_not_listen_is_told_of(contested: Contested, mill: Sc
 
 def test_a_model_that_judges_itself_is_told_of(contested: Contested, mill: Scripted) -> None:
     err = contested.done(
-        *ASKED, "--labeller", "llm", "--evidence", "choice", "--endpoint", mill.url
+        *ASKED, "--judge", "model", "--evidence", "choice", "--endpoint", mill.url
     ).err
     assert "the same model judges what it writes" in err
 

@@ -30,7 +30,7 @@ def rows(contested: Contested, *options: object) -> dict[str, dict[str, Any]]:
 
 
 def test_the_shipped_tagger_under_all_hostile_texts(contested: Contested, folder: Path) -> None:
-    done = contested.done("trust", "--labeller", "nli", "--json")
+    done = contested.done("trust", "--judge", "tagger", "--json")
     assert raw_signs(done.out + done.err) == []
     found = json.loads(done.out)
     *families, every = found["families"]
@@ -51,7 +51,7 @@ def test_the_shipped_tagger_under_all_hostile_texts(contested: Contested, folder
 
 
 def test_a_cascade_is_forged_by_neither_judge(contested: Contested, endpoint: Scripted) -> None:
-    found = rows(contested, "--limit", "12", "--labeller", "cascade", *at(endpoint))
+    found = rows(contested, "--limit", "12", "--judge", "cascade", *at(endpoint))
     assert (found["all"]["cases"], found["all"]["forged"]) == (12, 0)
 
 
@@ -62,7 +62,7 @@ def test_a_model_swayed_by_some_texts_and_one_that_is_too_long(
     endpoint.weigh = lambda request: (
         [0.8, 0.1, 0.1] if "<|" in str(request) or "mistake" in str(request) else [0.1, 0.8, 0.1]
     )
-    found = rows(contested, "--limit", "12", "--labeller", "llm", *at(endpoint))
+    found = rows(contested, "--limit", "12", "--judge", "model", *at(endpoint))
     assert found["denials"]["swayed"] == 1
     assert found["denials"]["control"] == 0
     assert found["fences"]["swayed"] == 0
@@ -117,8 +117,8 @@ def test_a_page_of_an_experiment(
         }
     )
     bench = ["run", "conflict-detection", "--data", "bench.jsonl", "--out", "out/bench"]
-    done = contested.done(*bench, "--labeller", "nli")
-    again = contested.done(*bench, "--labeller", "llm", "--evidence", "json", *at(endpoint))
+    done = contested.done(*bench, "--judge", "tagger")
+    again = contested.done(*bench, "--judge", "model", "--evidence", "json", *at(endpoint))
     for each in (done, again):
         assert raw_signs(each.out + each.err) == []
     untouched(Path("out/bench"))
@@ -147,7 +147,7 @@ def test_the_terminal_of_another_command(
         }
     )
     done = contested.done(
-        *("score", "--response", "answer.txt", "--claims", "whole", "--labeller", "llm"),
+        *("score", "--response", "answer.txt", "--claims", "whole", "--judge", "model"),
         *("--evidence", "json", *at(endpoint), "--documents", *names, *shown),
     )
     assert raw_signs(done.out + done.err) == []

@@ -47,7 +47,7 @@ def free_port() -> int:
 @pytest.fixture
 def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.chdir(tmp_path)
-    return ["run", "conflict-detection", "--labeller", "nli", "--limit", "1"]
+    return ["run", "conflict-detection", "--judge", "tagger", "--limit", "1"]
 
 
 @pytest.mark.skipif(find_spec("ray") is None, reason="contested[ray] is not installed")

@@ -11,11 +11,11 @@ from scripted import Scripted
 from pipelines import papers
 from pipelines.cluster.worker import Reply, Worker, received, sent
 from pipelines.conflictscore.detection.experiment import DetectionOptions
-from pipelines.evidence.settings import JudgeSettings
+from pipelines.judge.settings import JudgeSettings
 from pipelines.option import nested
 from pipelines.runs.folder import RunFolder
 
-ENTRY = "conflict-detection.llm-choice"
+ENTRY = "conflict-detection.model-choice"
 
 
 @pytest.mark.parametrize("name", papers.EXPERIMENTS)
@@ -30,10 +30,10 @@ def test_options_arrive_as_they_were_sent(name: str) -> None:
 
 
 def test_what_was_given_inside_arrives_too() -> None:
-    options = DetectionOptions(judge=JudgeSettings(labeller="nli"))
+    options = DetectionOptions(judging=JudgeSettings(judge="tagger"))
     there = received(DetectionOptions, sent(options))
-    assert there.judge == options.judge
-    assert there.judge.model_fields_set == {"labeller"}
+    assert there.judging == options.judging
+    assert there.judging.model_fields_set == {"judge"}
 
 
 @pytest.fixture
@@ -76,13 +76,13 @@ async def test_a_worker_that_would_make_other_results_says_what_differs(
         endpoint,
         [
             (ENTRY, json.dumps(other, sort_keys=True), item),
-            ("conflict-detection.nli", config, item),
+            ("conflict-detection.tagger", config, item),
             (ENTRY, config, "no-such-example"),
         ],
     )
     assert {each.error for each in replies} == {"ServingError"}
     assert "differ in data.sha256; bring the nodes in line" in replies[0].reason
-    assert "there is no conflict-detection.nli here" in replies[1].reason
+    assert "there is no conflict-detection.tagger here" in replies[1].reason
     assert "the data has no 'no-such-example'" in replies[2].reason
     assert not endpoint.requests
 

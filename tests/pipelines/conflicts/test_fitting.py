@@ -11,8 +11,8 @@ from pipelines.conflicts.pipeline import fit_sources
 from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.strategies import TypePrompt, Writer, writer
 from pipelines.conflicts.taxonomy import ConflictType
-from pipelines.evidence.fitting import fit
-from pipelines.evidence.judgement import Excerpt, Truncation
+from pipelines.judge.fitting import fit
+from pipelines.judge.judgement import Excerpt, Truncation
 from serving.backend import Backend
 from serving.cache import CompletionCache
 from serving.calls import ServedIdentity

@@ -1,4 +1,4 @@
-"""The judges at a scripted endpoint, and with a labeller whose labels are known."""
+"""The judges at a scripted endpoint, and with a judge whose labels are known."""
 
 import json
 from collections.abc import Sequence
@@ -14,16 +14,16 @@ from scripted import fenced_text, prompt_of
 from pipelines.conflicts.data import Query, Source
 from pipelines.conflicts.judges import (
     WORD_FOR_WORD,
+    answer_judge,
     grounding,
     inclusion,
-    judge,
     judged,
 )
 from pipelines.conflicts.result import Answer, Grounds, Sentence, Verdicts
 from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import Relation
+from pipelines.judge.judgement import Relation
 
 SOURCES = (
     Source(text="The mill was built in 1856.", url="https://mill.example", title="The mill"),
@@ -46,7 +46,7 @@ ANSWERED = Answer(
         Sentence(text="The sources differ."),
     ),
 )
-NLI = ConflictsSettings(judge="nli")
+NLI = ConflictsSettings(judge="tagger")
 
 
 def replies(request: dict[str, Any]) -> str:
@@ -85,9 +85,9 @@ def said(*sentences: Sentence) -> Answer:
     return Answer(text=" ".join(each.text for each in sentences), sentences=sentences)
 
 
-async def test_grounding_by_a_labeller() -> None:
-    labeller = KnownLabels(by_year)
-    found = await grounding(ANSWERED, asked(), labeller)
+async def test_grounding_by_a_judge() -> None:
+    judge = KnownLabels(by_year)
+    found = await grounding(ANSWERED, asked(), judge)
     one, two, three, four = found.sentences
     assert (one.grounds, one.quote) == (Grounds.SUPPORTED, "The mill was built in 1856.")
     assert (two.grounds, two.quote) == (Grounds.CONTRADICTORY, "The mill dates from 1902.")
@@ -95,7 +95,7 @@ async def test_grounding_by_a_labeller() -> None:
     assert (three.grounds, three.reason) == (Grounds.UNSUPPORTED, "cites no source")
     assert (four.grounds, four.reason) == (Grounds.NO_FACT, "states no fact")
     # Nobody was asked of the last two, and what is read has no dates or addresses.
-    assert labeller.asked == [
+    assert judge.asked == [
         ("The mill was built in 1856.", SOURCES[0].text),
         ("It dates from 1902.", SOURCES[1].text),
         ("It dates from 1902.", SOURCES[2].text),
@@ -126,12 +126,12 @@ async def test_a_labeller_reads_the_snippet_as_the_writer_did() -> None:
 
 
 async def test_an_answer_that_says_that_nothing_was_found_has_no_facts() -> None:
-    labeller = KnownLabels(by_year)
+    judge = KnownLabels(by_year)
     nothing = Sentence(text="The results do not answer the query.", cites=(1, 2))
-    found = await grounding(said(nothing), asked(), labeller)
+    found = await grounding(said(nothing), asked(), judge)
     assert found.sentences[0].grounds is Grounds.NO_FACT
     assert found.share is None
-    assert labeller.asked == []
+    assert judge.asked == []
 
 
 async def test_a_labeller_that_cannot_judge() -> None:
@@ -149,20 +149,20 @@ async def test_a_labeller_that_cannot_judge() -> None:
 
 
 async def test_what_is_named_is_not_asked_about() -> None:
-    labeller = KnownLabels(lambda _: Relation.CONTRADICTS)
-    found = await inclusion("When was the mill built?", "1856", "In 1856 [1].", labeller)
+    judge = KnownLabels(lambda _: Relation.CONTRADICTS)
+    found = await inclusion("When was the mill built?", "1856", "In 1856 [1].", judge)
     assert (found.included, found.reason, found.judgement) == (True, WORD_FOR_WORD, None)
-    assert labeller.asked == []
+    assert judge.asked == []
     # The number of a citation names nothing, and "no" must mean the answer.
     for query, gold, answer in (
         ("How many mills are there?", "2", "Several [2]."),
         ("How many mills are there?", "2", "According to [2], there are several."),
         ("Is the mill old?", "no", "It is, no doubt."),
     ):
-        assert not (await inclusion(query, gold, answer, labeller)).included
-    assert len(labeller.asked) == 3
-    assert labeller.asked[1][1] == "According to the source, there are several."
-    empty = await inclusion("How many mills are there?", "2", "[2]", labeller)
+        assert not (await inclusion(query, gold, answer, judge)).included
+    assert len(judge.asked) == 3
+    assert judge.asked[1][1] == "According to the source, there are several."
+    empty = await inclusion("How many mills are there?", "2", "[2]", judge)
     assert (empty.included, empty.reason) == (False, "the answer has no text")
 
 
@@ -170,9 +170,9 @@ async def test_what_is_named_is_not_asked_about() -> None:
     "answer", [Answer(text="", problem="cut", raw="{"), Answer(text=" \n"), Answer(text="")]
 )
 async def test_no_answer_is_judged_in_no_way(answer: Answer) -> None:
-    labeller = KnownLabels()
-    assert await judged(ASKED, answer, judge(None, NLI, labeller=labeller)) == Verdicts()
-    assert labeller.asked == []
+    judge = KnownLabels()
+    assert await judged(ASKED, answer, answer_judge(None, NLI, judge=judge)) == Verdicts()
+    assert judge.asked == []
 
 
 @pytest.mark.parametrize("of", [*ConflictType, None])
@@ -181,7 +181,7 @@ async def test_recall_is_for_questions_with_one_answer(
 ) -> None:
     asked = ASKED.model_copy(update={"conflict_type": of})
     async with asking(tmp_path, replies) as (client, _):
-        found = await judged(asked, ANSWERED, judge(client, NLI, labeller=KnownLabels(by_year)))
+        found = await judged(asked, ANSWERED, answer_judge(client, NLI, judge=KnownLabels(by_year)))
     assert (found.inclusion is not None) == (
         of in {ConflictType.NO_CONFLICT, ConflictType.OUTDATED, ConflictType.MISINFORMATION}
     )

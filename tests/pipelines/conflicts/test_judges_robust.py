@@ -13,7 +13,7 @@ from conflicts_endpoint import asking
 from scripted import fenced_text, prompt_of
 
 from pipelines.conflicts.data import Query, Source
-from pipelines.conflicts.judges import behaviour, grounding, inclusion, model_judge
+from pipelines.conflicts.judges import behaviour, grounding, inclusion, prompted_model
 from pipelines.conflicts.result import (
     Adherence,
     Answer,
@@ -47,13 +47,13 @@ class Judging:
 
 def behaves(of: ConflictType) -> Judging:
     async def ask(client: Client, text: str) -> Verdict:
-        return await behaviour(QUERY, of, text, model_judge(client))
+        return await behaviour(QUERY, of, text, prompted_model(client))
 
     return Judging(ask, "ANSWER", {"reason": "r", "adheres": False}, _wrong("adheres"))
 
 
 async def _includes(client: Client, text: str) -> Verdict:
-    return await inclusion(QUERY, "1856", text, model_judge(client))
+    return await inclusion(QUERY, "1856", text, prompted_model(client))
 
 
 async def _grounded(client: Client, text: str, cites: tuple[int, ...] = (1,)) -> Verdict:
@@ -61,7 +61,7 @@ async def _grounded(client: Client, text: str, cites: tuple[int, ...] = (1,)) ->
     sentence = Sentence(text=text, cites=cites)
     said = Answer(text=text, sentences=(sentence,))
     query = Query(id="q", query=QUERY, sources=tuple(sources))
-    return (await grounding(said, query, model_judge(client))).sentences[0]
+    return (await grounding(said, query, prompted_model(client))).sentences[0]
 
 
 def _wrong(name: str) -> tuple[object, ...]:
@@ -147,7 +147,7 @@ async def test_no_text_judges_itself(name: str, tmp_path: Path) -> None:
 
 async def test_nor_where_it_is_chosen(tmp_path: Path) -> None:
     async with asking(tmp_path, weights=[0.1, 0.8]) as (client, requests):
-        by = model_judge(client, "choice")
+        by = prompted_model(client, "choice")
         verdicts = await asyncio.gather(
             *(behaviour(QUERY, ConflictType.OUTDATED, each, by) for each in HOSTILE.values())
         )
@@ -168,7 +168,7 @@ async def test_no_source_judges_a_sentence(tmp_path: Path) -> None:
         for kind, text in HOSTILE.items()
     }
     async with asking(tmp_path, lambda _: reply) as (client, requests):
-        by = model_judge(client)
+        by = prompted_model(client)
         found = await asyncio.gather(
             *(
                 grounding(said, Query(id="q", query=QUERY, sources=tuple(sources)), by)
@@ -212,7 +212,7 @@ async def test_a_reply_that_is_longer_than_asked_is_read(tmp_path: Path) -> None
     """A server that does not keep to lengths makes nothing unreadable."""
     reply = json.dumps({"reason": "so " * 60 + "long" * 200, "adheres": True})
     async with asking(tmp_path, lambda _: reply) as (client, requests):
-        found = await behaviour(QUERY, ConflictType.OPINIONS, "Yes.", model_judge(client))
+        found = await behaviour(QUERY, ConflictType.OPINIONS, "Yes.", prompted_model(client))
     assert found.adheres is True
     properties = requests[0]["response_format"]["json_schema"]["schema"]["properties"]
     assert list(properties) == ["reason", "adheres"]

@@ -29,7 +29,7 @@ from pipelines.conflicts.result import (
 from pipelines.conflicts.tables import all_tables
 from pipelines.conflicts.taxonomy import ConflictType, Prediction
 from pipelines.conflicts.view import query_view, view
-from pipelines.evidence.judgement import Judgement, Relation, Truncation
+from pipelines.judge.judgement import Judgement, Relation, Truncation
 from pipelines.report import blocks, texts
 from pipelines.report.explorer import ExperimentView, render, write
 from pipelines.report.texts import Timeline
@@ -96,7 +96,7 @@ JUDGED = Verdicts(
                         document="2",
                         relation=Relation.SUPPORTS,
                         snippet=f"Aldham has 13 parishes. {RUNS}",
-                        source="nli",
+                        source="tagger",
                     ),
                 ),
             ),

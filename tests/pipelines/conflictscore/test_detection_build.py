@@ -20,8 +20,8 @@ from pipelines.data.macnoise import NoisyQuestion
 from pipelines.data.ramdocs import RamQuestion
 from pipelines.data.released import half
 from pipelines.errors import InputError
-from pipelines.evidence.examples import ContestedClaim, read, write
-from pipelines.evidence.judgement import Relation, conflicting
+from pipelines.judge.examples import ContestedClaim, read, write
+from pipelines.judge.judgement import Relation, conflicting
 
 Questions = dict[str, list[Question]]
 Examples = list[ContestedClaim]

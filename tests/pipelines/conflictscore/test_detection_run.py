@@ -25,17 +25,17 @@ from pipelines.conflictscore.detection.detect import (
 from pipelines.conflictscore.detection.experiment import EXPERIMENT, DetectionOptions
 from pipelines.data.records import Document
 from pipelines.errors import InputError
-from pipelines.evidence.examples import ContestedClaim
-from pipelines.evidence.judgement import (
+from pipelines.experiment.execute import resume
+from pipelines.experiment.experiment import Work
+from pipelines.judge.examples import ContestedClaim
+from pipelines.judge.judgement import (
     Judgement,
     Judgements,
     Relation,
     Truncation,
     conflicting,
 )
-from pipelines.evidence.settings import JudgeSettings
-from pipelines.experiment.execute import resume
-from pipelines.experiment.experiment import Work
+from pipelines.judge.settings import JudgeSettings
 from pipelines.metrics.rates import f1
 from pipelines.report.table import records
 from pipelines.runs.folder import RunFolder
@@ -48,7 +48,7 @@ LETTERS = {"s": S, "c": C, "i": I, "x": X}
 
 @dataclass
 class Letters:
-    """A labeller that reads the label off a document's first letter."""
+    """A judge that reads the label off a document's first letter."""
 
     refuses: dict[str, Exception] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
@@ -112,15 +112,15 @@ def begun(path: Path) -> RunFolder:
     return RunFolder(path)
 
 
-def work(labeller: Letters, name: str = "letters", data: object = "bench", by: str = "") -> Any:
-    config = {"data": data, "labeller": by or name}
-    return Work(f"{EXPERIMENT.name}.{name}", config, lambda example: detect(example, labeller))
+def work(judge: Letters, name: str = "letters", data: object = "bench", by: str = "") -> Any:
+    config = {"data": data, "judge": by or name}
+    return Work(f"{EXPERIMENT.name}.{name}", config, lambda example: detect(example, judge))
 
 
 async def run(
-    folder: RunFolder, labeller: Letters, examples: Any = EXAMPLES, **how: Any
+    folder: RunFolder, judge: Letters, examples: Any = EXAMPLES, **how: Any
 ) -> list[DetectionResult]:
-    return await resume(EXPERIMENT, examples, work(labeller), folder, made_with={}, **how)
+    return await resume(EXPERIMENT, examples, work(judge), folder, made_with={}, **how)
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ async def test_one_folder_has_one_data_set_and_one_labeller_of_a_name(tmp_path: 
 
     with pytest.raises(InputError, match="holds results of letters on other examples"):
         await begin(work(Letters(), "second", data="else"))
-    with pytest.raises(InputError, match="differs in labeller"):
+    with pytest.raises(InputError, match="differs in judge"):
         await begin(work(Letters(), by="else"))
     await begin(work(Letters(), "second"))
     assert list(EXPERIMENT.entries(folder)) == ["letters", "second"]
@@ -179,7 +179,7 @@ async def test_one_folder_has_one_data_set_and_one_labeller_of_a_name(tmp_path: 
 @pytest.mark.parametrize("name", ["", "a/b", "../a", ".hidden", "a" * 99])
 def test_a_name_that_is_no_file_name_is_refused(name: str) -> None:
     with pytest.raises(InputError, match="cannot be part of a file name"):
-        EXPERIMENT.plan(DetectionOptions(judge=JudgeSettings(labeller="nli"), name=name))
+        EXPERIMENT.plan(DetectionOptions(judging=JudgeSettings(judge="tagger"), name=name))
 
 
 # Baselines
@@ -275,9 +275,9 @@ async def test_failed_examples_are_counted_and_in_no_figure(tmp_path: Path) -> N
 
 
 async def test_the_hard_variant_is_not_pooled_twice() -> None:
-    labeller = Letters()
+    judge = Letters()
     pool = [
-        await detect(example(f"{source}{n}", "s c", conflict=True, source=source), labeller)
+        await detect(example(f"{source}{n}", "s c", conflict=True, source=source), judge)
         for source in ("ramdocs", HARD, "conflictqa")
         for n in range(2)
     ]

@@ -16,7 +16,7 @@ from pipelines.conflictscore.truthfulqa.result import Outcome, Score, TruthResul
 from pipelines.conflictscore.truthfulqa.tables.all import all_tables as truth_tables
 from pipelines.conflictscore.truthfulqa.view import view as of_truth
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import Judgement, Relation
+from pipelines.judge.judgement import Judgement, Relation
 from pipelines.report.explorer import ExperimentView, render, write
 
 RUNS = "<script>document.title = 'taken over'</script><img src=x onerror=alert(1)>"
@@ -28,7 +28,7 @@ DOCUMENTS = (
 )
 CLAIM = f"The wall is seen. {RUNS}"
 JUDGED = tuple(
-    Judgement(claim=CLAIM, document=name, relation=relation, source="nli")
+    Judgement(claim=CLAIM, document=name, relation=relation, source="tagger")
     for name, relation in (("d1", Relation.SUPPORTS), ("d2", Relation.CONTRADICTS))
 )
 FEEDBACK = Feedback(
@@ -42,8 +42,8 @@ CONFIG: dict[str, Any] = {
     "model": MODEL,
     "judge": MODEL,
     "data": {"name": "d.jsonl", "sha256": "0" * 64},
-    "asked": {"truth": "llm"},
-    "settings": {"labeller": "llm", "claims": "whole"},
+    "asked": {"truth": "model"},
+    "settings": {"judge": "model", "claims": "whole"},
 }
 
 

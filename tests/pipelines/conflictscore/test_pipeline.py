@@ -17,7 +17,7 @@ from pipelines.conflictscore.settings import Settings
 from pipelines.conflictscore.tables import scores
 from pipelines.data.records import Document, Example
 from pipelines.errors import InputError
-from pipelines.evidence.judgement import Relation
+from pipelines.judge.judgement import Relation
 from pipelines.report.table import records
 from serving import profile
 from serving.client import Client
@@ -227,10 +227,10 @@ async def test_a_list_of_claims_that_ends_at_its_bound_is_marked(
 async def test_what_needs_a_model_says_so() -> None:
     folder = folder_of(ScriptedTagger())
     with pytest.raises(InputError, match="'cascade' asks a language model"):
-        prepare(Settings(labeller="cascade"), tagger=folder)
-    with pytest.raises(InputError, match="'llm' asks a language model"):
+        prepare(Settings(judge="cascade"), tagger=folder)
+    with pytest.raises(InputError, match="'model' asks a language model"):
         prepare(Settings())
-    scorer = prepare(Settings(labeller="nli"), tagger=folder)
+    scorer = prepare(Settings(judge="tagger"), tagger=folder)
     with pytest.raises(InputError, match="--claims sentences"):
         await conflict_score(EXAMPLE, scorer)
     assert (await conflict_score(given("A."), scorer)).status == "scored"

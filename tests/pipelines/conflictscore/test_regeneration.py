@@ -56,7 +56,7 @@ def author(client: Client) -> Writer:
 @pytest.fixture
 def scorer() -> Scorer:
     """The tagger judges each sentence: no model is asked for claims."""
-    settings = Settings(labeller="nli", claims="sentences")
+    settings = Settings(judge="tagger", claims="sentences")
     return prepare(settings, tagger=folder_of(ScriptedTagger(SAYS)))
 
 

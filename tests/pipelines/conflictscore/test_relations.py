@@ -4,7 +4,7 @@ from pipelines import papers
 from pipelines.conflictscore.relations import of_response
 from pipelines.conflictscore.result import Result
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import Judgement, Relation
+from pipelines.judge.judgement import Judgement, Relation
 
 GUIDE = Document(id="guide", text="Opened 1932.", title="A guide", date="1950")
 STUDY = Document(id="copy-with-error", text="Opened 1936.")

@@ -33,7 +33,7 @@ async def test_a_response_that_says_nothing_is_invalid_and_says_why(
     tagger = ScriptedTagger()
     documents = (Document(id="d", text="It rains."),)
     example = Example(id="e", group="e", response=response, documents=documents, claims=claims)
-    scorer = prepare(Settings(labeller="nli", claims=source), tagger=folder_of(tagger))
+    scorer = prepare(Settings(judge="tagger", claims=source), tagger=folder_of(tagger))
     result = await conflict_score(example, scorer)
     why = NOTHING_SAID if claims is None else NOTHING_GIVEN
     assert (result.status, result.error, result.claims) == ("invalid", why, ())

@@ -18,7 +18,7 @@ from pipelines.conflictscore.truthfulqa.pipeline import Methods, answer_question
 from pipelines.conflictscore.truthfulqa.result import Options, TruthResult
 from pipelines.data.truthfulqa import FoundDocument, TruthfulQuestion
 from pipelines.errors import InputError
-from pipelines.evidence.nli import nli_labeller
+from pipelines.judge.tagger import tagger_judge
 from serving import profile
 from serving.client import Client
 from serving.connect import Source, connect
@@ -55,7 +55,7 @@ async def client(endpoint: Scripted, tmp_path: Path) -> AsyncIterator[Client]:
 @pytest.fixture
 def methods(client: Client) -> Methods:
     scorer = prepare_scorer(
-        Settings(labeller="nli", claims="sentences"), tagger=folder_of(ScriptedTagger(says))
+        Settings(judge="tagger", claims="sentences"), tagger=folder_of(ScriptedTagger(says))
     )
     return prepare(client, scorer, truth_judge(client, None))
 
@@ -196,7 +196,7 @@ async def test_a_statement_may_be_scored_in_place_of_an_option(
         }
     )
     tagger = ScriptedTagger()
-    scorer = prepare_scorer(Settings(labeller="nli"), tagger=folder_of(tagger))
+    scorer = prepare_scorer(Settings(judge="tagger"), tagger=folder_of(tagger))
     (choice,), _ = items_of([asked], ["binary"], documents=1, seed=0)
     await answer_question(choice, prepare(client, scorer, None, claim="statement"))
     claims = {pair.hypothesis for batch in tagger.batches for pair in batch}
@@ -207,7 +207,7 @@ async def test_the_tagger_judges_by_known_answers() -> None:
     def backs(pair: Pair) -> tuple[float, float, float]:
         return SUPPORT if pair.premise == pair.hypothesis else UNSURE
 
-    judge = nli_labeller(folder_of(ScriptedTagger(backs)))
+    judge = tagger_judge(folder_of(ScriptedTagger(backs)))
     for answer, verdict in ((TRUE, True), (FALSE, False), ("I have no comment at all.", True)):
         assert (await truthful_by_tagger(ASKED, answer, judge)).verdict == verdict
     assert (await truthful_by_tagger(ASKED, " ", judge)).verdict is None

@@ -19,7 +19,7 @@ from pipelines.conrag.evidence import Stance, TaggedPassage, adjudicate, cluster
 from pipelines.conrag.packet import Packet
 from pipelines.conrag.template import conflict_statement, write
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import RELATIONS, Relation
+from pipelines.judge.judgement import RELATIONS, Relation
 
 S, R, I = RELATIONS  # noqa: E741
 LENIENT = CitationPolicy(numbers="free")

@@ -9,17 +9,17 @@ from tiny_encoders import cross_encoder
 from pipelines.conrag.citations import CitationJudgeSettings, citation_judge, judge_told
 from pipelines.conrag.experiment import ConragOptions
 from pipelines.conrag.settings import TaggingSettings
-from pipelines.evidence.nli import shipped_tagger
-from pipelines.evidence.store import JudgementStore
 from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import Needs
+from pipelines.judge.store import JudgementStore
+from pipelines.judge.tagger import shipped_tagger
 
 
-def needed(citing: dict[str, Any], labeller: str = "nli", **options: Any) -> Needs:
+def needed(citing: dict[str, Any], judge: str = "tagger", **options: Any) -> Needs:
     return ConragOptions(
         dataset="alce",
         citing=CitationJudgeSettings.model_validate(citing),
-        judge=TaggingSettings.model_validate({"labeller": labeller}),
+        judging=TaggingSettings.model_validate({"judge": judge}),
         **options,
     ).needs()
 
@@ -30,7 +30,7 @@ def test_the_shipped_tagger_judges_whoever_tags(tmp_path: Path) -> None:
     for needs, tags in (
         (needed({}), ours),
         (needed({}, tagger=other), "another"),
-        (needed({}, "llm", anyway=True), None),
+        (needed({}, "model", anyway=True), None),
     ):
         assert needs.judge_tagger is not None
         assert needs.judge_tagger.digest == ours
@@ -44,10 +44,10 @@ def test_the_shipped_tagger_judges_whoever_tags(tmp_path: Path) -> None:
 
 def test_a_language_model_judges_what_another_wrote() -> None:
     # The profile has one model for both.
-    assert needed({"judged_by": "llm"}, profile="cpu-small", anyway=True).judge is None
-    for labeller in ("nli", "llm"):
+    assert needed({"judged_by": "model"}, profile="cpu-small", anyway=True).judge is None
+    for judge in ("tagger", "model"):
         needs = needed(
-            {"judged_by": "llm", "judge_model": "other"}, labeller, profile="cpu-small", anyway=True
+            {"judged_by": "model", "judge_model": "other"}, judge, profile="cpu-small", anyway=True
         )
         assert needs.judge is not None
         assert (needs.role, needs.judge.role, needs.judge.model) == ("generator", "judge", "other")
@@ -64,7 +64,7 @@ def test_one_tagger_is_loaded_once(tmp_path: Path) -> None:
         two = Models(store, "own", tagger=tagger, judge_tagger=needs.judge_tagger)
         judge = citation_judge(CitationJudgeSettings(), two, selector, cut=False)
         assert judge.tagger == needs.judge_tagger
-        assert judge.labeller.identity != selector.labeller.identity
+        assert judge.label.identity != selector.label.identity
 
 
 ONE, TWO, LLM = (

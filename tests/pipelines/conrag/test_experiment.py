@@ -27,9 +27,9 @@ from pipelines.conrag.tables.figures import Results
 from pipelines.conrag.view import view
 from pipelines.data.jsonl import OnError
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import Judgements, Relation
 from pipelines.experiment.execute import resume
 from pipelines.experiment.experiment import Work
+from pipelines.judge.judgement import Judgements, Relation
 from pipelines.metrics.estimate import Estimate
 from pipelines.report.explorer import ExperimentView, render
 from pipelines.report.table import Table, own_rows

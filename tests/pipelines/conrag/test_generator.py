@@ -21,7 +21,7 @@ from pipelines.conrag.generation import (
     write,
 )
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import Relation
+from pipelines.judge.judgement import Relation
 
 TEXTS = {
     Relation.SUPPORTS: "The dam was built in 1902.",

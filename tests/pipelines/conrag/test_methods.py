@@ -20,7 +20,7 @@ from pipelines.conrag.methods import (
 from pipelines.conrag.packet import PacketSettings
 from pipelines.conrag.settings import ConragSettings
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import Relation
+from pipelines.judge.judgement import Relation
 
 S, C, I, X = Relation  # noqa: E741
 SETTINGS = ConragSettings()

@@ -15,7 +15,7 @@ from pipelines.conrag.pipeline import conrag
 from pipelines.conrag.settings import ConragSettings
 from pipelines.conrag.view import answer_view
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import Relation
+from pipelines.judge.judgement import Relation
 from pipelines.report.blocks import Cards
 from pipelines.report.explorer import render, write
 from pipelines.report.glance import ModelUsed
@@ -40,7 +40,7 @@ def answer() -> Answer:
     ]
     claim = f"The dam was built in 1902. {RUNS}"
     known = KnownLabels(lambda document: PASSAGES[document.id][0], probability=None)
-    return asyncio.run(conrag(claim, found, labeller=known, settings=ConragSettings()))
+    return asyncio.run(conrag(claim, found, judge=known, settings=ConragSettings()))
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""ConRAG over one query, with a labeller whose labels are known."""
+"""ConRAG over one query, with a judge whose labels are known."""
 
 import json
 
@@ -15,7 +15,7 @@ from pipelines.conrag.packet import PacketSettings
 from pipelines.conrag.pipeline import conrag
 from pipelines.conrag.settings import ConragSettings
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import Relation
+from pipelines.judge.judgement import Relation
 from pipelines.report.blocks import Facts
 from pipelines.retrieval.index import Retrieved
 
@@ -34,10 +34,8 @@ async def of(
         Retrieved(Document(id=name, text=f"{word * 4} tells {word * 5}."), 1 - n / 100, 1.0)
         for n, (name, word) in enumerate(zip(ids, "abcdefgh", strict=False))
     ]
-    labeller = KnownLabels(probability=probability)
-    return await conrag(
-        "It is so.", found, labeller=labeller, settings=settings, generator=generator
-    )
+    judge = KnownLabels(probability=probability)
+    return await conrag("It is so.", found, judge=judge, settings=settings, generator=generator)
 
 
 async def test_near_ties_are_shown_as_unsure_and_count_as_their_tags() -> None:

@@ -15,7 +15,7 @@ from pipelines.conrag.generation import ANSWER_CHARACTERS as CHARACTERS
 from pipelines.conrag.pipeline import conrag, deciding, tag
 from pipelines.conrag.settings import ConragSettings
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import Judgement, Relation
+from pipelines.judge.judgement import Judgement, Relation
 from pipelines.retrieval.index import Retrieved
 from pipelines.text.declarative import as_claim
 
@@ -44,7 +44,7 @@ async def asked(scripted: ScriptedGenerator, first: str) -> Answer:
         return await conrag(
             QUESTION,
             FOUND,
-            labeller=KnownLabels(),
+            judge=KnownLabels(),
             settings=ConragSettings(),
             generator=generator,
             question=True,
@@ -109,9 +109,7 @@ async def test_an_unreadable_first_answer_is_a_problem_and_no_abstention(
 
 async def test_a_question_without_a_writer_is_refused() -> None:
     with pytest.raises(ValueError, match="a question needs a generator"):
-        await conrag(
-            QUESTION, FOUND, labeller=KnownLabels(), settings=ConragSettings(), question=True
-        )
+        await conrag(QUESTION, FOUND, judge=KnownLabels(), settings=ConragSettings(), question=True)
 
 
 @pytest.mark.parametrize(

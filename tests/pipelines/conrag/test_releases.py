@@ -24,7 +24,7 @@ from pipelines.data.ragtruth import Response, Source
 from pipelines.data.records import Document
 from pipelines.data.scifact import Abstract, ScientificClaim
 from pipelines.errors import InputError
-from pipelines.evidence.judgement import Relation, conflicting
+from pipelines.judge.judgement import Relation, conflicting
 
 
 def test_gold_sentences_are_in_the_pool_though_they_were_not_retrieved() -> None:

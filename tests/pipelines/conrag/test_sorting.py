@@ -17,7 +17,7 @@ from pipelines.conrag.pipeline import conrag, evaluate
 from pipelines.conrag.query import Query
 from pipelines.conrag.settings import ConragSettings
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import Relation
+from pipelines.judge.judgement import Relation
 from pipelines.retrieval.index import Retrieved
 
 S, C, I, X = Relation  # noqa: E741
@@ -82,7 +82,7 @@ def asked(scripted: ScriptedGenerator) -> Asked:
         settings = ConragSettings(sort=sort)
         async with scripted(reply) as generator:
             return await conrag(
-                CLAIM, found, labeller=KnownLabels(), settings=settings, generator=generator
+                CLAIM, found, judge=KnownLabels(), settings=settings, generator=generator
             )
 
     return ask

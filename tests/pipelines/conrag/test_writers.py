@@ -20,7 +20,7 @@ from pipelines.conrag.settings import ConragSettings
 from pipelines.conrag.tables import all as tables
 from pipelines.conrag.tables import answers, figures
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import Judgements, Relation
+from pipelines.judge.judgement import Judgements, Relation
 from pipelines.report.table import own_rows
 from pipelines.retrieval.index import Retrieved
 
@@ -191,7 +191,7 @@ async def test_another_judge_says_what_answers_are_worth(scripted: ScriptedGener
     judge = KnownLabels(lambda _: I)
     async with scripted(writes) as generator:
         result = await evaluate(
-            QUESTION, FOUND, KnownLabels(), ConragSettings(), generator, judge=judge
+            QUESTION, FOUND, KnownLabels(), ConragSettings(), generator, citation_judge=judge
         )
     assert {each.id: each.tag for each in result.passages} == {"s1": S, "c1": C, "c2": C, "i1": I}
     assert result.question is not None
@@ -230,7 +230,9 @@ async def test_a_judge_reads_what_is_written_on_sentences_of_responses(
     async with scripted(years) as generator:
         labels = KnownLabels()
         results = [
-            await evaluate(sentence, FOUND, labels, ConragSettings(), generator, judge=Years())
+            await evaluate(
+                sentence, FOUND, labels, ConragSettings(), generator, citation_judge=Years()
+            )
         ]
     rates = [
         (figures.contradiction_rate(results, name), figures.undisclosed_rate(results, name))

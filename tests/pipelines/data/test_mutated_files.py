@@ -45,7 +45,7 @@ from pipelines.data import (
     wikicontradict,
 )
 from pipelines.errors import InputError
-from pipelines.evidence import examples
+from pipelines.judge import examples
 from pipelines.npov import annotation
 
 ROWS = 3

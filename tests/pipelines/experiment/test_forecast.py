@@ -4,9 +4,9 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import WhitespaceSplit
 
-from pipelines.evidence.settings import JudgeSettings
 from pipelines.experiment.cost import Cost, Tokens, judging
 from pipelines.experiment.forecast import Forecast, Pace, table
+from pipelines.judge.settings import JudgeSettings
 from serving.tokens import ChatTokenizer
 
 
@@ -34,18 +34,18 @@ def test_a_label_takes_a_call_for_each_place_where_labels_part() -> None:
 def test_claims_are_judged_by_each_document() -> None:
     """Two claims of seven tokens together, documents of ten and twenty."""
     tokens = Tokens()
-    own = tokens.prompt("evidence/relation", document="", claim="")
+    own = tokens.prompt("judge/relation", document="", claim="")
 
     def cost(**settings: object) -> Cost:
         judge = JudgeSettings.model_validate(settings)
         return judging(judge, tokens, [10, 20], claims=2, claim_tokens=7, least=1)
 
-    assert cost(labeller="nli") == Cost(pairs=4)
+    assert cost(judge="tagger") == Cost(pairs=4)
     read = 4 * own + 2 * (10 + 20) + 2 * 7
-    assert cost(labeller="llm") == Cost((2, 4), read, 4)
-    assert cost(labeller="cascade") == Cost((0, 4), read, 4, pairs=4)
-    asked = cost(labeller="llm", evidence="together")
-    together = tokens.prompt("evidence/relation_together", documents=["", ""], claim="")
+    assert cost(judge="model") == Cost((2, 4), read, 4)
+    assert cost(judge="cascade") == Cost((0, 4), read, 4, pairs=4)
+    asked = cost(judge="model", evidence="together")
+    together = tokens.prompt("judge/relation_together", documents=["", ""], claim="")
     assert asked == Cost((1, 2), 2 * (together + 30) + 7, 2 * (16 * 2 + 32))
 
 

@@ -11,7 +11,7 @@ from pipelines.conflictscore.scores import (
     evidence_share,
 )
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import RELATIONS, Judgement, Relation, Truncation
+from pipelines.judge.judgement import RELATIONS, Judgement, Relation, Truncation
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
 
@@ -103,7 +103,7 @@ def _result(
                     reasoning=None if snippet is None else "The passage speaks of the claim.",
                     raw='{"answer": "SUPP' + HOSTILE if invalid else None,
                     read_tokens=512 if document.id == "survey" and truncations else None,
-                    source="llm-json" if snippet else "llm-choice",
+                    source="model-json" if snippet else "model-choice",
                 )
             )
     relations = [[_SIGNS[sign] for sign in signs] for signs in claims.values()]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipelines.evidence.judgement import Truncation
+from pipelines.judge.judgement import Truncation
 from pipelines.metrics.tests import mcnemar
 from pipelines.report.compare import Pair, bonferroni, columns, compare, correction
 from pipelines.report.failures import REASON, REPLY, WHAT, failed, failures, truncations

@@ -10,13 +10,13 @@ from playwright.sync_api import Page, expect
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.tables import all_tables
 from pipelines.conflictscore.view import content, view
-from pipelines.evidence.risk import ChosenThreshold
+from pipelines.judge.risk import ChosenThreshold
 from pipelines.metrics.estimate import Estimate
 from pipelines.report.blocks import Matrix
 from pipelines.report.explorer import ExperimentView, render, write
 from pipelines.report.plots import dots, shares
 
-SETTINGS = {"claims": "atomic", "labeller": "llm", "evidence": "choice"}
+SETTINGS = {"claims": "atomic", "judge": "model", "evidence": "choice"}
 MODEL = {"name": "judge <7b>", "digest": "0123456789abcdef" * 4, "engine": "e"}
 ENTRY = {"config": {"data": {"name": "samples"}, "model": MODEL, "settings": SETTINGS}}
 
@@ -46,7 +46,7 @@ def test_claims_carry_their_state(results: list[Result]) -> None:
     assert matrix.sources[0].note == "Cut: 512 of 1,312 tokens were seen."
     survey = matrix.rows[0].cells[0]
     assert survey is not None
-    assert survey.read == "The labeller saw the first 512 tokens of 1,312."
+    assert survey.read == "The judge saw the first 512 tokens of 1,312."
 
 
 def test_an_empty_run_has_a_page() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from text_rows import rows
 
-from pipelines.evidence.llm import contains
+from pipelines.judge.model import contains
 from pipelines.text.words import folded, locate
 
 

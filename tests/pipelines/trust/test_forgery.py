@@ -17,13 +17,13 @@ from scripted import KEY, MODEL, Scripted, prompt_of
 from trust_facts import FACTS, named
 
 from pipelines.conflicts.data import Query, Source
-from pipelines.conflicts.judges import behaviour, model_judge
+from pipelines.conflicts.judges import behaviour, prompted_model
 from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.strategies import answer, by_json, writer
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.conflictscore.truthfulqa.judging import truth_judge
 from pipelines.data.records import Document
-from pipelines.evidence.llm import Mode, llm_labeller
+from pipelines.judge.model import Mode, model_judge
 from pipelines.madam_rag.debate import debate, panel
 from pipelines.madam_rag.settings import DebateSettings
 from pipelines.trust.cases import Case, cases
@@ -83,7 +83,7 @@ class Judge:
 def relation(mode: Mode) -> Ask:
     async def ask(case: Case, documents: Sequence[Document], client: Client) -> str:
         shown = documents if mode == "together" else documents[:1]
-        found = await llm_labeller(client, mode)([case.claim], shown)
+        found = await model_judge(client, mode)([case.claim], shown)
         return found.judgements[0].relation.value
 
     return ask
@@ -97,7 +97,7 @@ async def truth(case: Case, documents: Sequence[Document], client: Client) -> st
 
 async def behaves(case: Case, documents: Sequence[Document], client: Client) -> str:
     question, agrees = FACTS[case.fact]["question"], ConflictType.NO_CONFLICT
-    found = await behaviour(question, agrees, documents[0].text, model_judge(client))
+    found = await behaviour(question, agrees, documents[0].text, prompted_model(client))
     return str(found.adheres)
 
 

@@ -143,10 +143,10 @@ def test_two_programs_do_not_share_a_folder(tmp_path: Path) -> None:
             "5 documents are more than 4; give fewer",
         ),
         ({"response": "a" * 20_001}, 413, "characters of text are more than 20,000; give less"),
-        ({"labeller": "me"}, 422, "score.labeller: Input should be 'llm', 'nli'"),
+        ({"judge": "me"}, 422, "score.judge: Input should be 'model', 'tagger'"),
         ({"task": "none"}, 422, "does not match any of the expected tags"),
         ({"evil": 1}, 422, "score.evil: Extra inputs are not permitted"),
-        ({"labeller": "llm"}, 422, "is too weak to judge, or to split texts into claims"),
+        ({"judge": "model"}, 422, "is too weak to judge, or to split texts into claims"),
     ],
 )
 def test_what_cannot_be_done_is_refused_in_one_line(
@@ -188,7 +188,7 @@ def test_a_killed_program_begins_its_jobs_again(tmp_path: Path, endpoint: Script
     options = ["--endpoint", endpoint.url, "--out", str(tmp_path)]
     endpoint.delay_s = 60
     process, script = start(*options)
-    asked = SCORE | {"labeller": "llm"}
+    asked = SCORE | {"judge": "model"}
     names = [
         script.post("/api/jobs", json=asked | {"response": f"{n}."}).json()["id"] for n in "ab"
     ]

@@ -26,11 +26,11 @@ BY_TAGGER = [
     {"task": "ask", "query": "Was the bridge opened in 1932?", **DOCUMENTS},
 ]
 BY_MODEL = [
-    SCORE | {"labeller": "llm", "claims": "atomic"},
-    SCORE | {"labeller": "cascade", "claims": "salient"},
-    SCORE | {"labeller": "llm", "claims": "whole"},
-    {"task": "claim", "claim": "It opened in 1932.", "labeller": "llm", **DOCUMENTS},
-    {"task": "ask", "query": QUESTION, "generator": "llm", "labeller": "llm", **DOCUMENTS},
+    SCORE | {"judge": "model", "claims": "atomic"},
+    SCORE | {"judge": "cascade", "claims": "salient"},
+    SCORE | {"judge": "model", "claims": "whole"},
+    {"task": "claim", "claim": "It opened in 1932.", "judge": "model", **DOCUMENTS},
+    {"task": "ask", "query": QUESTION, "generator": "model", "judge": "model", **DOCUMENTS},
     {"task": "debate", "question": QUESTION, "rounds": 2, **DOCUMENTS},
     {"task": "conflict-type", "question": QUESTION, "types": "json", **DOCUMENTS},
     {"task": "conflict-type", "question": QUESTION, "strategy": "pipeline", **DOCUMENTS},
@@ -134,9 +134,9 @@ def test_without_a_model_what_needs_one_says_so() -> None:
     assert list(offered) == ["score", "claim", "ask", "debate", "conflict-type", "npov", "salience"]
     assert [name for name, each in offered.items() if not each.lacks] == ["score", "claim", "ask"]
     assert offered["debate"].lacks.startswith("there is no model 'smollm2-135m-instruct'")
-    labellers = {each.value: each.lacks for each in offered["score"].choices[0].values}
-    assert labellers["nli"] == ""
-    assert all(labellers[name] for name in ("llm", "cascade"))
+    judges = {each.value: each.lacks for each in offered["score"].choices[0].values}
+    assert judges["tagger"] == ""
+    assert all(judges[name] for name in ("model", "cascade"))
     claims = {each.value: bool(each.lacks) for each in offered["score"].choices[1].values}
     assert claims == {
         "sentences": False,
@@ -180,6 +180,6 @@ def test_the_interface_is_described(tmp_path: Path) -> None:
     for asked in [*BY_TAGGER, *BY_MODEL, neutral("ablation")]:
         jsonschema.validate(asked, wanted)
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(SCORE | {"labeller": "me"}, wanted)
+        jsonschema.validate(SCORE | {"judge": "me"}, wanted)
     refused = schema["paths"]["/api/jobs"]["post"]["responses"]["422"]["content"]
     assert refused["application/json"]["schema"] == {"$ref": "#/components/schemas/Refusal"}

@@ -69,7 +69,7 @@ def truth_judge_named(config: Mapping[str, Any]) -> str | None:
     """Who judged free-form answers, from a run's configuration; None where nobody did."""
     if config["asked"]["truth"] is None:
         return None
-    name: str = config["tagger" if config["asked"]["truth"] == "nli" else "judge"]["name"]
+    name: str = config["tagger" if config["asked"]["truth"] == "tagger" else "judge"]["name"]
     return name
 
 

@@ -15,7 +15,7 @@ from pipelines.conflictscore.truthfulqa.tables.answers import (
     counted,
     slices,
 )
-from pipelines.evidence.judge import judge_named
+from pipelines.judge.run_judge import judge_named
 from pipelines.metrics.estimate import Estimate, mean, paired_difference, proportion
 from pipelines.report.compare import Pair, columns, compare, correction
 from pipelines.report.table import HERE, Column, Measure, Table, quote

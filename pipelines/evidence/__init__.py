@@ -1,1 +1,0 @@
-"""What a document says of a claim: judgements, and the labellers that make them."""

@@ -1,0 +1,91 @@
+"""A correction of label probabilities (`judge.correction`) fitted on labelled pairs."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from pipelines.errors import InputError
+from pipelines.judge.correction import Correction, LabelT, corrected, logs
+
+Rows = Sequence[Mapping[LabelT, float]]
+"""Label -> probability of every pair, all with the same labels."""
+
+FEWEST: Final = 30
+"""Pairs below which a fit says nothing."""
+
+FOLDS: Final = 5
+"""Most parts that pairs are cut into."""
+
+
+SPREAD: Final = 3.0
+"""Standard deviation, in nats, of a normal prior around a bias that changes nothing."""
+
+
+def fitted(rows: Rows[LabelT], gold: Sequence[LabelT]) -> Correction:
+    """The bias with which labelled pairs are most likely, the weights being the identity.
+
+    Maximises sum_i log p'_i(gold_i) - |b|^2 / (2 SPREAD^2). One number per label is what few pairs
+    can tell; a full matrix of weights learns their noise.
+
+    Args:
+        rows: Probabilities, n of them.
+        gold: The true labels, n of them.
+
+    Raises:
+        InputError: A label is missing.
+    """
+    import numpy as np
+    from scipy.optimize import minimize
+    from scipy.special import logsumexp, softmax
+
+    labels = list(rows[0])
+    for label in labels:
+        if label not in gold:
+            raise InputError(f"too few pairs have the label '{label}'; give pairs of all labels")
+    given = np.array([[logs(row)[label] for label in labels] for row in rows])
+    true = np.array([[label == one for label in labels] for one in gold], dtype=float)
+
+    def loss(bias: Any) -> tuple[float, Any]:
+        made = given + bias
+        missed = logsumexp(made, axis=1).sum() - (made * true).sum()
+        slope = (softmax(made, axis=1) - true).sum(axis=0) + bias / SPREAD**2
+        return float(missed + (bias**2).sum() / (2 * SPREAD**2)), slope
+
+    found = minimize(loss, np.zeros(len(labels)), jac=True, method="L-BFGS-B")
+    identity = np.eye(len(labels)).tolist()
+    return Correction(
+        labels=tuple(labels),
+        method="bias",
+        weights=tuple(map(tuple, identity)),
+        bias=tuple(round(float(number), 6) for number in found.x),
+        pairs=len(rows),
+    )
+
+
+def cross_corrected(
+    rows: Rows[LabelT], gold: Sequence[LabelT], groups: Sequence[str], *, seed: int = 0
+) -> list[dict[LabelT, float]]:
+    """Rows, each corrected by what was fitted on pairs of other groups.
+
+    Args:
+        rows: Probabilities, n of them.
+        gold: True labels, n of them.
+        groups: What pairs share (a question, a claim), n of them.
+        seed: Of the parts that groups are drawn into.
+
+    Raises:
+        InputError: There are too few pairs, of one group, or of a label.
+    """
+    from sklearn.model_selection import GroupKFold
+
+    count = len(set(groups))
+    if len(rows) < FEWEST or count < 2:
+        raise InputError(
+            f"{len(rows)} pairs of {count} groups are too few; at least {FEWEST}, and pairs of "
+            "two groups (or claims, where pairs name no group), are needed"
+        )
+    parts = GroupKFold(min(FOLDS, count), shuffle=True, random_state=seed)
+    made: dict[int, dict[LabelT, float]] = {}
+    for inside, outside in parts.split(rows, groups=groups):
+        correction = fitted([rows[place] for place in inside], [gold[place] for place in inside])
+        made |= {place: corrected(rows[place], correction) for place in outside}
+    return [made[place] for place in range(len(rows))]

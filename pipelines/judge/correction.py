@@ -1,0 +1,225 @@
+"""Label probabilities of a language model, corrected for what it favours whatever it reads.
+
+A model that chooses among labels has a leaning of its own: prompt, order and wording of the labels
+sway it. A correction is linear in log-probabilities:
+
+    p' proportional to exp(W log p + b)
+
+`contested calibrate --judge model` fits one to labelled pairs; see `judge.calibrating`. It is
+of one model and one prompt, by their digests. Labels are any strings.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import exp, fsum, log
+from pathlib import Path
+from typing import Annotated, Any, Final, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, model_validator
+
+from pipelines.data.jsonl import first_problem
+from pipelines.data.records import Document
+from pipelines.errors import InputError
+from pipelines.files import read_bytes
+from pipelines.judge.judge import Judge, identity_of
+from pipelines.judge.judgement import Judgement, Judgements
+from pipelines.metrics.estimate import Estimate
+from serving.home import default_home
+
+LabelT = TypeVar("LabelT", bound=str)
+
+FLOOR: Final = 1e-9
+"""The least probability whose logarithm is taken: one label of no probability decides nothing."""
+
+SHIPPED: Final = Path(__file__).with_name("corrections")
+"""Corrections that come with the program, fitted on pairs of training halves."""
+
+
+class Correction(BaseModel):
+    """How probabilities are corrected, and from what that was learned.
+
+    Attributes:
+        labels: In the order of the numbers below.
+        method: How b was found: "bias" from labels, "batch" as the mean log-probability of pairs.
+        weights: W, (L, L): row l makes the new log-probability of label l.
+        bias: b, (L,), in nats.
+        pairs: Number of pairs that it was learned from.
+        digest: SHA-256 of their file.
+        judge: Identity of the judge that gave the probabilities.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    labels: Annotated[tuple[str, ...], Field(min_length=2)]
+    method: str
+    weights: tuple[tuple[FiniteFloat, ...], ...]
+    bias: tuple[FiniteFloat, ...]
+    pairs: Annotated[int, Field(ge=0)] = 0
+    digest: str = ""
+    judge: str = ""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        size = len(self.labels)
+        if len(set(self.labels)) < size:
+            raise ValueError("a label stands twice")
+        if [len(row) for row in (*self.weights, self.bias)] != [size] * (size + 1):
+            raise ValueError(f"{size} labels want a bias of {size} and a {size} x {size} matrix")
+        return self
+
+    def in_words(self) -> str:
+        """For people: "bias, from 256 pairs: SUPPORTS −0.20, CONTRADICTS −1.10, ..."."""
+        added = ", ".join(
+            f"{label} " + f"{number:+.2f}".replace("-", "−")
+            for label, number in zip(self.labels, self.bias, strict=True)
+        )
+        return f"{self.method}, from {self.pairs:,} pairs: {added}"
+
+
+class HeldOut(BaseModel, frozen=True, extra="forbid"):
+    """Figures on labelled pairs, those of a correction on pairs that it was not fitted on.
+
+    Attributes:
+        method: As of `Correction`; "none" without one.
+        log_likelihood: Mean log-probability of the true label, in nats, at most 0.
+        accuracy: Share of pairs whose most probable label is the true one.
+    """
+
+    method: str
+    log_likelihood: Estimate
+    accuracy: Estimate
+
+
+class StoredCorrection(BaseModel, frozen=True, extra="forbid"):
+    """A file of `contested calibrate --judge model`.
+
+    Attributes:
+        held_out: What the probabilities are worth uncorrected and corrected.
+        name, model, prompt: Name of the model, and digests of model and prompt.
+        pairs: The file of pairs that it was fitted to.
+    """
+
+    correction: Correction
+    held_out: tuple[HeldOut, ...] = ()
+    name: str
+    model: str
+    prompt: str
+    pairs: str
+
+
+def correction_file(model: str, prompt: str) -> Path:
+    """Where the correction of a model and a prompt, by their digests, is stored."""
+    return default_home() / "corrections" / f"{model[:32]}-{prompt[:32]}.json"
+
+
+def correction_of(model: str, prompt: str) -> Correction | None:
+    """The correction of a model and a prompt, by their digests: the stored one, else the shipped.
+
+    None without either; InputError if the stored one is damaged.
+    """
+    own = correction_file(model, prompt)
+    for file in (*([own] if own.exists() else []), *sorted(SHIPPED.glob("*.json"))):
+        found = read_correction(file)
+        if (found.model, found.prompt) == (model, prompt):
+            return found.correction
+    return None
+
+
+def read_correction(file: Path) -> StoredCorrection:
+    """Read a stored correction; InputError if that is not possible."""
+    again = "make it again with contested calibrate, or delete it"
+    try:
+        return StoredCorrection.model_validate_json(read_bytes(file))
+    except ValidationError as error:
+        raise InputError(f"{file} is no correction: {first_problem(error, again)}") from error
+
+
+def correction_in(config: Mapping[str, Any]) -> Correction | None:
+    """The correction of a run, from its configuration in `run.json`; None without one.
+
+    Raises:
+        InputError: It is damaged.
+    """
+    if "correction" not in config:
+        return None
+    try:
+        return Correction.model_validate(config["correction"])
+    except ValidationError as error:
+        raise InputError(
+            "the correction of label probabilities in run.json is damaged: "
+            f"{first_problem(error, 'name another folder')}"
+        ) from error
+
+
+def logs(probabilities: Mapping[LabelT, float]) -> dict[LabelT, float]:
+    """Log-probabilities in nats, none below that of `FLOOR`."""
+    return {label: log(max(p, FLOOR)) for label, p in probabilities.items()}
+
+
+def corrected(probabilities: Mapping[LabelT, float], correction: Correction) -> dict[LabelT, float]:
+    """The corrected probabilities, by the same labels in the same order, summing to 1.
+
+    Raises:
+        ValueError: They are of other labels than the correction.
+    """
+    if set(probabilities) != set(correction.labels):
+        raise ValueError(
+            f"probabilities of {', '.join(probabilities)}, and a correction of "
+            f"{', '.join(correction.labels)}"
+        )
+    given = {str(label): value for label, value in logs(probabilities).items()}
+    made = {
+        label: fsum(w * given[other] for w, other in zip(row, correction.labels, strict=True)) + b
+        for label, row, b in zip(
+            correction.labels, correction.weights, correction.bias, strict=True
+        )
+    }
+    highest = max(made.values())
+    shares = {label: exp(made[str(label)] - highest) for label in probabilities}
+    total = fsum(shares.values())
+    return {label: share / total for label, share in shares.items()}
+
+
+@dataclass(frozen=True)
+class CorrectedJudge:
+    """A judge that gives probabilities, whose labels are those of the corrected ones.
+
+    The judge inside is the raw one, with the store of judgements: raw judgements are kept under
+    its own identity, so another correction asks no model.
+    """
+
+    judge: Judge
+    correction: Correction
+
+    @property
+    def identity(self) -> str:
+        """The judge's, and the numbers of the correction, wherever they come from."""
+        numbers = self.correction.model_dump(include={"labels", "weights", "bias"})
+        return identity_of("corrected", {"judge": self.judge.identity, **numbers})
+
+    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
+        """One judgement per (claim, document), ordered by claim, then document."""
+        answer = await self.judge(claims, documents)
+        made = tuple(corrected_judgement(each, self.correction) for each in answer.judgements)
+        return replace(answer, judgements=made)
+
+
+def corrected_judgement(judgement: Judgement, correction: Correction) -> Judgement:
+    """The judgement by corrected probabilities, with the raw ones beside them.
+
+    One without probabilities (an unreadable reply) is left as it is. A snippet is of the sentence
+    that made the raw label, so it goes with that.
+    """
+    if judgement.probabilities is None:
+        return judgement
+    made = corrected(judgement.probabilities, correction)
+    relation = max(made, key=made.__getitem__)
+    kept = {} if relation is judgement.relation else {"snippet": None, "snippet_found": None}
+    return judgement.model_copy(
+        update={
+            **kept,
+            "relation": relation,
+            "probabilities": made,
+            "raw_probabilities": judgement.probabilities,
+        }
+    )

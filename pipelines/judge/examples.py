@@ -1,0 +1,100 @@
+"""Contested claims: a claim, documents, what is known of them, and whether they conflict over it.
+
+The unified format of ConflictBench (ConflictScore, section 4): one JSON object per line, written by
+`contested conflictbench build` or by a user; docs/conflict-detection.md describes it.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, NamedTuple, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from pipelines.data.records import Document, Identifier, Text
+from pipelines.data.released import read_records
+from pipelines.errors import InputError
+from pipelines.files import read_bytes, replace_text
+from pipelines.judge.judgement import Relation, conflicting
+
+SAMPLES = Path(__file__).parents[1] / "data" / "samples" / "conflict_detection.jsonl"
+"""The bundled examples, made of the bundled samples' documents."""
+
+
+class ContestedClaim(BaseModel):
+    """One claim with its documents, at least one, with distinct ids.
+
+    It may state the answer to a question; examples that share one are not independent. Relations
+    say what each document says of it, in their order, where that is known: SUPPORTS, CONTRADICTS or
+    IRRELEVANT. There is a conflict where some support and some contradict it.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: Identifier
+    source: Identifier
+    claim: Text
+    question: Text | None = None
+    answer: Text | None = None
+    documents: Annotated[tuple[Document, ...], Field(min_length=1)]
+    relations: tuple[Relation, ...] | None = None
+    conflict: Annotated[bool, Field(strict=True)]
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        ids = [document.id for document in self.documents]
+        twice = sorted({name for name in ids if ids.count(name) > 1})
+        if twice:
+            raise ValueError(f"two documents have the id '{twice[0]}'; make them distinct")
+        if self.relations is None:
+            return self
+        if len(self.relations) != len(self.documents):
+            raise ValueError(
+                f"{len(self.relations)} 'relations' for {len(self.documents)} 'documents'; "
+                "give one for each document, or none at all"
+            )
+        if Relation.INVALID in self.relations:
+            raise ValueError("'relations' are SUPPORTS, CONTRADICTS or IRRELEVANT")
+        if conflicting(self.relations) != self.conflict:
+            said = "a conflict" if self.conflict else "no conflict"
+            raise ValueError(f"'conflict' says {said}, its 'relations' say otherwise")
+        return self
+
+    @property
+    def group(self) -> str:
+        """What examples of one question share; intervals are clustered by it."""
+        return self.question or self.claim
+
+
+class Bench(NamedTuple):
+    """The examples of a file in its order, its name, and the SHA-256 of its bytes."""
+
+    name: str
+    digest: str
+    examples: tuple[ContestedClaim, ...]
+
+    def pairs(self) -> list[tuple[str, Document]]:
+        """Every claim with each of its documents, in order."""
+        return [(each.claim, document) for each in self.examples for document in each.documents]
+
+
+def read(path: Path, *, limit: int | None = None) -> Bench:
+    """Read examples in the unified format: JSON Lines, gzipped or not; the first `limit`.
+
+    Raises:
+        InputError: The file cannot be read, holds nothing, or an entry is bad; one line says where.
+    """
+    examples = read_records(path, ContestedClaim, "ConflictBench, docs/conflict-detection.md")
+    seen: set[str] = set()
+    for example in examples:
+        if example.id in seen:
+            raise InputError(f"{path}: the id '{example.id}' stands twice; make ids distinct")
+        seen.add(example.id)
+    digest = hashlib.sha256(read_bytes(path)).hexdigest()
+    return Bench(path.name, digest, tuple(examples[:limit]))
+
+
+def write(path: Path, examples: Sequence[ContestedClaim]) -> None:
+    """Write examples in the unified format, in one step."""
+    lines = (example.model_dump_json(exclude_none=True) for example in examples)
+    replace_text(path, "".join(f"{line}\n" for line in lines))

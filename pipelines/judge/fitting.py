@@ -1,0 +1,103 @@
+"""Texts made to fit a model's context together with the prompt around them."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from pipelines.judge.judgement import Excerpt, Truncation
+from serving.client import Client
+from serving.errors import RequestError
+from serving.tokens import Message
+
+
+async def fit(
+    text: str,
+    client: Client,
+    render: Callable[[str], Sequence[Message]],
+    *,
+    max_tokens: int,
+    cut: bool,
+    name: str,
+) -> Excerpt:
+    """One text made to fit, as by `fit_together`; tokens are counted in a thread."""
+    if client.tokenizer is None or client.prompt_room(max_tokens) is None:
+        return Excerpt(text)
+    (fitted,), cuts = await asyncio.to_thread(
+        fit_together,
+        [text],
+        client,
+        lambda texts: render(texts[0]),
+        max_tokens=max_tokens,
+        cut=cut,
+        name=name,
+    )
+    return Excerpt(fitted, cuts[0].tokens, cuts[0].kept) if cuts else Excerpt(fitted)
+
+
+def fit_together(
+    texts: Sequence[str],
+    client: Client,
+    render: Callable[[Sequence[str]], Sequence[Message]],
+    *,
+    max_tokens: int,
+    cut: bool,
+    name: str,
+) -> tuple[tuple[str, ...], tuple[Truncation, ...]]:
+    """Cut the longest of several texts until their prompt fits the context.
+
+    All are cut to one number of tokens, the largest with which the prompt fits; shorter ones stay
+    whole. Of each the beginning is kept. Counting long texts takes a while, best in a thread.
+
+    Args:
+        texts: What may be cut.
+        client: Whose tokenizer and context count.
+        render: Makes the prompt around the texts.
+        max_tokens: Room to leave for the reply.
+        cut: Whether texts may be cut.
+        name: For errors: what the prompt is about, "the documents of 'tower'".
+
+    Returns:
+        The texts that fit, and what was cut of which. Without a tokenizer or a known context
+        length, the texts as they are.
+
+    Raises:
+        RequestError: The prompt does not fit and texts may not be cut, or not without them either.
+    """
+    tokenizer, room = client.tokenizer, client.prompt_room(max_tokens)
+    if tokenizer is None or room is None or client.fits(render(texts), max_tokens):
+        return tuple(texts), ()
+    one = len(texts) == 1
+    safe = [tokenizer.defuse(text) for text in texts]
+    lengths = [len(tokenizer.encode(text)) for text in safe]
+
+    def capped(cap: int) -> list[str]:
+        return [
+            (tokenizer.cut(whole, cap) or whole[:1]) if length > cap else text
+            for text, whole, length in zip(texts, safe, lengths, strict=True)
+        ]
+
+    def fits(cap: int) -> bool:
+        return client.fits(render(capped(cap)), max_tokens)
+
+    if not fits(1):
+        raise RequestError(
+            f"{name} {'does' if one else 'do'} not fit {client.model.name}: the prompt around "
+            f"{'it' if one else 'them'} and the reply alone fill the context of "
+            f"{client.model.context:,} tokens; raise max_model_len in the profile"
+        )
+    if not cut:
+        needed = client.count(render(texts))
+        raise RequestError(
+            f"{name} {'is' if one else 'are'} too long for {client.model.name}: the prompt has "
+            f"{needed:,} tokens, the context leaves {room:,} beside {max_tokens:,} for the reply; "
+            f"shorten {'it' if one else 'them'}, raise max_model_len in the profile, or allow "
+            "--on-overflow cut"
+        )
+    cap, too_long = 1, max(lengths)
+    while too_long - cap > 1:
+        middle = (cap + too_long) // 2
+        cap, too_long = (middle, too_long) if fits(middle) else (cap, middle)
+    return tuple(capped(cap)), tuple(
+        Truncation(text=f"document {number}", tokens=length, kept=cap)
+        for number, length in enumerate(lengths, 1)
+        if length > cap
+    )

@@ -1,0 +1,157 @@
+"""Who judges claims by documents: from settings to a judge, with its identity for `run.json`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pipelines.errors import InputError
+from pipelines.judge.cascade import CascadeJudge
+from pipelines.judge.correction import CorrectedJudge, Correction, correction_of
+from pipelines.judge.judge import Judge
+from pipelines.judge.model import ModelJudge, model_judge
+from pipelines.judge.risk import ChosenThreshold, choose_threshold
+from pipelines.judge.settings import JudgeSettings
+from pipelines.judge.store import JudgementStore, StoredJudge, stored
+from pipelines.judge.tagger import (
+    TaggerFolder,
+    TaggerJudge,
+    calibrated,
+    shipped_tagger,
+    tagger_judge,
+)
+from pipelines.prompts import Prompt
+from serving.client import Client
+
+_MODEL = ("name", "digest", "engine", "context")
+"""What `run.json` says of a model."""
+
+
+@dataclass(frozen=True)
+class RunJudge:
+    """A judge made ready, behind the store of judgements if there is one.
+
+    `label` judges. The model, or the tagger (which `tagging` asks), is None where it judges
+    nothing. `lookups` are the judges that ask the store first; they count what it knew. The
+    `correction` is of the model's probabilities; `model` itself gives the raw ones. The threshold
+    is a cascade's.
+    """
+
+    label: Judge
+    model: ModelJudge | None = None
+    tagger: TaggerFolder | None = None
+    tagging: TaggerJudge | None = None
+    threshold: ChosenThreshold | None = None
+    lookups: tuple[StoredJudge, ...] = ()
+    correction: Correction | None = None
+
+    @property
+    def name(self) -> str:
+        """For people: the name of the model, of the tagger, or of both."""
+        names = [self.tagger.name] if self.tagger else []
+        if self.model is not None:
+            names.append(self.model.client.model.name)
+        return ", then ".join(names)
+
+    @property
+    def prompts(self) -> tuple[Prompt, ...]:
+        """Those in use."""
+        return (self.model.prompt,) if self.model else ()
+
+    @property
+    def pairs_tagged(self) -> int:
+        """Pairs that the tagger was asked for so far."""
+        return self.tagging.pairs_tagged if self.tagging else 0
+
+    def from_store(self) -> dict[str, int]:
+        """Pairs that were looked up in the store so far, and those that it knew."""
+        found = sum(each.found for each in self.lookups)
+        return {"pairs": found + sum(each.asked for each in self.lookups), "found": found}
+
+    def about(self) -> dict[str, Any]:
+        """Whose judgements these are, for `run.json`: `model`, and `tagger`, `cascade` and so on.
+
+        `model` is the language model, or the tagger where it judges alone.
+        """
+        about: dict[str, Any] = {"model": model_of(self.model.client) if self.model else None}
+        if self.tagger is not None:
+            about["tagger"] = tagger_of(self.tagger)
+            if self.model is None:
+                about["model"] = {key: about["tagger"].get(key) for key in _MODEL}
+        if self.threshold is not None:
+            about["cascade"] = self.threshold.as_json()
+        if self.correction is not None:
+            about["correction"] = self.correction.model_dump(mode="json")
+        return about
+
+
+def judge_of(
+    settings: JudgeSettings,
+    client: Client | None = None,
+    overrides: Path | None = None,
+    *,
+    tagger: TaggerFolder | None = None,
+    store: JudgementStore | None = None,
+    fresh: bool = False,
+) -> RunJudge:
+    """Make a judge ready: read its prompt and correction, choose the threshold of a cascade.
+
+    The language model (`client`) may be missing where the settings ask none; the shipped tagger is
+    taken unless one is given. `overrides` is a folder with prompts of the user's own. Without a
+    store nothing is kept. With `fresh`, judgements of the language model are neither looked up nor
+    kept: those of a repeat. The tagger's do not change.
+
+    Raises:
+        InputError: The user's own prompt cannot be used; there is no model to ask; the tagger
+            cannot be used, or has no calibration points for a cascade; the stored correction of
+            model and prompt is damaged.
+    """
+    model = tagging = None
+    asked: list[Judge] = []
+    if settings.by_tagger:
+        tagger = tagger or shipped_tagger()
+        tagging = tagger_judge(tagger)
+        asked.append(stored(tagging, store))
+    else:
+        tagger = None
+    if settings.by_model:
+        if client is None:
+            raise InputError(
+                f"the judge '{settings.judge}' asks a language model; name one, or take "
+                "the judge 'tagger'"
+            )
+        model = model_judge(client, settings.evidence, overrides=overrides, cut=settings.cut)
+        asked.append(stored(model, None if fresh else store))
+    correction = None
+    if model is not None and settings.by_choice:
+        correction = correction_of(model.client.model.digest, model.prompt.digest)
+    lookups = tuple(each for each in asked if isinstance(each, StoredJudge))
+    if correction is not None:
+        asked[-1] = CorrectedJudge(asked[-1], correction)
+    judge, threshold = asked[0], None
+    if tagger is not None and model is not None:
+        threshold = choose_threshold(calibrated(tagger), settings.risk, tagger.fitted_on)
+        quick, slow = asked
+        judge = CascadeJudge(quick, slow, threshold.threshold)
+    return RunJudge(judge, model, tagger, tagging, threshold, lookups, correction)
+
+
+def judge_named(config: Mapping[str, Any]) -> str:
+    """Who judged a run, for people, from its configuration; see `RunJudge.name`."""
+    name: str = config["model"]["name"]
+    return f"{config['tagger']['name']}, then {name}" if "cascade" in config else name
+
+
+def model_of(client: Client) -> dict[str, Any]:
+    """A language model as `run.json` names it."""
+    return {key: getattr(client.model, key) for key in _MODEL}
+
+
+def tagger_of(tagger: TaggerFolder) -> dict[str, Any]:
+    """A tagger as `run.json` names it."""
+    return {
+        "name": tagger.name,
+        "digest": tagger.digest,
+        "engine": f"cross-encoder {tagger.precision}",
+        "identity": tagger.identity,
+    }

@@ -1,0 +1,323 @@
+"""Labels by a cross-encoder (ConflictScore, section 3, smaller models; ConRAG, A-stage).
+
+Seconds in place of minutes, probabilities with every label, and the sentence of the document that
+decided as its snippet. What comes from concurrent examples is tagged in one batch.
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from nli.errors import TaggerError
+from nli.folder import check_folder, folder_digest
+from nli.labels import LABELS, Label
+from nli.pairs import Pair
+from nli.risk import RiskCurve
+from pipelines.data.records import Document
+from pipelines.errors import InputError
+from pipelines.judge.judge import identity_of
+from pipelines.judge.judgement import Judgement, Judgements, Relation
+from pipelines.precision import format_of
+from pipelines.text.views import views
+
+if TYPE_CHECKING:  # numpy
+    from nli.model import Precision
+    from nli.tagger import Tag
+
+RELATION_OF = {
+    Label.SUPPORT: Relation.SUPPORTS,
+    Label.REFUTE: Relation.CONTRADICTS,
+    Label.IRRELEVANT: Relation.IRRELEVANT,
+}
+
+PAIRS_AT_ONCE = 1024
+"""Most pairs that are taken into one batch, unless a single call brings more."""
+
+READING_RULES = 3
+"""Version of what is done apart from the model: how claims are divided into views, how texts are
+split into tokens and windows, how these are batched, how windows' probabilities are joined, how the
+deciding sentence is found. Raised
+when one of them changes, so that no judgement of the old rules is taken for one of the new."""
+
+
+class Tagging(Protocol):
+    """What a judge needs of `nli.tagger.Tagger`."""
+
+    @property
+    def device(self) -> str:
+        """Where it computes, as torch names it."""
+        ...
+
+    def tag(
+        self,
+        pairs: Sequence[Pair],
+        on_progress: Callable[[int], None] | None = None,
+        *,
+        rationale: bool = False,
+    ) -> "list[Tag]":
+        """One tag per pair; with `rationale` it names the sentence that decided."""
+        ...
+
+
+@dataclass(frozen=True)
+class TaggerFolder:
+    """A tagger on the disk: known, and not loaded yet.
+
+    The name is for people, the digest is that of `nli.folder.folder_digest`. The curve has the
+    calibration points for a cascade, fitted on what `fitted_on` says, where there are any beside
+    the weights. Without a device it computes on the first GPU, or the CPU where there is none.
+    """
+
+    name: str
+    path: Path
+    digest: str
+    precision: "Precision" = "auto"
+    device: str | None = None
+    curve: RiskCurve | None = None
+    fitted_on: str = ""
+
+    @property
+    def identity(self) -> str:
+        """Digest (it covers `calibration.json`), number format, reading rules and library."""
+        return identity_of(
+            "tagger",
+            {
+                "tagger": self.digest,
+                "precision": self.precision,
+                "reading": READING_RULES,
+                "transformers": metadata.version("transformers"),
+            },
+        )
+
+    def load(self) -> Tagging:
+        """The tagger itself. Imports torch, which takes some seconds."""
+        from nli.tagger import Tagger
+
+        tagger = Tagger.load(self.path, precision=self.precision, device=self.device)
+        if tagger.digest != self.digest:
+            raise TaggerError(
+                f"the tagger in {self.path} has changed since this program began; start it again"
+            )
+        return tagger
+
+
+def tagger_folder(
+    path: Path,
+    *,
+    name: str | None = None,
+    precision: "Precision" = "auto",
+    device: str | None = None,
+) -> TaggerFolder:
+    """Look at a tagger's folder without loading it; it is called by its own name unless named.
+
+    Raises:
+        InputError: It is no folder of a tagger, or its calibration is damaged.
+    """
+    from nli.calibration import Calibration, read
+
+    try:
+        check_folder(path)
+        calibration = read(path) or Calibration()
+        return TaggerFolder(
+            name=name or path.resolve().name,
+            path=path,
+            digest=folder_digest(path),
+            precision=format_of(precision, device),
+            device=device,
+            curve=calibration.risk,
+            fitted_on=calibration.fitted_on,
+        )
+    except TaggerError as error:
+        raise InputError(str(error)) from error
+
+
+def shipped_tagger() -> TaggerFolder:
+    """The tagger that comes with the package."""
+    from nli.tagger import shipped
+
+    folder = shipped()
+    if not folder.is_dir():
+        raise InputError(
+            f"the tagger that comes with the program is not there ({folder}); install the package "
+            "with its data, or name another with --tagger"
+        )
+    return tagger_folder(folder, name="contested-nli")
+
+
+def calibrated(tagger: TaggerFolder) -> RiskCurve:
+    """The calibration points of a tagger, without which there is no cascade."""
+    if tagger.curve is None:
+        raise InputError(
+            f"the tagger {tagger.name} has no calibration points to choose a threshold from; make "
+            "them from labelled pairs: contested calibrate"
+        )
+    return tagger.curve
+
+
+@dataclass
+class _Call:
+    """Pairs of one call that wait to be tagged, and who waits for them."""
+
+    pairs: list[Pair]
+    answer: "asyncio.Future[list[Tag | str]]"
+
+
+class TaggerJudge:
+    """A cross-encoder as judge; `load` gives it, called at the first pair in a worker thread."""
+
+    def __init__(self, identity: str, load: Callable[[], Tagging]) -> None:
+        self.identity = identity
+        self.pairs_tagged = 0
+        self._load = load
+        self._tagger: Tagging | None = None
+        self._waiting: list[_Call] = []
+        self._at_work: asyncio.Task[None] | None = None
+
+    @property
+    def device(self) -> str | None:
+        """Where the tagger computes, as torch names it; None before it is loaded."""
+        return None if self._tagger is None else self._tagger.device
+
+    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
+        """Judge every claim by every document.
+
+        A claim that reports several views is judged view by view: a document that supports one of
+        them supports it, one that supports none and denies one contradicts it (ConflictScore,
+        section 3; Table 7).
+
+        Documents are read whole, in windows, so there is never a truncation. A pair that the tagger
+        cannot judge, for a claim that is too long, is `INVALID`, with the reason as its reasoning.
+        """
+        wanted = [(claim, document) for claim in claims for document in documents]
+        if not wanted:
+            return Judgements(())
+        parts = {claim: views(claim) for claim in claims}
+        pairs = [
+            Pair(document.as_read(), view) for claim, document in wanted for view in parts[claim]
+        ]
+        call = _Call(pairs, asyncio.get_running_loop().create_future())
+        self._waiting.append(call)
+        if self._at_work is None or self._at_work.done():
+            self._at_work = asyncio.create_task(self._work())
+        tags = iter(await call.answer)
+        self.pairs_tagged += len(wanted)
+        return Judgements(
+            tuple(
+                _judgement(claim, document, _of_views([next(tags) for _ in parts[claim]]))
+                for claim, document in wanted
+            )
+        )
+
+    async def _work(self) -> None:
+        """Tag what waits, all of it at once, until nothing does."""
+        batch: list[_Call] = []
+        try:
+            while self._waiting:
+                batch = self._next_batch()
+                if batch:
+                    await self._answer(batch)
+        finally:
+            # Reached with calls left only when this task is cancelled: nobody may wait for ever.
+            for call in (*batch, *self._waiting):
+                call.answer.cancel()
+            self._waiting.clear()
+
+    def _next_batch(self) -> list[_Call]:
+        """The calls to answer next; those that were given up meanwhile are dropped."""
+        waiting = [call for call in self._waiting if not call.answer.done()]
+        count, size = 0, 0
+        for call in waiting:
+            if count and size + len(call.pairs) > PAIRS_AT_ONCE:
+                break
+            count, size = count + 1, size + len(call.pairs)
+        self._waiting = waiting[count:]
+        return waiting[:count]
+
+    async def _answer(self, batch: list[_Call]) -> None:
+        try:
+            tags = iter(await self._tag_in_thread([pair for call in batch for pair in call.pairs]))
+        except Exception as error:  # handed to those who wait
+            for call in batch:
+                if not call.answer.done():
+                    call.answer.set_exception(error)
+        else:
+            for call in batch:
+                own = [next(tags) for _ in call.pairs]
+                if not call.answer.done():
+                    call.answer.set_result(own)
+
+    async def _tag_in_thread(self, pairs: list[Pair]) -> "list[Tag | str]":
+        given_up = threading.Event()
+
+        def stop_if_given_up(_: int) -> None:
+            if given_up.is_set():
+                raise _GivenUpError
+
+        def tag() -> "list[Tag | str]":
+            try:
+                self._tagger = self._tagger or self._load()
+                return _tags(self._tagger, pairs, stop_if_given_up)
+            except TaggerError as error:
+                raise InputError(str(error)) from error
+
+        try:
+            tags = await asyncio.to_thread(tag)
+        except asyncio.CancelledError:
+            given_up.set()  # a thread cannot be cancelled; it stops after its present batch
+            raise
+        return tags
+
+
+def tagger_judge(folder: TaggerFolder) -> TaggerJudge:
+    """A judge that loads its tagger at the first pair that it is asked for."""
+    return TaggerJudge(folder.identity, folder.load)
+
+
+class _GivenUpError(Exception):
+    """Nobody waits for the batch any more."""
+
+
+def _tags(
+    tagger: Tagging, pairs: Sequence[Pair], on_progress: Callable[[int], None]
+) -> "list[Tag | str]":
+    """The tag of every pair, or why it cannot be judged."""
+    from nli.tagger import UnfitError
+
+    try:
+        return list(tagger.tag(pairs, on_progress, rationale=True))
+    except UnfitError as error:
+        reasons = error.reasons
+    tags = iter(_tags(tagger, [pair for pair in pairs if pair not in reasons], on_progress))
+    return [reasons[pair] if pair in reasons else next(tags) for pair in pairs]
+
+
+def _of_views(tags: "Sequence[Tag | str]") -> "Tag | str":
+    """The tag that decides on a claim, of those of its views; a view that cannot be read spoils it.
+
+    Support goes before denial, denial before silence; of several it is the surest.
+    """
+    read = [tag for tag in tags if not isinstance(tag, str)]
+    if len(read) < len(tags):
+        return next(tag for tag in tags if isinstance(tag, str))
+    return max(read, key=lambda tag: (-LABELS.index(tag.label), tag.confidence))
+
+
+def _judgement(claim: str, document: Document, tag: "Tag | str") -> Judgement:
+    about: dict[str, Any] = {"claim": claim, "document": document.id, "source": "tagger"}
+    if isinstance(tag, str):
+        return Judgement(**about, relation=Relation.INVALID, reasoning=tag)
+    text = document.as_read()
+    span = tag.rationale
+    return Judgement(
+        **about,
+        relation=RELATION_OF[tag.label],
+        probabilities={
+            RELATION_OF[label]: p for label, p in zip(LABELS, tag.probabilities, strict=True)
+        },
+        snippet=text[span.start : span.end] if span else None,
+        snippet_found=True if span else None,
+    )

@@ -1,0 +1,207 @@
+"""`--judge` and `--risk`, as a person meets them; the tagger is scripted."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import Contested, contents, results, table
+from scripted import Scripted
+from tagging import REFUTE, SUPPORT, ScriptedTagger, by_table, offer
+
+from nli.calibration import risk_curve
+
+CURVE = risk_curve(
+    [0.95] * 40 + [0.85] * 40 + [0.5] * 20,
+    [True] * 40 + [True] * 38 + [False] * 2 + [True] * 10 + [False] * 10,
+)
+"""n = 100; bounds: 13/101 at 0.5, 3/101 at 0.85, 1/101 at 0.95."""
+
+TABLE = {
+    ("Opened 1932. It is old.", "The bridge was opened in 1932."): SUPPORT,
+    ("Crossed in 1936.", "The bridge was opened in 1932."): REFUTE,
+}
+
+
+@pytest.fixture(autouse=True)
+def tagger(monkeypatch: pytest.MonkeyPatch) -> ScriptedTagger:
+    """Stands in for the shipped tagger, with a curve."""
+    return offer(monkeypatch, ScriptedTagger(by_table(TABLE)), CURVE)
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("answer.txt").write_text("The bridge was opened in 1932. Crossing costs [two] pounds.")
+    Path("plaque.txt").write_text("Opened 1932. It is old.")
+    Path("archive.txt").write_text("Crossed in 1936.")
+    documents = [
+        {"id": "plaque", "text": "Opened 1932. It is old."},
+        {"id": "archive", "text": "Crossed in 1936."},
+    ]
+    sure = "The bridge was opened in 1932. Crossing costs two pounds."
+    records = [
+        {"id": f"r{n}", "documents": documents, "responses": {"sure": sure, "other": f"Text {n}."}}
+        for n in range(3)
+    ]
+    Path("records.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    return tmp_path
+
+
+SCORE = ["score", "--response", "answer.txt", "--documents", "plaque.txt", "archive.txt"]
+RUN = ["run", "conflictscore", "--data", "records.jsonl", "--out", "out"]
+NLI = ["--judge", "tagger", "--claims", "sentences"]
+
+
+def config(folder: Path, name: str = "conflictscore") -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "run.json").read_text())["pipelines"][name]
+    return found
+
+
+def test_a_score_needs_neither_server_nor_model(contested: Contested) -> None:
+    """No model is registered in this home: with a language model it would be refused."""
+    done = contested.done(*SCORE)
+    shown = " ".join(done.out.split())
+    for part in ("supports 90%", "contradicts 85%", "irrelevant 50%", "[two]"):
+        assert part in shown
+    figures = "CS-C 0.50 CS-R 0.25 Supported by any 0.50 Evidence 0.50 Both sides 0.06 2 claims"
+    assert figures in shown
+    assert "plaque on “The bridge was opened in 1932.”: + supports “Opened 1932.”" in shown
+    assert "on “Crossing costs" not in shown  # what is irrelevant explains nothing
+    assert "no language model was needed; 4 pairs tagged by scripted-nli on cpu" in done.err
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ([*NLI, "--model", "m"], "--judge tagger --claims sentences, which asks no language"),
+        (["--judge", "cascade", "--evidence", "together"], "a cascade asks for single ones"),
+        (["--judge", "cascade", "--risk", "1.5"], "--risk: Input should be less than 1"),
+        ([*NLI, "--tagger", "nobody"], "there is no model 'nobody'"),
+        ([*NLI, "--tagger", "./nowhere"], "there is no folder nowhere"),
+    ],
+)
+def test_what_has_no_effect_or_is_not_there_is_refused(
+    options: list[str], said: str, contested: Contested
+) -> None:
+    assert said in contested.refused(*SCORE, *options)
+
+
+def test_a_tagger_without_points_makes_no_cascade(
+    contested: Contested, endpoint: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    offer(monkeypatch, ScriptedTagger(), None)
+    line = contested.refused(*SCORE, "--judge", "cascade", "--endpoint", endpoint.url)
+    assert "scripted-nli has no calibration points" in line
+    assert "contested calibrate" in line
+
+
+def test_the_tagger_may_be_named_by_the_profile(contested: Contested) -> None:
+    Path("mine.toml").write_text(
+        'device = "cpu"\n[roles]\ngenerator = "m"\njudge = "m"\ntagger = "my-tagger"\n[engines.m]\n'
+    )
+    line = contested.refused(*SCORE, *NLI, "--profile", "mine.toml")
+    assert "there is no model 'my-tagger'" in line
+
+
+def test_a_claim_that_does_not_fit_is_counted_and_costs_itself_alone(
+    contested: Contested, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    offer(monkeypatch, ScriptedTagger(too_long=("Text 1.",)), None)
+    contested.done(*RUN, *NLI)
+    found = results(files / "out")
+    only = found["r1/other"]
+    assert only["status"] == "invalid"
+    assert only["error"] == "no claim could be judged: 'Text 1.' is too long"
+    assert sum(result["status"] == "scored" for result in found.values()) == 5
+    failures = (files / "out" / "tables" / "failures.md").read_text("utf-8")
+    assert failures.count("'Text 1.' is too long") == 1 + len(only["judgements"])
+
+
+def test_a_run_by_the_tagger_alone(
+    contested: Contested, files: Path, tagger: ScriptedTagger
+) -> None:
+    announced = contested.done(*RUN, *NLI, "--dry-run").out
+    assert "6 responses from records.jsonl, judged by tagger" in announced
+    assert "pairs to tag: at most 18\n" in announced
+    assert "no language model is asked" in announced
+    assert not (files / "out").exists()
+    done = contested.done(*RUN, *NLI)
+    # Equal pairs of the three records are looked up three times, and tagged in one batch.
+    assert len(tagger.batches) == 1
+    assert "no language model was needed; 18 pairs tagged by scripted-nli" in done.err
+    about = config(files / "out")
+    assert about["config"]["settings"]["judge"] == "tagger"
+    assert about["config"]["tagger"]["digest"] == "0123456789abcdef"
+    assert about["config"]["model"]["name"] == "scripted-nli"
+    assert "cascade" not in about["config"]
+    assert about["store"] == {"pairs": 18, "found": 0}
+    assert about["tagger_device"] == "cpu"
+    (row,) = table(files / "out", "judges")
+    assert (row["judge"], row["judgements"], row["supports"]) == ("tagger", 18, 3)
+    assert table(files / "out", "scores")[0]["model"] == "scripted-nli"
+
+    left = contents(files / "out")
+    assert contested.done(*RUN, *NLI).code == 0
+    assert len(tagger.batches) == 1
+    assert contents(files / "out") == left
+
+    # Another folder: everything comes from the store.
+    contested.done(*RUN[:-1], "out-2", *NLI)
+    assert tagger.loads == 1
+    assert config(files / "out-2")["store"] == {"pairs": 18, "found": 18}
+    assert results(files / "out-2") == results(files / "out")
+    line = contested.refused(*RUN, "--judge", "tagger", "--claims", "whole")
+    assert 'settings.claims ("sentences" there, "whole" now); name' in line
+
+
+def test_repeats_of_the_tagger_do_not_drift(
+    contested: Contested, files: Path, tagger: ScriptedTagger
+) -> None:
+    done = contested.done(*RUN, *NLI, "--repeat", "2")
+    assert "its labels do not drift" in done.err
+    (row,) = table(files / "out", "conflictscore-drift")
+    assert (row["same_labels"], row["probability"]) == (1.0, 0.0)
+    assert tagger.loads == 1
+    notes = (files / "out/tables/conflictscore-drift.md").read_text()
+    assert "do not drift" in notes
+
+
+def test_the_tagger_judges_what_a_language_model_split(
+    contested: Contested, files: Path, endpoint: Scripted
+) -> None:
+    arguments = [*RUN, "--judge", "tagger", "--endpoint", endpoint.url]
+    announced = contested.done(*arguments, "--dry-run").out
+    assert "calls to scripted: " in announced
+    contested.done(*arguments)
+    schemas = {r["response_format"]["json_schema"]["name"] for r in endpoint.requests}
+    assert schemas == {"Claims"}
+    about = config(files / "out")["config"]
+    assert about["model"]["name"] == "scripted-nli"
+    assert about["splitter"]["name"] == "scripted"
+
+
+def test_claims_that_the_data_bring_need_no_model(contested: Contested, files: Path) -> None:
+    record = {
+        "id": "r",
+        "response": "Anything.",
+        "claims": ["The bridge was opened in 1932."],
+        "documents": [{"id": "plaque", "text": "Opened 1932. It is old."}],
+    }
+    Path("records.jsonl").write_text(json.dumps(record) + "\n")
+    contested.done(*RUN, "--judge", "tagger")
+    (found,) = results(files / "out").values()
+    assert found["claims"] == record["claims"]
+    assert found["judgements"][0]["relation"] == "SUPPORTS"
+    line = contested.refused(*RUN, "--judge", "tagger", "--endpoint", "http://x/v1")
+    assert "--endpoint has no effect with --judge tagger on responses that bring" in line
+
+
+def test_a_risk_that_cannot_be_kept_asks_for_everything_and_says_so(
+    contested: Contested, endpoint: Scripted, tagger: ScriptedTagger
+) -> None:
+    arguments = [*SCORE, "--judge", "cascade", "--claims", "sentences", "--risk", "0.001"]
+    done = contested.done(*arguments, "--endpoint", endpoint.url)
+    assert "the cascade asked for every pair: 100 calibration pairs are too few" in done.err
+    assert tagger.loads == 0
+    assert len(endpoint.requests) == 4

@@ -1,0 +1,217 @@
+"""The store of judgements: asked once per (claim, document text, judge), by any pipeline."""
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pipelines.data.records import Document
+from pipelines.errors import InputError
+from pipelines.judge.judge import label_pairs
+from pipelines.judge.judgement import Judgement, Judgements, Relation, Truncation
+from pipelines.judge.store import (
+    JudgementStore,
+    StoredJudge,
+    judgement_key,
+    stored,
+)
+
+DOCUMENTS = [Document(id=name, text=f"Text of {name}.") for name in ("d1", "d2", "d3")]
+
+
+@dataclass
+class Scripted:
+    """Labels by the lengths of claim and document; documents of more than 20 letters are cut."""
+
+    identity: str = "scripted 1"
+    invalid: tuple[str, ...] = ()
+    calls: list[tuple[list[str], list[str]]] = field(default_factory=list)
+
+    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
+        self.calls.append((list(claims), [document.id for document in documents]))
+        return Judgements(
+            tuple(self.judge(claim, document) for claim in claims for document in documents),
+            tuple(
+                Truncation(text=f"document {document.id}", tokens=len(document.text), kept=20)
+                for document in documents
+                if len(document.text) > 20
+            ),
+        )
+
+    def judge(self, claim: str, document: Document) -> Judgement:
+        label = list(Relation)[(len(claim) + len(document.text)) % 3]
+        if claim in self.invalid:
+            label = Relation.INVALID
+        return Judgement(
+            claim=claim,
+            document=document.id,
+            relation=label,
+            read_tokens=20 if len(document.text) > 20 else None,
+            source="scripted",
+        )
+
+    @property
+    def pairs(self) -> int:
+        return sum(len(claims) * len(documents) for claims, documents in self.calls)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> JudgementStore:
+    return JudgementStore(tmp_path / "judgements.sqlite")
+
+
+async def test_nothing_is_asked_twice(store: JudgementStore) -> None:
+    asked = Scripted()
+    fresh = await Scripted()(["A.", "BB."], DOCUMENTS)
+    for _ in range(2):
+        assert await stored(asked, store)(["A.", "BB."], DOCUMENTS) == fresh
+    assert asked.calls == [(["A.", "BB."], ["d1", "d2", "d3"])]
+    assert len(store) == 6
+
+
+async def test_only_what_is_missing_is_asked_document_by_document(store: JudgementStore) -> None:
+    asked = Scripted()
+    judge = StoredJudge(asked, store)
+    await judge(["A."], DOCUMENTS[:2])
+    await judge(["BB."], DOCUMENTS[1:2])
+    asked.calls.clear()
+    result = await judge(["A.", "BB.", "C!."], DOCUMENTS)
+    # d1 lacks BB and C, d2 lacks C, d3 lacks all: one call for each.
+    assert asked.calls == [
+        (["BB.", "C!."], ["d1"]),
+        (["C!."], ["d2"]),
+        (["A.", "BB.", "C!."], ["d3"]),
+    ]
+    assert result == await Scripted()(["A.", "BB.", "C!."], DOCUMENTS)
+    assert (judge.found, judge.asked) == (3, 3 + 6)
+
+
+async def test_another_pipeline_finds_it_under_another_document_id(store: JudgementStore) -> None:
+    await stored(Scripted(), store)(["A."], DOCUMENTS[:1])
+    again = Scripted()
+    renamed = DOCUMENTS[0].model_copy(update={"id": "elsewhere", "url": "https://example.org"})
+    result = await stored(again, store)(["A."], [renamed])
+    assert not again.calls
+    assert result.judgements[0].document == "elsewhere"
+
+
+async def test_titles_claims_texts_and_labellers_are_told_apart(store: JudgementStore) -> None:
+    await stored(Scripted(), store)(["A."], DOCUMENTS[:1])
+    titled = DOCUMENTS[0].model_copy(update={"title": "T"})
+    others = ("A.", titled, 1), ("A. ", DOCUMENTS[0], 1), ("A.", DOCUMENTS[1], 1)
+    for claim, document, judge in (*others, ("A.", DOCUMENTS[0], 2)):
+        asked = Scripted(f"scripted {judge}")
+        await stored(asked, store)([claim], [document])
+        assert asked.pairs == 1
+    # Where one part ends and the next begins is not lost.
+    assert judgement_key("ab", "c", "x") != judgement_key("a", "bc", "x")
+
+
+async def test_truncations_are_kept_and_named_after_the_document_at_hand(
+    store: JudgementStore,
+) -> None:
+    long = Document(id="long", text="A text of more than twenty letters.")
+    first = await stored(Scripted(), store)(["A."], [long, DOCUMENTS[0]])
+    assert [cut.text for cut in first.truncations] == ["document long"]
+    again = Scripted()
+    copy = long.model_copy(update={"id": "copy"})
+    result = await stored(again, store)(["A."], [copy])
+    assert not again.calls
+    assert result.truncations == (Truncation(text="document copy", tokens=35, kept=20),)
+    assert result.judgements[0].read_tokens == 20
+
+
+async def test_unreadable_replies_are_no_judgements_to_keep(store: JudgementStore) -> None:
+    asked = Scripted(invalid=("BB.",))
+    first = await stored(asked, store)(["A.", "BB."], DOCUMENTS)
+    assert sum(j.relation is Relation.INVALID for j in first.judgements) == 3
+    assert len(store) == 3
+    assert await stored(asked, store)(["A.", "BB."], DOCUMENTS) == first
+    assert asked.calls[1] == (["BB."], ["d1", "d2", "d3"])
+
+
+async def test_equal_documents_in_one_call_are_judged_once(store: JudgementStore) -> None:
+    asked = Scripted()
+    judge = StoredJudge(asked, store)
+    twin = DOCUMENTS[0].model_copy(update={"id": "twin"})
+    result = await judge(["A."], [DOCUMENTS[0], twin])
+    assert asked.pairs == 1
+    assert [j.document for j in result.judgements] == ["d1", "twin"]
+    assert (judge.found, judge.asked) == (0, 1), "what is asked once for two was not found"
+
+
+SEEN = st.lists(
+    st.tuples(
+        st.lists(st.sampled_from(["A.", "BB.", "CCC."]), min_size=1, unique=True),
+        st.lists(st.sampled_from(DOCUMENTS), min_size=1, unique_by=lambda d: d.id),
+    ),
+    min_size=1,
+    max_size=5,
+)
+
+
+@given(SEEN)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+async def test_whatever_was_asked_before_the_answer_is_the_labellers_own(
+    tmp_path_factory: pytest.TempPathFactory,
+    seen: list[tuple[list[str], list[Document]]],
+) -> None:
+    with JudgementStore(tmp_path_factory.mktemp("store") / "j.sqlite") as store:
+        asked = Scripted()
+        for claims, documents in seen:
+            labelled = await stored(asked, store)(claims, documents)
+            assert labelled == await Scripted()(claims, documents)
+        distinct = {pair for claims, own in seen for pair in product(claims, [d.id for d in own])}
+        assert asked.pairs == len(distinct) == len(store)
+
+
+async def test_pairs_are_asked_in_as_few_calls_as_there_are_sets_of_claims() -> None:
+    asked = Scripted()
+    d1, d2, d3 = DOCUMENTS
+    wanted = [("A.", d1), ("BB.", d1), ("A.", d2), ("A.", d3), ("BB.", d3)]
+    judged, _ = await label_pairs(asked, wanted)
+    assert asked.calls == [(["A.", "BB."], ["d1", "d3"]), (["A."], ["d2"])]
+    assert set(judged) == {(claim, document.id) for claim, document in wanted}
+
+
+def test_a_damaged_file_is_set_aside(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "judgements.sqlite"
+    path.write_bytes(b"no database, but long enough to be looked at as one" * 30)
+    with JudgementStore(path) as store:
+        assert len(store) == 0
+    assert len(list(tmp_path.glob("judgements.sqlite.damaged-*"))) == 1
+    assert "set aside" in capsys.readouterr().err
+
+
+def test_a_place_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(InputError, match="cannot be opened for writing") as raised:
+        JudgementStore(tmp_path / "file" / "judgements.sqlite")
+    assert "\n" not in str(raised.value)
+
+
+async def test_a_row_that_is_no_judgement_is_made_again(store: JudgementStore) -> None:
+    first = await stored(Scripted(), store)(["A.", "BB."], DOCUMENTS[:1])
+    with sqlite3.connect(store.path) as database:
+        key = judgement_key("A.", DOCUMENTS[0].as_read(), "scripted 1")
+        database.execute("UPDATE judgements SET value = 'nonsense' WHERE key = ?", (key,))
+    asked = Scripted()
+    for _ in range(2):
+        assert await stored(asked, store)(["A.", "BB."], DOCUMENTS[:1]) == first
+    assert asked.calls == [(["A."], ["d1"])]
+    assert len(store) == 2
+
+
+async def test_two_processes_may_share_the_file(tmp_path: Path) -> None:
+    one, two = JudgementStore(tmp_path / "j.sqlite"), JudgementStore(tmp_path / "j.sqlite")
+    await stored(Scripted(), one)(["A."], DOCUMENTS)
+    other = Scripted()
+    await stored(other, two)(["A.", "BB."], DOCUMENTS)
+    assert other.pairs == 3
+    await stored(Scripted(), one)(["BB."], DOCUMENTS)
+    assert len(one) == len(two) == 6
