@@ -77,7 +77,7 @@ class ChatTokenizer:
     @cached_property
     def always_reasons(self) -> bool:
         """Whether the model reasons before every reply, by what its prompts look like."""
-        return templates.reasons(self.prompt([{"role": "user", "content": "?"}]))
+        return templates.reasons(self.render([{"role": "user", "content": "?"}]))
 
     @cached_property
     def _special(self) -> tuple[re.Pattern[str], ...]:
@@ -86,7 +86,7 @@ class ChatTokenizer:
         return _patterns([*names, ENGINES_OWN])
 
     def render(self, messages: Sequence[Message]) -> str:
-        """The prompt text that the chat template makes; some templates refuse system turns."""
+        """The prompt that the chat template makes. ServingError if it refuses the messages."""
         return templates.rendered(
             self.template,
             {
@@ -99,45 +99,12 @@ class ChatTokenizer:
             },
         )
 
-    def prompt(self, messages: Sequence[Message]) -> str:
-        """The text of `render`, for counting, mostly without the template.
-
-        What templates write around texts depends on the roles alone; that is asked for once. One
-        that looks into a text is not seen to do so: the server has the last word.
-        """
-        roles = tuple(message["role"] for message in messages)
-        if roles not in self._around:
-            self._around[roles] = self._written_around(roles)
-        if (parts := self._around[roles]) is None:
-            return self.render(messages)
-        texts = [message["content"] for message in messages]
-        told = zip(texts, parts[1::3], parts[3::3], strict=True)
-        return parts[0] + "".join(
-            (text if whole else text.strip()) + after for text, whole, after in told
-        )
-
-    @cached_property
-    def _around(self) -> dict[tuple[str, ...], list[str] | None]:
-        return {}
-
-    def _written_around(self, roles: Sequence[str]) -> list[str] | None:
-        """What is written before turns, and then of each three strings; None if a text changes.
-
-        A space, if spaces around its text are kept; its place; what is written behind it.
-        """
-        marks = [f"\u2003\ue000{place}\ue001\u2003" for place in range(len(roles))]
-        made = self.render(
-            [{"role": role, "content": mark} for role, mark in zip(roles, marks, strict=True)]
-        )
-        parts = re.split("(\u2003?)\ue000(\\d+)\ue001\u2003?", made)
-        return parts if parts[2::3] == [str(place) for place in range(len(roles))] else None
-
     def count(self, messages: Sequence[Message], room: int = 0) -> int:
         """Number of prompt tokens of a chat request; an equal beginning is counted once.
 
         It may be a higher number if even that is within the room.
         """
-        prompt = self.prompt(messages)
+        prompt = self.render(messages)
         most = self.pieces.at_most(prompt)
         return int(most) if most <= room else self.pieces.count(prompt)
 
