@@ -75,8 +75,6 @@ class EngineOptions(BaseModel):
         reasoning_parser: vLLM's name of how the model marks its reasoning, which is then kept out
             of its replies; None for models that do not reason, or where it is switched off.
         reasoning_tokens: Room for reasoning beside each reply of a model that always reasons.
-        cpu_threads: Cores to compute on, as "0-15" or "0,2,4". "auto" is one thread per physical
-            core, less one on large machines; "nobind" leaves it to the operating system.
         start_timeout_s: Seconds that a start may take.
         environment: Further tuning variables of vLLM, CUDA, NCCL or OpenMP for the server.
     """
@@ -103,7 +101,6 @@ class EngineOptions(BaseModel):
     renderer_workers: Count | None = None
     reasoning_parser: Annotated[str, Field(pattern=r"^[a-z0-9_]+$")] | None = None
     reasoning_tokens: Count = 4096
-    cpu_threads: Annotated[str, Field(pattern=r"^(auto|nobind|\d[\d,\-|]*)$")] = "auto"
     start_timeout_s: Annotated[float, Field(gt=0)] = 600.0
     environment: dict[Annotated[str, Field(pattern=_TUNING)], str] = {}
 

@@ -7,7 +7,7 @@ import secrets
 import socket
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,7 +27,7 @@ from serving.startup import Progress, explain
 HOST = "127.0.0.1"
 FLOAT32_HEAD = '{"head_dtype": "float32"}'
 
-FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 30.0
+FIRST_PAUSE_S = 1.0
 """Before a crashed server is started again; doubled with every further quick failure."""
 
 QUICK_S, MOST_FAILURES = 120.0, 4
@@ -41,15 +41,16 @@ _GRACE_S = 8.0
 class LocalServer:
     """One vLLM server that this process owns, on the loopback address and behind a random key.
 
-    Once started it is watched: if it crashes it is started again on the same port with the same
-    key. It ends with `stop()`, and also when this process dies in whatever way.
+    It is made in a running event loop. It ends when `run()` is cancelled, and also when this
+    process dies in whatever way.
 
     Attributes:
         log_path: File that the server's output is added to; its folder is made.
         port: Port to use; a free one if None.
         environment: Variables for the server on top of `server_environment()`.
         on_status: Called with a few words whenever the start reaches a new stage, and at a crash.
-        endpoint: Where it answers, from its start on.
+        ready: Done once it answers, or when its first start fails: then it raises the ServingError.
+        endpoint: Where it answers, once it is ready.
     """
 
     model: Model
@@ -58,53 +59,49 @@ class LocalServer:
     port: int | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     on_status: Callable[[str], None] = lambda _: None
+    ready: asyncio.Future[None] = field(default_factory=asyncio.Future)
     endpoint: Endpoint = field(init=False)
 
-    def __post_init__(self) -> None:
-        self._reserved: socket.socket | None = None
-        self._process: asyncio.subprocess.Process | None = None
-        self._watch: asyncio.Task[ServingError] | None = None
-        self._log_offset = 0
+    async def run(self) -> None:
+        """Starts the server, and again after each crash on the same port with the same key.
 
-    async def start(self) -> None:
-        """Starts the server and returns when it answers; a ServingError says why not."""
-        self._reserved = _reserve(self.port)
-        self.port = int(self._reserved.getsockname()[1])
-        url = f"http://{HOST}:{self.port}/v1"
-        self.endpoint = Endpoint(url, secrets.token_urlsafe(32), self.model.name)
+        Raises:
+            ServingError: It did not start, or failed too often in a row: says why.
+        """
         try:
-            process = await self._launch(self.port)
-        except BaseException:
-            await self.stop()
+            with _reserved(self.port) as port:
+                url = f"http://{HOST}:{port}/v1"
+                self.endpoint = Endpoint(url, secrets.token_urlsafe(32), self.model.name)
+                await self._keep_running(port)
+        except ServingError as error:
+            if not self.ready.done():
+                self.ready.set_exception(error)
             raise
-        self._watch = asyncio.create_task(self._keep_running(process, self.port))
 
-    async def stop(self) -> None:
-        """Stops the server and all its processes; does nothing if it does not run."""
-        if self._watch is not None:
-            self._watch.cancel()
-            await asyncio.wait([self._watch])
-        await self._end()
-        if self._reserved is not None:
-            self._reserved.close()
+    async def _keep_running(self, port: int) -> None:
+        failures = 0
+        while True:
+            try:
+                lived_s, reason = await self._run_once(port)
+            except (ServingError, OSError) as error:
+                if not self.ready.done():
+                    raise
+                lived_s, reason = 0.0, str(error)
+            failures = 1 if lived_s > QUICK_S else failures + 1
+            if failures >= MOST_FAILURES:
+                raise self._error(f"failed {failures} times in a row and is given up: {reason}")
+            pause = FIRST_PAUSE_S * 2 ** (failures - 1)
+            self.on_status(f"crashed, restarting in {pause:g} s")
+            await asyncio.sleep(pause)
 
-    async def until_given_up(self) -> ServingError:
-        """Returns why, once the server crashed too often to be started again."""
-        if self._watch is None:
-            raise self._error("is not started")
-        return await asyncio.shield(self._watch)
-
-    def _error(self, reason: str) -> ServingError:
-        return ServingError(f"the server of {self.model.name} {reason}")
-
-    async def _launch(self, port: int) -> asyncio.subprocess.Process:
-        """Starts the process under its guard and waits for the first answer."""
+    async def _run_once(self, port: int) -> tuple[float, str]:
+        """Runs the process under its guard to its end: how long it answered, and why it ended."""
         line = command(self.model, self.options, port)
         with opened_to_append(self.log_path) as log:
-            self._log_offset = log.tell()
+            begin = log.tell()
             # By path, isolated and without site: the guard starts in no time, whatever the working
             # directory and the environment hold.
-            self._process = await asyncio.create_subprocess_exec(
+            process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-ISs", guard.__file__, str(_GRACE_S)),
                 *line,
                 stdin=asyncio.subprocess.PIPE,
@@ -113,67 +110,51 @@ class LocalServer:
                 env={**variables(self.options, self.endpoint.key), **self.environment},
                 start_new_session=True,
             )
-        await self._until_healthy(self._process)
-        return self._process
+        try:
+            await self._until_healthy(process, begin)
+            if not self.ready.done():
+                self.ready.set_result(None)
+            since = time.monotonic()
+            code = await process.wait()
+            return time.monotonic() - since, explain(self.log_path, begin, code)
+        finally:
+            await _end(process)
 
-    async def _until_healthy(self, process: asyncio.subprocess.Process) -> None:
-        """Waits until the server takes our key and names our model."""
-        progress = Progress(self.log_path, self._log_offset)
+    async def _until_healthy(self, process: asyncio.subprocess.Process, begin: int) -> None:
+        """Waits until the server, whose log begins there, takes our key and names our model."""
+        progress = Progress(self.log_path, begin)
         self.on_status("starting")
         limit = self.options.start_timeout_s
         deadline = time.monotonic() + limit
         while True:
-            ready = await answers(self.endpoint)
+            healthy = await answers(self.endpoint)
             # After asking: what came before the answer is not left out.
             for stage in progress.news():
                 self.on_status(stage)
-            if ready:
+            if healthy:
                 self.on_status("ready")
                 return
             code = process.returncode
             if code is not None or time.monotonic() > deadline:
                 late = f"did not answer within {limit:g} s (start_timeout_s in the profile); "
-                said = explain(self.log_path, self._log_offset, code)
+                said = explain(self.log_path, begin, code)
                 raise self._error((late if code is None else "did not start: ") + said)
             await asyncio.sleep(0.2)
 
-    async def _keep_running(
-        self, process: asyncio.subprocess.Process | None, port: int
-    ) -> ServingError:
-        """Restarts the server after each crash; gives the reason once it failed too often."""
-        failures, reason, code = 0, "", 0
-        while True:
-            if process is not None:
-                healthy_since = time.monotonic()
-                code = await process.wait()
-                if time.monotonic() - healthy_since > QUICK_S:
-                    failures = 0
-                reason = explain(self.log_path, self._log_offset, code)
-            failures += 1
-            if failures >= MOST_FAILURES:
-                return self._error(f"failed {failures} times in a row and is given up: {reason}")
-            pause = min(FIRST_PAUSE_S * 2 ** (failures - 1), LONGEST_PAUSE_S)
-            self.on_status(f"crashed (exit code {code}), restarting in {pause:g} s")
-            await asyncio.sleep(pause)
-            try:
-                process = await self._launch(port)
-            except (ServingError, OSError) as error:
-                await self._end()
-                process, reason = None, str(error)
+    def _error(self, reason: str) -> ServingError:
+        return ServingError(f"the server of {self.model.name} {reason}")
 
-    async def _end(self) -> None:
-        """Ends the process tree; the guard does the work."""
-        process, self._process = self._process, None
-        if process is None:
-            return
-        if process.stdin is not None:
-            process.stdin.close()
-        try:
-            await asyncio.wait_for(asyncio.shield(process.wait()), _GRACE_S + 12)
-        except TimeoutError:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Ends the process tree; the guard does the work."""
+    if process.stdin is not None:
+        process.stdin.close()
+    try:
+        await asyncio.wait_for(asyncio.shield(process.wait()), _GRACE_S + 12)
+    except TimeoutError:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
 
 
 ON_GPUS: Mapping[str, str] = {
@@ -190,7 +171,7 @@ def variables(options: EngineOptions, key: str) -> dict[str, str]:
     """The environment of a model's server: nothing that leads elsewhere, its key and its tuning."""
     return server_environment() | {
         "VLLM_API_KEY": key,
-        **(ON_GPUS if options.on_gpus else threads(options.cpu_threads)),
+        **(ON_GPUS if options.on_gpus else threads()),
         # Even eager vLLM compiles a function of its sampler at the first label request, which
         # takes 15 s on a small CPU and needs a C++ compiler.
         **({"TORCH_COMPILE_DISABLE": "1"} if options.enforce_eager else {}),
@@ -279,7 +260,7 @@ def _dated_template(folder: Path) -> str | None:
     return dated if dated != source else None
 
 
-async def start_all(
+def replicas(
     model: Model,
     options: EngineOptions,
     log_dir: Path,
@@ -288,7 +269,7 @@ async def start_all(
     port: int | None = None,
     on_status: Callable[[str], None] = lambda _: None,
 ) -> list[LocalServer]:
-    """Starts all replicas of a model at the same time, each on its share of the machine.
+    """The servers of a model, each on its share of the machine, before they start.
 
     Args:
         model: What to serve.
@@ -297,9 +278,6 @@ async def start_all(
         log_dir: Folder of the logs, one `MODEL.log` or `MODEL-N.log` each.
         port: Port of the first; the others count up from it. Free ones if None.
         on_status: As in `LocalServer`.
-
-    Raises:
-        ServingError: One of them did not start; the others are stopped.
     """
     stem = re.sub(r"[^\w.-]", "-", model.name)
     servers = []
@@ -309,8 +287,7 @@ async def start_all(
             place = options.model_copy(update={"gpu_memory_share": seats[n].share})
             environment = {"CUDA_VISIBLE_DEVICES": ",".join(seats[n].gpus)}
         else:
-            place = options
-            environment = threads(options.cpu_threads, replica=n, replicas=count)
+            place, environment = options, threads(replica=n, replicas=count)
         suffix = f"-{n + 1}" if count > 1 else ""
         servers.append(
             LocalServer(
@@ -322,30 +299,23 @@ async def start_all(
                 on_status=lambda text, name=f"{model.name}{suffix}": on_status(f"{name}: {text}"),  # type: ignore[misc]
             )
         )
-    try:
-        async with asyncio.TaskGroup() as starts:
-            for server in servers:
-                starts.create_task(server.start())
-    except BaseException as error:
-        await asyncio.gather(*(server.stop() for server in servers))
-        raise error.exceptions[0] if isinstance(error, BaseExceptionGroup) else error from None
     return servers
 
 
-def _reserve(port: int | None) -> socket.socket:
+@contextlib.contextmanager
+def _reserved(port: int | None) -> Iterator[int]:
     """Binds a port without listening, so that nobody else is given it while the server is away.
 
     The server can bind it all the same, as both allow the reuse of an address that no one listens
     on.
     """
-    reserved = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        reserved.bind((HOST, port or 0))
-    except OSError as error:
-        reserved.close()
-        raise ServingError(
-            f"port {port} on {HOST} cannot be used ({error.strerror}); choose another with --port, "
-            "or leave --port out"
-        ) from error
-    return reserved
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as held:
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            held.bind((HOST, port or 0))
+        except OSError as error:
+            raise ServingError(
+                f"port {port} on {HOST} cannot be used ({error.strerror}); choose another with "
+                "--port, or leave --port out"
+            ) from error
+        yield int(held.getsockname()[1])
