@@ -54,19 +54,6 @@ HINTS = {
     r"Available memory on node|Cannot allocate memory|can't allocate memory|MemoryError": (
         "not enough memory; close other programs, or lower kv_cache_gib in the profile"
     ),
-    r"derived max_model_len": (
-        "max_model_len in the profile is longer than the model's own limit; lower it"
-    ),
-    r"divisible by tensor": (
-        "the model cannot be split over that many GPUs; change tensor_parallel in the profile"
-    ),
-    r"architectures? .*not supported|does not recognize this architecture"
-    r"|no vLLM implementation|Unrecognized model in": (
-        "this vLLM does not know the model's architecture; use a model it supports"
-    ),
-    r"only supported on GPUs with compute capability": (
-        'this GPU cannot compute in bfloat16; set dtype = "float16" in the profile'
-    ),
     r"is not supported for quantization|does not support float16": (
         "vLLM does not compute with these weights in that number format; change dtype in the "
         "profile, and for --strict use unquantised weights"
@@ -75,7 +62,6 @@ HINTS = {
         "the installed vLLM finds no device it can use; install contested[cpu] for CPU, or "
         "contested[gpu] and the NVIDIA driver"
     ),
-    r"No space left on device": "the disk is full; make room",
     r"No module named": (
         "the installation of vLLM is incomplete; delete the environment and run "
         "scripts/run_all.sh, which makes it anew"
@@ -103,9 +89,9 @@ class Progress:
         for line in whole.decode(errors="replace").splitlines():
             stage = next(
                 (
-                    text.format(*found.groups())
+                    text.format(*match.groups())
                     for pattern, text in STAGES.items()
-                    if (found := re.search(pattern, line))
+                    if (match := re.search(pattern, line))
                 ),
                 self._last,
             )
@@ -139,8 +125,8 @@ def _from(path: Path, offset: int) -> bytes:
 
 
 def _hint(text: str, patterns: Iterable[str]) -> str | None:
-    fitting = (HINTS[one] for one in patterns if re.search(one, text, re.IGNORECASE))
-    return next(fitting, None)
+    hints = (HINTS[pattern] for pattern in patterns if re.search(pattern, text, re.IGNORECASE))
+    return next(hints, None)
 
 
 def _that_matter(text: str, most: int = 3, width: int = 300) -> list[str]:

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from serving.choice import Choice, label_shares
 
 Tree = Mapping[tuple[int, ...], Mapping[int, float]]

@@ -20,10 +20,9 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import WhitespaceSplit
 
 from serving import endpoint as module
-from serving.backend import Backend
 from serving.cache import CompletionCache
 from serving.calls import Completion, Sampling, ServedIdentity
-from serving.client import Client
+from serving.client import Backend, Client
 from serving.endpoint import Endpoint, Line, least_loaded
 from serving.errors import RequestError, ServingError
 from serving.models import Model

@@ -22,8 +22,7 @@ import pytest
 from commands import Contested
 
 from serving import detached
-from serving.backend import OnDemand
-from serving.connect import Source, backend, resolve, shared_servers
+from serving.connect import OnDemand, Source, backend, resolve, shared_servers
 from serving.detached import Job, Note, State, end_with
 from serving.endpoint import Endpoint
 from serving.errors import ServingError
