@@ -439,7 +439,6 @@ def test_imported_folder_holds_the_weights_and_tokenizer_of_the_gguf(
     tokenizer = AutoTokenizer.from_pretrained(model.path)
     assert tokenizer.convert_ids_to_tokens(tokenizer("ab 12").input_ids) == ["ab", "Ġ", "1", "2"]
     assert (model.path / "chat_template.jinja").read_text() == "{{ messages[0]['content'] }}"
-    assert models.manifest("tiny", home).notes == ()
     for name in ("config.json", "tokenizer_config.json"):
         assert str(tmp_path) not in (model.path / name).read_text()
 
@@ -469,14 +468,6 @@ def test_what_a_gguf_says_of_its_tokenizer_is_kept(home: Path, tmp_path: Path) -
     tokens = tokenizer.convert_ids_to_tokens(tokenizer("ab12").input_ids)
     assert tokens == ["<s>", "ab", "12"]
     assert not (model.path / "chat_template.jinja").exists()
-    (note,) = models.manifest("base", home).notes
-    assert "no chat template" in note
-
-
-def test_an_unknown_way_of_splitting_is_noted(home: Path, tmp_path: Path) -> None:
-    models.add(write_gguf(tmp_path / "x.gguf", pre="brand-new"), "x", home)
-    (note,) = models.manifest("x", home).notes
-    assert "('brand-new') is not known" in note
 
 
 def test_ggufs_that_are_refused(home: Path, tmp_path: Path) -> None:
@@ -484,10 +475,12 @@ def test_ggufs_that_are_refused(home: Path, tmp_path: Path) -> None:
     (tmp_path / "text.gguf").write_text("not a model")
     (tmp_path / "cut.gguf").write_bytes(whole.read_bytes()[:3000])
     write_gguf(tmp_path / "lacking.gguf", leave_out="blk.0.ffn_up.weight")
+    write_gguf(tmp_path / "splits.gguf", pre="brand-new")
     for name, message in (
         ("text", "is not a GGUF file"),
         ("none", "cannot be read: No such file"),
         ("cut", "cannot be imported"),
+        ("splits", r"splits text in a way that is not known here \('brand-new'\)"),
         ("lacking", r"lacks weights of its architecture \(model\.layers\.0\.mlp\.up_proj"),
     ):
         with pytest.raises(ServingError, match=message) as caught:
