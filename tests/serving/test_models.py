@@ -15,7 +15,6 @@ import pytest
 
 from serving import folders, gguf, models
 from serving.errors import ServingError
-from serving.home import default_home, default_models_dir
 
 Change = Callable[[Path], object]
 
@@ -157,12 +156,6 @@ def test_digest_is_what_sha256sum_gives(folder: Path, home: Path) -> None:
     ).stdout
     whole = subprocess.run(["sha256sum"], input=listed, capture_output=True, check=True).stdout
     assert whole.decode().split()[0] == digest
-
-
-def test_hashing_reports_every_byte_once(folder: Path, home: Path) -> None:
-    counts: list[int] = []
-    models.add(folder, "tiny", home, on_bytes=counts.append)
-    assert sum(counts) == folders.deciding_bytes(folder) > 0
 
 
 @pytest.mark.parametrize(
@@ -313,14 +306,6 @@ def test_a_models_folder_that_cannot_be_made(folder: Path, tmp_path: Path) -> No
         models.add(folder, "tiny", tmp_path / "file" / "models")
 
 
-def test_home_is_chosen_by_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("CONTESTED_HOME", str(tmp_path))
-    assert default_models_dir() == tmp_path / "models"
-    monkeypatch.delenv("CONTESTED_HOME")
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    assert default_home() == tmp_path / "data" / "contested"
-
-
 # --- what is refused
 
 
@@ -383,12 +368,6 @@ def test_folders_that_are_refused(folder: Path, home: Path, kind: str) -> None:
         models.add(folder, "tiny", home)
     assert "\n" not in str(caught.value)
     assert not home.exists()
-
-
-def test_pickles_beside_safetensors_do_not_matter(folder: Path, home: Path) -> None:
-    before = models.find(str(folder), home).digest
-    (folder / "pytorch_model.bin").write_bytes(b"\x80\x04.")
-    assert models.add(folder, "tiny", home).digest == before
 
 
 @pytest.mark.parametrize(

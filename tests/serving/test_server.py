@@ -24,7 +24,7 @@ from serving.calls import Completion, Sampling
 from serving.detached import lives
 from serving.endpoint import Endpoint, Line, PassingError, answers, open_session, page
 from serving.errors import ServingError
-from serving.installed import DRIVER, engine_version
+from serving.installed import DRIVER
 from serving.models import Model
 from serving.profile import EngineOptions, load
 from serving.server import LocalServer, replicas
@@ -363,18 +363,6 @@ def test_progress_reads_on_where_it_stopped_and_does_not_repeat_itself(tmp_path:
         log.write("(ApiServer_1 pid=7) INFO 01-01 10:00:00 [x.py:1] Resolved architecture: A\n")
         log.flush()
         assert list(progress.news()) == ["opening the port", "loading weights, 50 %"]
-
-
-def test_the_engines_version_is_told_without_importing_it() -> None:
-    script = (
-        "import sys; from serving.installed import DRIVER, engine_version;"
-        "print(engine_version(), 'vllm' in sys.modules)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
-    )
-    assert re.fullmatch(r"vllm(-cpu)? \d+\.\d+\S* False", done.stdout.strip())
-    assert done.stdout.startswith(engine_version())
 
 
 # --- the real thing ----------------------------------------------------------------------------

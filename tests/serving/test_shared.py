@@ -11,13 +11,11 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from unittest.mock import AsyncMock
 
-import psutil
 import pytest
 from commands import Contested
 
@@ -80,25 +78,6 @@ def test_stale_state_files_are_removed(home: Path, fault: str) -> None:
         file.write_text("{" if fault == "not JSON" else '{"version": 2}')
     assert asyncio.run(detached.find("d", OPTIONS)) == []
     assert not file.exists()
-
-
-HOUR = 3600.0
-
-
-@pytest.mark.parametrize("step", [-10 * 365 * 24 * HOUR, -HOUR, -61.0, 61.0, HOUR, 1e9])
-def test_a_step_of_the_clock_loses_no_server(
-    step: float,
-    home: Path,
-    holder: "tuple[subprocess.Popen[bytes], State]",
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """When the clock is set, so is when processes began by it: that is counted from the boot."""
-    process, state = holder
-    began, now = psutil.Process.create_time, time.time
-    monkeypatch.setattr(psutil.Process, "create_time", lambda process: began(process) + step)
-    monkeypatch.setattr(time, "time", lambda: now() + step)
-    assert detached.running() == detached.stop() == [state]
-    assert process.poll() is not None or not psutil.pid_exists(process.pid)
 
 
 @pytest.mark.parametrize(
