@@ -47,9 +47,9 @@ class LocalServer:
     Attributes:
         log_path: File that the server's output is added to; its folder is made.
         port: Port to use; a free one if None.
-        environment: Variables for the server on top of `server_environment()`.
+        environment: Variables of its place on the machine; see `variables`.
         on_status: Called with a few words whenever the start reaches a new stage, and at a crash.
-        ready: Done once it answers, or when its first start fails: then it raises the ServingError.
+        ready: Done once it answers, or when its first start fails: then it raises what `run` does.
         endpoint: Where it answers, once it is ready.
     """
 
@@ -67,13 +67,14 @@ class LocalServer:
 
         Raises:
             ServingError: It did not start, or failed too often in a row: says why.
+            OSError: The machine cannot start a process.
         """
         try:
             with _reserved(self.port) as port:
                 url = f"http://{HOST}:{port}/v1"
                 self.endpoint = Endpoint(url, secrets.token_urlsafe(32), self.model.name)
                 await self._keep_running(port)
-        except ServingError as error:
+        except Exception as error:
             if not self.ready.done():
                 self.ready.set_exception(error)
             raise
@@ -107,7 +108,7 @@ class LocalServer:
                 stdin=asyncio.subprocess.PIPE,
                 stdout=log,
                 stderr=asyncio.subprocess.STDOUT,
-                env={**variables(self.options, self.endpoint.key), **self.environment},
+                env=variables(self.options, self.endpoint.key, self.environment),
                 start_new_session=True,
             )
         try:
@@ -167,8 +168,13 @@ ON_GPUS: Mapping[str, str] = {
 """Set in servers on GPUs, unless the profile's `environment` says otherwise."""
 
 
-def variables(options: EngineOptions, key: str) -> dict[str, str]:
-    """The environment of a model's server: nothing that leads elsewhere, its key and its tuning."""
+def variables(
+    options: EngineOptions, key: str, place: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """The environment of a model's server: nothing that leads elsewhere, its key and its tuning.
+
+    Variables of its place on the machine win over those, and the profile's `environment` over all.
+    """
     return server_environment() | {
         "VLLM_API_KEY": key,
         **(ON_GPUS if options.on_gpus else threads()),
@@ -177,6 +183,7 @@ def variables(options: EngineOptions, key: str) -> dict[str, str]:
         **({"TORCH_COMPILE_DISABLE": "1"} if options.enforce_eager else {}),
         **({"VLLM_BATCH_INVARIANT": "1"} if options.batch_invariant else {}),
         "VLLM_ENGINE_READY_TIMEOUT_S": str(int(options.start_timeout_s) + 1),
+        **(place or {}),
         **options.environment,
     }
 
