@@ -31,7 +31,6 @@ def lab(*engines: tuple[int, float, int | str], salience: float | None = None) -
     content: dict[str, Any] = {
         "name": "lab",
         "device": "cuda",
-        "gpus": 64,
         "roles": {"generator": names[0], "judge": names[-1]},
         "engines": {
             name: {"tensor_parallel": gpus, "gpu_memory_gib": gib, "replicas": copies}

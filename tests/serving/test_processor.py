@@ -72,7 +72,7 @@ def test_what_a_profile_names_stands_and_on_gpus_the_folder_says(
     sections = '[roles]\ngenerator = "m"\njudge = "m"\n[engines.m]\n'
     mine.write_text(f'device = "cpu"\n{sections}dtype = "float32"\n')
     assert load(str(mine)).engine("m").dtype == "float32"
-    mine.write_text(f'device = "cuda"\ngpus = 1\n{sections}gpu_memory_gib = 20\n')
+    mine.write_text(f'device = "cuda"\n{sections}gpu_memory_gib = 20\n')
     assert load(str(mine)).engine("m") == EngineOptions(gpu_memory_gib=20)
 
 
