@@ -27,8 +27,7 @@ from serving.errors import ServingError
 from serving.installed import DRIVER
 from serving.models import Model
 from serving.profile import EngineOptions, load
-from serving.server import LocalServer, replicas
-from serving.startup import HINTS, Progress, explain
+from serving.server import HINTS, LocalServer, Progress, explain, replicas
 
 # Answers like vLLM where it matters: /health for all, /v1/models for those who have the key.
 STAND_IN = """
