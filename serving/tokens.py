@@ -5,9 +5,9 @@ tokenizer file.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 
 from tokenizers import Tokenizer
@@ -103,15 +103,24 @@ class ChatTokenizer:
 
         It may be a higher number if even that is within the room.
         """
-        prompt = self.render(messages)
-        if self.pieces_add_up:
-            most = most_tokens(prompt)
-            return most if most <= room else sum(map(self._counted, pieces(prompt)))
-        return len(self.encode(prompt))
+        prompt, known = self.render(messages), self._known
+        parts = list(pieces(prompt)) if self.pieces_add_up else [prompt]
+        counts = {part: count for part in parts if (count := known.get(part))}
+        most = sum(counts.get(part) or most_tokens(part) for part in parts)
+        if self.pieces_add_up and most <= room:
+            return most
+        new = [part for part in dict.fromkeys(parts) if part not in counts]
+        encodings = self.tokenizer.encode_batch_fast(new, add_special_tokens=False)
+        counts |= {part: len(found) for part, found in zip(new, encodings, strict=True)}
+        if len(known) > KEPT:
+            known.clear()
+        known.update(counts)
+        return sum(counts[part] for part in parts)
 
     @cached_property
-    def _counted(self) -> Callable[[str], int]:
-        return lru_cache(maxsize=KEPT)(lambda piece: len(self.encode(piece)))
+    def _known(self) -> dict[str, int]:
+        """Tokens of pieces that were counted; threads may share it."""
+        return {}
 
     @cached_property
     def pieces_add_up(self) -> bool:
