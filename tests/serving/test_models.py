@@ -335,10 +335,8 @@ def _weights(content: bytes) -> Change:
 
 REFUSED: dict[str, tuple[Change, str]] = {
     "pickles": (_only_pickles, r"no safetensors file; pickle weights .* are never loaded"),
-    "no weights": (lambda f: (f / "model.safetensors").unlink(), "no safetensors"),
     "no config": (lambda f: (f / "config.json").unlink(), r"has no config\.json"),
     "broken config": (lambda f: (f / "config.json").write_text("{"), r"config\.json is not JSON"),
-    "config is a list": (lambda f: (f / "config.json").write_text("[]"), "no JSON object"),
     "own code": (
         lambda f: edit_json(f / "config.json", auto_map={"AutoModel": "modeling_x.X"}),
         r"config\.json asks for Python code",
@@ -351,7 +349,6 @@ REFUSED: dict[str, tuple[Change, str]] = {
     "broken tokenizer": (lambda f: (f / "tokenizer.json").write_text("x"), "is not JSON"),
     "missing shard": (_missing_shard, r"lacks model-00002-of-00002\.safetensors"),
     "missing index": (_missing_index, "lacks model.safetensors.index.json"),
-    "garbage": (_weights(b"\xff" * 500), "is no safetensors file"),
     "empty": (_weights(b""), "is no safetensors file"),
     "bad header": (_weights((4).to_bytes(8, "little") + b"[{}]"), "is no safetensors file"),
     "cut short": (_cut_short, "where its header promises"),

@@ -67,23 +67,20 @@ def noted(job: Job, pid: int) -> State:
     return State(pid, job, note.status, note.endpoints)
 
 
-@pytest.mark.parametrize("fault", ["dead", "another process", "not JSON", "another format"])
+@pytest.mark.parametrize("fault", ["dead", "another process"])
 def test_stale_state_files_are_removed(home: Path, fault: str) -> None:
     with subprocess.Popen(["true"]) as gone:
         gone.wait()
     # "another process": this very process lives, but it is no detached server.
     state = noted(job(home), gone.pid if fault == "dead" else os.getpid())
-    file = home / "servers" / f"{state.pid}.json"
-    if fault in {"not JSON", "another format"}:
-        file.write_text("{" if fault == "not JSON" else '{"version": 2}')
     assert asyncio.run(detached.find("d", OPTIONS)) == []
-    assert not file.exists()
+    assert not (home / "servers" / f"{state.pid}.json").exists()
 
 
 @pytest.mark.parametrize(
     "content",
-    ["", "{", "[]", '{"pid": 1}', "\0", '{"version": 2, "servers": []}'],
-    ids=["empty", "cut", "a list", "another process's", "zeros", "another format"],
+    ["", "{", "[]", "\0", '{"version": 2, "servers": []}'],
+    ids=["empty", "cut", "a list", "zeros", "another format"],
 )
 def test_a_damaged_file_loses_no_server(content: str, home: Path) -> None:
     with holding(job(home, os.getpid())) as (holder, state):
