@@ -104,7 +104,8 @@ def test_counts_are_the_tokenizers_own_and_bounds_hold(name: str, parts: Sequenc
     for part in parts:
         text = parts[0] + part
         tokens = len(tokenizer.encode(text))
-        assert tokens <= most_tokens(text)
+        if tokenizer.pieces_add_up:
+            assert tokens <= most_tokens(text)
         assert tokenizer.count([{"role": "user", "content": text}]) == tokens
 
 
