@@ -36,7 +36,6 @@ Schema = TypeVar("Schema", bound=BaseModel)
 Door = Callable[[Mapping[str, Any], Callable[[], Awaitable[Completion]]], Awaitable[Completion]]
 """Sees a request, in the order begun, and gives its reply: what the callable gives, or its own."""
 
-
 NextLogprobs = Callable[[list[int], Sequence[int]], Awaitable[Mapping[int, float]]]
 """(tokens, path) -> log-probability of each token as the next one after the path's tokens."""
 
