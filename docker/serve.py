@@ -51,7 +51,7 @@ def served(
     line = command(Model(name, folder, digest=""), options, PORT)
     # The network of the containers is internal. Of two hosts vLLM takes the last.
     line += ["--host", "0.0.0.0", *copies]  # noqa: S104
-    return line, variables(options, key) | environment
+    return line, variables(options, key, environment)
 
 
 def main() -> None:

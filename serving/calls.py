@@ -125,3 +125,35 @@ class Likelihood:
 
     offsets: tuple[tuple[int, int], ...]
     logprobs: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a model finds of several labels.
+
+    Attributes:
+        probabilities: Label -> probability, summing to 1: how likely constrained sampling at
+            temperature 1 is to write this label.
+        mass: Probability in [0, 1] that the unconstrained model begins with one of the labels.
+            A low value says that it wanted to write something else.
+    """
+
+    probabilities: Mapping[str, float]
+    mass: float
+
+    @property
+    def label(self) -> str | None:
+        """The most probable label; None in a tie, which no order of the labels decides."""
+        return None if self.tied else max(self.probabilities, key=self.probabilities.__getitem__)
+
+    @property
+    def tied(self) -> tuple[str, ...]:
+        """Labels that are equally and most probable; empty where one label is."""
+        most = max(self.probabilities.values())
+        first = tuple(label for label, share in self.probabilities.items() if share == most)
+        return first if len(first) > 1 else ()
+
+    @property
+    def problem(self) -> str | None:
+        """Why there is no label, in one line."""
+        return f"equally probable: {', '.join(self.tied)}" if self.tied else None

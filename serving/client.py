@@ -4,6 +4,7 @@ Every call looks in the cache first; only a miss reaches a server.
 """
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
@@ -11,9 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel
 
-from serving.backend import Backend
 from serving.cache import CompletionCache, completion_key
 from serving.calls import (
+    Choice,
     Completion,
     Likelihood,
     Sampling,
@@ -21,8 +22,7 @@ from serving.calls import (
     Structured,
     Usage,
 )
-from serving.choice import Choice, label_shares
-from serving.endpoint import Line, ask, open_lines, token_ids
+from serving.endpoint import Endpoint, Line, ask, open_lines, token_ids
 from serving.errors import RequestError, ServingError
 from serving.schemas import Partial, form, how_it_begins, in_words, read, whole_part
 from serving.templates import TEMPLATE_ARGUMENTS
@@ -35,6 +35,31 @@ Schema = TypeVar("Schema", bound=BaseModel)
 
 Door = Callable[[Mapping[str, Any], Callable[[], Awaitable[Completion]]], Awaitable[Completion]]
 """Sees a request, in the order begun, and gives its reply: what the callable gives, or its own."""
+
+NextLogprobs = Callable[[list[int], Sequence[int]], Awaitable[Mapping[int, float]]]
+"""(tokens, path) -> log-probability of each token as the next one after the path's tokens."""
+
+
+class Backend:
+    """The endpoints of one model, which somebody else started and will stop.
+
+    Raises:
+        ServingError: An endpoint cannot be had, or will not come back.
+    """
+
+    def __init__(self, endpoints: Sequence[Endpoint] = ()) -> None:
+        self._endpoints = tuple(endpoints)
+
+    async def endpoints(self) -> Sequence[Endpoint]:
+        """Endpoints that answer now."""
+        return self._endpoints
+
+    async def recover(self, endpoint: Endpoint) -> None:
+        """Wait until an endpoint that failed may be asked again."""
+        await asyncio.sleep(1)
+
+    async def close(self) -> None:
+        """Stop waiting for endpoints."""
 
 
 class Client:
@@ -383,3 +408,47 @@ class Client:
                 f"fit the context of {self.model.name} ({self.model.context:,} tokens); shorten "
                 "the text or raise max_model_len in the profile"
             )
+
+
+async def label_shares(
+    labels: Mapping[str, Sequence[int]], next_logprobs: NextLogprobs, depth: int = 0
+) -> tuple[dict[str, float], float]:
+    """Shares of the labels (label -> token ids), walking the tree that their tokens make.
+
+    Where the labels part, the model is asked once for the probabilities of the next tokens; where
+    they do not, constrained decoding has no choice and nothing is asked. A label's share is the
+    product of the shares along its path. The first `depth` tokens, the same in all, are behind us.
+
+    Returns:
+        Label -> share, summing to 1; and the probability in [0, 1] that the unconstrained model
+        goes on with any of them where they first part.
+
+    Raises:
+        ServingError: A label's tokens are the beginning of another's.
+    """
+    branches: dict[int, list[str]] = {}
+    for label, tokens in labels.items():
+        if len(tokens) <= depth:
+            raise ServingError(
+                f"the model's tokenizer makes '{label}' the beginning of another label; ask by "
+                "--evidence json instead"
+            )
+        branches.setdefault(tokens[depth], []).append(label)
+    if len(branches) == 1:
+        return await label_shares(labels, next_logprobs, depth + 1)
+
+    path = next(iter(labels.values()))[:depth]
+    logprobs = await next_logprobs(list(branches), path)
+    weights = {token: math.exp(logprob) for token, logprob in logprobs.items()}
+    mass = sum(weights.values())
+    shares: dict[str, float] = {}
+    for token, members in branches.items():
+        # Where rounding leaves no mass at all, nothing tells the branches apart.
+        share = weights[token] / mass if mass > 0 else 1 / len(branches)
+        if len(members) == 1:
+            shares[members[0]] = share
+            continue
+        alike = {label: labels[label] for label in members}
+        below, _ = await label_shares(alike, next_logprobs, depth + 1)
+        shares.update({label: share * part for label, part in below.items()})
+    return shares, min(mass, 1.0)

@@ -1,18 +1,19 @@
 """From a profile and a role to a client that can be asked."""
 
+import asyncio
 import hashlib
 import os
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from serving import detached, models
-from serving.backend import Backend, OnDemand
 from serving.cache import CompletionCache
 from serving.calls import ServedIdentity
-from serving.client import Client
+from serving.client import Backend, Client
 from serving.endpoint import Endpoint, ServedModel, ask_endpoint
 from serving.errors import ServingError
 from serving.home import default_home
@@ -161,7 +162,7 @@ async def connect(
     logs: Path | None = None,
     concurrency: int | None = None,
     on_status: Callable[[str], None] = lambda _: None,
-    together: list[OnDemand] | None = None,
+    together: "list[OnDemand] | None" = None,
 ) -> AsyncIterator[Client]:
     """A client of a role's model; what it starts ends with the last client of this process.
 
@@ -226,6 +227,53 @@ def numerics(options: EngineOptions, folder: Path) -> str:
         f"reasoning {parser} {options.reasoning_tokens}" if parser else None,
     )
     return " ".join(filter(None, facts))
+
+
+class OnDemand(Backend):
+    """Servers on this machine, started once, when the first completion is needed.
+
+    Args:
+        start: Finds or starts them, as `detached.start` does.
+        together: All that are to start at the same time, as soon as one of them is needed; it adds
+            itself.
+    """
+
+    def __init__(
+        self,
+        start: Callable[[], Coroutine[Any, Any, Sequence[Endpoint]]],
+        together: "list[OnDemand] | None" = None,
+    ) -> None:
+        self._start = start
+        self._starting: asyncio.Task[Sequence[Endpoint]] | None = None
+        self._together = [] if together is None else together
+        self._together.append(self)
+
+    async def endpoints(self) -> Sequence[Endpoint]:
+        """The endpoints of what is started at the first call."""
+        for backend in self._together:
+            backend._begin()
+        return await asyncio.shield(self._begin())
+
+    async def recover(self, endpoint: Endpoint) -> None:
+        """Wait a little: the process that holds the servers restarts one that crashed."""
+        held = await asyncio.to_thread(detached.running)
+        if not any(endpoint in state.endpoints for state in held):
+            raise ServingError(
+                f"the server of {endpoint.model} was stopped, or given up as "
+                f"{detached.log_path()} says; the same command starts another and resumes"
+            )
+        await super().recover(endpoint)
+
+    async def close(self) -> None:
+        """Stop a start that has not ended."""
+        if self._starting is not None:
+            self._starting.cancel()  # nothing, if it has started
+            await asyncio.gather(self._starting, return_exceptions=True)
+
+    def _begin(self) -> "asyncio.Task[Sequence[Endpoint]]":
+        if self._starting is None:
+            self._starting = asyncio.create_task(self._start())
+        return self._starting
 
 
 def backend(

@@ -32,7 +32,7 @@ from serving.models import Model
 from serving.offline import go_offline, module_path
 from serving.placement import Seat
 from serving.profile import EngineOptions
-from serving.server import LocalServer, start_all
+from serving.server import replicas
 
 _MODULE = "serving.detached"
 _STOP_S = 40.0
@@ -203,7 +203,7 @@ async def start(
     Args:
         model: What to serve.
         options: How to run it.
-        seats: As in `server.start_all`.
+        seats: As in `server.replicas`.
         port: Port of the first replica; a free one if None.
         logs: Folder of the servers' logs; that of `default_home()` if None.
         owner: The process it ends with; None for a server that runs until it is stopped.
@@ -339,17 +339,19 @@ async def _hold(job: Job, on_started: Callable[[], None]) -> None:
     def tell(status: str) -> None:
         _tell(job, Note(status=status, endpoints=tuple(endpoints)))
 
+    servers = replicas(
+        *(job.model, job.options, job.logs), seats=job.seats, port=job.port, on_status=tell
+    )
+    runs = [asyncio.create_task(server.run()) for server in servers]
     watch = asyncio.create_task(end_with(job.owner, this)) if job.owner is not None else None
-    servers: list[LocalServer] = []
     try:
-        servers = await start_all(
-            *(job.model, job.options, job.logs), seats=job.seats, port=job.port, on_status=tell
-        )
+        await asyncio.gather(*(server.ready for server in servers))
         on_started()
         endpoints += [server.endpoint for server in servers]
         tell(f"{job.model.name}: ready")
-        for failure in await asyncio.gather(*(server.until_given_up() for server in servers)):
-            print(f"{time.ctime()}: {failure}", file=sys.stderr, flush=True)
+        await asyncio.wait(runs)
+        for run in runs:
+            print(f"{time.ctime()}: {run.exception()}", file=sys.stderr, flush=True)
     finally:
         if watch is not None:
             watch.cancel()
@@ -357,7 +359,9 @@ async def _hold(job: Job, on_started: Callable[[], None]) -> None:
         endpoints.clear()
         with suppress(OSError):
             tell(f"{job.model.name}: stopping")
-        await asyncio.gather(*(server.stop() for server in servers))
+        for run in runs:
+            run.cancel()
+        await asyncio.gather(*runs, return_exceptions=True)
         _file(job, os.getpid()).unlink(missing_ok=True)
 
 

@@ -57,23 +57,21 @@ def installed(package: str) -> Path:
     return ggufs[0]
 
 
-def convert(file: Path, folder: Path, say: OnStep) -> list[str]:
+def convert(file: Path, folder: Path, say: OnStep) -> None:
     """Unpack a GGUF file of an architecture that transformers can read into an empty folder.
 
     The weights are saved in bf16; the same file and library versions give the same bytes. It needs
     about three times the unpacked size in memory.
 
-    Returns:
-        What a user of the model should know, one sentence each; often nothing.
-
     Raises:
-        ServingError: The file cannot be read or lacks weights, or a library is missing.
+        ServingError: The file cannot be read, lacks weights or splits text in a way that is not
+            known here, or a library is missing.
     """
     go_offline()
     os.environ["TQDM_DISABLE"] = "1"
     say("loading transformers")
     try:
-        return _convert(file, folder, say)
+        _convert(file, folder, say)
     except (ServingError, MemoryError):
         raise
     except ImportError as error:
@@ -89,7 +87,7 @@ def convert(file: Path, folder: Path, say: OnStep) -> list[str]:
         ) from error
 
 
-def _convert(file: Path, folder: Path, say: OnStep) -> list[str]:
+def _convert(file: Path, folder: Path, say: OnStep) -> None:
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
     from transformers.integrations.gguf.reader import read_gguf_metadata
@@ -98,6 +96,13 @@ def _convert(file: Path, folder: Path, say: OnStep) -> list[str]:
 
     logging.set_verbosity_error()
     logging.disable_progress_bar()
+    described, _ = read_gguf_metadata(str(file))
+    kind, split = _way_of_splitting(described)
+    if kind == "gpt2" and split not in _KNOWN_SPLITS:
+        raise ServingError(
+            f"{file} splits text in a way that is not known here ('{split}'), so its tokens could "
+            "be others; use the model's safetensors"
+        )
     where = {"gguf_file": file.name, "local_files_only": True}
     say("unpacking the weights")
     packed, loading = AutoModelForCausalLM.from_pretrained(
@@ -130,8 +135,7 @@ def _convert(file: Path, folder: Path, say: OnStep) -> list[str]:
 
     say("saving the tokenizer")
     tokenizer = AutoTokenizer.from_pretrained(str(file.parent), **where)
-    described, _ = read_gguf_metadata(str(file))
-    notes = _mend_tokenizer(tokenizer, described)
+    _mend_tokenizer(tokenizer, described)
     tokenizer.model_max_length = plain.config.max_position_embeddings
     for name in ("is_local", "local_files_only"):
         tokenizer.init_kwargs.pop(name, None)
@@ -139,25 +143,22 @@ def _convert(file: Path, folder: Path, say: OnStep) -> list[str]:
     for saved in folder.iterdir():
         # Some are written readable by their owner alone; a server may run as another user.
         saved.chmod(0o644)
-    return notes
 
 
-def _mend_tokenizer(tokenizer: Any, described: dict[str, Any]) -> list[str]:
+def _way_of_splitting(described: dict[str, Any]) -> tuple[str | None, str]:
+    """What kind of tokenizer a GGUF has, and how text is split before its merges."""
+    return described.get("tokenizer.ggml.model"), described.get("tokenizer.ggml.pre", "default")
+
+
+def _mend_tokenizer(tokenizer: Any, described: dict[str, Any]) -> None:
     """Put back what transformers leaves out of a tokenizer that it reads from a GGUF."""
     from tokenizers import pre_tokenizers, processors
 
-    notes = []
-    kind = described.get("tokenizer.ggml.model")
-    split = described.get("tokenizer.ggml.pre", "default")
+    kind, split = _way_of_splitting(described)
     if kind == "gpt2" and split == "smollm":
         digits = pre_tokenizers.Digits(individual_digits=True)
         rest = pre_tokenizers.ByteLevel(add_prefix_space=False)
         tokenizer.backend_tokenizer.pre_tokenizer = pre_tokenizers.Sequence([digits, rest])
-    elif kind == "gpt2" and split not in _KNOWN_SPLITS:
-        notes.append(
-            f"Its way of splitting text ('{split}') is not known here; tokens may differ"
-            " from the original's."
-        )
     starts_with_bos = described.get(
         "tokenizer.ggml.add_bos_token", kind == "llama" or split in _LLAMA3_SPLITS
     )
@@ -171,9 +172,3 @@ def _mend_tokenizer(tokenizer: Any, described: dict[str, Any]) -> list[str]:
     template = described.get("tokenizer.chat_template")
     if template and not tokenizer.chat_template:
         tokenizer.chat_template = template
-    if not tokenizer.chat_template:
-        notes.append(
-            "It has no chat template: a base model, which continues text and does not follow"
-            " instructions."
-        )
-    return notes

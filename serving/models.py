@@ -9,10 +9,8 @@ size and time first, by SHA-256 where those differ.
 import os
 import re
 import shutil
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -38,14 +36,10 @@ class Model:
 
 
 class Source(BaseModel):
-    """Where a registered model came from: a `folder` that was added, or a `gguf` file.
-
-    Of a GGUF file it is the name, and its digest.
-    """
+    """Where a registered model came from: a folder, or a GGUF file's name and digest."""
 
     model_config = ConfigDict(frozen=True)
 
-    kind: str
     path: str
     sha256: str | None = None
 
@@ -55,9 +49,7 @@ class Manifest(BaseModel):
 
     Attributes:
         digest: As in `Model`.
-        created: UTC, ISO 8601.
         files: Of each deciding file, by its name in the folder.
-        notes: What a user of the model should know, one sentence each.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -65,9 +57,7 @@ class Manifest(BaseModel):
     name: str
     digest: str
     source: Source
-    created: str
     files: dict[str, FileRecord]
-    notes: tuple[str, ...] = ()
 
 
 def add(
@@ -128,7 +118,7 @@ def _linked(
     lies_there = link.is_dir() and not link.is_symlink()
     if (other and not replace) or (lies_there and link.resolve() != folder):
         raise _taken(link)
-    digest = _note(name, models_dir, Source(kind="folder", path=str(folder)), files)
+    digest = _note(name, models_dir, Source(path=str(folder)), files)
     if not lies_there:
         fresh = models_dir / f".{name}.link"
         fresh.unlink(missing_ok=True)
@@ -140,7 +130,7 @@ def _linked(
 def _unpacked(file: Path, name: str, models_dir: Path, on_step: gguf.OnStep) -> Model:
     """A folder made beside its final place and renamed: a killed import leaves no half of one."""
     target, partial = models_dir / name, models_dir / f".{name}.partial"
-    source = Source(kind="gguf", path=file.name, sha256=folders.sha256_of(file))
+    source = Source(path=file.name, sha256=folders.sha256_of(file))
     if os.path.lexists(target):
         known = read_manifest(name, models_dir)
         if known is None or known.source.sha256 != source.sha256:
@@ -150,12 +140,12 @@ def _unpacked(file: Path, name: str, models_dir: Path, on_step: gguf.OnStep) -> 
     shutil.rmtree(partial, ignore_errors=True)
     try:
         partial.mkdir()
-        notes = gguf.convert(file, partial, on_step)
+        gguf.convert(file, partial, on_step)
         on_step("computing digests")
         check_folder(partial)
         # The manifest comes first: without its folder it stands for nothing, and is
         # overwritten next time.
-        digest = _note(name, models_dir, source, fingerprint(partial), notes)
+        digest = _note(name, models_dir, source, fingerprint(partial))
         partial.rename(target)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
@@ -169,20 +159,10 @@ def _taken(place: Path) -> ServingError:
     )
 
 
-def _note(
-    name: str,
-    models_dir: Path,
-    source: Source,
-    files: dict[str, FileRecord],
-    notes: Sequence[str] = (),
-) -> str:
+def _note(name: str, models_dir: Path, source: Source, files: dict[str, FileRecord]) -> str:
     """Writes the manifest of a model that is registered now; gives the model's digest."""
     digest = digest_of(files)
-    created = datetime.now(UTC).isoformat(timespec="seconds")
-    content = Manifest(
-        name=name, digest=digest, source=source, created=created, files=files, notes=tuple(notes)
-    )
-    write_manifest(models_dir, content)
+    write_manifest(models_dir, Manifest(name=name, digest=digest, source=source, files=files))
     return digest
 
 

@@ -45,30 +45,31 @@ def cpu_precision() -> Precision:
     return Precision("float32", f"the processor has neither {' nor '.join(UNITS.values())}")
 
 
-def threads(wanted: str, *, replica: int = 0, replicas: int = 1) -> dict[str, str]:
+def threads(*, replica: int = 0, replicas: int = 1) -> dict[str, str]:
     """Variables that have a server on a CPU compute on its cores.
 
     On few cores the model computes within vLLM's engine process. In a process of its own it would
     take another 7 s to start, and the engine would spin on one of the cores while it waits.
 
     Args:
-        wanted: The cores, as vLLM takes them (`cpu_threads` of the engine's options); "auto": all,
-            or where they are few or shared those that are named to vLLM here.
         replica: Which one of several replicas computes on them, from 0 on.
-        replicas: How many there are.
+        replicas: How many there are. They share the cores, and one alone takes all, less one on
+            large machines.
     """
-    cores, bound = physical_cores(), wanted
-    if wanted == "auto" and (len(cores) <= FEW or replicas > 1):
-        share = ",".join(str(core) for core in cores[replica::replicas])
-        bound = share if len(cores) >= replicas else "nobind"
+    cores = physical_cores()
+    if len(cores) > FEW and replicas == 1:
+        return {"VLLM_CPU_OMP_THREADS_BIND": "auto"}
+    share = cores[replica::replicas]
+    if len(cores) < replicas:
+        return {"VLLM_CPU_OMP_THREADS_BIND": "nobind"}
+    bound = ",".join(map(str, share))
     variables = {"VLLM_CPU_OMP_THREADS_BIND": bound}
-    named = bound.split(",")
-    if len(named) > FEW or not all(core.isdigit() for core in named):
+    if len(share) > FEW:
         return variables
     return variables | {
         "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
         # vLLM sets these for a process of its own alone.
-        "OMP_NUM_THREADS": str(len(named)),
+        "OMP_NUM_THREADS": str(len(share)),
         "OMP_PLACES": f"{{{bound}}}",
         "OMP_PROC_BIND": "true",
         "GOMP_SPINCOUNT": SPINS,

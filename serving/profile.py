@@ -18,9 +18,6 @@ from serving.processor import cpu_precision
 
 _TUNING = r"^(VLLM|CUDA|NCCL|OMP|KMP|TORCH|PYTORCH|FLASHINFER|TRITON)_[A-Z0-9_]+$|^LD_PRELOAD$"
 
-Quantization = Literal[
-    "awq", "awq_marlin", "compressed-tensors", "fp8", "gptq", "gptq_marlin", "modelopt"
-]
 Role = Literal["generator", "judge"]
 """Roles that a served model can play."""
 
@@ -75,8 +72,6 @@ class EngineOptions(BaseModel):
         reasoning_parser: vLLM's name of how the model marks its reasoning, which is then kept out
             of its replies; None for models that do not reason, or where it is switched off.
         reasoning_tokens: Room for reasoning beside each reply of a model that always reasons.
-        cpu_threads: Cores to compute on, as "0-15" or "0,2,4". "auto" is one thread per physical
-            core, less one on large machines; "nobind" leaves it to the operating system.
         start_timeout_s: Seconds that a start may take.
         environment: Further tuning variables of vLLM, CUDA, NCCL or OpenMP for the server.
     """
@@ -93,7 +88,7 @@ class EngineOptions(BaseModel):
     gpu_memory_share: Annotated[float, Field(gt=0, le=1)] | None = None
     kv_cache_gib: Gib | None = None
     kv_cache_dtype: Literal["auto", "fp8"] = "auto"
-    quantization: Quantization | None = None
+    quantization: Annotated[str, Field(pattern=r"^[a-z0-9_-]+$")] | None = None
     prefix_caching: bool = True
     block_size: Literal[16, 32, 64, 128] | None = None
     prompt_embeds: bool = False
@@ -103,7 +98,6 @@ class EngineOptions(BaseModel):
     renderer_workers: Count | None = None
     reasoning_parser: Annotated[str, Field(pattern=r"^[a-z0-9_]+$")] | None = None
     reasoning_tokens: Count = 4096
-    cpu_threads: Annotated[str, Field(pattern=r"^(auto|nobind|\d[\d,\-|]*)$")] = "auto"
     start_timeout_s: Annotated[float, Field(gt=0)] = 600.0
     environment: dict[Annotated[str, Field(pattern=_TUNING)], str] = {}
 
@@ -160,7 +154,6 @@ class Profile(BaseModel):
         name: The file's name without ".toml" unless the file gives one.
         description: One line for people.
         device: "cpu", or "cuda" for NVIDIA GPUs.
-        gpus: GPUs that the machine must have.
         taggers: Where `roles` names no tagger: of these the first that is registered plays it.
         engines: Model name -> how its engine runs.
         local_gib: What the models of the other roles need on GPUs, in GiB: weights and working
@@ -174,7 +167,6 @@ class Profile(BaseModel):
     name: str
     description: str = ""
     device: Literal["cpu", "cuda"]
-    gpus: Annotated[int, Field(ge=0)] = 0
     taggers: tuple[str, ...] = ()
     roles: Roles
     engines: dict[str, EngineOptions]
@@ -184,8 +176,6 @@ class Profile(BaseModel):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if (self.device == "cuda") != (self.gpus > 0):
-            raise ValueError('\'gpus\' is at least 1 with device = "cuda" and 0 with "cpu"')
         for role, model in (("generator", self.roles.generator), ("judge", self.roles.judge)):
             if model not in self.engines:
                 raise ValueError(f"{role} '{model}': add a section [engines.\"{model}\"]")
@@ -193,12 +183,6 @@ class Profile(BaseModel):
         for model, options in self.engines.items():
             if model not in roles:
                 raise ValueError(f"engines.{model}: no role names this model; name it or remove it")
-            needed = options.tensor_parallel * options.least_replicas
-            if self.device == "cuda" and needed > self.gpus:
-                raise ValueError(
-                    f"engines.{model}: tensor_parallel x replicas is {needed} GPUs, the profile's "
-                    f"'gpus' says {self.gpus}"
-                )
             if (self.device == "cuda") != options.on_gpus:
                 raise ValueError(
                     f"engines.{model}: 'gpu_memory_gib' (the least that each GPU has) goes with "
@@ -207,6 +191,12 @@ class Profile(BaseModel):
             if self.device == "cpu" and options.replicas == "auto":
                 raise ValueError(f"engines.{model}: 'replicas' is a number on a CPU")
         return self
+
+    @property
+    def gpus(self) -> int:
+        """GPUs that a machine must have: those of the model that needs most; 0 on a CPU."""
+        needed = (one.tensor_parallel * one.least_replicas for one in self.engines.values())
+        return max(needed) if self.device == "cuda" else 0
 
     def engine(self, model: str) -> EngineOptions:
         """How the engine of a model runs. Raises ServingError for a model of no engine."""

@@ -1,4 +1,7 @@
-"""Starts, watches, restarts and stops vLLM's OpenAI-compatible server on this machine."""
+"""Starts, watches, restarts and stops vLLM's OpenAI-compatible server on this machine.
+
+Its log says what it does while it starts, and why it did not.
+"""
 
 import asyncio
 import contextlib
@@ -7,7 +10,7 @@ import secrets
 import socket
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,18 +19,17 @@ from serving.endpoint import Endpoint, answers
 from serving.errors import ServingError
 from serving.gpus import ORDER
 from serving.home import opened_to_append
-from serving.installed import engine_version
+from serving.installed import INSTALL_COMPILER, UPDATE_DRIVER, engine_version
 from serving.models import Model
 from serving.offline import server_environment
 from serving.placement import Seat
 from serving.processor import threads
 from serving.profile import EngineOptions
-from serving.startup import Progress, explain
 
 HOST = "127.0.0.1"
 FLOAT32_HEAD = '{"head_dtype": "float32"}'
 
-FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 30.0
+FIRST_PAUSE_S = 1.0
 """Before a crashed server is started again; doubled with every further quick failure."""
 
 QUICK_S, MOST_FAILURES = 120.0, 4
@@ -36,20 +38,88 @@ QUICK_S, MOST_FAILURES = 120.0, 4
 _GRACE_S = 8.0
 """Seconds between TERM and KILL: vLLM takes up to 5 to stop its engine."""
 
+_PREFIX = re.compile(
+    r"^(\(\S+ pid=\d+\) )?((INFO|WARNING|ERROR|DEBUG|CRITICAL) \d\d-\d\d [\d:]+ (\[[^\]]+\] ?)?)?"
+)
+_ERROR = re.compile(r"(^|[\s.:])(\w*(Error|Exception|Exit)|error):\s*\S|^Value error, ")
+# What pydantic adds behind its message.
+_DETAIL = re.compile(r" \[type=\w+, .*$")
+# Lines that say only that some other process failed.
+_ECHO = re.compile(
+    r"\d+ validation errors? for|Engine core initialization failed|See root cause above"
+    r"|failed to start|died unexpectedly|_log_traceback|leaked \w+ objects"
+    r"|WorkerProc initialization failed|Worker failed with error|resource_tracker"
+)
+
+STAGES = {
+    # Further API processes read it again, while the engine is already on its way.
+    r"^(?!\(ApiServer_).*Resolved architecture": "reading the model's configuration",
+    r"Initializing a V1 LLM engine": "starting the engine",
+    r"Starting to load model": "loading weights",
+    r"Loading safetensors checkpoint shards:\s+(\d+)%": "loading weights, {0} %",
+    r"Loading weights took": "weights are loaded",
+    r"Start compiling|Dynamo bytecode transform|Compiling a graph": "compiling",
+    r"Capturing CUDA graphs": "capturing CUDA graphs",
+    r"KV cache size": "warming up",
+    r"Starting vLLM server on": "opening the port",
+}
+"""Pattern in the log -> what a person reads; a group of the pattern goes into the text."""
+
+HINTS = {
+    r"CUDA out of memory|OutOfMemoryError|less than desired (GPU|CPU) memory utilization"
+    r"|No available memory for the cache blocks": (
+        "not enough GPU memory; stop other programs on the GPU, lower max_model_len or raise "
+        "gpu_memory_share in the profile, or use quantised weights"
+    ),
+    r"larger than the available KV cache|KV cache is needed": (
+        "the cache of keys and values is too small for max_model_len; lower max_model_len or "
+        "raise kv_cache_gib (CPU) or gpu_memory_share (GPU) in the profile"
+    ),
+    r"driver on your system is too old|CUDA driver version is insufficient": (
+        f"the NVIDIA driver is too old; {UPDATE_DRIVER}"
+    ),
+    r"Failed to find C compiler|Python\.h": INSTALL_COMPILER,
+    r"find nvcc|nvcc: not found|directory: '?\S*nvcc": (
+        "the CUDA compiler is missing, with which FlashInfer makes its kernels for this GPU; "
+        "install the toolkit of CUDA 13.0 and set CUDA_HOME"
+    ),
+    r"Available memory on node|Cannot allocate memory|can't allocate memory|MemoryError": (
+        "not enough memory; close other programs, or lower kv_cache_gib in the profile"
+    ),
+    r"is not supported for quantization|does not support float16": (
+        "vLLM does not compute with these weights in that number format; change dtype in the "
+        "profile, and for --strict use unquantised weights"
+    ),
+    r"Failed to infer device type|no CUDA-capable device|no NVIDIA driver": (
+        "the installed vLLM finds no device it can use; install contested[cpu] for CPU, or "
+        "contested[gpu] and the NVIDIA driver"
+    ),
+    r"No module named": (
+        "the installation of vLLM is incomplete; delete the environment and run "
+        "scripts/run_all.sh, which makes it anew"
+    ),
+}
+"""Pattern in the log -> remedy; case does not count, the first that matches does."""
+
+_OUT_OF_MEMORY_CODES = (-9, 137)
+# So many of the hints, the first ones, are sure enough to be looked for in the whole log.
+_CERTAIN = 5
+
 
 @dataclass(eq=False)
 class LocalServer:
     """One vLLM server that this process owns, on the loopback address and behind a random key.
 
-    Once started it is watched: if it crashes it is started again on the same port with the same
-    key. It ends with `stop()`, and also when this process dies in whatever way.
+    It is made in a running event loop. It ends when `run()` is cancelled, and also when this
+    process dies in whatever way.
 
     Attributes:
         log_path: File that the server's output is added to; its folder is made.
         port: Port to use; a free one if None.
-        environment: Variables for the server on top of `server_environment()`.
+        environment: Variables of its place on the machine; see `variables`.
         on_status: Called with a few words whenever the start reaches a new stage, and at a crash.
-        endpoint: Where it answers, from its start on.
+        ready: Done once it answers, or when its first start fails: then it raises what `run` does.
+        endpoint: Where it answers, once it is ready.
     """
 
     model: Model
@@ -58,122 +128,103 @@ class LocalServer:
     port: int | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     on_status: Callable[[str], None] = lambda _: None
+    ready: asyncio.Future[None] = field(default_factory=asyncio.Future)
     endpoint: Endpoint = field(init=False)
 
-    def __post_init__(self) -> None:
-        self._reserved: socket.socket | None = None
-        self._process: asyncio.subprocess.Process | None = None
-        self._watch: asyncio.Task[ServingError] | None = None
-        self._log_offset = 0
+    async def run(self) -> None:
+        """Starts the server, and again after each crash on the same port with the same key.
 
-    async def start(self) -> None:
-        """Starts the server and returns when it answers; a ServingError says why not."""
-        self._reserved = _reserve(self.port)
-        self.port = int(self._reserved.getsockname()[1])
-        url = f"http://{HOST}:{self.port}/v1"
-        self.endpoint = Endpoint(url, secrets.token_urlsafe(32), self.model.name)
+        Raises:
+            ServingError: It did not start, or failed too often in a row: says why.
+            OSError: The machine cannot start a process.
+        """
         try:
-            process = await self._launch(self.port)
-        except BaseException:
-            await self.stop()
+            with _reserved(self.port) as port:
+                url = f"http://{HOST}:{port}/v1"
+                self.endpoint = Endpoint(url, secrets.token_urlsafe(32), self.model.name)
+                await self._keep_running(port)
+        except Exception as error:
+            if not self.ready.done():
+                self.ready.set_exception(error)
             raise
-        self._watch = asyncio.create_task(self._keep_running(process, self.port))
 
-    async def stop(self) -> None:
-        """Stops the server and all its processes; does nothing if it does not run."""
-        if self._watch is not None:
-            self._watch.cancel()
-            await asyncio.wait([self._watch])
-        await self._end()
-        if self._reserved is not None:
-            self._reserved.close()
+    async def _keep_running(self, port: int) -> None:
+        failures = 0
+        while True:
+            try:
+                lived_s, reason = await self._run_once(port)
+            except (ServingError, OSError) as error:
+                if not self.ready.done():
+                    raise
+                lived_s, reason = 0.0, str(error)
+            failures = 1 if lived_s > QUICK_S else failures + 1
+            if failures >= MOST_FAILURES:
+                raise self._error(f"failed {failures} times in a row and is given up: {reason}")
+            pause = FIRST_PAUSE_S * 2 ** (failures - 1)
+            self.on_status(f"crashed, restarting in {pause:g} s")
+            await asyncio.sleep(pause)
 
-    async def until_given_up(self) -> ServingError:
-        """Returns why, once the server crashed too often to be started again."""
-        if self._watch is None:
-            raise self._error("is not started")
-        return await asyncio.shield(self._watch)
-
-    def _error(self, reason: str) -> ServingError:
-        return ServingError(f"the server of {self.model.name} {reason}")
-
-    async def _launch(self, port: int) -> asyncio.subprocess.Process:
-        """Starts the process under its guard and waits for the first answer."""
+    async def _run_once(self, port: int) -> tuple[float, str]:
+        """Runs the process under its guard to its end: how long it answered, and why it ended."""
         line = command(self.model, self.options, port)
         with opened_to_append(self.log_path) as log:
-            self._log_offset = log.tell()
+            begin = log.tell()
             # By path, isolated and without site: the guard starts in no time, whatever the working
             # directory and the environment hold.
-            self._process = await asyncio.create_subprocess_exec(
+            process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-ISs", guard.__file__, str(_GRACE_S)),
                 *line,
                 stdin=asyncio.subprocess.PIPE,
                 stdout=log,
                 stderr=asyncio.subprocess.STDOUT,
-                env={**variables(self.options, self.endpoint.key), **self.environment},
+                env=variables(self.options, self.endpoint.key, self.environment),
                 start_new_session=True,
             )
-        await self._until_healthy(self._process)
-        return self._process
+        try:
+            await self._until_healthy(process, begin)
+            if not self.ready.done():
+                self.ready.set_result(None)
+            since = time.monotonic()
+            code = await process.wait()
+            return time.monotonic() - since, explain(self.log_path, begin, code)
+        finally:
+            await _end(process)
 
-    async def _until_healthy(self, process: asyncio.subprocess.Process) -> None:
-        """Waits until the server takes our key and names our model."""
-        progress = Progress(self.log_path, self._log_offset)
+    async def _until_healthy(self, process: asyncio.subprocess.Process, begin: int) -> None:
+        """Waits until the server, whose log begins there, takes our key and names our model."""
+        progress = Progress(self.log_path, begin)
         self.on_status("starting")
         limit = self.options.start_timeout_s
         deadline = time.monotonic() + limit
         while True:
-            ready = await answers(self.endpoint)
+            healthy = await answers(self.endpoint)
             # After asking: what came before the answer is not left out.
             for stage in progress.news():
                 self.on_status(stage)
-            if ready:
+            if healthy:
                 self.on_status("ready")
                 return
             code = process.returncode
             if code is not None or time.monotonic() > deadline:
                 late = f"did not answer within {limit:g} s (start_timeout_s in the profile); "
-                said = explain(self.log_path, self._log_offset, code)
+                said = explain(self.log_path, begin, code)
                 raise self._error((late if code is None else "did not start: ") + said)
             await asyncio.sleep(0.2)
 
-    async def _keep_running(
-        self, process: asyncio.subprocess.Process | None, port: int
-    ) -> ServingError:
-        """Restarts the server after each crash; gives the reason once it failed too often."""
-        failures, reason, code = 0, "", 0
-        while True:
-            if process is not None:
-                healthy_since = time.monotonic()
-                code = await process.wait()
-                if time.monotonic() - healthy_since > QUICK_S:
-                    failures = 0
-                reason = explain(self.log_path, self._log_offset, code)
-            failures += 1
-            if failures >= MOST_FAILURES:
-                return self._error(f"failed {failures} times in a row and is given up: {reason}")
-            pause = min(FIRST_PAUSE_S * 2 ** (failures - 1), LONGEST_PAUSE_S)
-            self.on_status(f"crashed (exit code {code}), restarting in {pause:g} s")
-            await asyncio.sleep(pause)
-            try:
-                process = await self._launch(port)
-            except (ServingError, OSError) as error:
-                await self._end()
-                process, reason = None, str(error)
+    def _error(self, reason: str) -> ServingError:
+        return ServingError(f"the server of {self.model.name} {reason}")
 
-    async def _end(self) -> None:
-        """Ends the process tree; the guard does the work."""
-        process, self._process = self._process, None
-        if process is None:
-            return
-        if process.stdin is not None:
-            process.stdin.close()
-        try:
-            await asyncio.wait_for(asyncio.shield(process.wait()), _GRACE_S + 12)
-        except TimeoutError:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Ends the process tree; the guard does the work."""
+    if process.stdin is not None:
+        process.stdin.close()
+    try:
+        await asyncio.wait_for(asyncio.shield(process.wait()), _GRACE_S + 12)
+    except TimeoutError:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
 
 
 ON_GPUS: Mapping[str, str] = {
@@ -186,16 +237,22 @@ ON_GPUS: Mapping[str, str] = {
 """Set in servers on GPUs, unless the profile's `environment` says otherwise."""
 
 
-def variables(options: EngineOptions, key: str) -> dict[str, str]:
-    """The environment of a model's server: nothing that leads elsewhere, its key and its tuning."""
+def variables(
+    options: EngineOptions, key: str, place: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """The environment of a model's server: nothing that leads elsewhere, its key and its tuning.
+
+    Variables of its place on the machine win over those, and the profile's `environment` over all.
+    """
     return server_environment() | {
         "VLLM_API_KEY": key,
-        **(ON_GPUS if options.on_gpus else threads(options.cpu_threads)),
+        **(ON_GPUS if options.on_gpus else threads()),
         # Even eager vLLM compiles a function of its sampler at the first label request, which
         # takes 15 s on a small CPU and needs a C++ compiler.
         **({"TORCH_COMPILE_DISABLE": "1"} if options.enforce_eager else {}),
         **({"VLLM_BATCH_INVARIANT": "1"} if options.batch_invariant else {}),
         "VLLM_ENGINE_READY_TIMEOUT_S": str(int(options.start_timeout_s) + 1),
+        **(place or {}),
         **options.environment,
     }
 
@@ -279,7 +336,7 @@ def _dated_template(folder: Path) -> str | None:
     return dated if dated != source else None
 
 
-async def start_all(
+def replicas(
     model: Model,
     options: EngineOptions,
     log_dir: Path,
@@ -288,7 +345,7 @@ async def start_all(
     port: int | None = None,
     on_status: Callable[[str], None] = lambda _: None,
 ) -> list[LocalServer]:
-    """Starts all replicas of a model at the same time, each on its share of the machine.
+    """The servers of a model, each on its share of the machine, before they start.
 
     Args:
         model: What to serve.
@@ -297,9 +354,6 @@ async def start_all(
         log_dir: Folder of the logs, one `MODEL.log` or `MODEL-N.log` each.
         port: Port of the first; the others count up from it. Free ones if None.
         on_status: As in `LocalServer`.
-
-    Raises:
-        ServingError: One of them did not start; the others are stopped.
     """
     stem = re.sub(r"[^\w.-]", "-", model.name)
     servers = []
@@ -309,8 +363,7 @@ async def start_all(
             place = options.model_copy(update={"gpu_memory_share": seats[n].share})
             environment = {"CUDA_VISIBLE_DEVICES": ",".join(seats[n].gpus)}
         else:
-            place = options
-            environment = threads(options.cpu_threads, replica=n, replicas=count)
+            place, environment = options, threads(replica=n, replicas=count)
         suffix = f"-{n + 1}" if count > 1 else ""
         servers.append(
             LocalServer(
@@ -322,30 +375,87 @@ async def start_all(
                 on_status=lambda text, name=f"{model.name}{suffix}": on_status(f"{name}: {text}"),  # type: ignore[misc]
             )
         )
-    try:
-        async with asyncio.TaskGroup() as starts:
-            for server in servers:
-                starts.create_task(server.start())
-    except BaseException as error:
-        await asyncio.gather(*(server.stop() for server in servers))
-        raise error.exceptions[0] if isinstance(error, BaseExceptionGroup) else error from None
     return servers
 
 
-def _reserve(port: int | None) -> socket.socket:
+@contextlib.contextmanager
+def _reserved(port: int | None) -> Iterator[int]:
     """Binds a port without listening, so that nobody else is given it while the server is away.
 
     The server can bind it all the same, as both allow the reuse of an address that no one listens
     on.
     """
-    reserved = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as held:
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            held.bind((HOST, port or 0))
+        except OSError as error:
+            raise ServingError(
+                f"port {port} on {HOST} cannot be used ({error.strerror}); choose another with "
+                "--port, or leave --port out"
+            ) from error
+        yield int(held.getsockname()[1])
+
+
+class Progress:
+    """Follows a log that is being written, from a byte offset on, stage by stage."""
+
+    def __init__(self, path: Path, offset: int) -> None:
+        self._path = path
+        self._offset = offset
+        self._last = ""
+
+    def news(self) -> Iterator[str]:
+        """Yields each stage reached since the last call, without repeating one."""
+        whole = _from(self._path, self._offset).rpartition(b"\n")[0]
+        self._offset += len(whole)
+        for line in whole.decode(errors="replace").splitlines():
+            stage = next(
+                (
+                    text.format(*match.groups())
+                    for pattern, text in STAGES.items()
+                    if (match := re.search(pattern, line))
+                ),
+                self._last,
+            )
+            if stage != self._last:
+                self._last = stage
+                yield stage
+
+
+def explain(path: Path, offset: int, code: int | None) -> str:
+    """Why a start failed: the remedy, then the log's lines that matter, in one line.
+
+    The start begins at a byte offset of the log; its exit code is None if the server still runs.
+    """
+    text = _from(path, offset).decode(errors="replace")
+    lines = _that_matter(text)
+    hint = _hint("\n".join(lines), HINTS) or _hint(text, list(HINTS)[:_CERTAIN])
+    if hint is None and code in _OUT_OF_MEMORY_CODES:
+        hint = "it was killed, most likely for want of memory; close other programs"
+    said = f"the log says: {' | '.join(lines)}" if lines else None
+    return "; ".join(filter(None, [hint, said, f"whole log: {path}"]))
+
+
+def _from(path: Path, offset: int) -> bytes:
+    """What a log holds from a byte on; nothing where it cannot be read."""
     try:
-        reserved.bind((HOST, port or 0))
-    except OSError as error:
-        reserved.close()
-        raise ServingError(
-            f"port {port} on {HOST} cannot be used ({error.strerror}); choose another with --port, "
-            "or leave --port out"
-        ) from error
-    return reserved
+        with path.open("rb") as log:
+            log.seek(offset)
+            return log.read()
+    except OSError:
+        return b""
+
+
+def _hint(text: str, patterns: Iterable[str]) -> str | None:
+    hints = (HINTS[pattern] for pattern in patterns if re.search(pattern, text, re.IGNORECASE))
+    return next(hints, None)
+
+
+def _that_matter(text: str, most: int = 3, width: int = 300) -> list[str]:
+    """The first error lines of a log without repetitions, or its last lines if it has none."""
+    plain = [_DETAIL.sub("", _PREFIX.sub("", line, count=1)).strip() for line in text.splitlines()]
+    plain = [line for line in plain if line]
+    errors = [line for line in plain if _ERROR.search(line) and not _ECHO.search(line)]
+    chosen = list(dict.fromkeys(errors))[:most] or plain[-most:]
+    return [line if len(line) <= width else line[: width - 1] + "…" for line in chosen]

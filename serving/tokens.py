@@ -4,7 +4,6 @@ The counts are those of the server: the same template rendered by the same rules
 tokenizer file.
 """
 
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -77,7 +76,7 @@ class ChatTokenizer:
     @cached_property
     def always_reasons(self) -> bool:
         """Whether the model reasons before every reply, by what its prompts look like."""
-        return templates.reasons(self.prompt([{"role": "user", "content": "?"}]))
+        return templates.reasons(self.render([{"role": "user", "content": "?"}]))
 
     @cached_property
     def _special(self) -> tuple[re.Pattern[str], ...]:
@@ -86,7 +85,7 @@ class ChatTokenizer:
         return _patterns([*names, ENGINES_OWN])
 
     def render(self, messages: Sequence[Message]) -> str:
-        """The prompt text that the chat template makes; some templates refuse system turns."""
+        """The prompt that the chat template makes. ServingError if it refuses the messages."""
         return templates.rendered(
             self.template,
             {
@@ -99,52 +98,50 @@ class ChatTokenizer:
             },
         )
 
-    def prompt(self, messages: Sequence[Message]) -> str:
-        """The text of `render`, for counting, mostly without the template.
-
-        What templates write around texts depends on the roles alone; that is asked for once. One
-        that looks into a text is not seen to do so: the server has the last word.
-        """
-        roles = tuple(message["role"] for message in messages)
-        if roles not in self._around:
-            self._around[roles] = self._written_around(roles)
-        if (parts := self._around[roles]) is None:
-            return self.render(messages)
-        texts = [message["content"] for message in messages]
-        told = zip(texts, parts[1::3], parts[3::3], strict=True)
-        return parts[0] + "".join(
-            (text if whole else text.strip()) + after for text, whole, after in told
-        )
-
-    @cached_property
-    def _around(self) -> dict[tuple[str, ...], list[str] | None]:
-        return {}
-
-    def _written_around(self, roles: Sequence[str]) -> list[str] | None:
-        """What is written before turns, and then of each three strings; None if a text changes.
-
-        A space, if spaces around its text are kept; its place; what is written behind it.
-        """
-        marks = [f"\u2003\ue000{place}\ue001\u2003" for place in range(len(roles))]
-        made = self.render(
-            [{"role": role, "content": mark} for role, mark in zip(roles, marks, strict=True)]
-        )
-        parts = re.split("(\u2003?)\ue000(\\d+)\ue001\u2003?", made)
-        return parts if parts[2::3] == [str(place) for place in range(len(roles))] else None
-
     def count(self, messages: Sequence[Message], room: int = 0) -> int:
         """Number of prompt tokens of a chat request; an equal beginning is counted once.
 
         It may be a higher number if even that is within the room.
         """
-        prompt = self.prompt(messages)
-        most = self.pieces.at_most(prompt)
-        return int(most) if most <= room else self.pieces.count(prompt)
+        prompt, known = self.render(messages), self._known
+        parts = list(pieces(prompt)) if self.pieces_add_up else [prompt]
+        counts = {part: count for part in parts if (count := known.get(part))}
+        most = sum(counts.get(part) or most_tokens(part) for part in parts)
+        if self.pieces_add_up and most <= room:
+            return most
+        new = [part for part in dict.fromkeys(parts) if part not in counts]
+        encodings = self.tokenizer.encode_batch_fast(new, add_special_tokens=False)
+        counts |= {part: len(found) for part, found in zip(new, encodings, strict=True)}
+        if len(known) > KEPT:
+            known.clear()
+        known.update(counts)
+        return sum(counts[part] for part in parts)
 
     @cached_property
-    def pieces(self) -> "Pieces":
-        """Counts texts."""
-        return Pieces(self.tokenizer)
+    def _known(self) -> dict[str, int]:
+        """Tokens of pieces that were counted; threads may share it."""
+        return {}
+
+    @cached_property
+    def pieces_add_up(self) -> bool:
+        """Whether the tokens of a text are those of its pieces.
+
+        They are in byte-pair encoding if no token reaches over the end of a piece and none is added
+        at the beginning of a text: so in Llama 3, Qwen, Gemma and SmolLM, not in Llama 2.
+        """
+        if type(self.tokenizer.model).__name__ != "BPE":
+            return False
+        decoder = self.tokenizer.decoder
+        for token in self.tokenizer.get_vocab(with_added_tokens=True):
+            # White space as byte-level and SentencePiece vocabularies write it, and plain.
+            if any(token.find(space, 1) > 0 for space in "ĠĊ▁ \n"):
+                plain = decoder.decode(["a", token])[1:] if decoder is not None else token
+                if INSIDE.search(plain) or INSIDE.search(token):
+                    return False
+        return all(
+            self.encode(one + other) == self.encode(one) + self.encode(other)
+            for one, other in (("The river", " is long."), ("The river", "\nIt is long."))
+        )
 
     def encode(self, text: str) -> list[int]:
         """Token ids of plain text, without special tokens around it."""
@@ -223,58 +220,6 @@ def _broken(text: str, patterns: Iterable[re.Pattern[str]]) -> str:
     return text
 
 
-class Pieces:
-    """Token counts of the texts that a tokenizer is asked for. Threads may share it."""
-
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        self._tokenizer = tokenizer
-        self._known: dict[str, int] = {}
-
-    def count(self, text: str) -> int:
-        """Number of tokens of a text, without special tokens around it."""
-        if not self.add_up:
-            return len(self._tokenizer.encode_batch_fast([text], add_special_tokens=False)[0])
-        parts, known = list(pieces(text)), self._known
-        new = [part for part in dict.fromkeys(parts) if part not in known]
-        encodings = self._tokenizer.encode_batch_fast(new, add_special_tokens=False)
-        counts = {part: len(encoding) for part, encoding in zip(new, encodings, strict=True)}
-        if len(known) + len(counts) > KEPT:
-            self._known = {}  # another thread may be reading the old ones
-        self._known.update(counts)
-        return sum(counts[part] if part in counts else known[part] for part in parts)
-
-    def at_most(self, text: str) -> float:
-        """A number that `count` does not exceed, without counting."""
-        if not self.add_up:
-            return math.inf
-        known = self._known
-        return sum(known[part] if part in known else _most_tokens(part) for part in pieces(text))
-
-    @cached_property
-    def add_up(self) -> bool:
-        """Whether the tokens of a text are those of its pieces.
-
-        They are in byte-pair encoding if no token reaches over the end of a piece and none is added
-        at the beginning of a text: so in Llama 3, Qwen, Gemma and SmolLM, not in Llama 2.
-        """
-        if type(self._tokenizer.model).__name__ != "BPE":
-            return False
-        decoder = self._tokenizer.decoder
-        for token in self._tokenizer.get_vocab(with_added_tokens=True):
-            # White space as byte-level and SentencePiece vocabularies write it, and plain.
-            if any(token.find(space, 1) > 0 for space in "ĠĊ▁ \n"):
-                plain = decoder.decode(["a", token])[1:] if decoder is not None else token
-                if INSIDE.search(plain) or INSIDE.search(token):
-                    return False
-        return all(
-            self._encode(one + other) == self._encode(one) + self._encode(other)
-            for one, other in (("The river", " is long."), ("The river", "\nIt is long."))
-        )
-
-    def _encode(self, text: str) -> list[int]:
-        return list(self._tokenizer.encode(text, add_special_tokens=False).ids)
-
-
 def pieces(text: str) -> Iterator[str]:
     """The parts of a text, in order; texts that begin alike have their first parts in common."""
     start = 0
@@ -284,7 +229,7 @@ def pieces(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-def _most_tokens(text: str) -> int:
-    """More tokens than a text can have."""
+def most_tokens(text: str) -> int:
+    """A number of tokens that the text cannot exceed, without counting."""
     beyond_ascii = 0 if text.isascii() else len(text.encode("utf-8", "replace")) - len(text)
     return len(text) + (MOST_BYTES - 1) * beyond_ascii

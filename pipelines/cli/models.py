@@ -166,8 +166,6 @@ def add(
 
             model = add_to(path, on_step=on_step)
     print(f"{model.name} is registered: {model.path}, digest {model.digest[:12]}")
-    for note in models.manifest(model.name, where).notes:
-        print(f"Note on {model.name}: {note}")
 
 
 def _models_dir(chosen: Path | None) -> Path:

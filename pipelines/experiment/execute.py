@@ -35,9 +35,8 @@ from pipelines.preset import switched
 from pipelines.runs.folder import ResultLog, RunFolder
 from pipelines.runs.provenance import finished, provenance
 from pipelines.runs.runner import IN_FLIGHT, run_examples, unlimited
-from serving.backend import OnDemand
 from serving.client import Client
-from serving.connect import Source, connect
+from serving.connect import OnDemand, Source, connect
 
 Placing = Callable[[Work[Any, Any], RunModels], Work[Any, Any]]
 """Has a work done elsewhere: the same, but for `each` and `places`."""

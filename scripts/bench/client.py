@@ -32,10 +32,9 @@ from pipelines.errors import InputError
 from pipelines.judge.model import REPLY_TOKENS, RelationReply
 from pipelines.madam_rag.data import SAMPLES, read
 from serving import models
-from serving.backend import Backend
 from serving.cache import CompletionCache
 from serving.calls import Sampling, ServedIdentity
-from serving.client import Client
+from serving.client import Backend, Client
 from serving.endpoint import Endpoint
 from serving.home import default_models_dir
 from serving.templates import TEMPLATE_ARGUMENTS

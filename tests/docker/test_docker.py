@@ -230,7 +230,7 @@ def test_a_server_on_gpus_takes_the_seats_that_it_is_given(
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     profile = tmp_path / "lab.toml"
     profile.write_text(
-        'device = "cuda"\ngpus = 2\n[roles]\ngenerator = "m"\njudge = "m"\n'
+        'device = "cuda"\n[roles]\ngenerator = "m"\njudge = "m"\n'
         "[engines.m]\nreplicas = 2\ngpu_memory_gib = 18\n"
     )
     write_model(tmp_path / "m")

@@ -19,7 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from commands import Outcome
 from shown import ASSIGNMENTS, PAGES, ROOT, Case, cases, write_files, write_model
@@ -277,7 +277,7 @@ def until_interrupted(words: list[str], begin: tuple[str, ...]) -> int:
 def label_first(address: str) -> None:
     """Label the first item of the page of `contested annotate`."""
     host, _, _ = address.partition("/?")
-    with httpx.Client(base_url=host, headers={"Origin": host}, follow_redirects=True) as client:
+    with httpx2.Client(base_url=host, headers={"Origin": host}, follow_redirects=True) as client:
         client.get(address).raise_for_status()
         (label, _), *_ = client.get("/contents").json()["labels"]
         client.post("/label", json={"item": 0, "label": label}).raise_for_status()

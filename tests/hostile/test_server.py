@@ -31,10 +31,9 @@ from hostile.server import (
 
 from pipelines.report.texts import visible
 from serving import endpoint
-from serving.backend import Backend
 from serving.cache import CompletionCache
 from serving.calls import Sampling, ServedIdentity
-from serving.client import Client
+from serving.client import Backend, Client
 from serving.endpoint import Endpoint, ask_endpoint
 from serving.errors import RequestError, ServingError
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-import httpx
+import httpx2
 import pytest
 from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
@@ -126,7 +126,7 @@ def test_without_a_key_no_server_begins(value: str | None, monkeypatch: pytest.M
 def test_vllm_itself_is_behind_the_key(running_server: State) -> None:
     (endpoint,) = running_server.endpoints
     root = endpoint.url.removesuffix("/v1")
-    with httpx.Client(trust_env=False, timeout=60) as client:
+    with httpx2.Client(trust_env=False, timeout=60) as client:
         statuses = {
             asked: client.request(asked.split()[0], root + asked.split()[1]).status_code
             for asked in GUARDED

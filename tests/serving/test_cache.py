@@ -121,9 +121,3 @@ def test_a_damaged_file_is_set_aside_with_a_message(
     assert "set aside" in capsys.readouterr().err
     (aside,) = tmp_path.glob("c.sqlite.damaged-*")
     assert aside.read_bytes() == bytes(content)
-
-
-def test_a_folder_that_cannot_be_written_is_one_clear_error(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("not a folder")
-    with pytest.raises(ServingError, match=r"cannot be opened for writing .* --cache"):
-        CompletionCache(tmp_path / "file" / "c.sqlite")

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from serving.choice import Choice, label_shares
+from serving.calls import Choice
+from serving.client import label_shares
 
 Tree = Mapping[tuple[int, ...], Mapping[int, float]]
 

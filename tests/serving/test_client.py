@@ -1,7 +1,6 @@
 """The client against a scripted endpoint: cache, retries, labels, limits."""
 
 import asyncio
-import json
 import random
 import resource
 from collections import defaultdict
@@ -20,10 +19,9 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import WhitespaceSplit
 
 from serving import endpoint as module
-from serving.backend import Backend
 from serving.cache import CompletionCache
-from serving.calls import Completion, Sampling, ServedIdentity
-from serving.client import Client
+from serving.calls import Sampling, ServedIdentity
+from serving.client import Backend, Client
 from serving.endpoint import Endpoint, Line, least_loaded
 from serving.errors import RequestError, ServingError
 from serving.models import Model
@@ -35,26 +33,35 @@ def turn(content: object) -> list[dict[str, str]]:
 
 
 ASK = turn("What is it?")
-TURNS = "{% for each in messages %}{{ each.content }}{% endfor %}"
+TURNS = "{% for turn in messages %}{{ turn.content }}{% endfor %}"
 
 
 @asynccontextmanager
 async def client_of(
-    *servers: Scripted, cache: Path, concurrency: int = 8, repeat: int = 0, key: str = KEY
+    *servers: Scripted,
+    cache: Path,
+    key: str = KEY,
+    tokenizer: ChatTokenizer | None = None,
+    context: int | None = None,
+    repeat: int = 0,
+    **how: int,
 ) -> AsyncIterator[Client]:
-    endpoints = [Endpoint(server.url, key, MODEL) for server in servers]
+    backend = Backend([Endpoint(server.url, key, MODEL) for server in servers])
+    identity = ServedIdentity(MODEL, "digest", "scripted engine", context)
     with CompletionCache(cache) as store:
-        client = Client(
-            ServedIdentity(MODEL, "digest", "scripted engine", None),
-            None,
-            store,
-            Backend(endpoints),
-            concurrency=concurrency,
-        )
+        client = Client(identity, tokenizer, store, backend, **how)
         try:
             yield client.repeated(repeat)
         finally:
             await client.close()
+
+
+def by_words() -> ChatTokenizer:
+    """A token per word; `<end>` is a special one."""
+    tokenizer = Tokenizer(WordLevel({"?": 0, "yes": 1, "no": 2, "<end>": 3}, unk_token="?"))
+    tokenizer.pre_tokenizer = WhitespaceSplit()
+    tokenizer.add_special_tokens(["<end>"])
+    return ChatTokenizer(tokenizer, TURNS, {})
 
 
 @pytest.fixture
@@ -252,19 +259,6 @@ def lines_to(replicas: int) -> list[Line]:
     return [Line(Endpoint(f"http://127.0.0.1:{1 + port}/v1", "k", "m")) for port in range(replicas)]
 
 
-@pytest.mark.parametrize(("elsewhere", "lead"), [(0, 8), (20, 13), (100, 66)])
-def test_a_busy_replica_passes_its_documents_on(elsewhere: int, lead: int) -> None:
-    """More than half a share ahead, (100 + 166) / 2 / 2 = 66.5, and more than eight."""
-    lines = lines_to(2)
-    own = least_loaded(lines, "document")
-    (other,) = set(lines) - {own}
-    other.in_flight, own.in_flight = elsewhere, elsewhere + lead
-    assert least_loaded(lines, "document") is own
-    assert least_loaded(lines, "") is other
-    own.in_flight += 1
-    assert least_loaded(lines, "document") is other
-
-
 def test_documents_stay_together_and_replicas_busy_with_a_thousand_in_flight() -> None:
     """Simulated: 20 claims to a document, 1,024 in flight, replicas that are equally fast."""
     lines, draw, served = lines_to(8), random.Random(0), defaultdict(set)
@@ -279,16 +273,6 @@ def test_documents_stay_together_and_replicas_busy_with_a_thousand_in_flight() -
         served[number // 20].add(line.endpoint.url)
     assert fmean(map(len, served.values())) < 1.6, "4.6 with a lead of eight"
     assert idle == 0
-
-
-async def test_the_key_travels_in_the_header_and_nowhere_else(
-    endpoint: Scripted, cache: Path
-) -> None:
-    endpoint.reply = lambda _: "ok"
-    async with client_of(endpoint, cache=cache) as client:
-        await client.chat(ASK, Sampling(4))
-    assert KEY not in json.dumps(endpoint.requests)
-    assert KEY.encode() not in cache.read_bytes()
 
 
 async def test_a_dead_server_is_left_for_one_that_answers(cache: Path) -> None:
@@ -318,19 +302,6 @@ async def test_a_server_that_wants_no_key_gets_none(cache: Path) -> None:
             await client.choose(ASK, ["SUPPORTS", "CONTRADICTS", "IRRELEVANT"])
 
 
-@asynccontextmanager
-async def reasoner(endpoint: Scripted, cache: Path, tokens: int) -> AsyncIterator[Client]:
-    identity = ServedIdentity(MODEL, "digest", "scripted engine", 1000)
-    tokenizer = ChatTokenizer(Tokenizer(WordLevel({"?": 0}, unk_token="?")), TURNS, {})
-    with CompletionCache(cache) as store:
-        backend = Backend([Endpoint(endpoint.url, KEY, MODEL)])
-        client = Client(identity, tokenizer, store, backend, reasoning_tokens=tokens)
-        try:
-            yield client
-        finally:
-            await client.close()
-
-
 async def test_a_model_that_always_reasons_has_room_for_it_and_chooses_nothing(
     endpoint: Scripted, cache: Path
 ) -> None:
@@ -338,29 +309,15 @@ async def test_a_model_that_always_reasons_has_room_for_it_and_chooses_nothing(
         answer: bool
 
     endpoint.reply = lambda _: '{"answer": true}'
-    async with reasoner(endpoint, cache, 600) as client:
+    async with client_of(
+        endpoint, cache=cache, tokenizer=by_words(), context=1000, reasoning_tokens=600
+    ) as client:
         assert (await client.structured(ASK, Reply, Sampling(20))).value == Reply(answer=True)
         assert endpoint.requests[-1]["max_tokens"] == 620
         with pytest.raises(ServingError, match=r"reasons before it answers.*--evidence json"):
             await client.choose(ASK, ["YES", "NO"])
         assert client.prompt_room(401) == -1
     assert len(endpoint.requests) == 1
-
-
-def test_reasoning_is_no_part_of_a_reply_and_its_tokens_count() -> None:
-    def reply(content: str | None, finish: str) -> Completion:
-        message = {"role": "assistant", "content": content, "reasoning": "Hm, let me see."}
-        body = {
-            **{"id": "1", "object": "chat.completion", "created": 0, "model": MODEL},
-            "choices": [{"index": 0, "message": message, "finish_reason": finish}],
-            "usage": {"prompt_tokens": 3, "completion_tokens": 40, "total_tokens": 43},
-        }
-        return Completion(**module._told(body))
-
-    found = reply("Yes.", "stop")
-    assert (found.text, found.completion_tokens, found.finished) == ("Yes.", 40, True)
-    cut = reply(None, "length")
-    assert (cut.text, cut.finished) == ("", False)
 
 
 def test_each_request_may_have_a_socket(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -381,17 +338,6 @@ async def test_waiting_in_a_queue_is_no_part_of_patience(
     assert client.usage.retries == 1
 
 
-async def test_a_silent_server_is_left(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "STALL_S", 0.3)
-    silent = Scripted(delay_s=20)
-    with silent, Scripted(reply=lambda _: "from the other") as well:
-        async with client_of(silent, well, cache=cache) as client:
-            for number in range(8):
-                reply = await client.chat(turn(number), Sampling(9), affinity=f"{number}")
-                assert reply.text == "from the other"
-            assert client.usage.retries == len(silent.requests) > 0
-
-
 async def test_a_proxy_of_the_environment_is_not_asked(
     client: Client, endpoint: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -408,28 +354,19 @@ async def test_half_a_surrogate_pair_is_one_clear_error(client: Client) -> None:
         await client.chat(turn("a\ud800b"), Sampling(4))
 
 
-@pytest_asyncio.fixture
-async def small(endpoint: Scripted, smollm2: Model, cache: Path) -> AsyncIterator[Client]:
-    """A client whose model has a context of 300 tokens, and its tokenizer."""
-    identity = ServedIdentity(MODEL, "digest", "scripted engine", 300)
-    backend = Backend([Endpoint(endpoint.url, KEY, MODEL)])
-    with CompletionCache(cache) as store:
-        client = Client(identity, ChatTokenizer.from_folder(smollm2.path), store, backend)
-        yield client
-        await client.close()
-
-
 async def test_a_prompt_is_refused_from_the_first_token_too_many(
-    small: Client, endpoint: Scripted
+    endpoint: Scripted, smollm2: Model, cache: Path
 ) -> None:
     endpoint.reply = lambda _: "ok"
     # Bytes are more than the room in both, so tokens have to be counted.
     prompt = turn("The river is long. " * 50)
-    tokens = small.count(prompt)
-    room = 300 - tokens
-    await small.chat(prompt, Sampling(room))
-    with pytest.raises(RequestError) as refused:
-        await small.chat(prompt, Sampling(room + 1))
+    tokenizer = ChatTokenizer.from_folder(smollm2.path)
+    async with client_of(endpoint, cache=cache, tokenizer=tokenizer, context=300) as small:
+        tokens = small.count(prompt)
+        room = 300 - tokens
+        await small.chat(prompt, Sampling(room))
+        with pytest.raises(RequestError) as refused:
+            await small.chat(prompt, Sampling(room + 1))
     assert str(refused.value).startswith(
         f"a prompt of {tokens} tokens and {room + 1} for the reply do not fit the context of "
         "scripted (300 tokens)"
@@ -440,49 +377,24 @@ async def test_a_prompt_is_refused_from_the_first_token_too_many(
 # --- how likely a text is ----------------------------------------------------------------------
 
 
-@asynccontextmanager
-async def weigher(endpoint: Scripted, cache: Path, context: int = 9) -> AsyncIterator[Client]:
-    """A client whose model has a token per word; `<end>` is a special one."""
-    tokenizer = Tokenizer(WordLevel({"?": 0, "yes": 1, "no": 2, "<end>": 3}, unk_token="?"))
-    tokenizer.pre_tokenizer = WhitespaceSplit()
-    tokenizer.add_special_tokens(["<end>"])
-    identity = ServedIdentity(MODEL, "digest", "scripted engine", context)
-    with CompletionCache(cache) as store:
-        backend = Backend([Endpoint(endpoint.url, KEY, MODEL)])
-        client = Client(identity, ChatTokenizer(tokenizer, TURNS, {}), store, backend)
-        try:
-            yield client
-        finally:
-            await client.close()
-
-
 async def test_a_text_is_weighed_token_by_token_once(endpoint: Scripted, cache: Path) -> None:
     endpoint.likelihood = lambda ids: [-float(place) for place in range(1, len(ids))]
-    async with weigher(endpoint, cache) as client:
+    async with client_of(endpoint, cache=cache, tokenizer=by_words(), context=9) as client:
         found = await client.log_probabilities("is it", "yes  no")
     # Of the tokens [is, it, yes, no] those at 2 and 3 are asked for.
     assert list(found.logprobs) == [-2, -3]
     assert found.offsets == ((0, 3), (5, 7))
     (request,) = endpoint.requests
     assert (request["prompt"], request["prompt_logprobs"]) == ([0, 0, 1, 2], 0)
-    async with weigher(endpoint, cache) as client:
+    async with client_of(endpoint, cache=cache, tokenizer=by_words(), context=9) as client:
         assert await client.log_probabilities("is it", "yes  no") == found
         assert client.usage.saved_calls == len(endpoint.requests) == 1
-
-
-async def test_a_special_token_in_a_text_that_is_weighed_is_text(
-    endpoint: Scripted, cache: Path
-) -> None:
-    async with weigher(endpoint, cache) as client:
-        await client.log_probabilities("is it", "yes <end>")
-    assert endpoint.requests[0]["prompt"] == [0, 0, 1, 3], "a word that is in the vocabulary"
-    async with weigher(endpoint, cache) as client:
         await client.log_probabilities("is it", "yes<end>")
-    assert endpoint.requests[1]["prompt"] == [0, 0, 0], "one word, which no end parts"
+    assert endpoint.requests[1]["prompt"] == [0, 0, 0], "a special token in it is plain text"
 
 
 async def test_what_cannot_be_weighed_is_said(endpoint: Scripted, cache: Path) -> None:
-    async with weigher(endpoint, cache, context=4) as client:
+    async with client_of(endpoint, cache=cache, tokenizer=by_words(), context=4) as client:
         for prompt, text, which in (("", "a", "prompt"), ("a", " ", "text")):
             with pytest.raises(RequestError, match=f"the {which} has no tokens"):
                 await client.log_probabilities(prompt, text)
@@ -513,15 +425,13 @@ MARKERS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("marker", MARKERS)
+@pytest.mark.parametrize("tokenizer", [None, by_words()], ids=["far", "here"])
 async def test_no_text_holds_a_role_marker_of_any_family(
-    marker: str, endpoint: Scripted, cache: Path
+    tokenizer: ChatTokenizer | None, endpoint: Scripted, cache: Path
 ) -> None:
     """Templates of some models write theirs as plain text, which no tokenizer calls special."""
     endpoint.reply = lambda _: "x"
-    broken = f"{marker[0]} {marker[1:]}"
-    async with client_of(endpoint, cache=cache) as client:
-        await client.chat(turn(f"a {marker} b"), Sampling(4))
-    async with reasoner(endpoint, cache, 0) as client:
-        await client.chat(turn(f"c {marker} d"), Sampling(4))
-    assert endpoint.prompts() == [f"a {broken} b", f"c {broken} d"]
+    async with client_of(endpoint, cache=cache, tokenizer=tokenizer) as client:
+        await client.chat(turn("".join(f"a {marker} b" for marker in MARKERS)), Sampling(4))
+    broken = "".join(f"a {marker[0]} {marker[1:]} b" for marker in MARKERS)
+    assert endpoint.prompts() == [broken]

@@ -99,4 +99,7 @@ def test_a_start_on_gpus_compiles_nothing_with_nvcc_unless_the_profile_says_so(
     assert read(EngineOptions(gpu_memory_gib=20)) == (False, False)
     named = {"VLLM_USE_FLASHINFER_SAMPLER": "1"}
     assert read(EngineOptions(gpu_memory_gib=20, environment=named)) == (True, False)
+    cores = {"VLLM_CPU_OMP_THREADS_BIND": "0-3"}
+    bound = variables(EngineOptions(environment=cores), "key", {"VLLM_CPU_OMP_THREADS_BIND": "0"})
+    assert bound["VLLM_CPU_OMP_THREADS_BIND"] == "0-3", "the profile has the last word"
     assert os.environ["CUDA_DEVICE_ORDER"] == "PCI_BUS_ID"

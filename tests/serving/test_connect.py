@@ -67,14 +67,6 @@ async def test_a_model_takes_its_own_engine_options_where_the_profile_has_some()
     assert source.options("another").max_model_len == 8192
 
 
-@pytest.mark.parametrize("role", ["judge", "generator"])
-async def test_roles_name_their_model(role: str) -> None:
-    chosen = profile.load("cpu-small")
-    roles = chosen.roles.model_copy(update={role: "special"})
-    source = Source(chosen.model_copy(update={"roles": roles}), role, Path("unused"))  # type: ignore[arg-type]
-    assert source.profiled == "special"
-
-
 R1 = "{{ messages[0].content }}<think>\n"
 GPT_OSS = "# Valid channels: analysis, commentary, final.{{ messages[0].content }}"
 PLAIN = "{{ messages[0].content }}<think></think>"

@@ -13,10 +13,9 @@ import pytest_asyncio
 from scripted import KEY, MODEL, Scripted
 from tiny_decoders import SIZES, decoder, token_ids
 
-from serving.backend import Backend
 from serving.cache import CompletionCache
 from serving.calls import Sampling, ServedIdentity
-from serving.client import Client
+from serving.client import Backend, Client
 from serving.embeddings import AS_STORED, SCALED, Vectors, embed
 from serving.endpoint import Endpoint
 from serving.errors import ServingError

@@ -20,10 +20,9 @@ from pydantic import BaseModel
 
 from pipelines.judge.fitting import fit
 from serving import models
-from serving.backend import Backend
 from serving.cache import CompletionCache
 from serving.calls import Sampling, ServedIdentity
-from serving.client import Client
+from serving.client import Backend, Client
 from serving.detached import lives, running, start
 from serving.embeddings import embed
 from serving.endpoint import Endpoint, ask_endpoint

@@ -102,16 +102,6 @@ def test_the_exit_code_is_the_commands(script: str, code: int) -> None:
         assert process.wait(10) == code
 
 
-def test_a_command_that_does_not_exist_is_named() -> None:
-    line = [*GUARD, "/no/such/program"]
-    with subprocess.Popen(
-        line, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        assert process.wait(10) == 127
-        assert process.stderr is not None
-        assert "/no/such/program: No such file" in process.stderr.read()
-
-
 @pytest.mark.parametrize("temper", ["meek", "deaf"])
 def test_killing_the_parent_ends_the_whole_tree(tree: Tree, temper: str) -> None:
     line = [sys.executable, "-c", PARENT, *tree.line(temper)]

@@ -133,6 +133,6 @@ async def test_a_log_is_a_file_or_nothing(
         log.symlink_to(to.get(kind, tmp_path / "nothing"))
     server = LocalServer(Model("m", tmp_path, "d"), EngineOptions(), log)
     with pytest.raises(ServingError, match=r"m\.log cannot be written to: "):
-        await server.start()
+        await server.run()
     assert target.read_text() == "Dear all"
     assert not (tmp_path / "nothing").exists()

@@ -68,11 +68,6 @@ def test_the_innermost_reason_is_told() -> None:
     assert "\n" not in told
 
 
-def test_versions_that_do_not_fit_are_told() -> None:
-    told = explain_import(ImportError("cannot import name 'a' from 'b'\n(b.py)"))
-    assert told.startswith("cannot import name 'a' from 'b' (b.py); two packages in ")
-
-
 def test_a_fault_of_this_program_is_none_of_the_packages() -> None:
     assert is_ours(ImportError("cannot import name 'a' from 'pipelines.b'", name="pipelines.b"))
     assert not is_ours(ModuleNotFoundError("No module named 'pandas'", name="pandas"))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
 from serving.models import Model
-from serving.tokens import PIECE, ChatTokenizer, Pieces, pieces
+from serving.tokens import PIECE, ChatTokenizer, most_tokens, pieces
 
 CORPUS = [
     "The river is long. It's 1,250 km — so the survey of 1923 said…\n\nNobody asked why.",
@@ -68,6 +68,10 @@ def by_words() -> Tokenizer:
     return tokenizer
 
 
+def chat(tokenizer: Tokenizer) -> ChatTokenizer:
+    return ChatTokenizer(tokenizer, "{{ messages[0].content }}", {})
+
+
 MADE = {
     made.__name__: made() for made in (byte_level, like_gemma, like_llama2, over_words, by_words)
 }
@@ -84,7 +88,7 @@ MADE = {
     ],
 )
 def test_only_tokenizers_whose_pieces_add_up_are_counted_so(name: str, adds_up: bool) -> None:
-    assert Pieces(MADE[name]).add_up == adds_up
+    assert chat(MADE[name]).pieces_add_up == adds_up
 
 
 def texts() -> st.SearchStrategy[str]:
@@ -96,15 +100,13 @@ def texts() -> st.SearchStrategy[str]:
 @given(parts=st.lists(texts(), min_size=1, max_size=3))
 @settings(max_examples=15, deadline=None)
 def test_counts_are_the_tokenizers_own_and_bounds_hold(name: str, parts: Sequence[str]) -> None:
-    tokenizer = MADE[name]
-    counted = Pieces(tokenizer)
-    beginning = parts[0]
+    tokenizer = chat(MADE[name])
     for part in parts:
-        text = beginning + part
-        own = len(tokenizer.encode(text, add_special_tokens=False))
-        assert own <= counted.at_most(text)
-        assert counted.count(text) == own
-        assert own <= counted.at_most(text)
+        text = parts[0] + part
+        tokens = len(tokenizer.encode(text))
+        if tokenizer.pieces_add_up:
+            assert tokens <= most_tokens(text)
+        assert tokenizer.count([{"role": "user", "content": text}]) == tokens
 
 
 @given(text=texts())
@@ -113,24 +115,22 @@ def test_pieces_make_up_the_text(text: str) -> None:
     assert "".join(pieces(text)) == text
 
 
-def test_of_a_shared_beginning_no_more_is_guessed_than_the_end() -> None:
-    counted = Pieces(MADE["byte_level"])
+def test_an_equal_beginning_is_tokenised_once() -> None:
+    tokenizer = chat(MADE["byte_level"])
     document = " ".join(f"The river is {km} km long." for km in range(1000))
-    tokens = counted.count(document + "Nobody asked why.")
-    other = document + "It said so."
-    assert counted.at_most(other) <= tokens + 2 * PIECE
-    # Of a text that was never counted, each byte may be a token.
-    assert counted.at_most(document.upper()) == len(document)
+    tokenizer.count([{"role": "user", "content": f"{document} Nobody asked why."}])
+    before = {*tokenizer._known}
+    tokenizer.count([{"role": "user", "content": f"{document} It said so."}])
+    assert 0 < sum(map(len, tokenizer._known.keys() - before)) <= 2 * PIECE
+    before = {*tokenizer._known}
+    loud = [{"role": "user", "content": document.upper()}]
+    assert tokenizer.count(loud, room=len(document)) == len(document)
+    assert {*tokenizer._known} == before, "what fits whatever its tokens are is not counted"
 
 
 def test_a_real_model_is_counted_in_pieces(smollm2: Model) -> None:
     tokenizer = ChatTokenizer.from_folder(smollm2.path)
-    assert Pieces(tokenizer.tokenizer).add_up
+    assert tokenizer.pieces_add_up
     for text in ("\n\n".join(CORPUS), "The river is long. " * 500, "x" * 5000):
         messages = [{"role": "user", "content": text}]
-        whole = tokenizer.tokenizer.encode(tokenizer.render(messages), add_special_tokens=False)
-        assert (
-            tokenizer.count(messages)
-            == len(whole)
-            <= tokenizer.pieces.at_most(tokenizer.prompt(messages))
-        )
+        assert tokenizer.count(messages) == len(tokenizer.encode(tokenizer.render(messages)))

@@ -31,7 +31,6 @@ def lab(*engines: tuple[int, float, int | str], salience: float | None = None) -
     content: dict[str, Any] = {
         "name": "lab",
         "device": "cuda",
-        "gpus": 64,
         "roles": {"generator": names[0], "judge": names[-1]},
         "engines": {
             name: {"tensor_parallel": gpus, "gpu_memory_gib": gib, "replicas": copies}
@@ -181,23 +180,13 @@ def test_nothing_is_given_twice_and_everyone_has_what_it_needs(
 # --- how it reaches a server ---------------------------------------------------------------------
 
 
-async def test_each_server_sees_its_gpus_alone_and_takes_its_share(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    started: list[tuple[EngineOptions, dict[str, str]]] = []
-
-    async def start(self: server.LocalServer) -> None:
-        started.append((self.options, dict(self.environment)))
-
-    monkeypatch.setattr(server.LocalServer, "start", start)
-    monkeypatch.setenv("CONTESTED_HOME", str(tmp_path))
+async def test_each_server_sees_its_gpus_alone_and_takes_its_share(home: Path) -> None:
     options = EngineOptions(gpu_memory_gib=18, replicas=2)
     seats = [Seat(gpus=(f"GPU-{n}",), gib=20, share=0.8 + n / 10) for n in range(2)]
-    await server.start_all(Model("m", tmp_path, "0"), options, tmp_path, seats=seats)
-    assert sorted((own.gpu_memory_share, env["CUDA_VISIBLE_DEVICES"]) for own, env in started) == [
-        (0.8, "GPU-0"),
-        (0.9, "GPU-1"),
-    ]
+    servers = server.replicas(Model("m", home, "0"), options, home, seats=seats)
+    assert [
+        (one.options.gpu_memory_share, one.environment["CUDA_VISIBLE_DEVICES"]) for one in servers
+    ] == [(0.8, "GPU-0"), (0.9, "GPU-1")]
 
 
 async def test_of_servers_that_share_a_gpu_only_one_starts(home: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from serving import processor
 from serving.connect import Source, numerics
 from serving.models import Model
-from serving.processor import Precision, cpu_precision
+from serving.processor import cpu_precision
 from serving.profile import EngineOptions, load
 from serving.server import arguments
 
@@ -50,10 +50,6 @@ def test_the_format_that_is_quick_on_a_processor(
     assert str(cpu_precision()) == f"{dtype}: {why}"
 
 
-def test_without_cpuinfo_nothing_is_assumed(cpuinfo: Path) -> None:
-    assert cpu_precision().dtype == "float32"
-
-
 @pytest.mark.parametrize(("text", "dtype"), [(EPYC_MILAN, "float32"), (EPYC_TURIN, "bfloat16")])
 def test_server_and_cache_keys_go_by_the_processor(
     cpuinfo: Path, text: str, dtype: str, tmp_path: Path
@@ -76,7 +72,7 @@ def test_what_a_profile_names_stands_and_on_gpus_the_folder_says(
     sections = '[roles]\ngenerator = "m"\njudge = "m"\n[engines.m]\n'
     mine.write_text(f'device = "cpu"\n{sections}dtype = "float32"\n')
     assert load(str(mine)).engine("m").dtype == "float32"
-    mine.write_text(f'device = "cuda"\ngpus = 1\n{sections}gpu_memory_gib = 20\n')
+    mine.write_text(f'device = "cuda"\n{sections}gpu_memory_gib = 20\n')
     assert load(str(mine)).engine("m") == EngineOptions(gpu_memory_gib=20)
 
 
@@ -103,7 +99,3 @@ def test_salience_goes_by_the_processor(
     assert settled("auto", "cpu") == (expected, ("cpu",))
     assert settled("fp32", "cpu") == ("fp32", ("cpu",))
     assert settled("auto", ["cuda:0", "cuda:1"]) == ("bf16", ("cuda:0", "cuda:1"))
-
-
-def test_a_precision_reads_as_a_sentence() -> None:
-    assert str(Precision("float32", "it is asked for")) == "float32: it is asked for"

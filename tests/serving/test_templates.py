@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from serving import rendering, templates
+from serving import templates
 from serving.errors import ServingError
 from serving.templates import TEMPLATE_ARGUMENTS, TODAY
 from serving.tokens import ChatTokenizer
@@ -45,49 +45,6 @@ LLAMA = """
     {%- endif %}
 {%- endfor %}
 {%- if add_generation_prompt %}{{- '<|head|>assistant<|end|>\\n\\n' }}{%- endif %}
-"""
-
-QWEN2 = """
-{%- if tools %}
-    {{- '<|im|>system\\n# Tools' }}
-    {%- for tool in tools %}{{- "\\n" }}{{- tool | tojson }}{%- endfor %}
-{%- else %}
-    {%- if messages[0]['role'] != 'system' %}{{- '<|im|>system\\nYou help.<|/im|>\\n' }}{%- endif %}
-{%- endif %}
-{%- for message in messages %}
-    {%- if message.role == "tool" %}
-        {%- if (loop.index0 == 0) or (messages[loop.index0 - 1].role != "tool") %}
-            {{- '<|im|>user' }}
-        {%- endif %}
-    {%- else %}
-        {{- '<|im|>' + message.role + '\\n' + message.content + '<|/im|>' + '\\n' }}
-    {%- endif %}
-{%- endfor %}
-{%- if add_generation_prompt %}{{- '<|im|>assistant\\n' }}{%- endif %}
-"""
-
-QWEN3 = """
-{%- set ns = namespace(multi_step=true, last=messages|length - 1) %}
-{%- for message in messages[::-1] %}
-    {%- set index = (messages|length - 1) - loop.index0 %}
-    {%- if ns.multi_step and message.role == "user" and message.content is string %}
-        {%- set ns.multi_step = false %}
-        {%- set ns.last = index %}
-    {%- endif %}
-{%- endfor %}
-{%- for message in messages %}
-    {%- set content = message.content %}
-    {%- if message.role == "assistant" and '</think>' in content %}
-        {%- set content = content.split('</think>')[-1].lstrip('\\n') %}
-    {%- endif %}
-    {{- '<|im|>' + message.role + '\\n' + content + '<|/im|>\\n' }}
-{%- endfor %}
-{%- if add_generation_prompt %}
-    {{- '<|im|>assistant\\n' }}
-    {%- if enable_thinking is defined and enable_thinking is false %}
-        {{- '<think>\\n\\n</think>\\n\\n' }}
-    {%- endif %}
-{%- endif %}
 """
 
 GEMMA3 = """
@@ -191,32 +148,6 @@ GEMMA4 = """
 {%- endif -%}
 """
 
-LLAMA4 = """
-{{- bos_token }}
-{%- if not date_string is defined %}
-    {%- set date_string = strftime_now("%d %b %Y") if strftime_now is defined else "26 Jul 2024" %}
-{%- endif %}
-{%- if messages[0]['role'] == 'system' %}
-    {%- if messages[0]['content'] is string %}
-        {%- set told = messages[0]['content']|trim %}
-    {%- else %}
-        {%- set told = messages[0]['content'][0]['text']|trim %}
-    {%- endif %}
-    {%- set messages = messages[1:] %}
-    {{- "<|head|>system<|end|>\\n\\n" + told + "<|eot|>" }}
-{%- endif %}
-{%- for message in messages %}
-    {{- '<|head|>' + message['role'] + '<|end|>\\n\\n' }}
-    {%- if message['content'] is string %}
-        {{- message['content'] }}
-    {%- else %}
-        {%- for content in message['content'] %}{{- content['text'] }}{%- endfor %}
-    {%- endif %}
-    {{- "<|eot|>" }}
-{%- endfor %}
-{%- if add_generation_prompt %}{{- '<|head|>assistant<|end|>\\n\\n' }}{%- endif %}
-"""
-
 GPT_OSS = """
 {%- macro render_builtin(names) -%}
     {%- for name in names -%}{{ "// " + name + "\\n" }}{%- endfor -%}
@@ -284,8 +215,7 @@ MISTRAL = """
 """
 
 FAMILIES = {
-    **{"llama": LLAMA, "qwen2": QWEN2, "qwen3": QWEN3, "gemma3": GEMMA3},
-    **{"llama4": LLAMA4, "qwen3_6": QWEN3_6, "gemma4": GEMMA4},
+    **{"llama": LLAMA, "gemma3": GEMMA3, "qwen3_6": QWEN3_6, "gemma4": GEMMA4},
     **{"gpt_oss": GPT_OSS, "r1": R1, "mistral": MISTRAL},
 }
 ASKED = "What is <|x|> & “y”?"
@@ -352,19 +282,6 @@ def test_every_family_is_rendered_as_transformers_renders_it() -> None:
     assert dict(zip(names, ours, strict=True)) == dict(zip(names, wanted, strict=True))
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_prompts_are_counted_as_rendered_and_the_template_asked_once(
-    family: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tokenizer = chat_tokenizer(FAMILIES[family])
-    texts = ("Who?", "  spaces\n around \n", "[INST] {{ 1 }} \\1 \U0001f600")
-    chats = [[{"role": "user", "content": text}] for text in texts]
-    rendered = [tokenizer.render(chat) for chat in chats]
-    tokenizer.prompt(chats[0])
-    monkeypatch.setattr(templates, "rendered", None)
-    assert [tokenizer.prompt(chat) for chat in chats] == rendered
-
-
 def test_a_server_that_is_given_the_dated_template_makes_the_same_prompts() -> None:
     """Whatever its clock says, as vLLM renders by transformers' function."""
     cases = [(templates.on_a_fixed_day(source), CHATS["one turn"]) for source in FAMILIES.values()]
@@ -402,79 +319,35 @@ def test_the_day_is_the_same_everywhere() -> None:
 
     assert datetime.fromisoformat(SERVER["VLLM_SYSTEM_START_DATE"]) == TODAY
     assert TODAY.strftime("%-d %B %Y") == TEMPLATE_ARGUMENTS["date_string"]
-    assert templates.on_a_fixed_day(QWEN3) == QWEN3
+    assert templates.on_a_fixed_day(GEMMA3) == GEMMA3
 
 
 def test_who_reasons_before_every_reply_shows_in_the_prompt() -> None:
     reasoning = {name for name, text in FAMILIES.items() if chat_tokenizer(text).always_reasons}
     assert reasoning == {"gpt_oss", "r1"}
-    thinking = QWEN3.replace("enable_thinking is false", "false").replace(
-        "{{- '<|im|>assistant\\n' }}", "{{- '<|im|>assistant\\n<think>\\n' }}"
-    )
+    thinking = QWEN3_6.replace("enable_thinking is false", "false")
     assert chat_tokenizer(thinking).always_reasons
 
 
-def test_what_a_template_refuses_is_one_line() -> None:
-    broken = [{"role": "assistant", "content": "Hello"}]
-    with pytest.raises(ServingError, match="refuses the messages: Turns must alternate"):
-        chat_tokenizer(GEMMA3).render(broken)
-    with pytest.raises(ServingError, match=r"cannot be read: .*endfor"):
-        chat_tokenizer("{% for a in b %}").render([])
-
-
-def test_a_template_cannot_reach_out_of_its_sandbox() -> None:
-    for source in ("{{ ''.__class__.__mro__ }}", "{{ messages.append(1) }}"):
-        with pytest.raises(ServingError, match="refuses the messages"):
-            chat_tokenizer(source).render([])
-
-
-TIME = r"takes more than 0.4 s or 1 GiB"
 HOSTILE = {
     "a range too wide": ("{% for a in range(10**9) %}a{% endfor %}", "refuses .*Range too big"),
-    "loops in loops": (
-        "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
-        TIME,
-    ),
-    "calls in calls": (
-        "{% macro f(n) %}{{ f(n - 1) ~ f(n - 1) if n }}{% endmacro %}{{ f(99) }}",
-        TIME,
-    ),
-    "a text times a billion": ("{{ 'a' * 10**10 }}", "refuses the messages: MemoryError"),
-    "a list times a billion": (
-        "{{ ([1] * 10**10) | length }}",
-        "refuses the messages: MemoryError",
-    ),
-    "a wide format": ("{{ '%9999999999d' % 1 }}", "refuses the messages"),
-    "a wide centre": ("{{ 'a' | center(10**10) }}", "refuses the messages"),
-    "a power": ("{{ 9 ** (9 ** 9) }}", TIME),
-    "doubling": (
-        "{% set ns = namespace(s='ab') %}{% for a in range(60) %}"
-        "{% set ns.s = ns.s ~ ns.s %}{% endfor %}{{ ns.s }}",
-        f"{TIME}|MemoryError",
-    ),
-    "a long text": ("{{ 'ab' * 10**6 }}", "writes 2,000,000 characters around the messages"),
     "a call without end": ("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", "recursion"),
-    "deep": ("{{ " + "(" * 5000 + ")" * 5000 + " }}", "cannot be read|refuses|takes"),
+    "deep": ("{{ " + "(" * 5000 + ")" * 5000 + " }}", "cannot be read|refuses"),
     "a fault of another kind": ("{{ 1 / 0 }}", "refuses the messages: division by zero"),
     "a text plus nothing": ("{{ 'a' + none }}", "refuses the messages: can only concatenate"),
+    "a look out of the sandbox": ("{{ ''.__class__.__mro__ }}", "refuses the messages"),
+    "a change of what it is given": ("{{ messages.append(1) }}", "refuses the messages"),
+    "no template": ("{% for a in b %}", "cannot be read: .*endfor"),
+    "turns": ("{{ raise_exception('Turns must alternate') }}", "messages: Turns must alternate"),
 }
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_template_takes_no_more_than_its_time_and_memory(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(rendering, "SECONDS", 0.4)
+def test_what_is_wrong_with_a_template_is_one_line(name: str) -> None:
     source, says = HOSTILE[name]
-    with pytest.raises(ServingError, match=says):
-        chat_tokenizer(source).render([{"role": "user", "content": "Hello"}])
-    assert chat_tokenizer("{{ messages[0].content }}").render(CHATS["one turn"]) == ASKED
-
-
-def test_a_long_prompt_is_no_attack() -> None:
-    text = "The bridge was opened in 1932. " * 100_000
-    shown = chat_tokenizer(LLAMA).render([{"role": "user", "content": text}])
-    assert text.strip() in shown
+    with pytest.raises(ServingError, match=says) as caught:
+        chat_tokenizer(source).render(CHATS["one turn"])
+    assert "\n" not in str(caught.value)
 
 
 def test_it_is_found_wherever_models_keep_it(tmp_path: Path) -> None:

@@ -13,10 +13,9 @@ from pipelines.conflicts.strategies import TypePrompt, Writer, writer
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.judge.fitting import fit
 from pipelines.judge.judgement import Excerpt, Truncation
-from serving.backend import Backend
 from serving.cache import CompletionCache
 from serving.calls import ServedIdentity
-from serving.client import Client
+from serving.client import Backend, Client
 from serving.errors import RequestError
 from serving.models import Model
 from serving.tokens import ChatTokenizer

@@ -24,10 +24,9 @@ from pipelines.npov.generation import (
     respond,
     respond_prompt,
 )
-from serving.backend import Backend
 from serving.cache import CompletionCache
 from serving.calls import ServedIdentity
-from serving.client import Client
+from serving.client import Backend, Client
 from serving.embeddings import embed
 from serving.endpoint import Endpoint
 from serving.tokens import ChatTokenizer

@@ -28,10 +28,9 @@ from pipelines.madam_rag.debate import debate, panel
 from pipelines.madam_rag.settings import DebateSettings
 from pipelines.trust.cases import Case, cases
 from pipelines.trust.trial import forged
-from serving.backend import Backend
 from serving.cache import CompletionCache
 from serving.calls import Sampling, ServedIdentity
-from serving.client import Client
+from serving.client import Backend, Client
 from serving.endpoint import Endpoint
 
 Ask = Callable[[Case, Sequence[Document], Client], Awaitable[str]]

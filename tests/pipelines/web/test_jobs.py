@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from scripted import Scripted
 from tagging import ScriptedTagger, offer
@@ -168,7 +168,7 @@ def test_a_damaged_request_is_no_fault(body: str, idle: Web) -> None:
     assert isinstance(answer.json()["detail"], str)
 
 
-def start(*options: str) -> tuple[subprocess.Popen[str], httpx.Client]:
+def start(*options: str) -> tuple[subprocess.Popen[str], httpx2.Client]:
     """The command in a process of its own, and a script that asks it."""
     process = subprocess.Popen(
         [sys.executable, "-m", "pipelines.cli", "web", "--no-open", "--port", "0", *options],
@@ -181,7 +181,7 @@ def start(*options: str) -> tuple[subprocess.Popen[str], httpx.Client]:
     url = process.stdout.readline().strip()
     assert url.startswith("http://127.0.0.1:"), process.communicate()
     base, _, key = url.partition("/?key=")
-    return process, httpx.Client(base_url=base, headers={"Authorization": f"Bearer {key}"})
+    return process, httpx2.Client(base_url=base, headers={"Authorization": f"Bearer {key}"})
 
 
 def test_a_killed_program_begins_its_jobs_again(tmp_path: Path, endpoint: Scripted) -> None:

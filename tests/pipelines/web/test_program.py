@@ -11,7 +11,7 @@ from pathlib import Path
 from stat import S_IMODE
 from urllib.parse import unquote, urlsplit
 
-import httpx
+import httpx2
 import pytest
 from web_server import SCORE, until
 
@@ -97,7 +97,7 @@ def test_an_interrupt_ends_it_whoever_holds_on(
     headers = {"Authorization": f"Bearer {key}"}
     place = (urlsplit(base).hostname, urlsplit(base).port)
     with (
-        httpx.Client(base_url=base, headers=headers) as script,
+        httpx2.Client(base_url=base, headers=headers) as script,
         script.stream("GET", "/api/events") as events,
         socket.create_connection(place) as half,
         socket.create_connection(place) as whole,
