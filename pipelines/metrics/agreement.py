@@ -65,23 +65,62 @@ def cohen_kappa(
     return Estimate(value, max(-1.0, value - half), min(1.0, value + half), n, confidence)
 
 
+def stratified_share(
+    strata: Sequence[tuple[Sequence[bool], int]], *, confidence: float = 0.95
+) -> Estimate | None:
+    """Share of all examples for which something holds, known of a random sample of each stratum.
+
+    With n of N examples of a stratum known, k of which hold, the value is the mean of k / n
+    weighted by N. What is known is certain, and only the N - n others are estimated. Their share is
+    p~ = (k + 2/m) / (n + 4/m) in each of m strata (Price and Bonett 2004, "An improved confidence
+    interval for a linear function of binomial proportions"), and with T examples in all
+
+        variance = sum over strata of ((N - n) / T)^2 p~ (1 - p~) (1 / (n + 4/m) + 1 / (N - n)).
+
+    For one stratum and many others it is the interval of Agresti and Coull. It is cut to [0, 1],
+    and widened to the value where that lies outside.
+
+    Args:
+        strata: Of each what is known of its sample, and the number of all its examples.
+        confidence: Level of the interval.
+
+    Returns:
+        A value in [0, 1]; None without a stratum, or where nothing is known of one.
+    """
+    check_confidence(confidence)
+    if not strata or not all(sample for sample, _ in strata):
+        return None
+    whole = sum(size for _, size in strata)
+    value = centre = variance = 0.0
+    for sample, size in strata:
+        holds, known, others = sum(sample), len(sample), size - len(sample)
+        value += size / whole * holds / known
+        centre += holds / whole
+        if others:
+            drawn = known + 4 / len(strata)
+            share = (holds + 2 / len(strata)) / drawn
+            centre += others / whole * share
+            variance += (others / whole) ** 2 * share * (1 - share) * (1 / drawn + 1 / others)
+    half = NormalDist().inv_cdf((1 + confidence) / 2) * sqrt(variance)
+    value = min(value, 1.0)  # it may be above by rounding
+    low, high = min(max(centre - half, 0.0), value), max(min(centre + half, 1.0), value)
+    return Estimate(value, low, high, sum(len(sample) for sample, _ in strata), confidence)
+
+
 Pairs = Sequence[tuple[Hashable, Hashable]]
 """What two raters say of the same examples."""
 
 
-def stratified_kappa(
-    strata: Mapping[str, Sequence[Pairs]], sizes: Mapping[str, int]
-) -> Estimate | None:
+def stratified_kappa(strata: Mapping[str, Pairs], sizes: Mapping[str, int]) -> Estimate | None:
     """Kappa as it would be over all examples, of which each stratum gives a random sample.
 
     With n_hij the examples of stratum h that one rater puts into i and the other into j, n_h their
     sum, and w_h the stratum's share of all examples, the shares p_ij = sum over h of w_h n_hij/n_h
     stand in the formula of `cohen_kappa`; with one stratum the values are equal. The interval is
-    that of percentiles of a bootstrap that draws within strata what was drawn at once.
+    the percentile interval of a bootstrap within strata.
 
     Args:
-        strata: The examples of each that both rated, those together that were drawn at once. None
-            is empty.
+        strata: The examples of each that both rated, at least one.
         sizes: How many examples each stratum has in all.
 
     Returns:
@@ -90,20 +129,20 @@ def stratified_kappa(
     """
     import numpy as np
 
-    every = [pair for units in strata.values() for pairs in units for pair in pairs]
+    every = [pair for pairs in strata.values() for pair in pairs]
     labels = list({label: None for pair in every for label in pair})
     if len(labels) < 2:
         return None
     whole = sum(sizes[name] for name in strata)
     place = {label: n for n, label in enumerate(labels)}
     shares = np.zeros((1, len(labels), len(labels)))
-    for number, (name, units) in enumerate(strata.items()):
-        times = np.vstack([np.ones((1, len(units))), redrawn(len(units), seed=number)])
-        found = np.zeros((len(times), len(labels), len(labels)))
-        for one, other in {pair for pairs in units for pair in pairs}:
-            own = [sum(pair == (one, other) for pair in pairs) for pairs in units]
-            found[:, place[one], place[other]] = times @ np.array(own, dtype=float)
-        shares = shares + sizes[name] / whole * found / found.sum(axis=(1, 2), keepdims=True)
+    for number, (name, pairs) in enumerate(strata.items()):
+        times = np.vstack([np.ones((1, len(pairs))), redrawn(len(pairs), seed=number)])
+        counts = np.zeros((len(times), len(labels), len(labels)))
+        for one, other in {*pairs}:
+            alike = np.array([pair == (one, other) for pair in pairs], dtype=float)
+            counts[:, place[one], place[other]] = times @ alike
+        shares = shares + sizes[name] / whole * counts / len(pairs)
     agreed = np.trace(shares, axis1=1, axis2=2)
     chance = (np.sum(shares, axis=2) * np.sum(shares, axis=1)).sum(axis=1)
     beyond = 1 - chance
