@@ -1,23 +1,19 @@
-"""The page of a comparison: what differs, tables, and every example with the blocks of all runs."""
+"""The page of a comparison: what differs, tables, and each example with the blocks of both runs."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from markupsafe import Markup
-
-from pipelines.comparison.folders import FolderComparison
-from pipelines.comparison.making import in_words, making_table, runs_table
-from pipelines.comparison.runs import Run
-from pipelines.comparison.scores import (
-    ScorePair,
-    cross_table,
+from pipelines.comparison.folders import (
+    FolderComparison,
+    changes_table,
     flip_table,
     remarks,
     score_table,
     share_table,
 )
+from pipelines.comparison.runs import Change, Match, Run
 from pipelines.experiment.publish import Runs, models_of
 from pipelines.report import explorer, glance
 from pipelines.report.blocks import Grid, Side, Sides
@@ -30,234 +26,207 @@ from pipelines.report.explorer import (
     address,
 )
 from pipelines.report.glance import Finding, ModelUsed
-from pipelines.report.plots import dots
 from pipelines.report.table import MISSING, called, shown, two_places, with_names_joined
-from pipelines.report.texts import Block, Chip, Note, Tone
+from pipelines.report.texts import Block, Chip, Note
 
 TITLE = "Comparison"
 
-PLOTTED = 4
-"""Scores that a page draws; its tables have all."""
+TOLD = 3
+"""Differences and scores that the first screen tells of."""
 
 
 @dataclass(frozen=True)
-class Together:
-    """An example of A, with the runs that have it by the letters of their folders, A's first.
-
-    Attributes:
-        scores: Of the pairs of runs that have it, with A's and the other's value.
-    """
+class Both:
+    """An example of both runs: (title, A's value, B's value) of its scores, and its verdicts."""
 
     id: str
-    runs: Mapping[str, Run]
-    scores: Sequence[tuple[ScorePair, float, float]]
-
-    @property
-    def first(self) -> Run:
-        """A's."""
-        return self.runs["A"]
-
-    @property
-    def verdicts(self) -> dict[str, str]:
-        """Letter -> verdict; empty where the experiment gives none."""
-        judged = self.first.experiment.verdict is not None
-        return {letter: run.verdict_on(self.id) for letter, run in self.runs.items() if judged}
+    match: Match
+    scores: Sequence[tuple[str, float, float]]
+    verdicts: tuple[str, str] | None
 
     @property
     def changed(self) -> bool:
-        """Whether two runs have another verdict."""
-        return len({*self.verdicts.values()}) > 1
+        """Whether the runs have another verdict."""
+        return self.verdicts is not None and len({*self.verdicts}) > 1
 
     @property
     def moved(self) -> float:
         """The largest change of a score."""
         return max((abs(second - first) for _, first, second in self.scores), default=0.0)
 
+    @property
+    def labels(self) -> list[str]:
+        """The verdicts, each after its letter: "A: conflict"."""
+        return [
+            f"{letter}: {said}" for letter, said in zip("AB", self.verdicts or (), strict=False)
+        ]
+
 
 def write(path: Path, found: FolderComparison) -> None:
     """Write the page; InputError if the file cannot be written."""
-    names = dict.fromkeys(match.first.experiment.name for match in found.matches)
-    views = [view(found.of(name)) for name in names]
-    facts = [
-        *((side.letter, str(side.path)) for side in found.sides),
-        *(("not compared", line) for line in found.alone),
+    by_experiment: dict[str, list[Match]] = {}
+    for match in found.matches:
+        by_experiment.setdefault(match.first.experiment.name, []).append(match)
+    views = [
+        view(FolderComparison(found.first, found.second, group)) for group in by_experiment.values()
     ]
-    about = {side.letter: side.folder.about() for side in found.sides}
+    facts = [("A", str(found.first)), ("B", str(found.second))]
+    facts += [("not compared", line) for line in found.alone]
+    match = found.matches[0]
+    about = {"A": match.first.folder.about(), "B": match.second.folder.about()}
     explorer.write(path, TITLE, views, about, facts)
 
 
-def view(own: FolderComparison) -> ExperimentView:
-    """What the page has of one experiment: the runs of all folders that belong together."""
-    experiment = own.matches[0].first.experiment
-    every = _together(own)
-    chosen = every[:EXAMPLES_SHOWN]
+def view(found: FolderComparison) -> ExperimentView:
+    """What the page has of one experiment."""
+    experiment = found.matches[0].first.experiment
+    examples = _examples(found)
+    chosen = examples[:EXAMPLES_SHOWN]
     seen = {
-        run: _seen(run, ids)
-        for run in _runs(own)
-        if (ids := [each.id for each in chosen if run in each.runs.values()])
+        run: _seen(run, [example.id for example in chosen if example.match is match])
+        for match in found.matches
+        for run in (match.first, match.second)
     }
-    paths = {side.letter: str(side.path) for side in own.sides}
-    shown_of = {run: {one.id: one for one in page.examples} for run, page in seen.items()}
     links = {
-        called(match.title, each.id): address(experiment.name, each.first.called, each.id)
-        for match in own.matches
-        for each in chosen
-        if each.first is match.first
+        called(example.match.title, example.id): address(
+            experiment.name, example.match.first.called, example.id
+        )
+        for example in chosen
     }
+    verdicts = dict.fromkeys(said for example in chosen for said in example.verdicts or ())
     return ExperimentView(
         name=experiment.name,
         title=experiment.title,
-        finding=_finding(own),
-        parts=tuple(_parts(own, links)),
-        examples=tuple(_example(each, shown_of, paths) for each in chosen),
+        finding=_finding(found),
+        parts=tuple(_parts(found, links)),
+        examples=tuple(_example(example, seen, found) for example in chosen),
         facets=(
             Facet("Verdicts", ("changed", "the same")),
-            Facet(
-                "Verdict",
-                tuple(dict.fromkeys(said for each in chosen for said in each.verdicts.values())),
-                tuple(paths),
-            ),
+            Facet("Verdict", tuple(verdicts), ("A", "B")),
         ),
-        runs={match.first.called: match.title for match in own.matches},
-        noun=next((page.noun for page in seen.values()), ExperimentView.noun),
-        models=_models(own),
-        left_out=len(every) - len(chosen),
+        runs={match.first.called: match.title for match in found.matches},
+        noun=next(iter(seen.values())).noun,
+        models=tuple(
+            dict.fromkeys(
+                ModelUsed(letter, model["name"], model["digest"])
+                for match in found.matches
+                for letter, run in (("A", match.first), ("B", match.second))
+                for model in models_of(run.config)
+            )
+        ),
+        left_out=len(examples) - len(chosen),
     )
 
 
-def _runs(own: FolderComparison) -> list[Run]:
-    """All runs that are compared, each once."""
-    return list(dict.fromkeys(run for one in own.matches for run in (one.first, one.second)))
-
-
-def _together(own: FolderComparison) -> list[Together]:
-    """All examples that A shares: those with another verdict first, then by how scores moved."""
-    runs: dict[tuple[Run, str], dict[str, Run]] = {}
-    scores: dict[tuple[Run, str], list[tuple[ScorePair, float, float]]] = {}
-    for match in own.matches:
-        for name in match.shared:
-            runs.setdefault((match.first, name), {"A": match.first})[match.letter] = match.second
-    for pair in own.scores:
+def _examples(found: FolderComparison) -> list[Both]:
+    """All shared examples: those with another verdict first, then by how scores moved."""
+    scores: dict[tuple[Match, str], list[tuple[str, float, float]]] = {}
+    for pair in found.scores:
         for name in pair.shared:
-            values = (pair, pair.first[name], pair.second[name])
-            scores.setdefault((pair.match.first, name), []).append(values)
-    found = [Together(at[1], by, scores.get(at, ())) for at, by in runs.items()]
-    return sorted(found, key=lambda each: (not each.changed, -each.moved))
+            values = (pair.score.title, pair.first[name], pair.second[name])
+            scores.setdefault((pair.match, name), []).append(values)
+    verdicts = {pair.match: pair.verdicts for pair in found.verdicts}
+    examples = [
+        Both(name, match, scores.get((match, name), ()), verdicts.get(match, {}).get(name))
+        for match in found.matches
+        for name in match.shared
+    ]
+    return sorted(examples, key=lambda example: (not example.changed, -example.moved))
 
 
 def _seen(run: Run, ids: Sequence[str]) -> ExperimentView:
     """How the page of a run shows these examples."""
-    own = {run.called: [run.results[name] for name in ids]}
-    runs = Runs(run.experiment.name, run.folder, {run.called: run.about}, own)
+    results = {run.called: [run.results[name] for name in ids]}
+    runs = Runs(run.experiment.name, run.folder, {run.called: run.about}, results)
     return run.experiment.publication(runs).view
 
 
-def _example(
-    each: Together, seen: Mapping[Run, Mapping[str, Example]], paths: Mapping[str, str]
-) -> Example:
-    known = {
-        letter: seen[run][each.id] for letter, run in each.runs.items() if each.id in seen[run]
-    }
-    title = next((one.title for one in known.values()), each.id)
-    tone: Tone = "strong" if each.changed else "outline"
+def _example(example: Both, seen: Mapping[Run, ExperimentView], found: FolderComparison) -> Example:
+    pages = [
+        next((page for page in seen[run].examples if page.id == example.id), None)
+        for run in (example.match.first, example.match.second)
+    ]
+    known = [page for page in pages if page is not None]
+    tone = "strong" if example.changed else "outline"
     return Example(
-        id=each.id,
-        run=each.first.called,
-        title=title,
+        id=example.id,
+        run=example.match.first.called,
+        title=known[0].title if known else example.id,
         status="",
-        blocks=partial(_blocks, each, known, paths),
-        about=next((one.about for one in known.values()), ()),
-        chips=tuple(Chip(f"{letter}: {said}", tone) for letter, said in each.verdicts.items()),
+        blocks=partial(_blocks, example, pages, found),
+        about=known[0].about if known else (),
+        chips=tuple(Chip(said, tone) for said in example.labels),
         facets={
-            "Verdicts": [("changed" if each.changed else "the same")] if each.verdicts else [],
-            "Verdict": [f"{letter}: {said}" for letter, said in each.verdicts.items()],
+            "Verdicts": ["changed" if example.changed else "the same"] if example.verdicts else [],
+            "Verdict": example.labels,
         },
-        figures={"largest change of a score": each.moved} if each.scores else {},
-        words="\n".join(dict.fromkeys(one.words for one in known.values())),
+        figures={"largest change of a score": example.moved} if example.scores else {},
+        words="\n".join(dict.fromkeys(page.words for page in known)),
     )
 
 
-def _blocks(each: Together, known: Mapping[str, Example], paths: Mapping[str, str]) -> list[Block]:
-    """The scores that moved, and what each run's page shows."""
-    values: dict[str, dict[str, float]] = {}
-    for pair, first, second in each.scores:
-        values.setdefault(pair.score.title, {"A": first})[pair.match.letter] = second
+def _blocks(example: Both, pages: Sequence[Example | None], found: FolderComparison) -> list[Block]:
+    """The scores that moved, and what the page of each run shows."""
     moved = tuple(
-        ((title,), *((two_places(own[side]) if side in own else MISSING,) for side in each.runs))
-        for title, own in values.items()
-        if len({*own.values()}) > 1
+        ((title,), (two_places(first),), (two_places(second),))
+        for title, first, second in example.scores
+        if first != second
     )
+    titles = (f"A: {found.first}", f"B: {found.second}")
     sides = Sides(
         tuple(
-            Side(f"{letter}: {paths[letter]}", tuple(_own_blocks(known.get(letter))))
-            for letter in each.runs
+            Side(title, tuple(page.blocks()) if page else (Note("This page does not show it."),))
+            for title, page in zip(titles, pages, strict=True)
         )
     )
     title = "Scores that changed"
-    return [Grid(title, (title, *each.runs), moved), sides] if moved else [sides]
+    return [Grid(title, (title, "A", "B"), moved), sides] if moved else [sides]
 
 
-def _own_blocks(example: Example | None) -> Sequence[Block]:
-    return [Note("The page of this run does not show it.")] if example is None else example.blocks()
+def _parts(found: FolderComparison, links: Mapping[str, str]) -> Iterator[Part]:
+    same = "" if found.changes else "No difference in how these runs were made."
+    yield Part("What differs", (changes_table(found.changes),), intro=same)
+    if found.scores:
+        yield Part("Scores", (score_table(found.scores),), remarks=tuple(remarks(found.matches)))
+    if found.verdicts:
+        flips = with_names_joined(flip_table(found.verdicts), "run", "example")
+        yield Part("Verdicts", (share_table(found.verdicts), flips), links=links)
 
 
-def _parts(own: FolderComparison, links: Mapping[str, str]) -> Iterator[Part]:
-    several = own.several
-    made = making_table(own.changes, several=several)
-    same = "" if own.changes else "No difference in how these runs were made."
-    yield Part("What differs", (runs_table(own.sides, own.matches), made), intro=same)
-    if own.scores:
-        table = score_table(own.scores, several=several)
-        told = tuple(remarks(own.matches))
-        yield Part("Scores", (table,), tuple(_plots(own.scores)), remarks=told)
-    if own.verdicts:
-        flips = flip_table(own.verdicts, several=several)
-        tables = (
-            share_table(own.verdicts, several=several),
-            *(cross_table(pair) for pair in own.verdicts if pair.flips),
-            with_names_joined(flips, "run", "example"),
-        )
-        yield Part("Verdicts", tables, links=links)
-
-
-def _plots(pairs: Sequence[ScorePair]) -> Iterator[Markup]:
-    """A plot for each of the first scores in [0, 1]: A's mean above the other's."""
-    drawn = [pair for pair in pairs if pair.score.metric.bounds == (0.0, 1.0)][:PLOTTED]
-    for pair in drawn:
-        match = pair.match
-        rows = [("A", pair.mean_of(match.first)), (match.letter, pair.mean_of(match.second))]
-        yield dots(rows, f"{pair.score.title}, {match.title}")
-
-
-def _finding(own: FolderComparison) -> Finding:
-    differ = [pair for pair in own.scores if pair.comparison.difference is not None]
-    figures = [
-        f"{pair.score.title}, {pair.match.letter} less A: {shown(pair.comparison.difference)}"
-        for pair in differ[:PLOTTED]
+def _finding(found: FolderComparison) -> Finding:
+    differences = [
+        (pair.score.title, pair.comparison.difference)
+        for pair in found.scores
+        if pair.comparison.difference is not None
     ]
+    figures = [f"{title}, B less A: {shown(value)}" for title, value in differences[:TOLD]]
     flips = [
-        f"{len(pair.flips):,} of {len(pair.verdicts):,} verdicts changed in {pair.match.letter}"
-        for pair in own.verdicts
+        f"{len(pair.flips):,} of {len(pair.verdicts):,} verdicts changed" for pair in found.verdicts
     ]
-    runs = _runs(own)
-    failed = sum(run.failed for run in runs)
+    runs = [run for match in found.matches for run in (match.first, match.second)]
+    failed = sum(result.status == "failed" for run in runs for result in run.results.values())
     return Finding(
-        question=f"What differs: {in_words(own.changes)}.",
+        question=f"What differs: {in_words(found.changes)}.",
         data=glance.joined(run.config["data"]["name"] for run in runs),
         models=glance.joined(model["name"] for run in runs for model in models_of(run.config)),
         found="; ".join([*figures, *flips]) or MISSING,
         failed=glance.failed((failed, "results: {}")),
-        examples=glance.fewest(pair.comparison.difference for pair in differ),
+        examples=glance.fewest(value for _, value in differences),
     )
 
 
-def _models(own: FolderComparison) -> tuple[ModelUsed, ...]:
-    used = [("A", match.first) for match in own.matches]
-    used += [(match.letter, match.second) for match in own.matches]
-    return tuple(
-        dict.fromkeys(
-            ModelUsed(letter, model["name"], model["digest"])
-            for letter, run in used
-            for model in models_of(run.config)
-        )
+def in_words(changes: Sequence[Change]) -> str:
+    """The first things that differ, and how many more: "model.name (a, then b)"; or "nothing".
+
+    Of a model with another name, the name alone.
+    """
+    named = {change.what for change in changes if change.what.endswith(".name")}
+    said = dict.fromkeys(
+        f"{'prompt ' if change.kind == 'prompt' else ''}{change.what} "
+        f"({change.first}, then {change.second})"
+        for change in changes
+        if change.what in named or f"{change.what.partition('.')[0]}.name" not in named
     )
+    first = list(said)[:TOLD]
+    more = [f"{len(said) - TOLD:,} more"] if len(said) > TOLD else []
+    return glance.joined([*first, *more]) or "nothing"
