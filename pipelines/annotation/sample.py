@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pipelines.annotation.subject import Subject
-from pipelines.data.sampling import sample as drawn
+from pipelines.data.released import sample as drawn
 from pipelines.errors import InputError
 from pipelines.experiment.labelled import Labelled
 from pipelines.files import hold, open_unfollowed, replace_text

@@ -1,4 +1,4 @@
-"""What the loaders of released data sets share: entries of a file, records checked, and halves.
+"""What loaders of released data sets share: entries of a file, checked records, halves, samples.
 
 Releases come as JSON Lines, as one JSON list, or as either of them gzipped, whatever the name of
 the file says (ConflictQA's `.json` files hold lines). So the content decides, not the name.
@@ -8,8 +8,9 @@ import gzip
 import hashlib
 import io
 import json
+import random
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -61,6 +62,20 @@ def _number(key: str) -> int:
 def in_part(items: Iterable[ItemT], part: Part, key: Callable[[ItemT], str]) -> list[ItemT]:
     """The items of one half by their key, or all of them, in their order."""
     return [item for item in items if part in ("all", half(key(item)))]
+
+
+def sample(items: Sequence[ItemT], size: int | None, seed: int) -> list[ItemT]:
+    """Some of the items, drawn without replacement, in their order.
+
+    Args:
+        items: In the order of their data.
+        size: How many; all where it is None, or there are no more.
+        seed: The same one chooses the same of the same items.
+    """
+    if size is None or size >= len(items):
+        return list(items)
+    draw = random.Random(seed)  # noqa: S311  draws a sample, keeps no secret
+    return [items[place] for place in sorted(draw.sample(range(len(items)), size))]
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.experiment.cost import Cost, Tokens
-from pipelines.experiment.execute import done_in, opened
+from pipelines.experiment.execute import IN_FLIGHT, done_in, opened, run_examples
 from pipelines.experiment.experiment import Counting, Experiment, Plan
 from pipelines.experiment.options import LlmOptions, ModelOptions, RunOptions, source_of
 from pipelines.metrics.estimate import mean
 from pipelines.runs.folder import RunFolder
-from pipelines.runs.runner import IN_FLIGHT, run_examples
 from serving import models
 from serving.connect import Source, resolve
 from serving.errors import ServingError

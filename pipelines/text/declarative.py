@@ -51,18 +51,6 @@ def is_participle(word: str) -> bool:
 
 
 PREPOSITIONS = "about|after|against|as|at|between|by|for|from|in|into|of|on|over|through|to|with"
-_ARTICLES = {
-    "the", "a", "an", "and", "or", "but", "than", "that", "like", "which", "who", "more", "less",
-    "be", "is", "are", "was", "were", "under", "near", "without", "within", "during",
-}  # fmt: skip
-_ADJECTIVES = {
-    "able", "accurate", "addictive", "bad", "beneficial", "better", "cheaper", "compatible",
-    "dangerous", "effective", "essential", "ethical", "fair", "false", "good", "harmful",
-    "healthier", "healthy", "helpful", "illegal", "important", "inferior", "legal", "less",
-    "likely", "more", "necessary", "possible", "real", "reliable", "responsible", "safe",
-    "safer", "similar", "superior", "sustainable", "true", "unhealthy", "useful", "visible",
-    "worse", "worth",
-}  # fmt: skip
 _ARTICLES = {"the", "a", "an"}
 
 

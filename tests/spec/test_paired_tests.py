@@ -7,8 +7,7 @@ from estimates import defined
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.metrics.estimate import paired_difference
-from pipelines.metrics.tests import mcnemar, sign_flip
+from pipelines.metrics.estimate import mcnemar, paired_difference, sign_flip
 from pipelines.report.compare import compare
 
 
