@@ -1,9 +1,9 @@
-"""The page of a comparison: what differs, tables, and each example with the blocks of both runs."""
+"""The page of a comparison: tables, and each example with the blocks of both runs."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from pipelines.comparison.folders import (
     FolderComparison,
@@ -13,10 +13,10 @@ from pipelines.comparison.folders import (
     score_table,
     share_table,
 )
-from pipelines.comparison.runs import Change, Match, Run
-from pipelines.experiment.publish import Runs, models_of
-from pipelines.report import explorer, glance
-from pipelines.report.blocks import Grid, Side, Sides
+from pipelines.comparison.runs import Match, Run
+from pipelines.experiment.publish import Runs
+from pipelines.report import explorer
+from pipelines.report.blocks import Side, Sides
 from pipelines.report.explorer import (
     EXAMPLES_SHOWN,
     Example,
@@ -25,41 +25,23 @@ from pipelines.report.explorer import (
     Part,
     address,
 )
-from pipelines.report.glance import Finding, ModelUsed
-from pipelines.report.table import MISSING, called, shown, two_places, with_names_joined
+from pipelines.report.table import called, with_names_joined
 from pipelines.report.texts import Block, Chip, Note
 
 TITLE = "Comparison"
 
-TOLD = 3
-"""Differences and scores that the first screen tells of."""
 
-
-@dataclass(frozen=True)
-class Both:
-    """An example of both runs: (title, A's value, B's value) of its scores, and its verdicts."""
+class Both(NamedTuple):
+    """An example of both runs, and its verdicts; None where the experiment gives none."""
 
     id: str
     match: Match
-    scores: Sequence[tuple[str, float, float]]
     verdicts: tuple[str, str] | None
 
     @property
     def changed(self) -> bool:
         """Whether the runs have another verdict."""
         return self.verdicts is not None and len({*self.verdicts}) > 1
-
-    @property
-    def moved(self) -> float:
-        """The largest change of a score."""
-        return max((abs(second - first) for _, first, second in self.scores), default=0.0)
-
-    @property
-    def labels(self) -> list[str]:
-        """The verdicts, each after its letter: "A: conflict"."""
-        return [
-            f"{letter}: {said}" for letter, said in zip("AB", self.verdicts or (), strict=False)
-        ]
 
 
 def write(path: Path, found: FolderComparison) -> None:
@@ -78,12 +60,20 @@ def write(path: Path, found: FolderComparison) -> None:
 
 
 def view(found: FolderComparison) -> ExperimentView:
-    """What the page has of one experiment."""
+    """What the page has of one experiment: examples with another verdict first."""
     experiment = found.matches[0].first.experiment
-    examples = _examples(found)
+    verdicts = {pair.match: pair.verdicts for pair in found.verdicts}
+    examples = sorted(
+        (
+            Both(name, match, verdicts.get(match, {}).get(name))
+            for match in found.matches
+            for name in match.shared
+        ),
+        key=lambda example: not example.changed,
+    )
     chosen = examples[:EXAMPLES_SHOWN]
-    seen = {
-        run: _seen(run, [example.id for example in chosen if example.match is match])
+    pages = {
+        run: _page(run, [example.id for example in chosen if example.match is match])
         for match in found.matches
         for run in (match.first, match.second)
     }
@@ -93,94 +83,60 @@ def view(found: FolderComparison) -> ExperimentView:
         )
         for example in chosen
     }
-    verdicts = dict.fromkeys(said for example in chosen for said in example.verdicts or ())
     return ExperimentView(
         name=experiment.name,
         title=experiment.title,
-        finding=_finding(found),
         parts=tuple(_parts(found, links)),
-        examples=tuple(_example(example, seen, found) for example in chosen),
-        facets=(
-            Facet("Verdicts", ("changed", "the same")),
-            Facet("Verdict", tuple(verdicts), ("A", "B")),
-        ),
+        examples=tuple(_example(example, pages, found) for example in chosen),
+        facets=(Facet("Verdicts", ("changed", "the same")),),
         runs={match.first.called: match.title for match in found.matches},
-        noun=next(iter(seen.values())).noun,
-        models=tuple(
-            dict.fromkeys(
-                ModelUsed(letter, model["name"], model["digest"])
-                for match in found.matches
-                for letter, run in (("A", match.first), ("B", match.second))
-                for model in models_of(run.config)
-            )
-        ),
         left_out=len(examples) - len(chosen),
     )
 
 
-def _examples(found: FolderComparison) -> list[Both]:
-    """All shared examples: those with another verdict first, then by how scores moved."""
-    scores: dict[tuple[Match, str], list[tuple[str, float, float]]] = {}
-    for pair in found.scores:
-        for name in pair.shared:
-            values = (pair.score.title, pair.first[name], pair.second[name])
-            scores.setdefault((pair.match, name), []).append(values)
-    verdicts = {pair.match: pair.verdicts for pair in found.verdicts}
-    examples = [
-        Both(name, match, scores.get((match, name), ()), verdicts.get(match, {}).get(name))
-        for match in found.matches
-        for name in match.shared
-    ]
-    return sorted(examples, key=lambda example: (not example.changed, -example.moved))
-
-
-def _seen(run: Run, ids: Sequence[str]) -> ExperimentView:
-    """How the page of a run shows these examples."""
+def _page(run: Run, ids: Sequence[str]) -> dict[str, Example]:
+    """How the page of a run shows these examples, by id."""
     results = {run.called: [run.results[name] for name in ids]}
     runs = Runs(run.experiment.name, run.folder, {run.called: run.about}, results)
-    return run.experiment.publication(runs).view
+    return {example.id: example for example in run.experiment.publication(runs).view.examples}
 
 
-def _example(example: Both, seen: Mapping[Run, ExperimentView], found: FolderComparison) -> Example:
-    pages = [
-        next((page for page in seen[run].examples if page.id == example.id), None)
-        for run in (example.match.first, example.match.second)
-    ]
-    known = [page for page in pages if page is not None]
-    tone = "strong" if example.changed else "outline"
+def _example(
+    example: Both, pages: Mapping[Run, Mapping[str, Example]], found: FolderComparison
+) -> Example:
+    first, second = (
+        pages[run].get(example.id) for run in (example.match.first, example.match.second)
+    )
+    known = first or second
     return Example(
         id=example.id,
         run=example.match.first.called,
-        title=known[0].title if known else example.id,
+        title=known.title if known else example.id,
         status="",
-        blocks=partial(_blocks, example, pages, found),
-        about=known[0].about if known else (),
-        chips=tuple(Chip(said, tone) for said in example.labels),
+        blocks=partial(_blocks, {f"A: {found.first}": first, f"B: {found.second}": second}),
+        about=known.about if known else (),
+        chips=tuple(
+            Chip(f"{letter}: {verdict}", "strong" if example.changed else "outline")
+            for letter, verdict in zip("AB", example.verdicts or (), strict=False)
+        ),
         facets={
-            "Verdicts": ["changed" if example.changed else "the same"] if example.verdicts else [],
-            "Verdict": example.labels,
+            "Verdicts": ["changed" if example.changed else "the same"] if example.verdicts else []
         },
-        figures={"largest change of a score": example.moved} if example.scores else {},
-        words="\n".join(dict.fromkeys(page.words for page in known)),
+        words=known.words if known else "",
     )
 
 
-def _blocks(example: Both, pages: Sequence[Example | None], found: FolderComparison) -> list[Block]:
-    """The scores that moved, and what the page of each run shows."""
-    moved = tuple(
-        ((title,), (two_places(first),), (two_places(second),))
-        for title, first, second in example.scores
-        if first != second
-    )
-    titles = (f"A: {found.first}", f"B: {found.second}")
-    sides = Sides(
-        tuple(
-            Side(title, tuple(page.blocks()) if page else (Note("This page does not show it."),))
-            for title, page in zip(titles, pages, strict=True)
+def _blocks(pages: Mapping[str, Example | None]) -> list[Block]:
+    """What the page of each run shows, by the titles of the sides."""
+    missing = (Note("The page of this run does not show it."),)
+    return [
+        Sides(
+            tuple(
+                Side(title, tuple(page.blocks()) if page else missing)
+                for title, page in pages.items()
+            )
         )
-    )
-    title = "Scores that changed"
-    return [Grid(title, (title, "A", "B"), moved), sides] if moved else [sides]
+    ]
 
 
 def _parts(found: FolderComparison, links: Mapping[str, str]) -> Iterator[Part]:
@@ -191,42 +147,3 @@ def _parts(found: FolderComparison, links: Mapping[str, str]) -> Iterator[Part]:
     if found.verdicts:
         flips = with_names_joined(flip_table(found.verdicts), "run", "example")
         yield Part("Verdicts", (share_table(found.verdicts), flips), links=links)
-
-
-def _finding(found: FolderComparison) -> Finding:
-    differences = [
-        (pair.score.title, pair.comparison.difference)
-        for pair in found.scores
-        if pair.comparison.difference is not None
-    ]
-    figures = [f"{title}, B less A: {shown(value)}" for title, value in differences[:TOLD]]
-    flips = [
-        f"{len(pair.flips):,} of {len(pair.verdicts):,} verdicts changed" for pair in found.verdicts
-    ]
-    runs = [run for match in found.matches for run in (match.first, match.second)]
-    failed = sum(result.status == "failed" for run in runs for result in run.results.values())
-    return Finding(
-        question=f"What differs: {in_words(found.changes)}.",
-        data=glance.joined(run.config["data"]["name"] for run in runs),
-        models=glance.joined(model["name"] for run in runs for model in models_of(run.config)),
-        found="; ".join([*figures, *flips]) or MISSING,
-        failed=glance.failed((failed, "results: {}")),
-        examples=glance.fewest(value for _, value in differences),
-    )
-
-
-def in_words(changes: Sequence[Change]) -> str:
-    """The first things that differ, and how many more: "model.name (a, then b)"; or "nothing".
-
-    Of a model with another name, the name alone.
-    """
-    named = {change.what for change in changes if change.what.endswith(".name")}
-    said = dict.fromkeys(
-        f"{'prompt ' if change.kind == 'prompt' else ''}{change.what} "
-        f"({change.first}, then {change.second})"
-        for change in changes
-        if change.what in named or f"{change.what.partition('.')[0]}.name" not in named
-    )
-    first = list(said)[:TOLD]
-    more = [f"{len(said) - TOLD:,} more"] if len(said) > TOLD else []
-    return glance.joined([*first, *more]) or "nothing"
