@@ -25,7 +25,6 @@ from serving.calls import Usage
 from serving.errors import RequestError, ServingError
 from serving.offline import go_offline
 
-
 MENDABLE = (RequestError, ServingError, SalienceError, TaggerError, InputError)
 """Errors that are told in one line, wherever they come up."""
 
