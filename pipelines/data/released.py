@@ -7,7 +7,6 @@ the file says (ConflictQA's `.json` files hold lines). So the content decides, n
 import gzip
 import hashlib
 import io
-import json
 import random
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,7 +17,7 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from pipelines.data.jsonl import MARK, filled_lines, first_problem
+from pipelines.data.jsonl import MARK, filled_lines, first_problem, parse
 from pipelines.errors import InputError
 from pipelines.files import LARGEST, opened, read_bytes, read_whole
 
@@ -115,10 +114,12 @@ def entries(path: Path) -> list[Entry]:
 def entries_in(raw: bytes, name: str) -> list[Entry]:
     """The JSON values in the bytes of a file of that name; InputError as `entries`."""
     if raw.lstrip()[:1] == b"[":
-        values = parse(raw, name)
+        values = parse(raw, f"{name}: ")
         found = [Entry(f"{name}: entry {n}", value) for n, value in enumerate(values, start=1)]
     else:
-        found = [Entry(f"{name}:{n}", parse(line, f"{name}:{n}")) for n, line in filled_lines(raw)]
+        found = [
+            Entry(f"{name}:{n}", parse(line, f"{name}:{n}: ")) for n, line in filled_lines(raw)
+        ]
     if not found:
         raise InputError(f"{name} has no entry; name the released file")
     return found
@@ -136,30 +137,9 @@ def stream(path: Path) -> Iterator[Entry]:
             lines: io.BufferedIOBase = gzip.GzipFile(fileobj=file) if packed else file
             for number, line in enumerate(iter(partial(lines.readline, LARGEST), b""), start=1):
                 if line.strip():
-                    yield Entry(f"{path}:{number}", parse(line, f"{path}:{number}"))
+                    yield Entry(f"{path}:{number}", parse(line, f"{path}:{number}: "))
     except (EOFError, zlib.error) as error:
         raise InputError(f"{path} cannot be read ({error}); name a file that can") from error
-
-
-def parse(raw: bytes, where: str) -> Any:
-    """One JSON value.
-
-    Raises:
-        InputError: It is not UTF-8 or not JSON; `where` says so.
-    """
-    try:
-        return json.loads(raw.decode("utf-8"), parse_constant=_refuse_constant)
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{where}: not UTF-8 at byte {error.start + 1}; save the file as UTF-8"
-        ) from error
-    except json.JSONDecodeError as error:
-        raise InputError(
-            f"{where}: not valid JSON at line {error.lineno}, column {error.colno} of it: "
-            f"{error.msg}; write one object per line, or one list"
-        ) from error
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{where}: cannot be read as JSON ({error})") from error
 
 
 def read_records(path: Path, schema: type[RecordT], name: str) -> list[RecordT]:
@@ -199,7 +179,3 @@ def cleaned(texts: Iterable[str]) -> tuple[str, ...]:
 def _kind(value: Any) -> str:
     kinds = {list: "a list", str: "a string", bool: "a truth value", type(None): "null"}
     return kinds.get(type(value), "a number")
-
-
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
