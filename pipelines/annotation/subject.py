@@ -41,7 +41,7 @@ class Subject:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of what there is to label, and how the judge labelled it."""
+        """SHA-256 of the items and the judge's labels."""
         labels = [(name, item.label, item.confidence) for name, item in self.items.items()]
         return hashlib.sha256(json.dumps(labels).encode()).hexdigest()
 
@@ -68,7 +68,7 @@ def chosen(every: Sequence[Subject], entry: str | None, kind: str | None) -> Sub
 
 
 def narrowed(every: Sequence[Subject], entry: str | None, kind: str | None) -> list[Subject]:
-    """Those of that entry and kind; InputError where there is none."""
+    """Those of that entry and kind; InputError without any."""
     found = [each for each in every if entry in (None, each.entry) and kind in (None, each.kind)]
     if not found:
         raise InputError(

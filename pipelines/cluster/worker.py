@@ -33,7 +33,7 @@ class Reply(BaseModel, frozen=True):
     """What came of an item.
 
     Attributes:
-        result: As JSON; None where there is none.
+        result: As JSON; None if the item failed.
         error: Name of the class of `mendable` that was raised; its message is the `reason`.
         counts: By how much each of `counters` has grown since the last reply of the same work.
     """

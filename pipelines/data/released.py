@@ -40,7 +40,7 @@ ItemT = TypeVar("ItemT")
 def half(key: str) -> Half:
     """The half that a text belongs to, the same in every program that splits by this rule.
 
-    SHA-1 of the key (the question, or the claim where there is none), white space around it aside,
+    SHA-1 of the key (the question, else the claim), white space around it aside,
     in UTF-8: an even number is the training half.
     """
     return "train" if _number(key) % 2 == 0 else "test"

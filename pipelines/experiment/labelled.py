@@ -31,7 +31,7 @@ class Labelled:
 
     @property
     def confidence(self) -> float | None:
-        """The probability of the judge's label; None where there is none."""
+        """The probability of the judge's label; None if unknown."""
         return None if self.label is None else (self.probabilities or {}).get(self.label)
 
 

@@ -76,7 +76,7 @@ def _array(values: Sequence[Any]) -> pa.Array:
 
 
 def come_to(experiment: Experiment[Any, Any], results: Sequence[Any]) -> dict[str, list[Any]]:
-    """What results come to, by column: `score.NAME` where any has a value, and `verdict`."""
+    """Scores and verdicts of results, by column: `score.NAME` where any has a value, `verdict`."""
     columns: dict[str, list[Any]] = {}
     for name, score in named(experiment.metrics).items():
         values = score.values(results)

@@ -180,8 +180,8 @@ def percentile_estimate(
 ) -> Estimate:
     """A value with the percentile interval of what resamples give; NaN of a resample is left out.
 
-    The interval is widened to the value where all but a few resamples are on one side of it, and
-    there is none where no resample has a value.
+    The interval is widened to the value if all but a few resamples are on one side of it. It is
+    missing if no resample has a value.
     """
     import numpy as np
 
