@@ -77,9 +77,6 @@ SIZE, BY, SEED = 100, "label", 0
 UNREADABLE = "unreadable"
 """The stratum, and the label in tables, of what the judge did not label."""
 
-_STEPS = (0.5, 0.7, 0.9)
-"""Confidences at which strata end."""
-
 NAME = "sample.json"
 
 
@@ -216,19 +213,8 @@ def _stratum(item: Labelled, by: str, subject: Subject) -> str:
         return "all"
     if by == "label":
         return item.label or UNREADABLE
-    if by == "confidence":
-        return confidence_band(item.confidence)
     if by not in item.groups:
         known = dict.fromkeys(name for other in subject.items.values() for name in other.groups)
-        names = ", ".join(("label", "confidence", *known, "none"))
+        names = ", ".join(("label", *known, "none"))
         raise InputError(f"--by {by}: these labels can be drawn by {names}")
     return item.groups[by]
-
-
-def confidence_band(confidence: float | None) -> str:
-    """Where a confidence in [0, 1] lies: "0.5 to 0.7"."""
-    if confidence is None:
-        return "no probability"
-    ends = (0.0, *_STEPS, 1.0)
-    place = sum(confidence >= step for step in _STEPS)
-    return f"{ends[place]:g} to {ends[place + 1]:g}"

@@ -33,8 +33,8 @@ def annotate(
     by: Annotated[
         str | None,
         typer.Option(
-            help="What the sample has equal numbers of: the judge's `label`, its `confidence`, a "
-            "`source`, `kind`, `variant` or `group` of the data; or `none`.",
+            help="What the sample has equal numbers of: the judge's `label`, a `source`, `kind`, "
+            "`variant` or `group` of the data; or `none`.",
             show_default="label",
             metavar="STRATUM",
         ),
