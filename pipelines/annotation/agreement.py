@@ -62,7 +62,7 @@ class Ratings:
         shares = {
             label: estimate
             for label in self.subject.labelling.labels
-            if (estimate := self._share(lambda item, label=label: self.given[item] == label))  # type: ignore[misc]
+            if (estimate := self._given(label)) is not None
         }
         return max(shares.items(), key=lambda pair: pair[1].value, default=(None, None))
 
@@ -76,6 +76,9 @@ class Ratings:
         if not all(pairs.values()):
             return None
         return stratified_kappa(pairs, {name: len(items) for name, items in self.strata.items()})
+
+    def _given(self, label: str) -> Estimate | None:
+        return self._share(lambda item: self.given[item] == label)
 
     def _share(self, holds: Callable[[str], bool]) -> Estimate | None:
         return stratified_share(

@@ -109,7 +109,7 @@ def matches(first: Mapping[str, Run], second: Mapping[str, Run]) -> list[Match]:
         if REPEAT.search(name):
             continue
         if len(mates) == len(others) == 1:
-            found.append(Match(run, *others.values()))
+            found.append(Match(run, next(iter(others.values()))))
         elif name in others:
             found.append(Match(run, others[name]))
     return found
