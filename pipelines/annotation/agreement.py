@@ -11,12 +11,7 @@ from pipelines.annotation.subject import FOLDER, Subject, subjects
 from pipelines.errors import InputError
 from pipelines.experiment.experiment import Experiment
 from pipelines.experiment.publish import Runs
-from pipelines.metrics.agreement import (
-    cohen_kappa,
-    nominal_alpha,
-    stratified_kappa,
-    stratified_share,
-)
+from pipelines.metrics.agreement import nominal_alpha, stratified_kappa, stratified_share
 from pipelines.metrics.estimate import Estimate, share
 from pipelines.metrics.rates import confusion
 from pipelines.report.explorer import Part
@@ -174,10 +169,8 @@ def people_table(every: Sequence[Ratings]) -> Table:
         return [unit for unit in labels if len(unit) > 1]
 
     def kappa(group: Sequence[Ratings]) -> Estimate | None:
-        pairs = units(group)
-        if len(group) > 2 or not pairs:
-            return None
-        return cohen_kappa([one for one, _ in pairs], [other for _, other in pairs])
+        pairs = [(one, other) for one, other in units(group)] if len(group) == 2 else []
+        return stratified_kappa({"all": pairs}, {"all": len(pairs)}) if pairs else None
 
     return Table.of(
         several(every),

@@ -2,67 +2,10 @@
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from math import fsum, sqrt
+from math import sqrt
 from statistics import NormalDist
 
 from pipelines.metrics.estimate import Estimate, check_confidence, percentile_estimate, redrawn
-
-
-def cohen_kappa(
-    first: Sequence[Hashable], second: Sequence[Hashable], *, confidence: float = 0.95
-) -> Estimate | None:
-    """Agreement of two raters, corrected for chance (Cohen 1960).
-
-    With p_ij the share of examples that the first rater puts into category i and the second into j,
-    p_i. and p_.i the shares of each rater, p_o = sum p_ii and p_e = sum p_i. p_.i,
-
-        kappa = (p_o - p_e) / (1 - p_e).
-
-    The interval is kappa -+ z * s, cut to [-1, 1], with the large-sample variance of Fleiss, Cohen
-    and Everitt (1969)
-
-        s^2 = (sum_i p_ii (1 - (p_i. + p_.i)(1 - kappa))^2
-               + (1 - kappa)^2 sum_(i != j) p_ij (p_.i + p_j.)^2
-               - (kappa - p_e (1 - kappa))^2) / (n (1 - p_e)^2).
-
-    Where that is 0 however few the examples (full agreement, or a rater who gives one label only),
-    the value comes without an interval. Kappa lies in [-1, 1]: 1 is full agreement, 0 that of
-    chance. It is None without an example, or where both raters give one and the same label to all,
-    so that chance agrees fully too.
-
-    Raises:
-        ValueError: The lengths differ.
-    """
-    check_confidence(confidence)
-    if len(first) != len(second):
-        raise ValueError(f"{len(first)} labels of one rater, but {len(second)} of the other")
-    n = len(first)
-    pairs = Counter(zip(first, second, strict=True))
-    rows, columns = Counter(first), Counter(second)
-    agreed = sum(count for (one, other), count in pairs.items() if one == other)
-    chance = sum(rows[label] * columns[label] for label in rows)  # n^2 p_e
-    if n * n == chance:
-        return None
-    # In whole numbers, so that the value is one exact division.
-    value = (n * agreed - chance) / (n * n - chance)
-
-    expected = chance / (n * n)
-    diagonal = fsum(
-        count / n * (1 - (rows[one] + columns[one]) / n * (1 - value)) ** 2
-        for (one, other), count in pairs.items()
-        if one == other
-    )
-    apart = fsum(
-        count / n * ((columns[one] + rows[other]) / n) ** 2
-        for (one, other), count in pairs.items()
-        if one != other
-    )
-    spread = diagonal + (1 - value) ** 2 * apart - (value - expected * (1 - value)) ** 2
-    if spread < 1e-12:  # 0 but for rounding
-        return Estimate(value, None, None, n, confidence)
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
-    half = z * sqrt(spread / n) / (1 - expected)
-    return Estimate(value, max(-1.0, value - half), min(1.0, value + half), n, confidence)
 
 
 def stratified_share(
@@ -112,12 +55,14 @@ Pairs = Sequence[tuple[Hashable, Hashable]]
 
 
 def stratified_kappa(strata: Mapping[str, Pairs], sizes: Mapping[str, int]) -> Estimate | None:
-    """Kappa as it would be over all examples, of which each stratum gives a random sample.
+    """Agreement of two raters, corrected for chance, over strata drawn at different rates.
 
+    Cohen's kappa (1960) is (p_o - p_e) / (1 - p_e), where p_o is the share of examples on which
+    both agree, and p_e the share to be expected if each gave labels at random, as often as they do.
     With n_hij the examples of stratum h that one rater puts into i and the other into j, n_h their
-    sum, and w_h the stratum's share of all examples, the shares p_ij = sum over h of w_h n_hij/n_h
-    stand in the formula of `cohen_kappa`; with one stratum the values are equal. The interval is
-    the percentile interval of a bootstrap within strata.
+    sum, and w_h the stratum's share of all examples, it is of p_ij = sum over h of w_h n_hij / n_h.
+    It lies in [-1, 1]: 1 is full agreement, 0 that of chance. The interval is the percentile
+    interval of a bootstrap within strata.
 
     Args:
         strata: The examples of each that both rated, at least one.

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from pipelines.metrics.agreement import cohen_kappa
+from pipelines.metrics.agreement import stratified_share
 from pipelines.metrics.estimate import Estimate, mean, paired_difference, proportion
 from pipelines.metrics.ranks import roc_auc
 from pipelines.metrics.rates import macro_f1
@@ -52,7 +52,7 @@ def test_a_level_that_is_none_is_refused(confidence: float) -> None:
         partial(proportion, 1, 2),
         partial(mean, [0.1, 0.2]),
         partial(roc_auc, [0.1, 0.2], [True, False]),
-        partial(cohen_kappa, "ab", "ab"),
+        partial(stratified_share, [([True], 2)]),
         partial(macro_f1, "ab", "ab", "ab"),
     ):
         with pytest.raises(ValueError, match="confidence"):
