@@ -1,55 +1,30 @@
-"""How far a judge agrees with a person, and what a person would have found in the whole run."""
+"""How far a judge agrees with people, and people with each other, as tables and on the page."""
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import fsum
+from typing import Any
 
 from pipelines.annotation.sample import UNREADABLE, Labels, Sample, people, read, strata_of
-from pipelines.annotation.subject import Subject, Unit
-from pipelines.experiment.labelled import WholeScore
-from pipelines.metrics.agreement import stratified_kappa
-from pipelines.metrics.estimate import Estimate, proportion
-from pipelines.metrics.ppi import Predicted, power_tuning, ppi_share
-from pipelines.metrics.rates import Counts, confusion
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A figure of the whole run, as three ways find it.
-
-    Attributes:
-        judge: By the judge's labels alone.
-        samples: What the person labelled of each stratum, and what the judge says there.
-    """
-
-    judge: Estimate | None
-    samples: Sequence[Predicted]
-
-    @property
-    def alone(self) -> Estimate | None:
-        """By what the person labelled alone."""
-        return ppi_share(self.samples, lam=0.0)
-
-    @property
-    def corrected(self) -> Estimate | None:
-        """As this person would find it, by their labels and what the judge says of everything."""
-        return ppi_share(self.samples)
-
-    @property
-    def trust(self) -> float | None:
-        """The lambda of `corrected`: how far it goes by the judge, in [0, 1]."""
-        known = all(each.labels for each in self.samples)
-        return power_tuning(self.samples) if known else None
+from pipelines.annotation.subject import FOLDER, Subject, subjects
+from pipelines.errors import InputError
+from pipelines.experiment.experiment import Experiment
+from pipelines.experiment.publish import Runs
+from pipelines.metrics.agreement import nominal_alpha, stratified_kappa, stratified_share
+from pipelines.metrics.estimate import Estimate, share
+from pipelines.metrics.rates import confusion
+from pipelines.report.explorer import Part
+from pipelines.report.table import Column, Measure, Table
+from pipelines.runs.folder import RunFolder
 
 
 @dataclass(frozen=True)
 class Ratings:
-    """What one person said of a sample, beside what the judge says of everything.
+    """What one person said of a sample, beside what the judge says.
 
     Figures are of all items of the run: each stratum counts by its share of them, however many were
-    drawn. They are None until every stratum has a unit that is labelled, with all its items.
+    drawn. They are None until each stratum has a labelled item.
     """
 
     subject: Subject
@@ -63,149 +38,170 @@ class Ratings:
         return self.subject.path.name
 
     @cached_property
-    def strata(self) -> list[list[Unit]]:
-        """What could be drawn, by stratum."""
-        units = self.subject.units(self.sample.whole)
-        return [[units[name] for name in own] for own in strata_of(units, self.sample.by).values()]
-
-    def labelled(self, unit: Unit) -> bool:
-        """Whether all of a unit is labelled."""
-        return all(item in self.given for item in unit.items)
+    def strata(self) -> dict[str, list[str]]:
+        """The items of each stratum, by its name."""
+        return strata_of(self.subject, self.sample.by)
 
     def judge(self, item: str) -> str:
-        """The judge's label, or that there is none."""
+        """The judge's label, or "unreadable"."""
         return self.subject.items[item].label or UNREADABLE
-
-    def agrees(self, item: str) -> bool:
-        """Whether the judge says the same of a labelled item."""
-        return self.judge(item) == self.given[item]
 
     @property
     def accuracy(self) -> Estimate | None:
         """Share of items on which the judge says what this person says, or would say."""
-        samples = self._samples(lambda unit: _mean(map(self.agrees, unit.items)), lambda _: 0.0)
-        return ppi_share(samples, lam=0.0)
+        return self._share(lambda item: self.judge(item) == self.given[item])
 
     @property
     def always(self) -> tuple[str, Estimate] | tuple[None, None]:
-        """The label that agrees most where it is given to every item, and how far it does."""
-        every = [(label, self.share(label).alone) for label in self.subject.labelling.labels]
-        known = [(label, found) for label, found in every if found is not None]
-        return max(known, key=lambda each: each[1].value, default=(None, None))
+        """The label that agrees most if it is given to every item, and how far it does."""
+        shares = {
+            label: estimate
+            for label in self.subject.labelling.labels
+            if (estimate := self._given(label)) is not None
+        }
+        return max(shares.items(), key=lambda pair: pair[1].value, default=(None, None))
 
     @cached_property
     def kappa(self) -> Estimate | None:
         """Cohen's kappa of person and judge."""
-        pairs, sizes = {}, {}
-        for place, units in enumerate(self.strata):
-            labelled = [unit.items for unit in units if self.labelled(unit)]
-            if not labelled:
-                return None
-            pairs[str(place)] = [
-                [(self.given[item], self.judge(item)) for item in own] for own in labelled
+        pairs = {
+            name: [(self.given[item], self.judge(item)) for item in items if item in self.given]
+            for name, items in self.strata.items()
+        }
+        if not all(pairs.values()):
+            return None
+        return stratified_kappa(pairs, {name: len(items) for name, items in self.strata.items()})
+
+    def _given(self, label: str) -> Estimate | None:
+        return self._share(lambda item: self.given[item] == label)
+
+    def _share(self, holds: Callable[[str], bool]) -> Estimate | None:
+        return stratified_share(
+            [
+                ([holds(item) for item in items if item in self.given], len(items))
+                for items in self.strata.values()
             ]
-            sizes[str(place)] = sum(len(unit.items) for unit in units)
-        return stratified_kappa(pairs, sizes)
-
-    def confusion(self) -> Counts:
-        """The labelled items: a row for each label of the person, a column for each of the judge.
-
-        The last row and column are of what the judge left without a label.
-        """
-        labels = (*self.subject.labelling.labels, UNREADABLE)
-        return confusion(list(self.given.values()), list(map(self.judge, self.given)), labels)
-
-    def share(self, label: str) -> Figure:
-        """Share of items that have a label, predicted by its probability, else by the label."""
-        items = self.subject.items
-        known = all(each.probabilities is not None for each in items.values())
-
-        def prediction(item: str) -> float:
-            if known:
-                return (items[item].probabilities or {}).get(label, 0.0)
-            return float(items[item].label == label)
-
-        samples = self._samples(
-            lambda unit: _mean(self.given[item] == label for item in unit.items),
-            lambda unit: _mean(map(prediction, unit.items)),
         )
-        judge = proportion(sum(self.judge(item) == label for item in items), len(items))
-        return Figure(judge, samples)
-
-    @property
-    def scores(self) -> tuple[WholeScore, ...]:
-        """The scores of the run that the sample can correct: those of whole claims."""
-        wholes = self.subject.labelling.wholes
-        return wholes.scores if wholes is not None and self.sample.whole else ()
-
-    @property
-    def units(self) -> tuple[int, int]:
-        """How many units are labelled, and how many the run has."""
-        units = [unit for own in self.strata for unit in own]
-        return sum(map(self.labelled, units)), len(units)
-
-    def score(self, score: WholeScore) -> Figure:
-        """A score of the run, predicted for each claim by the judge's labels.
-
-        Of a mean over responses a claim counts the less, the more of them its response has.
-        """
-        units = [unit for own in self.strata for unit in own]
-        claims = Counter(unit.result for unit in units)
-
-        def weight(unit: Unit) -> float:
-            return 1 / claims[unit.result] if score.by_result else 1.0
-
-        def prediction(unit: Unit) -> float:
-            return score.value([self.subject.items[item].label for item in unit.items])
-
-        samples = self._samples(
-            lambda unit: score.value([self.given[item] for item in unit.items]),
-            prediction,
-            weight,
-        )
-        value = fsum(weight(unit) * prediction(unit) for unit in units) / fsum(map(weight, units))
-        return Figure(Estimate(value, None, None, len(units)), samples)
-
-    def _samples(
-        self,
-        value: Callable[[Unit], float],
-        prediction: Callable[[Unit], float],
-        weight: Callable[[Unit], float] = lambda unit: len(unit.items),
-    ) -> list[Predicted]:
-        found = []
-        for units in self.strata:
-            labelled = [unit for unit in units if self.labelled(unit)]
-            others = [unit for unit in units if not self.labelled(unit)]
-            found.append(
-                Predicted(
-                    list(map(value, labelled)),
-                    list(map(prediction, labelled)),
-                    list(map(prediction, others)),
-                    list(map(weight, labelled)),
-                    list(map(weight, others)),
-                )
-            )
-        return found
 
 
-def _mean(values: Iterable[float]) -> float:
-    every = list(values)
-    return fsum(every) / len(every)
-
-
-def ratings(every: Sequence[Subject]) -> list[Ratings]:
+def all_ratings(found: Sequence[Subject]) -> list[Ratings]:
     """Everybody's labels of the samples in a folder; people without any are left out.
 
     Raises:
         InputError: A sample or a file of labels is damaged, or of other results.
     """
-    found = []
-    for subject in every:
-        sample = read(subject)
-        if sample is None:
-            continue
-        for name in people(subject):
-            given = Labels(subject, sample.items, name).given
-            if given:
-                found.append(Ratings(subject, sample, name, given))
-    return found
+    return [
+        Ratings(subject, sample, name, given)
+        for subject in found
+        if (sample := read(subject)) is not None
+        for name in people(subject)
+        if (given := Labels(subject, sample.items, name).given)
+    ]
+
+
+def all_tables(every: Sequence[Ratings]) -> list[Table]:
+    """Agreement of the judge with each person, in figures and in counts, and that of people."""
+    return [
+        agreement_table(every),
+        *map(confusion_table, every),
+        *([people_table(every)] if several(every) else []),
+    ]
+
+
+def agreement_table(every: Sequence[Ratings]) -> Table:
+    """How far the judge says what people say."""
+    return Table.of(
+        every,
+        name="annotation_agreement",
+        title="Agreement of the judge",
+        columns=[
+            Column("labels", "Labels", lambda ratings: ratings.title),
+            Column("annotator", "Annotator"),
+            Column("labelled", "Labelled", lambda ratings: len(ratings.given)),
+            Column("items", "Of", lambda ratings: len(ratings.subject.items)),
+            Measure("accuracy", "Accuracy"),
+            Measure("kappa", "Kappa"),
+            Column("always", "Best single label", lambda ratings: ratings.always[0]),
+            Measure("always_accuracy", "Its accuracy", lambda ratings: ratings.always[1]),
+        ],
+        notes=(
+            "Over everything in the run: each stratum of the sample counts by its share of the "
+            "run. In brackets 95 % intervals: Price and Bonett's (2004) of shares, a bootstrap "
+            "within strata of Cohen's kappa; neither knows of the person's own mistakes. What the "
+            "judge left unreadable agrees with nobody.",
+        ),
+    )
+
+
+def confusion_table(ratings: Ratings) -> Table:
+    """The labelled items: the person's label down, the judge's across."""
+    labels = (*ratings.subject.labelling.labels, UNREADABLE)
+    items = list(ratings.given)
+    counts = confusion(list(ratings.given.values()), list(map(ratings.judge, items)), labels)
+    rows = dict(zip(labels, counts, strict=True))
+
+    def count(place: int) -> Column[str]:
+        return Column(labels[place], labels[place], lambda label: rows[label][place])
+
+    return Table.of(
+        labels[:-1],
+        name=f"annotation_confusion-{ratings.title}-{ratings.annotator}",
+        title=f"{ratings.title}: {ratings.annotator} down, the judge across",
+        columns=[Column("label", "Label", lambda label: label), *map(count, range(len(labels)))],
+        notes=("Counts of the sample, which need not have labels in the run's shares.",),
+    )
+
+
+def several(every: Sequence[Ratings]) -> list[list[Ratings]]:
+    """The ratings of each sample that more than one person labelled."""
+    by_sample: dict[str, list[Ratings]] = defaultdict(list)
+    for ratings in every:
+        by_sample[ratings.title].append(ratings)
+    return [group for group in by_sample.values() if len(group) > 1]
+
+
+def people_table(every: Sequence[Ratings]) -> Table:
+    """How far people agree with each other."""
+
+    def units(group: Sequence[Ratings]) -> list[list[str]]:
+        items = group[0].sample.items
+        labels = [[person.given[i] for person in group if i in person.given] for i in items]
+        return [unit for unit in labels if len(unit) > 1]
+
+    def kappa(group: Sequence[Ratings]) -> Estimate | None:
+        pairs = [(one, other) for one, other in units(group)] if len(group) == 2 else []
+        return stratified_kappa({"all": pairs}, {"all": len(pairs)}) if pairs else None
+
+    return Table.of(
+        several(every),
+        name="annotation_people",
+        title="Agreement of people",
+        columns=[
+            Column("labels", "Labels", lambda group: group[0].title),
+            Column("annotators", "Annotators", lambda group: ", ".join(p.annotator for p in group)),
+            Column("both", "Labelled by several", lambda group: len(units(group))),
+            Measure(
+                "agree", "All agree", lambda group: share([len({*u}) == 1 for u in units(group)])
+            ),
+            Measure("kappa", "Kappa of two", kappa),
+            Measure("alpha", "Krippendorff's alpha", lambda group: nominal_alpha(units(group))),
+        ],
+        notes=("Over the sample as it was drawn.",),
+    )
+
+
+TITLE = "Judge and people"
+
+
+def parts(folder: RunFolder, experiment: Experiment[Any, Any], runs: Runs[Any]) -> Sequence[Part]:
+    """What people's labels of an experiment say, as a part of its page; nothing without labels.
+
+    Labels that no longer belong to the run do not spoil the page: it says that they are left out.
+    """
+    if not (folder.path / FOLDER).exists():
+        return ()
+    try:
+        every = all_ratings(subjects(folder, [(experiment, runs)]))
+    except InputError as error:
+        return (Part(TITLE, remarks=(f"What people labelled is left out: {error}.",)),)
+    return (Part(TITLE, tuple(all_tables(every))),) if every else ()

@@ -1,16 +1,16 @@
-"""A stratified sample of items or of whole claims, drawn once and kept, in random order."""
+"""A stratified sample of items, drawn once and kept in random order, and people's labels of it."""
 
 import random
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from pipelines.annotation.subject import Subject, Unit
-from pipelines.data.sampling import sample as drawn
+from pipelines.annotation.subject import Subject
+from pipelines.data.released import sample as drawn
 from pipelines.errors import InputError
+from pipelines.experiment.labelled import Labelled
 from pipelines.files import hold, open_unfollowed, replace_text
 from pipelines.runs.folder import ResultLog
 
@@ -72,19 +72,16 @@ def people(subject: Subject) -> list[str]:
     return sorted(path.stem for path in subject.path.glob("*.jsonl"))
 
 
-SIZE, WHOLE_SIZE, BY, SEED = 100, 30, "label", 0
+SIZE, BY, SEED = 100, "label", 0
 
 UNREADABLE = "unreadable"
 """The stratum, and the label in tables, of what the judge did not label."""
-
-_STEPS = (0.5, 0.7, 0.9)
-"""Confidences at which strata end."""
 
 NAME = "sample.json"
 
 
 class Stratum(BaseModel):
-    """How many units a stratum has (`items`), and how many were drawn, each with equal chance."""
+    """How many items a stratum has, and how many were drawn, each with equal chance."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -95,19 +92,17 @@ class Stratum(BaseModel):
 class Sample(BaseModel):
     """What people label.
 
-    A unit's chance to be drawn is `drawn / items` of its stratum.
+    An item's chance to be drawn is `drawn / items` of its stratum.
 
     Attributes:
-        whole: Whether a unit is a whole claim with all its documents, rather than an item.
-        size: How many units were asked for.
+        size: How many items were asked for.
         digest: Of what it was drawn from.
-        items: Those of the units that were drawn, in the order shown.
+        items: Those drawn, in the order shown.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     by: str
-    whole: bool = False
     size: int
     seed: int
     digest: str
@@ -115,15 +110,8 @@ class Sample(BaseModel):
     items: tuple[str, ...]
 
 
-def opened(
-    subject: Subject,
-    size: int | None,
-    by: str | None,
-    seed: int | None,
-    *,
-    whole: bool = False,
-) -> Sample:
-    """The sample that the folder has, else a new one, kept there; None takes what there is.
+def opened(subject: Subject, size: int | None, by: str | None, seed: int | None) -> Sample:
+    """The sample that the folder has, else a new one, kept there; None takes any value.
 
     Raises:
         InputError: The folder has another sample, or one that is damaged or out of date; or none
@@ -131,16 +119,13 @@ def opened(
     """
     kept = read(subject)
     if kept is None:
-        size = size or (WHOLE_SIZE if whole else SIZE)
-        made = draw(subject, size, by or BY, SEED if seed is None else seed, whole=whole)
+        made = draw(subject, size or SIZE, by or BY, SEED if seed is None else seed)
         replace_text(subject.path / NAME, made.model_dump_json(indent=1) + "\n")
         return made
-    asked = {"--sample": size, "--by": by, "--seed": seed}
     there = {"--sample": kept.size, "--by": kept.by, "--seed": kept.seed}
-    changed = any(value not in (None, there[name]) for name, value in asked.items())
-    if changed or (whole and not kept.whole):
+    asked = zip((size, by, seed), there.values(), strict=True)
+    if any(value not in (None, known) for value, known in asked):
         told = " ".join(f"{name} {value}" for name, value in there.items())
-        told += " --whole-claims" if kept.whole else ""
         raise InputError(
             f"{subject.path / NAME} has another sample ({told}); leave these options out to "
             "resume it, or move that folder away to draw anew"
@@ -168,16 +153,14 @@ def read(subject: Subject) -> Sample | None:
     return kept
 
 
-def draw(subject: Subject, size: int, by: str, seed: int, *, whole: bool = False) -> Sample:
+def draw(subject: Subject, size: int, by: str, seed: int) -> Sample:
     """Draw a sample: as many of each stratum as can be, and all of them where it has fewer.
 
     Raises:
-        InputError: There is no such stratum, or there are more of them than units to draw; or
-            whole claims are wanted of what has none.
+        InputError: There is no such stratum, or there are more of them than items to draw.
     """
-    units = subject.units(whole)
-    strata = strata_of(units, by)
-    numbers = evenly({name: len(own) for name, own in strata.items()}, size)
+    strata = strata_of(subject, by)
+    numbers = evenly({name: len(items) for name, items in strata.items()}, size)
     if not all(numbers.values()):
         raise InputError(
             f"--by {by} makes {len(strata):,} strata, more than --sample {size}; raise it, or "
@@ -185,19 +168,20 @@ def draw(subject: Subject, size: int, by: str, seed: int, *, whole: bool = False
         )
     # A seed for each stratum, so that their draws are independent.
     picked = [
-        unit
-        for place, (name, own) in enumerate(strata.items())
-        for unit in drawn(own, numbers[name], seed + place)
+        item
+        for place, (name, items) in enumerate(strata.items())
+        for item in drawn(items, numbers[name], seed + place)
     ]
     random.Random(seed).shuffle(picked)  # noqa: S311  the order tells nothing of strata
     return Sample(
         by=by,
-        whole=whole,
         size=size,
         seed=seed,
         digest=subject.digest,
-        strata={name: Stratum(items=len(own), drawn=numbers[name]) for name, own in strata.items()},
-        items=tuple(item for unit in picked for item in units[unit].items),
+        strata={
+            name: Stratum(items=len(items), drawn=numbers[name]) for name, items in strata.items()
+        },
+        items=tuple(picked),
     )
 
 
@@ -216,32 +200,21 @@ def evenly(sizes: Mapping[str, int], total: int) -> dict[str, int]:
     return numbers
 
 
-def strata_of(units: Mapping[str, Unit], by: str) -> dict[str, list[str]]:
-    """The ids of each stratum, strata by name; InputError where units know no such `by`."""
-    found: dict[str, list[str]] = {}
-    for name, each in units.items():
-        found.setdefault(_stratum(each, by, units.values()), []).append(name)
-    return dict(sorted(found.items()))
+def strata_of(subject: Subject, by: str) -> dict[str, list[str]]:
+    """The ids of each stratum, strata by name; InputError where items know no such `by`."""
+    strata: dict[str, list[str]] = {}
+    for name, item in subject.items.items():
+        strata.setdefault(_stratum(item, by, subject), []).append(name)
+    return dict(sorted(strata.items()))
 
 
-def _stratum(unit: Unit, by: str, every: Iterable[Unit]) -> str:
+def _stratum(item: Labelled, by: str, subject: Subject) -> str:
     if by == "none":
         return "all"
     if by == "label":
-        return unit.label or UNREADABLE
-    if by == "confidence":
-        return confidence_band(unit.confidence)
-    if by not in unit.groups:
-        known = Counter(name for each in every for name in each.groups)
-        names = ", ".join(("label", "confidence", *known, "none"))
+        return item.label or UNREADABLE
+    if by not in item.groups:
+        known = dict.fromkeys(name for other in subject.items.values() for name in other.groups)
+        names = ", ".join(("label", *known, "none"))
         raise InputError(f"--by {by}: these labels can be drawn by {names}")
-    return unit.groups[by]
-
-
-def confidence_band(confidence: float | None) -> str:
-    """Where a confidence in [0, 1] lies: "0.5 to 0.7"."""
-    if confidence is None:
-        return "no probability"
-    ends = (0.0, *_STEPS, 1.0)
-    place = sum(confidence >= step for step in _STEPS)
-    return f"{ends[place]:g} to {ends[place + 1]:g}"
+    return item.groups[by]

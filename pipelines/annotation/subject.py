@@ -18,25 +18,6 @@ FOLDER = "annotations"
 
 
 @dataclass(frozen=True)
-class Unit:
-    """What a sample draws at once: an item by itself, or all that are parts of one whole.
-
-    Attributes:
-        result: The id of the result that it belongs to.
-        items: Ids of items, in the order of the data.
-        label: The judge's label, or what its labels of the whole come to; None where there is none.
-        confidence: In the label that is the least sure, in [0, 1]; None where one gives none.
-        groups: What it belongs to.
-    """
-
-    result: str
-    items: tuple[str, ...]
-    label: str | None
-    confidence: float | None
-    groups: Mapping[str, str]
-
-
-@dataclass(frozen=True)
 class Subject:
     """What a judge labelled in one entry of `run.json`, of one kind.
 
@@ -58,35 +39,10 @@ class Subject:
         """Where its sample and people's labels are kept."""
         return self.folder.path / FOLDER / f"{self.entry}.{self.kind}"
 
-    def units(self, whole: bool) -> dict[str, Unit]:
-        """What can be drawn, by ids: every item, or every whole.
-
-        Raises:
-            InputError: Items are parts of nothing.
-        """
-        wholes = self.labelling.wholes
-        if not whole:
-            return {item: self._unit((item,), each.label) for item, each in self.items.items()}
-        if wholes is None:
-            raise InputError(f"--whole-claims: {self.labelling.counted} belong to no claims")
-        parts: dict[str, list[str]] = {}
-        for item, each in self.items.items():
-            parts.setdefault(_id(_result(item), each.whole), []).append(item)
-        return {
-            name: self._unit(tuple(own), wholes.verdict([self.items[item].label for item in own]))
-            for name, own in parts.items()
-        }
-
-    def _unit(self, items: tuple[str, ...], label: str | None) -> Unit:
-        parts = [self.items[item] for item in items]
-        sure = [p for each in parts if (p := each.confidence) is not None]
-        confidence = min(sure) if len(sure) == len(parts) else None
-        return Unit(_result(items[0]), items, label, confidence, parts[0].groups)
-
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of what there is to label, and how the judge labelled it."""
-        labels = [(name, each.label, each.confidence) for name, each in self.items.items()]
+        """SHA-256 of the items and the judge's labels."""
+        labels = [(name, item.label, item.confidence) for name, item in self.items.items()]
         return hashlib.sha256(json.dumps(labels).encode()).hexdigest()
 
 
@@ -112,7 +68,7 @@ def chosen(every: Sequence[Subject], entry: str | None, kind: str | None) -> Sub
 
 
 def narrowed(every: Sequence[Subject], entry: str | None, kind: str | None) -> list[Subject]:
-    """Those of that entry and kind; InputError where there is none."""
+    """Those of that entry and kind; InputError without any."""
     found = [each for each in every if entry in (None, each.entry) and kind in (None, each.kind)]
     if not found:
         raise InputError(
@@ -130,14 +86,7 @@ def _names(every: Sequence[Subject]) -> str:
 
 def _items(labelling: Labelling[Any], results: Sequence[Any]) -> dict[str, Labelled]:
     return {
-        _id(result.id, *each.part): each for result in results for each in labelling.given(result)
+        json.dumps((result.id, *item.part), ensure_ascii=False): item
+        for result in results
+        for item in labelling.given(result)
     }
-
-
-def _id(*parts: str | int | None) -> str:
-    return json.dumps(parts, ensure_ascii=False)
-
-
-def _result(item: str) -> str:
-    """The id of the result that an item is of."""
-    return str(json.loads(item)[0])

@@ -28,23 +28,13 @@ def annotate(
     run: Annotated[Path, typer.Argument(help="A run folder.", show_default=False)],
     sample: Annotated[
         int | None,
-        typer.Option(
-            min=1, help="How many to label.", show_default="100, or 30 claims; or those there are"
-        ),
+        typer.Option(min=1, help="How many to label.", show_default="100, or those there are"),
     ] = None,
-    whole_claims: Annotated[
-        bool,
-        typer.Option(
-            "--whole-claims",
-            help="Draw claims, each with all its documents, so that the scores of claims are "
-            "corrected, too: CS-C, CS-R, conflicting claims.",
-        ),
-    ] = False,
     by: Annotated[
         str | None,
         typer.Option(
-            help="What the sample has equal numbers of: the judge's `label`, its `confidence`, a "
-            "`source`, `kind`, `variant` or `group` of the data; or `none`.",
+            help="What the sample has equal numbers of: the judge's `label`, a `source`, `kind`, "
+            "`variant` or `group` of the data; or `none`.",
             show_default="label",
             metavar="STRATUM",
         ),
@@ -77,14 +67,11 @@ def annotate(
     """Label, blind, a sample of what a judge labelled, on a page of this machine.
 
     Keys: 1, 2, ... give a label, the arrows go back and on, u takes the last label back. Each
-    label is kept in the run folder at once; the same command resumes. With --results it shows the
-    judge's agreement with people and the run's shares of labels, corrected by people; and its
-    scores, where whole claims were labelled.
+    label is kept in the run folder at once; the same command resumes. With --results it shows how
+    far the judge agrees with people, and they with each other.
 
     Examples:
         contested annotate results --sample 60 --by label --annotator anna
-
-        contested annotate results --sample 20 --whole-claims --annotator anna
 
         contested annotate results --results
     """
@@ -95,16 +82,16 @@ def annotate(
     found = papers.runs_in(folder)
     folder.refuse_locked()
     every = subjects(folder, found)
-    given = {"--sample": sample, "--by": by, "--seed": seed, "--whole-claims": whole_claims}
+    given = {"--sample": sample, "--by": by, "--seed": seed}
     if results:
         for name, value in given.items():
-            if value is not None and value is not False:
+            if value is not None:
                 raise InputError(f"{name} has no effect with --results; leave it out")
         _results(folder, every, entry, kind)
         return
     name = file_name(annotator, "--annotator")
     subject = chosen(every, entry, kind)
-    _label(subject, opened(subject, sample, by, seed, whole=whole_claims), name, port)
+    _label(subject, opened(subject, sample, by, seed), name, port)
     _written(folder, every)
 
 
@@ -116,10 +103,9 @@ def _label(subject: "Subject", drawn: "Sample", annotator: str, port: int) -> No
 
     def told(address: str) -> None:
         counted = subject.labelling.counted
-        whole = ", claims with all their documents" if drawn.whole else ""
         print(
             f"{len(drawn.items):,} {counted} to label, drawn by {drawn.by} from "
-            f"{len(subject.items):,}{whole}; {len(labels.given):,} of them done"
+            f"{len(subject.items):,}; {len(labels.given):,} of them done"
         )
         print(f"open {address}\nCtrl-C ends it; each label is kept at once", flush=True)
 
@@ -153,10 +139,9 @@ def _results(
 
 def _written(folder: RunFolder, labelled: "list[Subject]") -> "tuple[list[Ratings], list[Table]]":
     """What people labelled, and its tables, written with those and the page of the run."""
-    from pipelines.annotation.agreement import ratings
-    from pipelines.annotation.tables import all_tables
+    from pipelines.annotation.agreement import all_ratings, all_tables
 
-    found = ratings(labelled)
+    found = all_ratings(labelled)
     tables = list(all_tables(found)) if found else []
     if found:
         with folder.locked():

@@ -12,11 +12,10 @@ from rich.console import Console
 from pipelines import papers
 from pipelines.cli.progress import STDERR
 from pipelines.cli.tagging import show
-from pipelines.comparison.folders import FolderComparison, compare_folders
-from pipelines.comparison.scores import SCORES
+from pipelines.comparison.folders import SCORES, FolderComparison, compare_folders
 from pipelines.errors import InputError
 from pipelines.files import check_writable
-from pipelines.report.table import Table, write
+from pipelines.report.table import write
 from pipelines.report.terminal import plain, plain_json
 from pipelines.runs.folder import telling_damage
 
@@ -25,21 +24,18 @@ ROWS = 12
 
 PAGE = "comparison.html"
 
-UNTOLD = frozenset({"title", "better", "test", "without_first", "without_second"})
-"""Columns of scores that a terminal has no room for."""
-
 
 def compare(
-    runs: Annotated[
-        list[Path],
-        typer.Argument(help="Run folders; each is compared with the first.", show_default=False),
+    first: Annotated[Path, typer.Argument(help="A run folder.", show_default=False)],
+    second: Annotated[
+        Path, typer.Argument(help="Another, compared with the first.", show_default=False)
     ],
     out: Annotated[
         Path | None, typer.Option(help="Folder for `comparison.html` and `tables/`.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
-    """Compare run folders: how they were made, what came of it, and which verdicts changed.
+    """Compare two run folders: how they were made, what came of it, and which verdicts changed.
 
     Runs of one name belong together, or the only ones of an experiment. It reads the folders alone.
 
@@ -51,8 +47,8 @@ def compare(
     if out is not None:
         _refuse(out)
     known = {name: partial(papers.experiment, name) for name in papers.EXPERIMENTS}
-    with telling_damage(*runs):
-        found = compare_folders(runs, known)
+    with telling_damage(first, second):
+        found = compare_folders(first, second, known)
         if out is not None:
             _write(found, out)
         if as_json:
@@ -82,31 +78,18 @@ def _write(found: FolderComparison, out: Path) -> None:
 
 def _show(found: FolderComparison) -> None:
     console, tables = Console(emoji=False), found.tables()
-    for side in found.sides:
-        console.print(f"[bold]{side.letter}[/bold]  {plain(str(side.path))}", soft_wrap=True)
+    for letter, path in (("A", found.first), ("B", found.second)):
+        console.print(f"[bold]{letter}[/bold]  {plain(str(path))}", soft_wrap=True)
     for line in found.alone:
         console.print(f"[dim]not compared: {plain(line)}[/dim]", soft_wrap=True)
-    if found.matches and not found.changes:
+    if not found.changes:
         console.print("no difference in how they were made")
     for table in tables:
-        if table.rows:
-            _print(_narrow(table), console)
-        if table.name == SCORES and table.rows:
+        if not table.rows:
+            continue
+        show(replace(table, rows=table.rows[:ROWS]), console)
+        if (more := len(table.rows) - ROWS) > 0:
+            console.print(f"{more:,} more rows; --out has all", soft_wrap=True)
+        if table.name == SCORES:
             for note in table.notes:
                 console.print(f"[dim]{plain(note)}[/dim]", soft_wrap=True)
-
-
-def _narrow(table: Table) -> Table:
-    """The table without what a terminal has no room for."""
-    kept = [place for place, column in enumerate(table.columns) if column.key not in UNTOLD]
-    return replace(
-        table,
-        columns=tuple(table.columns[place] for place in kept),
-        rows=tuple(tuple(row[place] for place in kept) for row in table.rows),
-    )
-
-
-def _print(table: Table, console: Console) -> None:
-    show(replace(table, rows=table.rows[:ROWS]), console)
-    if (more := len(table.rows) - ROWS) > 0:
-        console.print(f"{more:,} more rows; --out has all", soft_wrap=True)

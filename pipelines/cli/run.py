@@ -91,7 +91,7 @@ def publish(folder: RunFolder) -> dict[str, Publication]:
     Returns:
         Name of an experiment -> what it comes to.
     """
-    from pipelines.annotation.tables import parts
+    from pipelines.annotation.agreement import parts
 
     with telling_damage(folder.path):
         made = []

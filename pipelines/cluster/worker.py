@@ -10,7 +10,7 @@ import socket
 from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, fields
-from typing import Any, TypeVar
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -19,39 +19,11 @@ from pipelines import papers
 from pipelines.errors import InputError
 from pipelines.experiment.execute import models_for
 from pipelines.experiment.experiment import Counter, Experiment, Item, Models, RunModels, Work
-from pipelines.option import nested
 from pipelines.runs.folder import RunFolder, differences
 from salience.errors import SalienceError
 from serving.calls import Usage
 from serving.errors import RequestError, ServingError
 from serving.offline import go_offline
-
-SettingsT = TypeVar("SettingsT", bound=BaseModel)
-
-
-def sent(settings: BaseModel) -> str:
-    """The settings, and which of them were given, as JSON."""
-    return json.dumps([settings.model_dump(mode="json"), _given(settings)])
-
-
-def received(kind: type[SettingsT], text: str) -> SettingsT:
-    """The settings that `sent` wrote: options without effect are refused there as here."""
-    values, given = json.loads(text)
-    settings = kind.model_validate(values)
-    _give(settings, given)
-    return settings
-
-
-def _given(settings: BaseModel) -> dict[str, Any]:
-    inside = {name: _given(getattr(settings, name)) for name, _ in nested(type(settings))}
-    return {"given": sorted(settings.model_fields_set), "inside": inside}
-
-
-def _give(settings: BaseModel, given: dict[str, Any]) -> None:
-    settings.model_fields_set.intersection_update(given["given"])
-    for name, own in given["inside"].items():
-        _give(getattr(settings, name), own)
-
 
 MENDABLE = (RequestError, ServingError, SalienceError, TaggerError, InputError)
 """Errors that are told in one line, wherever they come up."""
@@ -61,7 +33,7 @@ class Reply(BaseModel, frozen=True):
     """What came of an item.
 
     Attributes:
-        result: As JSON; None where there is none.
+        result: As JSON; None if the item failed.
         error: Name of the class of `mendable` that was raised; its message is the `reason`.
         counts: By how much each of `counters` has grown since the last reply of the same work.
     """
@@ -120,7 +92,7 @@ class Worker:
 
     Args:
         experiment: Its name.
-        options: Those of the run, by `sent`.
+        options: Those of the run that were given, as JSON; defaults are made here as there.
         folder: Where the command was called; relative paths are meant from there.
         number: Of this worker, for its logs.
     """
@@ -175,7 +147,7 @@ class Worker:
 
     async def _open(self) -> dict[str, _Ready]:
         os.chdir(self._folder)
-        options = received(self._experiment.options, self._options)
+        options = self._experiment.options.model_validate_json(self._options)
         folder = RunFolder(options.out)
         plan = self._experiment.plan(options)
         logs = folder.logs / f"worker-{self._number}"

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.cluster.connection import connected, room
-from pipelines.cluster.worker import Reply, Worker, as_sent, counters, mendable, sent
+from pipelines.cluster.worker import Reply, Worker, as_sent, counters, mendable
 from pipelines.errors import InputError
 from pipelines.experiment.execute import Placing
 from pipelines.experiment.experiment import Experiment, Item, Models, Work
@@ -136,8 +136,9 @@ def _started(
     )
     # The same profile everywhere: the machine that this was called on may have no GPU.
     chosen = options.model_copy(update={"profile": options.profile or profile.name})
+    given = chosen.model_dump_json(exclude_unset=True)
     actors = [
-        kind.remote(experiment.name, sent(chosen), str(Path.cwd()), number)
+        kind.remote(experiment.name, given, str(Path.cwd()), number)
         for number in range(1, count + 1)
     ]
     there = [actor.__ray_ready__.remote() for actor in actors]

@@ -1,17 +1,17 @@
-"""Run folders to be compared, and which of their runs belong together."""
+"""Runs of two folders that belong together, and what differs in how they were made."""
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from string import ascii_uppercase
-from typing import Any, Final
+from typing import Any, Final, Literal, NamedTuple
 
 from pipelines.errors import InputError
 from pipelines.experiment.experiment import Experiment
-from pipelines.report.table import Column
-from pipelines.runs.folder import RunFolder
+from pipelines.prompts import shipped_digest
+from pipelines.report.texts import one_line
+from pipelines.runs.folder import Difference, RunFolder, differences, written
 
 REPEAT: Final = re.compile(r"\.repeat-\d+$")
 """The end of a run's name where it is another draw of a run: the first alone is compared."""
@@ -28,69 +28,44 @@ class Run:
 
     @property
     def called(self) -> str:
-        """What it is called within its experiment."""
+        """Its name within the experiment."""
         return self.name.removeprefix(self.experiment.name).removeprefix(".")
 
     @property
     def config(self) -> Mapping[str, Any]:
         """Everything that decided its results."""
-        found: Mapping[str, Any] = self.about["config"]
-        return found
+        config: Mapping[str, Any] = self.about["config"]
+        return config
 
     @cached_property
     def results(self) -> Mapping[str, Any]:
         """By the ids of examples; InputError if a line is damaged or of another version."""
         return self.folder.log(self.name, self.experiment.result).read()
 
-    @property
-    def failed(self) -> int:
-        """Examples that could not be done at all."""
-        return sum(each.status == "failed" for each in self.results.values())
-
-    def verdict_on(self, example: str) -> str:
-        """The verdict on an example, by its id; see `Experiment.verdict_on`."""
-        return self.experiment.verdict_on(self.results[example])
-
     def clusters(self, ids: Iterable[str]) -> dict[str, Hashable] | None:
         """What each of these examples belongs to; None where each is independent of the others."""
-        if (of := self.experiment.cluster) is None:
+        if (cluster := self.experiment.cluster) is None:
             return None
-        found: dict[str, Hashable] = {name: of(self.results[name]) for name in ids}
-        return found if len({*found.values()}) < len(found) else None
-
-
-@dataclass(frozen=True)
-class Side:
-    """A folder under its letter: A is what others are compared with."""
-
-    letter: str
-    folder: RunFolder
-    runs: Mapping[str, Run]
-    unknown: Sequence[str] = ()
-
-    @property
-    def path(self) -> Path:
-        """Where it is."""
-        return self.folder.path
+        clusters: dict[str, Hashable] = {name: cluster(self.results[name]) for name in ids}
+        return clusters if len({*clusters.values()}) < len(clusters) else None
 
 
 @dataclass(frozen=True)
 class Match:
-    """A run of A, and the one of the folder of this letter that belongs to it."""
+    """A run of the first folder, A, and the one of the second, B, that belongs to it."""
 
     first: Run
     second: Run
-    letter: str
 
     @property
     def title(self) -> str:
-        """Its name; where that of the other differs, what that is called within the experiment."""
-        one, other = self.first, self.second
-        return one.name if one.name == other.name else f"{one.name} / {other.called or other.name}"
+        """The name of A's run, and B's within the experiment where it differs."""
+        name, other = self.first.name, self.second
+        return name if name == other.name else f"{name} / {other.called or other.name}"
 
     @cached_property
     def shared(self) -> list[str]:
-        """Ids of the examples that both have, by name: what is drawn must not hang on an order."""
+        """Ids of the examples that both have, sorted: draws must not depend on their order."""
         return sorted(self.first.results.keys() & self.second.results.keys())
 
     @property
@@ -100,95 +75,134 @@ class Match:
         return bool(one and other and one.get("sha256") == other.get("sha256"))
 
 
-RUN: Final = Column[Any]("run", "Run", lambda own: own.match.title)
-FOLDER: Final = Column[Any]("folder", "Folder", lambda own: own.match.letter)
-"""Of whatever belongs to a match: its name, and the folder that is compared with A."""
+Known = Mapping[str, Callable[[], Any]]
+"""Name of an experiment -> what loads its declaration, called for those that a folder has."""
 
 
-def placed(*, several: bool) -> list[Column[Any]]:
-    """The columns that say what a row is of; the folder where several are compared with A."""
-    return [FOLDER, RUN] if several else [RUN]
-
-
-def other(*, several: bool) -> str:
-    """What a column calls the folder that is compared with A."""
-    return "Other" if several else "B"
-
-
-def opened(paths: Sequence[Path], known: Mapping[str, Callable[[], Any]]) -> list[Side]:
-    """The folders in order.
-
-    Args:
-        paths: Two or more.
-        known: Name of an experiment -> what loads its declaration, called for those that are there.
+def runs_of(path: Path, known: Known) -> tuple[dict[str, Run], list[str]]:
+    """The runs of a folder that have results, by name, and the names of unknown ones.
 
     Raises:
-        InputError: A path is no run folder, is damaged, has no results, is written at the moment,
-            or is named twice.
+        InputError: The path is no run folder, is damaged, has no results, or is being written.
     """
-    if len(paths) < 2:
-        raise InputError("one folder alone has nothing to be compared with; name two or more")
-    if len(paths) > len(ascii_uppercase):
-        raise InputError(f"name {len(ascii_uppercase)} folders at most")
-    if len({path.resolve() for path in paths}) < len(paths):
-        raise InputError("a folder is named twice; name each once")
-    return [_side(*each, known) for each in zip(ascii_uppercase, paths, strict=False)]
-
-
-def _side(letter: str, path: Path, known: Mapping[str, Callable[[], Any]]) -> Side:
     folder = RunFolder(path)
     folder.refuse_missing()
     folder.refuse_locked()
     runs: dict[str, Run] = {}
     unknown = []
     for name, about in folder.about()["pipelines"].items():
+        log = path / f"{name}.jsonl"
         if name.partition(".")[0] not in known:
             unknown.append(name)
-        elif _has_results(path / f"{name}.jsonl"):
+        elif log.is_file() and log.stat().st_size:
             runs[name] = Run(known[name.partition(".")[0]](), folder, name, about)
     if not runs:
         raise InputError(f"{path} has no results yet; run it first, or name another folder")
-    return Side(letter, folder, runs, unknown)
+    return runs, unknown
 
 
-def _has_results(path: Path) -> bool:
-    return path.is_file() and path.stat().st_size > 0
+def matches(first: Mapping[str, Run], second: Mapping[str, Run]) -> list[Match]:
+    """The runs that belong together: those of one name, or the only one of each experiment."""
+    found = []
+    for name, run in first.items():
+        mates, others = (_like(run, runs) for runs in (first, second))
+        if REPEAT.search(name):
+            continue
+        if len(mates) == len(others) == 1:
+            found.append(Match(run, next(iter(others.values()))))
+        elif name in others:
+            found.append(Match(run, others[name]))
+    return found
 
 
-def matches(first: Side, other: Side) -> list[Match]:
-    """The runs that belong together: those of one name, else the only one of each experiment."""
-    return [
-        Match(one, another, other.letter)
-        for name in dict.fromkeys(run.experiment.name for run in first.runs.values())
-        for one, another in _of_experiment(_compared(first, name), _compared(other, name))
-    ]
-
-
-def _compared(side: Side, experiment: str) -> dict[str, Run]:
-    """A folder's runs of an experiment but for repeats."""
+def _like(run: Run, runs: Mapping[str, Run]) -> dict[str, Run]:
+    """The runs of the same experiment, without repeats."""
     return {
-        name: run
-        for name, run in side.runs.items()
-        if run.experiment.name == experiment and not REPEAT.search(name)
+        name: other
+        for name, other in runs.items()
+        if other.experiment.name == run.experiment.name and not REPEAT.search(name)
     }
 
 
-def _of_experiment(ones: Mapping[str, Run], others: Mapping[str, Run]) -> Iterator[tuple[Run, Run]]:
-    if len(ones) == len(others) == 1:
-        yield from zip(ones.values(), others.values(), strict=True)
-    else:
-        yield from ((run, others[name]) for name, run in ones.items() if name in others)
+Kind = Literal["data", "model", "prompt", "setting", "program", "machine"]
+
+KINDS: Final[Mapping[str, Kind]] = {
+    "data": "data",
+    "half": "data",
+    "model": "model",
+    "prompts": "prompt",
+    "preset": "setting",
+    "packages": "program",
+    "python": "program",
+    "profile": "machine",
+    "hardware": "machine",
+}
+"""Parts of an entry in `run.json`; others are models, known by their engines, or settings."""
+
+BESIDE: Final = ("preset", "packages", "python", "profile", "hardware")
+"""Parts beside an entry's configuration that may explain a difference; not times or costs."""
+
+SHOWN: Final = 60
+"""Characters of a value."""
+
+DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 
 
-def left_alone(first: Side, other: Side, found: Sequence[Match]) -> list[str]:
-    """Runs of both folders that are not compared, and why, in a line each."""
+class Change(NamedTuple):
+    """Something that differs in how two runs were made, as A and as B have it."""
+
+    match: Match
+    kind: Kind
+    what: str
+    first: str
+    second: str
+
+
+def changes(match: Match) -> list[Change]:
+    """What differs between two runs, in the order of `KINDS`."""
+    one, two = match.first, match.second
+    beside, also = ({name: run.about.get(name) for name in BESIDE} for run in (one, two))
+    differ = [*differences(one.config, two.config), *differences(beside, also)]
+    if len(one.results) != len(two.results):
+        differ.insert(0, Difference("data.examples", len(one.results), len(two.results)))
+    # A judge's identity repeats in one line what other differences say.
+    made = [_change(match, each) for each in differ if not each.name.endswith(".identity")]
+    order = list(dict.fromkeys(KINDS.values()))
+    return sorted(made, key=lambda change: order.index(change.kind))
+
+
+def _change(match: Match, difference: Difference) -> Change:
+    part, _, rest = difference.name.partition(".")
+    models = (run.config.get(part) for run in (match.first, match.second))
+    is_model = any(isinstance(model, dict) and "engine" in model for model in models)
+    kind = KINDS.get(part, "model" if is_model else "setting")
+    what = rest if kind == "prompt" else difference.name.removeprefix("packages.")
+    values = (_told(value, kind, rest) for value in (difference.there, difference.now))
+    return Change(match, kind, what, *values)
+
+
+def _told(value: Any, kind: Kind, name: str) -> str:
+    if isinstance(value, dict) and "engine" in value:  # a model that only one run has
+        return f"{value['name']} ({str(value['digest'])[:12]})"
+    if not isinstance(value, str):
+        return one_line(written(value), SHOWN)
+    if DIGEST.fullmatch(value):
+        shipped = kind == "prompt" and value == shipped_digest(name)
+        return f"{value[:12]} (as shipped)" if shipped else value[:12]
+    return one_line(value, SHOWN)
+
+
+def left_alone(
+    found: Sequence[Match], runs: Mapping[str, Mapping[str, Run]], unknown: Mapping[str, list[str]]
+) -> list[str]:
+    """Runs that are not compared, and why, in a line each; `runs` and `unknown` by A and B."""
+    used = {"A": {match.first.name for match in found}, "B": {match.second.name for match in found}}
     lines: list[str] = []
-    ones, others = {each.first.name for each in found}, {each.second.name for each in found}
-    for side, opposite, used in ((first, other, ones), (other, first, others)):
-        for name in side.runs:
+    for letter, other in (("A", "B"), ("B", "A")):
+        for name in runs[letter]:
             if REPEAT.search(name):
-                lines.append(f"{name} of {side.letter} is a repeat of another run")
-            elif name not in used:
-                lines.append(f"{name} of {side.letter} has no counterpart in {opposite.letter}")
-        lines += (f"{name} of {side.letter} is not known to this version" for name in side.unknown)
+                lines.append(f"{name} of {letter} is a repeat of another run")
+            elif name not in used[letter]:
+                lines.append(f"{name} of {letter} has no counterpart in {other}")
+        lines += (f"{name} of {letter} is not known to this version" for name in unknown[letter])
     return lines

@@ -6,17 +6,9 @@ from typing import Final
 from pipelines.conflictscore.claims import as_cited
 from pipelines.conflictscore.detection.detect import DetectionResult
 from pipelines.conflictscore.result import Result
-from pipelines.conflictscore.scores import contradicting, contradiction_ratio, supporting
 from pipelines.data.records import Document
-from pipelines.experiment.labelled import (
-    Labelled,
-    Labelling,
-    Labels,
-    Wholes,
-    WholeScore,
-    by_name,
-)
-from pipelines.judge.judgement import Judgement, Relation, in_conflict
+from pipelines.experiment.labelled import Labelled, Labelling, by_name
+from pipelines.judge.judgement import Judgement, Relation
 
 LABELS: Final = {
     Relation.SUPPORTS.value: "supports the claim",
@@ -62,55 +54,16 @@ def _pairs(
             None if each.relation is Relation.INVALID else each.relation.value,
             by_name(each.probabilities),
             groups,
-            whole=numbers[each.claim],
         )
-
-
-def verdict(labels: Labels) -> str | None:
-    """What documents say of a claim between them; None where unread ones leave that open."""
-    relations = _relations(labels)
-    conflict = in_conflict(relations)
-    if conflict is None:
-        return None
-    if conflict:
-        return "in conflict"
-    if supporting(relations):
-        return "supported"
-    return "contradicted" if contradicting(relations) else "without evidence"
-
-
-def _conflict(labels: Labels) -> float:
-    """Whether a claim is in conflict (CS-C); one that unread documents leave open is not."""
-    return float(in_conflict(_relations(labels)) or 0)
-
-
-def _ratio(labels: Labels) -> float:
-    """A claim's part in CS-R: 0 without evidence, as in `conflict_score_ratio`."""
-    return contradiction_ratio(_relations(labels)) or 0.0
-
-
-def _relations(labels: Labels) -> list[Relation]:
-    return [Relation.INVALID if label is None else Relation(label) for label in labels]
 
 
 _ASKED: Final = "What does the document say of the claim?"
 _COUNTED: Final = "pairs of claim and document"
-_CONFLICTING: Final = WholeScore("Conflicting claims", _conflict)
-_OF_CLAIMS: Final = Wholes("claims", verdict, (_CONFLICTING,))
-_OF_RESPONSES: Final = Wholes(
-    "claims",
-    verdict,
-    (
-        WholeScore("CS-C", _conflict, by_result=True),
-        WholeScore("CS-R", _ratio, by_result=True),
-        _CONFLICTING,
-    ),
-)
 
 OF_RESPONSES: Final[Mapping[str, Labelling[Result]]] = {
-    "relation": Labelling(_ASKED, _COUNTED, LABELS, of_response, _OF_RESPONSES)
+    "relation": Labelling(_ASKED, _COUNTED, LABELS, of_response)
 }
 OF_EXAMPLES: Final[Mapping[str, Labelling[DetectionResult]]] = {
-    "relation": Labelling(_ASKED, _COUNTED, LABELS, of_detection, _OF_CLAIMS)
+    "relation": Labelling(_ASKED, _COUNTED, LABELS, of_detection)
 }
 """What judges label in experiments that judge documents by claims."""

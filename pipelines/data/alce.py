@@ -27,7 +27,7 @@ FilledT = TypeVar("FilledT", str, tuple[str, ...])
 
 @dataclass(frozen=True)
 class Question:
-    """A question, what there is to cite, and what an answer should say.
+    """A question, passages to cite, and what an answer should say.
 
     Attributes:
         id: Its name in the release; of ELI5 its place in the file, from 1.

@@ -63,7 +63,7 @@ def _each_once(sets: tuple[tuple[Pointer, ...], ...]) -> tuple[tuple[Pointer, ..
 class FeverClaim(BaseModel, frozen=True):
     """One claim, with alternative evidence sets; each is enough by itself.
 
-    There is none where there is not enough information.
+    It has no evidence if the information is not enough.
     """
 
     id: int
@@ -158,7 +158,7 @@ def readable(text: str) -> str:
 
 
 def wiki_files(folder: Path) -> list[Path]:
-    """The files of the dump, in order; InputError where there are none."""
+    """The files of the dump, in order; InputError without any."""
     files = sorted(folder.glob("wiki-*.jsonl"))
     if not files:
         raise InputError(

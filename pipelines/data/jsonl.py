@@ -4,7 +4,7 @@ import codecs
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -104,25 +104,9 @@ def filled_lines(content: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _record(raw: bytes) -> Record:
+    value = parse(raw, pairs=_refuse_repetition)
     try:
-        text = raw.decode("utf-8")
-        value = json.loads(
-            text, parse_constant=_refuse_constant, object_pairs_hook=_refuse_repetition
-        )
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"not UTF-8 at byte {error.start + 1} of the line; save the file as UTF-8"
-        ) from error
-    except json.JSONDecodeError as error:
-        raise InputError(
-            f"not valid JSON at column {error.colno}: {error.msg}; write one object per line"
-        ) from error
-    except RecursionError:
-        raise InputError("nested too deeply to be a record; see docs/input.md") from None
-    except ValueError as error:  # an integer of thousands of digits
-        raise InputError("a number is too long to be read; write it as a string") from error
-    try:
-        record = Record.model_validate_json(text, strict=True)
+        record = Record.model_validate_json(raw, strict=True)
     except ValidationError as error:
         if _has_half_characters(value):
             raise InputError(
@@ -135,8 +119,40 @@ def _record(raw: bytes) -> Record:
     return record
 
 
+def parse(
+    raw: bytes, where: str = "", pairs: Callable[[list[tuple[str, Any]]], Any] | None = None
+) -> Any:
+    """One JSON value, its objects made of `pairs`; messages begin with `where`: "FILE:3: ".
+
+    Raises:
+        InputError: It is not UTF-8 or not JSON.
+    """
+    try:
+        return json.loads(
+            utf8(raw, where), parse_constant=_refuse_constant, object_pairs_hook=pairs
+        )
+    except json.JSONDecodeError as error:
+        line = f"line {error.lineno}, " if error.lineno > 1 else ""
+        raise InputError(
+            f"{where}not valid JSON at {line}column {error.colno}: {error.msg}; write one object "
+            "per line, or one list"
+        ) from error
+    except (ValueError, RecursionError) as error:  # an integer of thousands of digits, a deep list
+        raise InputError(f"{where}cannot be read as JSON ({error})") from error
+
+
+def utf8(raw: bytes, where: str = "") -> str:
+    """Bytes as text; InputError, beginning with `where`, if they are not UTF-8."""
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{where}not UTF-8 at byte {error.start + 1}; save the file as UTF-8"
+        ) from error
+
+
 def _refuse_constant(name: str) -> Any:
-    raise InputError(f"{name} is not JSON; leave the field out or write null")
+    raise ValueError(f"{name} is not JSON; leave the field out or write null")
 
 
 def _refuse_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What the loaders of released data sets share: entries of a file, records checked, and halves.
+"""What loaders of released data sets share: entries of a file, checked records, halves, samples.
 
 Releases come as JSON Lines, as one JSON list, or as either of them gzipped, whatever the name of
 the file says (ConflictQA's `.json` files hold lines). So the content decides, not the name.
@@ -7,9 +7,9 @@ the file says (ConflictQA's `.json` files hold lines). So the content decides, n
 import gzip
 import hashlib
 import io
-import json
+import random
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from pipelines.data.jsonl import MARK, filled_lines, first_problem
+from pipelines.data.jsonl import MARK, filled_lines, first_problem, parse
 from pipelines.errors import InputError
 from pipelines.files import LARGEST, opened, read_bytes, read_whole
 
@@ -40,7 +40,7 @@ ItemT = TypeVar("ItemT")
 def half(key: str) -> Half:
     """The half that a text belongs to, the same in every program that splits by this rule.
 
-    SHA-1 of the key (the question, or the claim where there is none), white space around it aside,
+    SHA-1 of the key (the question, else the claim), white space around it aside,
     in UTF-8: an even number is the training half.
     """
     return "train" if _number(key) % 2 == 0 else "test"
@@ -61,6 +61,20 @@ def _number(key: str) -> int:
 def in_part(items: Iterable[ItemT], part: Part, key: Callable[[ItemT], str]) -> list[ItemT]:
     """The items of one half by their key, or all of them, in their order."""
     return [item for item in items if part in ("all", half(key(item)))]
+
+
+def sample(items: Sequence[ItemT], size: int | None, seed: int) -> list[ItemT]:
+    """Some of the items, drawn without replacement, in their order.
+
+    Args:
+        items: In the order of their data.
+        size: How many; all where it is None, or there are no more.
+        seed: The same one chooses the same of the same items.
+    """
+    if size is None or size >= len(items):
+        return list(items)
+    draw = random.Random(seed)  # noqa: S311  draws a sample, keeps no secret
+    return [items[place] for place in sorted(draw.sample(range(len(items)), size))]
 
 
 @dataclass(frozen=True)
@@ -100,10 +114,12 @@ def entries(path: Path) -> list[Entry]:
 def entries_in(raw: bytes, name: str) -> list[Entry]:
     """The JSON values in the bytes of a file of that name; InputError as `entries`."""
     if raw.lstrip()[:1] == b"[":
-        values = parse(raw, name)
+        values = parse(raw, f"{name}: ")
         found = [Entry(f"{name}: entry {n}", value) for n, value in enumerate(values, start=1)]
     else:
-        found = [Entry(f"{name}:{n}", parse(line, f"{name}:{n}")) for n, line in filled_lines(raw)]
+        found = [
+            Entry(f"{name}:{n}", parse(line, f"{name}:{n}: ")) for n, line in filled_lines(raw)
+        ]
     if not found:
         raise InputError(f"{name} has no entry; name the released file")
     return found
@@ -121,30 +137,9 @@ def stream(path: Path) -> Iterator[Entry]:
             lines: io.BufferedIOBase = gzip.GzipFile(fileobj=file) if packed else file
             for number, line in enumerate(iter(partial(lines.readline, LARGEST), b""), start=1):
                 if line.strip():
-                    yield Entry(f"{path}:{number}", parse(line, f"{path}:{number}"))
+                    yield Entry(f"{path}:{number}", parse(line, f"{path}:{number}: "))
     except (EOFError, zlib.error) as error:
         raise InputError(f"{path} cannot be read ({error}); name a file that can") from error
-
-
-def parse(raw: bytes, where: str) -> Any:
-    """One JSON value.
-
-    Raises:
-        InputError: It is not UTF-8 or not JSON; `where` says so.
-    """
-    try:
-        return json.loads(raw.decode("utf-8"), parse_constant=_refuse_constant)
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{where}: not UTF-8 at byte {error.start + 1}; save the file as UTF-8"
-        ) from error
-    except json.JSONDecodeError as error:
-        raise InputError(
-            f"{where}: not valid JSON at line {error.lineno}, column {error.colno} of it: "
-            f"{error.msg}; write one object per line, or one list"
-        ) from error
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{where}: cannot be read as JSON ({error})") from error
 
 
 def read_records(path: Path, schema: type[RecordT], name: str) -> list[RecordT]:
@@ -184,7 +179,3 @@ def cleaned(texts: Iterable[str]) -> tuple[str, ...]:
 def _kind(value: Any) -> str:
     kinds = {list: "a list", str: "a string", bool: "a truth value", type(None): "null"}
     return kinds.get(type(value), "a number")
-
-
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")

@@ -32,7 +32,7 @@ class Rationale(BaseModel, frozen=True):
 class ScientificClaim(BaseModel, frozen=True):
     """One claim; its evidence is document id -> rationales, all of one label.
 
-    There is none where the abstracts that the claim's source cites do not decide.
+    It is empty if the abstracts that the claim's source cites do not decide.
     """
 
     id: int

@@ -18,6 +18,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from pipelines.data.jsonl import utf8
 from pipelines.data.records import Document, Label, Text
 from pipelines.data.released import Entry, content, entries, record
 from pipelines.errors import InputError
@@ -130,13 +131,7 @@ def digest(path: Path, documents: Path | None = None) -> str:
 
 
 def _rows(raw: bytes, path: Path) -> Iterator[tuple[str, TruthfulQuestion]]:
-    try:
-        text = raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path}: not UTF-8 at byte {error.start + 1}; save the file as UTF-8"
-        ) from error
-    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+    reader = csv.DictReader(io.StringIO(utf8(raw, f"{path}: "), newline=""), strict=True)
     columns = reader.fieldnames or ()
     if missing := [name for name in ("Question", "Best Answer") if name not in columns]:
         raise InputError(

@@ -15,12 +15,10 @@ from pipelines.data.released import read_records
 
 
 class Meta(BaseModel, frozen=True):
-    """Where a claim comes from: its name, "dev02986", and the article with the text before it."""
+    """Where a claim comes from: its name, "dev02986", and the article."""
 
     id: Text
     claim_title: str = ""
-    claim_section: str = ""
-    claim_context: str = ""
 
 
 class CitedClaim(BaseModel, frozen=True):

@@ -67,19 +67,11 @@ class Side(NamedTuple):
 
 
 class HumanEvaluation(_Passages, frozen=True):
-    """A model's answers under the five prompts, and what people say of them."""
+    """A model's answers under the prompts of `FROM_BOTH`, and what people say of them."""
 
     model: Text
-    gt_answer_1: Text
-    gt_answer_2: Text
-    answer0: Text
-    answer1: Text
-    answer2: Text
     answer3: Text
     answer4: Text
-    label0: Verdict
-    label1: Verdict
-    label2: Verdict
     label3: Verdict
     label4: Verdict
 

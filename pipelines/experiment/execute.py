@@ -1,10 +1,11 @@
 """Runs an experiment: opens its models, begins or resumes, keeps each result, and closes."""
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from pipelines.data.jsonl import OnError
 from pipelines.errors import InputError
@@ -34,7 +35,6 @@ from pipelines.metrics.calibration import mean_label_mass
 from pipelines.preset import switched
 from pipelines.runs.folder import ResultLog, RunFolder
 from pipelines.runs.provenance import finished, provenance
-from pipelines.runs.runner import IN_FLIGHT, run_examples, unlimited
 from serving.client import Client
 from serving.connect import OnDemand, Source, connect
 
@@ -44,12 +44,58 @@ Placing = Callable[[Work[Any, Any], RunModels], Work[Any, Any]]
 UNDONE = frozenset({"failed", "incomplete"})
 """What a result's status says where it is to be tried again."""
 
+IN_FLIGHT = 64
+"""Examples at a time where no server asks for more: their pairs are tagged in common batches."""
+
 
 class Executed(NamedTuple):
     """What a run cost, in lines, and its mean label mass in [0, 1]; None if no label has one."""
 
     costs: Sequence[str]
     label_mass: float | None
+
+
+ExampleT = TypeVar("ExampleT")
+DoneT = TypeVar("DoneT")
+
+
+async def unlimited() -> None:
+    """There is always room."""
+
+
+async def run_examples(
+    examples: Sequence[ExampleT],
+    work: Callable[[ExampleT], Awaitable[DoneT]],
+    *,
+    in_flight: int,
+    room: Callable[[], Awaitable[None]] = unlimited,
+    on_result: Callable[[DoneT], None],
+) -> None:
+    """Run a pipeline over examples, started in order, `in_flight` at a time.
+
+    The server batches whatever is in flight, so this is all the batching there is. An example is
+    started when `room` returns. `on_result` is told of each result as it comes. The first exception
+    stops the rest and is raised.
+    """
+    waiting = iter(examples)
+    turn = asyncio.Lock()
+
+    async def worker() -> None:
+        while True:
+            async with turn:
+                await room()
+                example = next(waiting, None)
+            if example is None:
+                return
+            on_result(await work(example))
+
+    workers = [asyncio.create_task(worker()) for _ in range(min(in_flight, len(examples)))]
+    try:
+        await asyncio.gather(*workers)
+    finally:
+        for task in workers:
+            task.cancel()
+        await asyncio.gather(*workers, return_exceptions=True)
 
 
 async def execute(

@@ -190,7 +190,7 @@ class Experiment(Generic[ItemT, ResultT]):
         refusals: What is raised where one item cannot be done.
         in_flight: Items at a time; by default as many as keep a server or the tagger busy.
         common: Names in the configuration that all entries of a folder share.
-        metrics: What results come to, the headline first.
+        metrics: Figures of the results, the headline first.
         verdict: What is concluded of an example, in a word or two; None where nothing is.
         cluster: What an example shares with those that it is not independent of; None where
             examples are independent.

@@ -1,20 +1,17 @@
 """What a run would take: bounds of calls, tokens and pairs by formula, and hours by a probe."""
 
-import random
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from pipelines.experiment.cost import Cost, Tokens
-from pipelines.experiment.execute import done_in, opened
+from pipelines.experiment.execute import IN_FLIGHT, done_in, opened, run_examples
 from pipelines.experiment.experiment import Counting, Experiment, Plan
 from pipelines.experiment.options import LlmOptions, ModelOptions, RunOptions, source_of
 from pipelines.metrics.estimate import mean
 from pipelines.runs.folder import RunFolder
-from pipelines.runs.runner import IN_FLIGHT, run_examples
 from serving import models
 from serving.connect import Source, resolve
 from serving.errors import ServingError
@@ -216,11 +213,9 @@ async def probe(
 
 
 def _drawn(items: Sequence[Any]) -> list[Any]:
-    """One item of each of so many equal parts, by seed."""
-    draw = random.Random(0)  # noqa: S311  draws a sample, keeps no secret
+    """Up to `PROBED` items, evenly spread over the data."""
     count = min(PROBED, len(items))
-    parts = [len(items) * place // count for place in range(count + 1)] if count else [0]
-    return [items[draw.randrange(low, high)] for low, high in pairwise(parts)]
+    return [items[len(items) * place // count] for place in range(count)]
 
 
 def table(forecasts: Sequence[tuple[str, Forecast]]) -> list[str]:

@@ -49,7 +49,7 @@ class Runs(Generic[ResultT]):
 
 @dataclass(frozen=True)
 class Publication:
-    """What an experiment comes to: its place on the page, and its tables.
+    """The outcome of an experiment: its part of the page, and its tables.
 
     A sentence on what they were made with is added to each table. `files` are further files of the
     run folder: name -> text. The terminal shows the table `glance`.
@@ -110,7 +110,7 @@ def _switched(entry: Mapping[str, Any]) -> str:
 def write(folder: RunFolder, published: Sequence[tuple[Publication, Runs[Any]]]) -> None:
     """Write `tables/` and `report.html` of a folder that the caller has locked.
 
-    Given is of each experiment what it comes to, and what it was made from; at least one.
+    `published` has the outcome of each experiment, at least one, and the runs it was made from.
     """
     for made, runs in published:
         for name, text in made.files.items():

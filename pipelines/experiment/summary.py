@@ -1,4 +1,4 @@
-"""What an experiment without tables of its own comes to: its metrics, by run and method."""
+"""The outcome of an experiment without tables of its own: its metrics, by run and method."""
 
 import json
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
 """A run folder as a dataset folder: Parquet and a card, as `datasets.load_dataset` reads them.
 
 README.md            the card: what was run, with what, and what is in it
-data/ENTRY.parquet   one row per example of an entry of run.json
+data/ENTRY.parquet   one row per example of an entry of run.json; lists and objects as JSON text
 tables/              the run's tables
 run.json             everything that decided the results
 """
@@ -22,7 +22,6 @@ from pipelines.errors import InputError
 from pipelines.experiment.experiment import Experiment
 from pipelines.experiment.metric import named
 from pipelines.experiment.publish import Runs, models_of
-from pipelines.export.columns import table_of
 from pipelines.files import check_writable, replace_text
 from pipelines.report.texts import visible
 
@@ -53,23 +52,38 @@ def parts_of(experiment: Experiment[Any, Any], runs: Runs[Any]) -> list[Part]:
     found = []
     for name, results in runs.results.items():
         if results:
-            status = Counter(str(each.status) for each in results)
-            rows = table_of(experiment.result, results)
-            for column, cells in come_to(experiment, results).items():
-                rows = rows.append_column(column, pa.array(cells))
+            status = Counter(str(result.status) for result in results)
+            dumped = [result.model_dump(mode="json") for result in results]
+            columns = {
+                field: [row.get(field) for row in dumped]  # one that says nothing may be left out
+                for field in experiment.result.model_fields
+            }
+            columns |= come_to(experiment, results)
+            rows = pa.table({field: _array(values) for field, values in columns.items()})
             found.append(Part(runs.entry_name(name), runs.entries[name], rows, status))
     return found
 
 
+def _array(values: Sequence[Any]) -> pa.Array:
+    """Values of one plain type as they are, others as their JSON text; None stays None."""
+    kinds = {type(value) for value in values if value is not None}
+    if kinds in ({str}, {bool}, {int}, {float}):
+        return pa.array(values)
+    if kinds == {int, float}:
+        return pa.array(values, pa.float64())
+    texts = [None if value is None else json.dumps(value, ensure_ascii=False) for value in values]
+    return pa.array(texts, pa.string())
+
+
 def come_to(experiment: Experiment[Any, Any], results: Sequence[Any]) -> dict[str, list[Any]]:
-    """What results come to, by column: `score.NAME` where any has a value, and `verdict`."""
+    """Scores and verdicts of results, by column: `score.NAME` where any has a value, `verdict`."""
     columns: dict[str, list[Any]] = {}
     for name, score in named(experiment.metrics).items():
         values = score.values(results)
         if values:
-            columns[f"score.{name}"] = [values.get(str(each.id)) for each in results]
+            columns[f"score.{name}"] = [values.get(str(result.id)) for result in results]
     if experiment.verdict is not None:
-        columns["verdict"] = [experiment.verdict_on(each) for each in results]
+        columns["verdict"] = [experiment.verdict_on(result) for result in results]
     return columns
 
 

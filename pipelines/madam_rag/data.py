@@ -14,7 +14,7 @@ from pipelines.data.ambigdocs import AmbiguousQuestion
 from pipelines.data.faitheval import FaithQuestion
 from pipelines.data.ramdocs import UNKNOWN, RamQuestion
 from pipelines.data.records import Document, NonEmpty, Text
-from pipelines.data.sampling import sample
+from pipelines.data.released import sample
 from pipelines.files import read_bytes
 from pipelines.metrics.answers import canonical, distinct
 from pipelines.metrics.estimate import Estimate, mean

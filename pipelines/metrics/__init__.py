@@ -1,4 +1,4 @@
-"""Metrics: one per file, named after the metric, each with its interval.
+"""Metrics and their intervals.
 
 `confidence` is everywhere the level of the interval, in (0, 1); another one is a ValueError.
 """

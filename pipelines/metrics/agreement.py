@@ -2,86 +2,70 @@
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from math import fsum, sqrt
+from math import sqrt
 from statistics import NormalDist
 
 from pipelines.metrics.estimate import Estimate, check_confidence, percentile_estimate, redrawn
 
 
-def cohen_kappa(
-    first: Sequence[Hashable], second: Sequence[Hashable], *, confidence: float = 0.95
+def stratified_share(
+    strata: Sequence[tuple[Sequence[bool], int]], *, confidence: float = 0.95
 ) -> Estimate | None:
-    """Agreement of two raters, corrected for chance (Cohen 1960).
+    """Share of all examples for which something holds, known of a random sample of each stratum.
 
-    With p_ij the share of examples that the first rater puts into category i and the second into j,
-    p_i. and p_.i the shares of each rater, p_o = sum p_ii and p_e = sum p_i. p_.i,
+    With n of N examples of a stratum known, k of which hold, the value is the mean of k / n
+    weighted by N. What is known is certain, and only the N - n others are estimated. Their share is
+    p~ = (k + 2/m) / (n + 4/m) in each of m strata (Price and Bonett 2004, "An improved confidence
+    interval for a linear function of binomial proportions"), and with T examples in all
 
-        kappa = (p_o - p_e) / (1 - p_e).
+        variance = sum over strata of ((N - n) / T)^2 p~ (1 - p~) (1 / (n + 4/m) + 1 / (N - n)).
 
-    The interval is kappa -+ z * s, cut to [-1, 1], with the large-sample variance of Fleiss, Cohen
-    and Everitt (1969)
+    For one stratum and many others it is the interval of Agresti and Coull. It is cut to [0, 1],
+    and widened to the value where that lies outside.
 
-        s^2 = (sum_i p_ii (1 - (p_i. + p_.i)(1 - kappa))^2
-               + (1 - kappa)^2 sum_(i != j) p_ij (p_.i + p_j.)^2
-               - (kappa - p_e (1 - kappa))^2) / (n (1 - p_e)^2).
+    Args:
+        strata: Of each what is known of its sample, and the number of all its examples.
+        confidence: Level of the interval.
 
-    Where that is 0 however few the examples (full agreement, or a rater who gives one label only),
-    the value comes without an interval. Kappa lies in [-1, 1]: 1 is full agreement, 0 that of
-    chance. It is None without an example, or where both raters give one and the same label to all,
-    so that chance agrees fully too.
-
-    Raises:
-        ValueError: The lengths differ.
+    Returns:
+        A value in [0, 1]; None without a stratum, or where nothing is known of one.
     """
     check_confidence(confidence)
-    if len(first) != len(second):
-        raise ValueError(f"{len(first)} labels of one rater, but {len(second)} of the other")
-    n = len(first)
-    pairs = Counter(zip(first, second, strict=True))
-    rows, columns = Counter(first), Counter(second)
-    agreed = sum(count for (one, other), count in pairs.items() if one == other)
-    chance = sum(rows[label] * columns[label] for label in rows)  # n^2 p_e
-    if n * n == chance:
+    if not strata or not all(sample for sample, _ in strata):
         return None
-    # In whole numbers, so that the value is one exact division.
-    value = (n * agreed - chance) / (n * n - chance)
-
-    expected = chance / (n * n)
-    diagonal = fsum(
-        count / n * (1 - (rows[one] + columns[one]) / n * (1 - value)) ** 2
-        for (one, other), count in pairs.items()
-        if one == other
-    )
-    apart = fsum(
-        count / n * ((columns[one] + rows[other]) / n) ** 2
-        for (one, other), count in pairs.items()
-        if one != other
-    )
-    spread = diagonal + (1 - value) ** 2 * apart - (value - expected * (1 - value)) ** 2
-    if spread < 1e-12:  # 0 but for rounding
-        return Estimate(value, None, None, n, confidence)
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
-    half = z * sqrt(spread / n) / (1 - expected)
-    return Estimate(value, max(-1.0, value - half), min(1.0, value + half), n, confidence)
+    whole = sum(size for _, size in strata)
+    value = centre = variance = 0.0
+    for sample, size in strata:
+        holds, known, others = sum(sample), len(sample), size - len(sample)
+        value += size / whole * holds / known
+        centre += holds / whole
+        if others:
+            drawn = known + 4 / len(strata)
+            share = (holds + 2 / len(strata)) / drawn
+            centre += others / whole * share
+            variance += (others / whole) ** 2 * share * (1 - share) * (1 / drawn + 1 / others)
+    half = NormalDist().inv_cdf((1 + confidence) / 2) * sqrt(variance)
+    value = min(value, 1.0)  # it may be above by rounding
+    low, high = min(max(centre - half, 0.0), value), max(min(centre + half, 1.0), value)
+    return Estimate(value, low, high, sum(len(sample) for sample, _ in strata), confidence)
 
 
 Pairs = Sequence[tuple[Hashable, Hashable]]
 """What two raters say of the same examples."""
 
 
-def stratified_kappa(
-    strata: Mapping[str, Sequence[Pairs]], sizes: Mapping[str, int]
-) -> Estimate | None:
-    """Kappa as it would be over all examples, of which each stratum gives a random sample.
+def stratified_kappa(strata: Mapping[str, Pairs], sizes: Mapping[str, int]) -> Estimate | None:
+    """Agreement of two raters, corrected for chance, over strata drawn at different rates.
 
+    Cohen's kappa (1960) is (p_o - p_e) / (1 - p_e), where p_o is the share of examples on which
+    both agree, and p_e the share to be expected if each gave labels at random, as often as they do.
     With n_hij the examples of stratum h that one rater puts into i and the other into j, n_h their
-    sum, and w_h the stratum's share of all examples, the shares p_ij = sum over h of w_h n_hij/n_h
-    stand in the formula of `cohen_kappa`; with one stratum the values are equal. The interval is
-    that of percentiles of a bootstrap that draws within strata what was drawn at once.
+    sum, and w_h the stratum's share of all examples, it is of p_ij = sum over h of w_h n_hij / n_h.
+    It lies in [-1, 1]: 1 is full agreement, 0 that of chance. The interval is the percentile
+    interval of a bootstrap within strata.
 
     Args:
-        strata: The examples of each that both rated, those together that were drawn at once. None
-            is empty.
+        strata: The examples of each that both rated, at least one.
         sizes: How many examples each stratum has in all.
 
     Returns:
@@ -90,20 +74,20 @@ def stratified_kappa(
     """
     import numpy as np
 
-    every = [pair for units in strata.values() for pairs in units for pair in pairs]
+    every = [pair for pairs in strata.values() for pair in pairs]
     labels = list({label: None for pair in every for label in pair})
     if len(labels) < 2:
         return None
     whole = sum(sizes[name] for name in strata)
     place = {label: n for n, label in enumerate(labels)}
     shares = np.zeros((1, len(labels), len(labels)))
-    for number, (name, units) in enumerate(strata.items()):
-        times = np.vstack([np.ones((1, len(units))), redrawn(len(units), seed=number)])
-        found = np.zeros((len(times), len(labels), len(labels)))
-        for one, other in {pair for pairs in units for pair in pairs}:
-            own = [sum(pair == (one, other) for pair in pairs) for pairs in units]
-            found[:, place[one], place[other]] = times @ np.array(own, dtype=float)
-        shares = shares + sizes[name] / whole * found / found.sum(axis=(1, 2), keepdims=True)
+    for number, (name, pairs) in enumerate(strata.items()):
+        times = np.vstack([np.ones((1, len(pairs))), redrawn(len(pairs), seed=number)])
+        counts = np.zeros((len(times), len(labels), len(labels)))
+        for one, other in {*pairs}:
+            alike = np.array([pair == (one, other) for pair in pairs], dtype=float)
+            counts[:, place[one], place[other]] = times @ alike
+        shares = shares + sizes[name] / whole * counts / len(pairs)
     agreed = np.trace(shares, axis1=1, axis2=2)
     chance = (np.sum(shares, axis=2) * np.sum(shares, axis=1)).sum(axis=1)
     beyond = 1 - chance

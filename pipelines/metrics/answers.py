@@ -148,7 +148,7 @@ def distinct(answers: Iterable[str]) -> tuple[str, ...]:
 
 
 def known(answers: Iterable[str]) -> tuple[str, ...]:
-    """The answers that are some, each once: "unknown" says that there is none."""
+    """The answers, each once, without those that say that there is no answer ("unknown")."""
     return distinct(answer.strip() for answer in answers if not is_unknown(answer))
 
 

@@ -1,43 +1,28 @@
-"""How far stated probabilities can be believed: bins, ECE, Brier score, mass on labels."""
+"""How far stated probabilities can be believed: ECE, Brier score, mass on labels."""
 
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
 from math import ceil, fsum
 from statistics import fmean
 from typing import Final
 
-from pipelines.metrics.estimate import Estimate, mean, proportion
+from pipelines.metrics.estimate import Estimate, mean
 
 
-@dataclass(frozen=True)
-class Bin:
-    """The n examples whose confidence lies in (low, high]; the first bin holds 0 too.
+def ece(confidences: Sequence[float], correct: Sequence[bool], *, bins: int = 15) -> float | None:
+    """Expected calibration error, sum over bins of n_b / n * |accuracy_b - confidence_b|.
 
-    Their mean confidence and the share that is right, with its Wilson interval; None without any.
-    """
-
-    low: float
-    high: float
-    n: int
-    confidence: float | None
-    accuracy: Estimate | None
-
-
-def reliability(
-    confidences: Sequence[float], correct: Sequence[bool], *, bins: int = 15
-) -> tuple[Bin, ...]:
-    """The reliability diagram's bins, of equal width over [0, 1].
-
-    Niculescu-Mizil and Caruana 2005; bins and their ends as in Guo et al. 2017, "On Calibration of
-    Modern Neural Networks", section 2.
+    Naeini et al. 2015; Guo et al. 2017, "On Calibration of Modern Neural Networks", equation 3. It
+    is biased upwards: with few examples a perfectly calibrated classifier has an error above 0,
+    which is why it comes without an interval.
 
     Args:
         confidences: Probability given to the label that was chosen, in [0, 1].
         correct: Whether that label is the true one.
-        bins: How many, at least 1.
+        bins: How many, at least 1, of equal width: (low, high], and the first has 0 too.
 
     Returns:
-        All bins from low to high, empty ones too.
+        A value in [0, 1]; None without an example.
 
     Raises:
         ValueError: The lengths differ, a confidence is no probability, or there are no bins.
@@ -46,43 +31,14 @@ def reliability(
         raise ValueError(f"{len(confidences)} confidences, but {len(correct)} outcomes")
     if bins < 1:
         raise ValueError(f"{bins} bins; at least one is needed")
-    members: list[list[int]] = [[] for _ in range(bins)]
-    for index, value in enumerate(confidences):
+    gaps: dict[int, list[float]] = defaultdict(list)
+    for value, right in zip(confidences, correct, strict=True):
         if not 0 <= value <= 1:
             raise ValueError(f"{value} is no probability")
-        members[max(0, ceil(value * bins) - 1)].append(index)
-    return tuple(
-        Bin(
-            low=position / bins,
-            high=(position + 1) / bins,
-            n=len(inside),
-            confidence=fsum(confidences[i] for i in inside) / len(inside) if inside else None,
-            accuracy=proportion(sum(bool(correct[i]) for i in inside), len(inside)),
-        )
-        for position, inside in enumerate(members)
-    )
-
-
-def expected_calibration_error(bins: Sequence[Bin]) -> float | None:
-    """Mean gap between confidence and accuracy, sum over bins of n_b / n * |acc_b - conf_b|.
-
-    Naeini et al. 2015; Guo et al. 2017, equation 3. It is biased upwards: with few examples a
-    perfectly calibrated classifier has an error above 0, which is why it comes without an interval.
-    A value in [0, 1]; None without an example.
-    """
-    total = sum(one.n for one in bins)
-    if not total:
+        gaps[max(0, ceil(value * bins) - 1)].append(right - value)
+    if not gaps:
         return None
-    return fsum(
-        one.n / total * abs(one.accuracy.value - one.confidence)
-        for one in bins
-        if one.accuracy is not None and one.confidence is not None
-    )
-
-
-def ece(confidences: Sequence[float], correct: Sequence[bool], *, bins: int = 15) -> float | None:
-    """Expected calibration error over bins of equal width; arguments as of `reliability`."""
-    return expected_calibration_error(reliability(confidences, correct, bins=bins))
+    return fsum(abs(fsum(gap)) for gap in gaps.values()) / len(confidences)
 
 
 def brier(

@@ -162,7 +162,7 @@ def clustered_difference(
 ) -> AreaDifference | None:
     """Whether two scores of the same examples have different areas, by clusters.
 
-    The interval is of the bootstrap of `clustered_auc`; there is none where an area has none. p is
+    The interval is of the bootstrap of `clustered_auc`, missing if an area has none. p is
     of a permutation test (Venkatraman and Begg 1996): were both scores equally good, one could
     exchange them within a cluster. Scores become their mid-ranks first, which leaves areas as they
     are and makes scores comparable. They are exchanged in every way, or 9,999 times at random where

@@ -184,7 +184,7 @@ def evidence_f1(
     their mean, so that claims with much evidence count no more than others.
 
     Units are sentences or passages. Gold sets are each enough by itself, as in WiCE and FEVER. F1,
-    in [0, 1], is None where there is no gold evidence to find.
+    in [0, 1], is None without gold evidence.
     """
     found = set(predicted)
     scores = []

@@ -5,8 +5,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, Literal, TypeVar
 
-from pipelines.metrics.estimate import Estimate, paired_difference
-from pipelines.metrics.tests import mcnemar, sign_flip
+from pipelines.metrics.estimate import Estimate, mcnemar, paired_difference, sign_flip
 from pipelines.report.table import Column, Measure
 
 ALPHA: Final = 0.05

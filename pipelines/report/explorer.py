@@ -79,7 +79,7 @@ class Example:
 
     Attributes:
         id: Unique within its run.
-        run: Name of its run; "" where there is one only, or it is of several.
+        run: Name of its run; "" if it is the only one, or the example is of several.
         title: The question, claim or query.
         status: What became of it.
         blocks: Makes what it shows when it is opened.

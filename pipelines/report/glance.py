@@ -29,8 +29,8 @@ class Finding:
         data: On what: "28 responses to 14 questions, contested.jsonl".
         models: Which model did what.
         found: One or two short sentences with figures and 95 % intervals.
-        examples: Fewest examples that one of the figures rests on; 0 where there is no figure.
-        beside: What a trivial method would have; empty where there is none.
+        examples: Fewest examples that one of the figures rests on; 0 without a figure.
+        beside: What a trivial method would have; empty without one.
         failed: What could not be scored, read or seen whole.
         figures: What was found as numbers in [0, 1], by name; the page draws the first of them.
         baselines: What a trivial method would have, likewise.
@@ -86,7 +86,7 @@ def with_figures(
 ) -> str:
     """Figures in one line, each after its name; beyond `limit` it says how many are left out.
 
-    A name may be empty where there is only one figure.
+    A name may be empty if there is only one figure.
     """
     shown = [f"{name} {render(estimate)}".strip() for name, estimate in figures[:limit]]
     left_out = len(figures) - limit

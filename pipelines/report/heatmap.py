@@ -70,7 +70,7 @@ def heatmap(
 
 
 def picture(png: bytes | None, darker: str = "the more salience") -> list[Block]:
-    """The map as a picture, folded; nothing where there is none."""
+    """The map as a picture, folded; nothing without one."""
     if png is None:
         return []
     alt = f"The input down, the response across; the darker, {darker}"

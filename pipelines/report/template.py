@@ -2,7 +2,7 @@
 
 The page fetches nothing: style, script and data stand inside it, and its content security policy
 forbids everything else. Text from documents and models is escaped by the templates; scripts write
-it as text only (the policy demands trusted types, of which there are none).
+it as text only (the policy demands trusted types, and no type is trusted).
 """
 
 import base64

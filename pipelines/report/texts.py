@@ -221,7 +221,7 @@ def line(*content: Inline) -> Line:
 
 
 def noted(text: str | None, label: str = "") -> list[Block]:
-    """An explanation, where there is one."""
+    """An explanation, if any."""
     return [Note(text, label)] if text else []
 
 

@@ -36,7 +36,7 @@ class Embedder:
             default as many as the folder says, which may be fewer than the model can read.
         normalised: Whether embeddings are brought to length 1. Some models were trained for the dot
             product of vectors as they are, TAS-B among them.
-        device: Where it computes, as torch names it; the first GPU, or the CPU where there is none.
+        device: Where it computes, as torch names it; the first GPU, else the CPU.
     """
 
     path: Path

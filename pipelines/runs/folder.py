@@ -108,7 +108,7 @@ class RunFolder:
         refuse_links(*(self.path / name for name in ours), *self.path.glob("*.jsonl"))
 
     def refuse_missing(self) -> None:
-        """Refuse a folder that is none of a run, or holds links, with an InputError."""
+        """Raise InputError if this is no run folder, or holds links."""
         self.refuse_links()
         if not (self.path / "run.json").exists():
             raise InputError(
@@ -250,7 +250,7 @@ class Difference(NamedTuple):
 
 
 def written(value: Any) -> str:
-    """A value of a configuration, as JSON; "none" where there is none."""
+    """A value of a configuration, as JSON; "none" for None."""
     return "none" if value is None else json.dumps(value, ensure_ascii=False)
 
 

@@ -24,7 +24,7 @@ ALIKE = 0.5
 def content_words(text: str) -> frozenset[str]:
     """Words that say what a text is about.
 
-    They have four letters or more, a digit, or a letter that English has not.
+    They have four letters or more, a digit, or a letter outside ASCII.
     """
     return frozenset(
         term for term in terms(text) if len(term) > 3 or not (term.isascii() and term.isalpha())

@@ -15,8 +15,7 @@ from typing import Any
 from nli.labels import Label
 from nli.pairs import LabelledPair, UnlabelledPair, read_pairs
 from pipelines.data import climate_fever, conflictqa, fool_me_twice, ramdocs, wice
-from pipelines.data.released import Split, half, held_out
-from pipelines.data.sampling import sample
+from pipelines.data.released import Split, half, held_out, sample
 from pipelines.errors import InputError
 from pipelines.supervision import context, passages, questions
 from pipelines.supervision.context import ReservedTexts

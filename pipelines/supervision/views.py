@@ -222,7 +222,7 @@ def _statements(
 
 
 def _copies(text: str, within: str, rng: random.Random) -> Iterator[str]:
-    """Up to `COPIES` of a statement, with a number or year exchanged for one a document has not."""
+    """Up to `COPIES` of a statement, a number or year exchanged for one missing in a document."""
     for _ in range(COPIES):
         if (copy := falsified(text, rng, {}, within=within)) is not None:
             yield copy[0]

@@ -6,61 +6,15 @@ and what none of them covers is quoted: `The answer to "Q" is A.`
 """
 
 import re
+import tomllib
 from collections.abc import Callable
+from pathlib import Path
 
-_IRREGULAR = """
-arise arose, bear bore, beat beat, become became, begin began, bite bit, blow blew, break broke,
-bring brought, build built, burn burned, buy bought, catch caught, choose chose, come came,
-cost cost, cut cut, deal dealt, do did, draw drew, drink drank, drive drove, eat ate, fall fell,
-feed fed, feel felt, fight fought, find found, fly flew, forget forgot, get got, give gave, go went,
-grow grew, have had, hear heard, hide hid, hit hit, hold held, hurt hurt, keep kept, know knew,
-lay laid, lead led, leave left, lend lent, let let, lie lay, lose lost, make made, mean meant,
-meet met, pay paid, put put, quit quit, read read, ride rode, rise rose, run ran, say said, see saw,
-seek sought, sell sold, send sent, serve served, set set, shine shone, shoot shot, show showed,
-shut shut, sing sang, sink sank, sit sat, sleep slept, speak spoke, spend spent, split split,
-spread spread, stand stood, steal stole, stick stuck, strike struck, swim swam, take took,
-teach taught, tell told, think thought, throw threw, understand understood, undergo underwent,
-wake woke, wear wore, win won, withdraw withdrew, write wrote
-"""
-
-_REGULAR = """
-achieve act add adopt affect aid allow announce appear apply appoint argue arrive ask associate
-attack attend attract author avoid ban base belong benefit boost call cancel carry cause celebrate
-change close coach collapse combine compete compose conduct connect conquer consist construct
-contain continue contribute control convert cook cover crash create cross cure damage debut decide
-declare decline decrease defeat defend deliver depart depend depict describe deserve design destroy
-develop die direct disappear discover disrupt earn enable enact encourage end enhance enjoy ensure
-enter enhance establish evolve exist expand experience explain explore express extend face fail
-favor feature finish fit flow focus follow force form found function fund gain generate govern
-graduate happen harm hate heal help host identify impact improve include increase influence inhabit
-inherit inspire intend introduce invade invent involve issue join kill land last launch like limit
-list live locate look love maintain manage manufacture marry matter migrate mine move name need
-neglect occur offer open operate originate outperform outweigh own participate pass perform play
-portray practice practise prefer present prevent produce promote propose protect prove provide
-publish pursue qualify raise reach receive recognize record reduce refer refuse regulate reject
-relate release relocate rely remain remove repair replace represent require reside resign result
-retire return reveal rule save score separate share sign slow smell solve specialise specialize
-start state stay stop study succeed suffer suggest support surrender survive talk taste tend
-terminate threaten trade train travel treat trigger turn unite use vary view violate visit vote
-walk want work worsen
-"""
-
-_DOUBLED = {"ban", "fit", "stop", "refer", "plan", "occur"}
-
-_PAST = dict.fromkeys(_REGULAR.split(), "") | dict(
-    pair.split() for pair in _IRREGULAR.replace("\n", " ").strip().split(", ")
+_LISTS: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+_PAST = dict.fromkeys(_LISTS["regular"].split(), "") | dict(
+    pair.split() for pair in _LISTS["irregular"].split(",")
 )
-
-_IRREGULAR_PARTICIPLES = """
-based begun born bought broken brought built cast chosen come cut dealt done drawn driven fed felt
-fought found given gone grown held hidden hit hung kept known laid led left lost made meant met paid
-put read run said seen sent set shot shown sold sown spent split spoken stolen struck sung sunk
-taken taught thought told torn understood won worn written beaten
-"""
-
-_PARTICIPLES = set(_IRREGULAR_PARTICIPLES.split())
-
-_NO_PARTICIPLE = {"red", "bed", "hundred", "sacred", "need", "speed", "seed", "breed", "united"}
+_WORDS = {name: frozenset(words.split()) for name, words in _LISTS.items()}
 
 
 def is_verb(word: str) -> bool:
@@ -76,7 +30,7 @@ def past(verb: str) -> str:
         return f"{verb}d"
     if re.search(r"[^aeiou]y$", verb):
         return f"{verb[:-1]}ied"
-    return f"{verb}{verb[-1]}ed" if verb in _DOUBLED else f"{verb}ed"
+    return f"{verb}{verb[-1]}ed" if verb in _WORDS["doubled"] else f"{verb}ed"
 
 
 def third_person(verb: str) -> str:
@@ -90,29 +44,13 @@ def third_person(verb: str) -> str:
 
 def is_participle(word: str) -> bool:
     """Whether a word in lower case looks like a past participle: "built", "established"."""
-    if word in _PARTICIPLES:
+    if word in _WORDS["participles"]:
         return True
-    return len(word) > 3 and word.endswith("ed") and word.islower() and word not in _NO_PARTICIPLE
+    regular = len(word) > 3 and word.endswith("ed") and word.islower()
+    return regular and word not in _WORDS["no_participles"]
 
 
 PREPOSITIONS = "about|after|against|as|at|between|by|for|from|in|into|of|on|over|through|to|with"
-_ADVERBS = {
-    "actually", "also", "always", "currently", "ever", "finally", "first", "formally", "generally",
-    "initially", "last", "mainly", "mostly", "never", "normally", "officially", "often",
-    "originally", "primarily", "really", "still", "truly", "typically", "usually",
-}  # fmt: skip
-_BEFORE_ARTICLES = {
-    "the", "a", "an", "and", "or", "but", "than", "that", "like", "which", "who", "more", "less",
-    "be", "is", "are", "was", "were", "under", "near", "without", "within", "during",
-}  # fmt: skip
-_ADJECTIVES = {
-    "able", "accurate", "addictive", "bad", "beneficial", "better", "cheaper", "compatible",
-    "dangerous", "effective", "essential", "ethical", "fair", "false", "good", "harmful",
-    "healthier", "healthy", "helpful", "illegal", "important", "inferior", "legal", "less",
-    "likely", "more", "necessary", "possible", "real", "reliable", "responsible", "safe",
-    "safer", "similar", "superior", "sustainable", "true", "unhealthy", "useful", "visible",
-    "worse", "worth",
-}  # fmt: skip
 _ARTICLES = {"the", "a", "an"}
 
 
@@ -129,7 +67,7 @@ def _leads(word: str) -> bool:
 
 def _before_adverbs(words: list[str], place: int) -> int:
     """Where the adverbs before a place begin."""
-    while place > 1 and words[place - 1] in _ADVERBS:
+    while place > 1 and words[place - 1] in _WORDS["adverbs"]:
         place -= 1
     return place
 
@@ -139,24 +77,10 @@ def _another_verb(masked: list[str], start: int) -> bool:
 
     It may be the verb that "did" belongs to.
     """
-    told = {
-        "to",
-        "and",
-        "or",
-        "not",
-        "can",
-        "could",
-        "will",
-        "would",
-        "may",
-        "might",
-        "must",
-        "should",
-    }
     return any(
         is_verb(masked[place])
         and not _leads(masked[place - 1])
-        and masked[place - 1].lower() not in told
+        and masked[place - 1].lower() not in _WORDS["leads_to_verb"]
         for place in range(start, len(masked))
     )
 
@@ -189,7 +113,7 @@ def be_split(rest: str) -> tuple[str, str]:
         if is_participle(masked[n]) and not _leads(masked[n - 1]):
             start = _before_adverbs(masked, n)
             return " ".join(words[:start]), " ".join(words[start:])
-        leads = masked[n - 1].lower() in _BEFORE_ARTICLES or re.fullmatch(
+        leads = masked[n - 1].lower() in _WORDS["before_articles"] or re.fullmatch(
             PREPOSITIONS, masked[n - 1].lower()
         )
         if masked[n] in _ARTICLES and not leads:
@@ -205,7 +129,7 @@ def adjective_split(rest: str) -> tuple[str, str]:
     """
     words, masked = rest.split(" "), _masked(rest)
     for n in range(1, len(words)):
-        if masked[n] in _ADJECTIVES and not _leads(masked[n - 1]):
+        if masked[n] in _WORDS["adjectives"] and not _leads(masked[n - 1]):
             return " ".join(words[:n]), " ".join(words[n:])
     simple = not any(re.fullmatch(PREPOSITIONS, word.lower()) for word in masked)
     if simple and len(words) > 1 and masked[-1].islower():
@@ -359,19 +283,7 @@ def _subject_question(found: re.Match[str], answer: str) -> str | None:
     verb, rest = found.groups()
     if re.fullmatch(f"{_BE}|{_DO}|{_MODAL}|whose", verb, re.IGNORECASE):
         return None
-    return f"{answer} {verb} {rest}" if verb in _PAST_FORMS or is_participle(verb) else None
-
-
-_PAST_FORMS = {
-    "became", "began", "came", "drew", "fought", "gave", "got", "had", "held", "invented", "led",
-    "made", "ran", "sang", "sold", "spoke", "took", "taught", "won", "wrote", "built", "plays",
-    "wears", "owns", "runs", "leads", "sings", "holds", "wins", "hosts", "causes",
-}  # fmt: skip
-
-
-def _whose(found: re.Match[str], answer: str) -> str:
-    """Whose book was published -> A's book was published."""
-    return f"{answer}'s {found[1]}"
+    return f"{answer} {verb} {rest}" if verb in _WORDS["finite"] or is_participle(verb) else None
 
 
 def _in_place(found: re.Match[str], answer: str) -> str | None:
@@ -473,43 +385,6 @@ def _is(found: re.Match[str], answer: str) -> str | None:
     return _capital(f"{rest} {verb} {answer}")
 
 
-def _how_many(found: re.Match[str], answer: str) -> str | None:
-    """How many people live in X -> A people live in X; how many Y does X have -> X has A Y."""
-    noun, auxiliary, rest = found.groups()
-    # The statement of "how many times" has another order, and "how many did he win" has no noun.
-    if noun.lower() == "times" or re.fullmatch(_DO, noun, re.IGNORECASE):
-        return None
-    thing = answer if noun.lower() in answer.lower() else f"{answer} {noun}"
-    if not auxiliary:
-        return f"{thing} {rest}" if _has_verb(rest) else None
-    if parts := _done(rest, auxiliary):
-        *clause, tail = parts
-        return _clause(*clause, thing, tail)
-    return None
-
-
-def _how_many_there(found: re.Match[str], answer: str) -> str:
-    """How many seasons of X are there in Y -> There are A seasons of X in Y."""
-    noun, verb, rest = found.groups()
-    thing = answer if noun.split()[0].lower() in answer.lower() else f"{answer} {noun}"
-    return f"There {verb.lower()} {thing}{rest}"
-
-
-def _has_verb(rest: str) -> bool:
-    """Whether what follows "how many people" says what they do or are, by verbs that are known."""
-    words = rest.lower().split()
-    return any(is_verb(word) or is_participle(word) for word in words) or bool(
-        re.search(rf"\b(?:{_BE}|{_MODAL})\b", rest, re.IGNORECASE)
-    )
-
-
-def _how(found: re.Match[str], answer: str) -> str:
-    """How long is X -> X is A long."""
-    adjective, verb, rest = found.groups()
-    ending = "" if adjective.lower() in {"large", "big"} else f" {adjective.lower()}"
-    return _capital(f"{rest} {verb} {answer}{ending}")
-
-
 def _yes_or_no(asked: str, yes: bool) -> str | None:
     """Is X a Y -> X is a Y, or X is not a Y; can X do Y -> X can do Y."""
     found = re.fullmatch(rf"({_BE}|{_DO}|{_MODAL}) (.+)", asked, re.IGNORECASE)
@@ -544,11 +419,6 @@ def _named(noun: str, answer: str, *, only_classes: bool = False) -> str:
 
 
 _RULES: tuple[tuple[str, Rule], ...] = (
-    (r"whose (.+)", _whose),
-    (r"how many (.+?) (are|were) there((?: .+)?)", _how_many_there),
-    (rf"how many ([\w' ]+?) ({_DO}) (.+)", _how_many),
-    (r"how many (\w+)()? (.+)", _how_many),
-    (rf"how (long|tall|high|old|deep|wide|large|big|far) ({_BE}) (.+)", _how),
     (rf"({PREPOSITIONS}) (?:which|what|whom) ?(.*?) ({_BE}|{_DO}) (.+)", _preposition_first),
     (rf"(when|where|what year|which year|in what year|what date) ({_BE}|{_DO}) (.+)", _when_where),
     (rf"(.+?) (?:which|what) (.+?)((?: (?:{_BE}|{_DO}|{_MODAL}) .+)?)", _in_place),

@@ -52,7 +52,7 @@ def test_it_runs_resumes_and_reports(
     assert "Labels that stay when" in (tmp_path / "out/report.html").read_text("utf-8")
     shutil.copytree(tmp_path / "out", tmp_path / "again")
     known = {NAME: lambda: papers.experiment(NAME)}
-    (pair,) = compare_folders([tmp_path / "out", tmp_path / "again"], known).scores
+    (pair,) = compare_folders(tmp_path / "out", tmp_path / "again", known).scores
     assert (pair.name, pair.comparison.n) == ("stays", len(results))
     before = log.read_bytes()
     command(run, standalone_mode=False)

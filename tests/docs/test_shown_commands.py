@@ -66,7 +66,6 @@ UNTIL_INTERRUPTED = {
     "contested serve": ("URL ", "model ", "export CONTESTED_API_KEY="),
     "contested web": ("http://127.0.0.1:", "For scripts: "),
     "contested annotate results --sample 60 --by label --annotator anna": ("", "open "),
-    "contested annotate results-claims --sample 20 --whole-claims --annotator anna": ("", "open "),
 }
 """Commands that run until Ctrl-C, and how the lines begin that they print before they wait. As each
 starts a server, they run once, on their first page."""

@@ -73,7 +73,7 @@ def test_scores_are_in_their_ranges_and_those_of_the_tables(
     name: str, left: Left, tmp_path: Path
 ) -> None:
     folder, _ = left(name)
-    found = compare_folders([folder, shutil.copytree(folder, tmp_path / "copy")], KNOWN)
+    found = compare_folders(folder, shutil.copytree(folder, tmp_path / "copy"), KNOWN)
     assert not found.changes
     assert found.scores
     for pair in found.scores:

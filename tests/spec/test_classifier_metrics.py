@@ -6,7 +6,7 @@ from estimates import defined, ends
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.metrics.calibration import brier, ece, expected_calibration_error, reliability
+from pipelines.metrics.calibration import brier, ece
 from pipelines.metrics.estimate import Estimate, proportion
 from pipelines.metrics.rates import accuracy, confusion, f1, f1_by_label, macro_f1
 
@@ -87,15 +87,6 @@ def test_macro_f1_of_nothing_and_of_one() -> None:
     assert macro_f1(["support"], ["support"], LABELS) == Estimate(1, None, None, 1)
 
 
-def test_macro_f1_interval_is_decided_by_its_seed() -> None:
-    one, same, other = (
-        defined(macro_f1(GOLD * 9, GIVEN * 9, LABELS, seed=seed)) for seed in (1, 1, 2)
-    )
-    assert one == same
-    assert one.value == other.value
-    assert ends(one) != ends(other)
-
-
 def test_macro_f1_interval_covers_the_truth_as_often_as_it_says() -> None:
     """Of 200 samples from a known classifier, some 90 % of the 90 % intervals hold its macro-F1."""
     share = np.array([[0.30, 0.05, 0.05], [0.05, 0.20, 0.05], [0.10, 0.05, 0.15]])
@@ -122,43 +113,24 @@ def test_macro_f1_equals_sklearn_and_ignores_order(both: list[tuple[str, str]]) 
     assert estimate == macro_f1(gold[::-1], given_labels[::-1], LABELS, resamples=20)
 
 
-# Reliability and ECE
+# ECE
 
 
-def test_reliability_and_ece_worked_by_hand() -> None:
+def test_ece_worked_by_hand() -> None:
     # Two bins: (0, 0.5] holds 0.4 (wrong) and 0.5 (right); (0.5, 1] holds 0.8 (right), 1.0 (right).
-    confidences, correct = [0.4, 0.5, 0.8, 1.0], [False, True, True, True]
-    low, high = reliability(confidences, correct, bins=2)
-    assert (low.low, low.high, low.n) == (0, 0.5, 2)
-    assert (high.low, high.high, high.n) == (0.5, 1, 2)
-    assert low.confidence == pytest.approx(0.45)
-    assert high.confidence == pytest.approx(0.9)
-    assert low.accuracy == proportion(1, 2)
-    assert high.accuracy == proportion(2, 2)
     # 2/4 * |0.5 - 0.45| + 2/4 * |1 - 0.9| = 0.075
-    assert ece(confidences, correct, bins=2) == pytest.approx(0.075)
-
-
-def test_the_ends_belong_to_the_outer_bins_and_empty_bins_have_no_numbers() -> None:
-    bins = reliability([0.0, 1.0], [False, True], bins=10)
-    assert [one.n for one in bins] == [1, *[0] * 8, 1]
-    assert all(one.accuracy is None and one.confidence is None for one in bins[1:-1])
+    assert ece([0.4, 0.5, 0.8, 1.0], [False, True, True, True], bins=2) == pytest.approx(0.075)
+    assert ece([0.0, 0.1, 1.0], [False, True, True], bins=10) == pytest.approx((1 - 0.1) / 3)
 
 
 @given(outcomes, st.integers(1, 20))
-def test_bins_hold_every_example_and_their_mean_confidence_lies_in_them(
+def test_cells_of_a_partition_cannot_cancel_more_than_the_whole(
     items: list[tuple[float, bool]], count: int
 ) -> None:
     confidences, correct = zip(*items, strict=True)
-    bins = reliability(confidences, correct, bins=count)
-    assert len(bins) == count
-    assert sum(one.n for one in bins) == len(items)
-    for one in bins:
-        if one.confidence is not None:
-            assert one.low - 1e-12 <= one.confidence <= one.high + 1e-12
-    error = defined(expected_calibration_error(bins))
-    gap = abs(np.mean(confidences) - np.mean(correct))
-    assert gap - 1e-9 <= error <= 1  # cells of a partition cannot cancel more than the whole
+    error = ece(confidences, correct, bins=count)
+    assert error is not None
+    assert abs(np.mean(confidences) - np.mean(correct)) - 1e-9 <= error <= 1
 
 
 @pytest.mark.parametrize(
@@ -168,7 +140,7 @@ def test_what_has_no_bins_is_refused(
     confidences: list[float], correct: list[bool], bins: int
 ) -> None:
     with pytest.raises(ValueError, match=r"outcomes|probability|bins"):
-        reliability(confidences, correct, bins=bins)
+        ece(confidences, correct, bins=bins)
 
 
 def test_nothing_has_no_error() -> None:
@@ -184,15 +156,6 @@ def test_brier_worked_by_hand() -> None:
     estimate = defined(brier([[0.7, 0.2, 0.1], [0.5, 0.3, 0.2]], [0, 1]))
     assert estimate.value == pytest.approx(0.46)
     assert ends(estimate) == (0, 2)  # two values say little: cut to the range
-
-
-@given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 1)), min_size=2, max_size=30))
-def test_brier_is_twice_sklearns_for_two_labels(rows: list[tuple[float, int]]) -> None:
-    sklearn = pytest.importorskip("sklearn.metrics")
-    gold = [label for _, label in rows]
-    estimate = defined(brier([[1 - p, p] for p, _ in rows], gold))
-    expected = sklearn.brier_score_loss(gold, [p for p, _ in rows], labels=[0, 1], pos_label=1)
-    assert estimate.value == pytest.approx(2 * expected, abs=1e-9)
 
 
 @pytest.mark.parametrize(

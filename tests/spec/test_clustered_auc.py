@@ -6,7 +6,6 @@ from estimates import defined, ends
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.metrics.estimate import percentile_estimate, redrawn
 from pipelines.metrics.ranks import clustered_auc, clustered_difference, roc_auc
 
 LABELS = [True, False] * 3
@@ -27,15 +26,6 @@ def test_a_resample_has_whole_clusters_worked_by_hand() -> None:
 def test_a_score_that_every_cluster_has_for_both_kinds_is_at_chance_whatever_is_drawn() -> None:
     found = defined(clustered_auc([7, 7, 9, 9, 4, 4], LABELS, TOPICS))
     assert (found.value, *ends(found)) == (0.5, 0.5, 0.5)
-
-
-def test_clusters_are_drawn_as_often_as_there_are() -> None:
-    times = redrawn(4, resamples=50)
-    assert times.shape == (50, 4)
-    assert set(times.sum(axis=1)) == {4}
-    assert (times == redrawn(4, resamples=50)).all()
-    nothing = percentile_estimate(0.5, np.array([np.nan]), 3)
-    assert (nothing.low, nothing.high) == (None, None)
 
 
 def test_without_spread_there_is_no_interval() -> None:

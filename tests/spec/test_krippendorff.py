@@ -57,9 +57,3 @@ def test_it_depends_on_neither_order_nor_names(units: list[list[str]]) -> None:
         assert found.value <= 1
         agreed = all(len(set(unit)) < 2 for unit in units)
         assert (found.value == 1) is agreed
-
-
-@settings(max_examples=25)
-@given(labelled)
-def test_a_single_label_changes_nothing(units: list[list[str]]) -> None:
-    assert nominal_alpha([*units, ["a"], []]) == nominal_alpha(units)

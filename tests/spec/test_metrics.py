@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from pipelines.metrics.agreement import cohen_kappa
+from pipelines.metrics.agreement import stratified_share
 from pipelines.metrics.estimate import Estimate, mean, paired_difference, proportion
 from pipelines.metrics.ranks import roc_auc
 from pipelines.metrics.rates import macro_f1
@@ -40,10 +40,6 @@ def test_wilson_at_the_ends_is_no_point() -> None:
     assert every[1] == 1
 
 
-def test_no_trial_has_no_proportion() -> None:
-    assert proportion(0, 0) is None
-
-
 @pytest.mark.parametrize(("successes", "total"), [(-1, 3), (4, 3), (0, -1)])
 def test_impossible_counts_are_refused(successes: int, total: int) -> None:
     with pytest.raises(ValueError, match="successes"):
@@ -56,7 +52,7 @@ def test_a_level_that_is_none_is_refused(confidence: float) -> None:
         partial(proportion, 1, 2),
         partial(mean, [0.1, 0.2]),
         partial(roc_auc, [0.1, 0.2], [True, False]),
-        partial(cohen_kappa, "ab", "ab"),
+        partial(stratified_share, [([True], 2)]),
         partial(macro_f1, "ab", "ab", "ab"),
     ):
         with pytest.raises(ValueError, match="confidence"):
@@ -113,14 +109,6 @@ def test_what_cannot_be_averaged_is_refused(value: float) -> None:
 def test_values_and_clusters_go_together() -> None:
     with pytest.raises(ValueError, match="2 values, but 1"):
         mean([0.1, 0.2], ["a"])
-
-
-@given(st.lists(scores, min_size=2, max_size=15), st.integers(2, 4))
-def test_repeating_answers_adds_no_certainty(values: list[float], times: int) -> None:
-    """Copies within a cluster leave the interval as it was; unclustered they would narrow it."""
-    clusters = [str(index) for index in range(len(values))]
-    once = ends(mean(values, clusters))
-    assert ends(mean(values * times, clusters * times)) == pytest.approx(once, abs=1e-9)
 
 
 def test_clustered_mean_equals_statsmodels() -> None:

@@ -1,10 +1,14 @@
-"""Cohen's kappa over strata that were drawn at different rates."""
+"""Shares and Cohen's kappa over strata that were drawn at different rates."""
+
+from math import sqrt
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.metrics import cohen_kappa_score
 
-from pipelines.metrics.agreement import cohen_kappa, stratified_kappa
+from pipelines.metrics.agreement import stratified_kappa, stratified_share
+from pipelines.metrics.estimate import Estimate
 
 
 def test_by_hand() -> None:
@@ -14,7 +18,7 @@ def test_by_hand() -> None:
     kappa = (5/8 - 7/16) / (9/16) = 1/3.
     """
     found = stratified_kappa(
-        {"s": [[("a", "a")], [("a", "b")]], "t": [[("b", "b")]] * 2}, {"s": 6, "t": 2}
+        {"s": [("a", "a"), ("a", "b")], "t": [("b", "b")] * 2}, {"s": 6, "t": 2}
     )
     assert found is not None
     assert found.value == pytest.approx(1 / 3)
@@ -23,16 +27,22 @@ def test_by_hand() -> None:
     assert found.low < 1 / 3
 
 
+def cohen_kappa(pairs: list[tuple[str, str]]) -> float | None:
+    """Scikit-learn's; None where both give one and the same label to all."""
+    one, other = zip(*pairs, strict=True)
+    return float(cohen_kappa_score(one, other)) if len({*one, *other}) > 1 else None
+
+
 RATED = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), min_size=1, max_size=9)
 
 
 @given(RATED)
 def test_one_stratum_has_the_kappa_of_cohen(pairs: list[tuple[str, str]]) -> None:
-    found = stratified_kappa({"all": [[pair] for pair in pairs]}, {"all": 100})
-    known = cohen_kappa(*zip(*pairs, strict=True))
+    found = stratified_kappa({"all": pairs}, {"all": 100})
+    known = cohen_kappa(pairs)
     assert (found is None) == (known is None)
-    if found and known:
-        assert found.value == pytest.approx(known.value)
+    if found is not None and known is not None:
+        assert found.value == pytest.approx(known)
 
 
 @given(RATED, RATED)
@@ -40,33 +50,47 @@ def test_strata_drawn_at_one_rate_count_as_one(
     one: list[tuple[str, str]], other: list[tuple[str, str]]
 ) -> None:
     sizes = {"one": 5 * len(one), "other": 5 * len(other)}
-    found = stratified_kappa({"one": [one], "other": [other]}, sizes)
-    known = cohen_kappa(*zip(*one, *other, strict=True))
+    found = stratified_kappa({"one": one, "other": other}, sizes)
+    known = cohen_kappa([*one, *other])
     assert (found is None) == (known is None)
-    if found and known:
-        assert found.value == pytest.approx(known.value)
+    if found is not None and known is not None:
+        assert found.value == pytest.approx(known)
 
 
 def test_full_agreement_has_no_interval() -> None:
-    found = stratified_kappa({"s": [[("a", "a")]], "t": [[("b", "b")]]}, {"s": 9, "t": 1})
+    found = stratified_kappa({"s": [("a", "a")], "t": [("b", "b")]}, {"s": 9, "t": 1})
     assert found is not None
     assert (found.value, found.low) == (1.0, None)
-    assert stratified_kappa({"s": [[("a", "a")]]}, {"s": 9}) is None
+    assert stratified_kappa({"s": [("a", "a")]}, {"s": 9}) is None
 
 
-def test_what_was_drawn_at_once_is_drawn_again_at_once() -> None:
-    """Four claims of five documents, in two of which the raters disagree on all five."""
-    right, wrong = (
-        [("a", "a"), ("b", "b")] * 2 + [("a", "a")],
-        [("a", "b"), ("b", "a")] * 2 + [("a", "b")],
-    )
-    claims = [right, wrong] * 2
-    whole = stratified_kappa({"s": claims}, {"s": 100})
-    alone = stratified_kappa({"s": [[pair] for own in claims for pair in own]}, {"s": 100})
-    assert whole is not None
-    assert alone is not None
-    assert whole.value == alone.value
-    assert whole.n == alone.n == 20
-    assert whole.low is not None
-    assert alone.low is not None
-    assert whole.low < alone.low
+Z = 1.959963984540054
+T, F = True, False
+
+
+def test_share_by_hand() -> None:
+    """Strata of 10, 10 and 20, of which 0 of 7, 0 of 7 and 3 of 6 hold: the share is 1/2 * 3/6.
+
+    With 2/3 besides they are 0.08, 0.08 and 0.5 of 25/3, 25/3 and 22/3. Those stand for the 3, 3
+    and 14 others alone, so the centre is 1/4 (3/10 * 0.08) twice, and 1/2 (6/20 + 14/20) * 0.5.
+    """
+    found = stratified_share([([F] * 7, 10), ([F] * 7, 10), ([T, T, T, F, F, F], 20)])
+    assert found is not None
+    small, large = (3 / 40) ** 2 * 0.08 * 0.92 * (3 / 25 + 1 / 3), (14 / 40) ** 2 * 0.25
+    half = Z * sqrt(2 * small + large * (3 / 22 + 1 / 14))
+    assert (found.value, found.n) == (0.25, 20)
+    assert (found.low, found.high) == pytest.approx((0.262 - half, 0.262 + half))
+
+
+def test_a_small_sample_of_one_stratum_has_the_interval_of_agresti_and_coull() -> None:
+    """That is p~ -+ z sqrt(p~ (1 - p~) / 14) for 10 examples, with p~ = (x + 2) / 14."""
+    found = stratified_share([([T] + [F] * 9, 10**6)])
+    assert found is not None
+    assert found.value == pytest.approx(0.1)
+    assert found.high == pytest.approx(3 / 14 + Z * sqrt(3 / 14 * 11 / 14 / 14), rel=1e-4)
+
+
+def test_a_share_is_certain_if_all_is_known_and_unknown_if_a_stratum_is() -> None:
+    assert stratified_share([([T, F, F, F], 4)]) == Estimate(0.25, 0.25, 0.25, 4)
+    assert stratified_share([([T], 4), ([], 2)]) is None
+    assert stratified_share([]) is None

@@ -27,8 +27,7 @@ from pipelines.data import (
     ramdocs,
     wikicontradict,
 )
-from pipelines.data.released import Part, in_part
-from pipelines.data.sampling import sample
+from pipelines.data.released import Part, in_part, sample
 from pipelines.errors import InputError
 from pipelines.judge.examples import ContestedClaim
 from pipelines.judge.judgement import Relation

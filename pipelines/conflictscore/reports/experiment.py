@@ -26,7 +26,7 @@ from pipelines.conflictscore.reports.writing import REPLY_TOKENS as ENTITY
 from pipelines.conflictscore.settings import REPORTS_AS_IN_PAPER, Settings
 from pipelines.data.jsonl import SAMPLES
 from pipelines.data.records import Example
-from pipelines.data.sampling import sample
+from pipelines.data.released import sample
 from pipelines.experiment.cost import Cost, Tokens, call
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import writer_needs

@@ -8,7 +8,7 @@ from annotations import C, I, S, X, subject, write_run
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.annotation.sample import confidence_band, draw, evenly, opened
+from pipelines.annotation.sample import draw, evenly, opened
 from pipelines.errors import InputError
 
 LABELS = [S] * 20 + [C] * 5 + [I] * 30 + [X]
@@ -47,19 +47,11 @@ def test_numbers_are_as_even_as_can_be(sizes: dict[str, int], total: int) -> Non
     assert all(own >= most - 1 or own == sizes[name] for name, own in found.items())
 
 
-def test_confidences_make_bands() -> None:
-    shares = (0.0, 0.5, 0.69, 0.9, 1.0, None)
-    assert [confidence_band(each) for each in shares] == [
-        "0 to 0.5", "0.5 to 0.7", "0.5 to 0.7", "0.9 to 1", "0.9 to 1", "no probability",
-    ]  # fmt: skip
-
-
 def test_it_is_drawn_by_what_the_data_know(tmp_path: Path) -> None:
     own = subject(write_run([S] * 10, sure=0.6, folder=tmp_path / "out"))
     assert {*draw(own, 4, "source", 0).strata} == {"ours", "theirs"}
-    assert {*draw(own, 4, "confidence", 0).strata} == {"0.5 to 0.7"}
     assert {*draw(own, 4, "none", 0).strata} == {"all"}
-    with pytest.raises(InputError, match="can be drawn by label, confidence, group, source, none"):
+    with pytest.raises(InputError, match="can be drawn by label, group, source, none"):
         draw(own, 4, "colour", 0)
     with pytest.raises(InputError, match="makes 10 strata, more than --sample 4"):
         draw(own, 4, "group", 0)

@@ -9,7 +9,7 @@ from by_schema import reply, weigh
 from scripted import Scripted
 
 from pipelines import papers
-from pipelines.cluster.worker import Reply, Worker, received, sent
+from pipelines.cluster.worker import Reply, Worker
 from pipelines.conflictscore.detection.experiment import DetectionOptions
 from pipelines.judge.settings import JudgeSettings
 from pipelines.option import nested
@@ -22,7 +22,7 @@ ENTRY = "conflict-detection.model-choice"
 def test_options_arrive_as_they_were_sent(name: str) -> None:
     kind = papers.experiment(name).options
     options = kind(limit=3, out=Path("here"), profile="cpu-small")
-    there = received(kind, sent(options))
+    there = kind.model_validate_json(options.model_dump_json(exclude_unset=True))
     assert there == options
     assert there.model_fields_set == options.model_fields_set >= {"limit", "out", "profile"}
     for field, _ in nested(kind):
@@ -31,7 +31,7 @@ def test_options_arrive_as_they_were_sent(name: str) -> None:
 
 def test_what_was_given_inside_arrives_too() -> None:
     options = DetectionOptions(judging=JudgeSettings(judge="tagger"))
-    there = received(DetectionOptions, sent(options))
+    there = DetectionOptions.model_validate_json(options.model_dump_json(exclude_unset=True))
     assert there.judging == options.judging
     assert there.judging.model_fields_set == {"judge"}
 
@@ -53,7 +53,12 @@ def options(endpoint: Scripted) -> DetectionOptions:
 
 
 async def asked(endpoint: Scripted, questions: Sequence[tuple[str, str, str]]) -> list[Reply]:
-    worker = Worker("conflict-detection", sent(options(endpoint)), str(Path.cwd()), 1)
+    worker = Worker(
+        "conflict-detection",
+        options(endpoint).model_dump_json(exclude_unset=True),
+        str(Path.cwd()),
+        1,
+    )
     try:
         return [Reply.model_validate_json(await worker.answer(*each)) for each in questions]
     finally:
@@ -88,7 +93,12 @@ async def test_a_worker_that_would_make_other_results_says_what_differs(
 
 
 async def test_a_folder_that_is_not_there_is_named(endpoint: Scripted) -> None:
-    worker = Worker("conflict-detection", sent(options(endpoint)), "/no/such/folder", 1)
+    worker = Worker(
+        "conflict-detection",
+        options(endpoint).model_dump_json(exclude_unset=True),
+        "/no/such/folder",
+        1,
+    )
     reply = Reply.model_validate_json(await worker.answer(ENTRY, "{}", "x"))
     assert reply.error == "ServingError"
     assert "/no/such/folder" in reply.reason

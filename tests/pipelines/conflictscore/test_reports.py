@@ -20,7 +20,7 @@ from pipelines.conflictscore.reports.writing import (
     write_report,
 )
 from pipelines.data.records import Document
-from pipelines.data.sampling import sample
+from pipelines.data.released import sample
 from pipelines.errors import InputError
 from serving import profile
 from serving.client import Client

@@ -71,20 +71,6 @@ def test_fever_pages(tmp_path: Path) -> None:
     }
 
 
-def test_fever_random_sentences_are_of_different_pages_and_decided_by_the_seed(
-    tmp_path: Path,
-) -> None:
-    pages = [page(f"P{n}", f"First of {n} .", f"Second of {n} .") for n in range(40)]
-    lines(tmp_path / "wiki-001.jsonl", *pages[:25], page("Empty") | {"lines": ""})
-    lines(tmp_path / "wiki-002.jsonl", *pages[25:])
-    one, same, other = (
-        fever.read_wikipedia(tmp_path, (), 10, Random(seed)).sampled for seed in (1, 1, 2)
-    )
-    assert one == same != other
-    assert len({text.split()[-1] for text in one}) == 10
-    assert len(fever.read_wikipedia(tmp_path, (), 99, Random(1)).sampled) == 40
-
-
 def test_fever_random_sentences_come_from_everywhere_alike(tmp_path: Path) -> None:
     lines(tmp_path / "wiki-001.jsonl", *(page(f"P{n}", f"Sentence {n} .") for n in range(8)))
     seen = dict.fromkeys(range(8), 0)
@@ -130,15 +116,6 @@ ABSTRACT = {
     "abstract": ["We study A.", "A was given.", "B stayed.", "Mice were kept.", "So A fails."],
     "structured": False,
 }
-
-
-def test_scifact(tmp_path: Path) -> None:
-    nothing = {"id": 5, "claim": "C is D.", "evidence": {}, "cited_doc_ids": [12]}
-    claims = scifact.read(lines(tmp_path / "claims_train.jsonl", SCIENCE, nothing))
-    corpus = scifact.read_corpus(lines(tmp_path / "corpus.jsonl", ABSTRACT))
-    assert [rationale.sentences for rationale in claims[0].evidence["11"]] == [(1, 2), (4,)]
-    assert claims[1].evidence == {}
-    assert corpus["11"].abstract[4] == "So A fails."
 
 
 def test_citation_integrity_comes_in_scifacts_format(tmp_path: Path) -> None:
@@ -243,9 +220,3 @@ def test_a_bad_response_of_ragtruth_is_skipped_and_told(kind: str, tmp_path: Pat
     assert problem in told
     with pytest.raises(InputError, match=r"response\.jsonl: ?(1|entry 1)"):
         ragtruth.read(lines(tmp_path / "response.jsonl", row))
-
-
-def test_a_remark_of_ragtruth_may_be_null(tmp_path: Path) -> None:
-    row = RESPONSE | {"labels": [RESPONSE["labels"][0] | {"meta": None}]}
-    (one,) = ragtruth.read(lines(tmp_path / "response.jsonl", row)).responses
-    assert one.labels[0].meta == ""

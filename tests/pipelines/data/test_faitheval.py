@@ -5,8 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from releases import FAITHEVAL as ROW
 from releases import lines, refusal
 
@@ -72,11 +70,6 @@ def test_documents_of_a_context(context: str, parts: tuple[str, ...]) -> None:
     assert documents(context) == parts
 
 
-@given(st.lists(st.from_regex(r"[a-z]+( [a-z]+){0,3}", fullmatch=True), min_size=1))
-def test_as_many_documents_as_were_joined(texts: list[str]) -> None:
-    assert documents("\n".join(f"Document: {text}" for text in texts)) == tuple(texts)
-
-
 def test_a_file_of_another_data_set_is_refused(tmp_path: Path) -> None:
     other = [{"question": "Where?", "documents": ["a"]}]
     for path in (lines(tmp_path / "o.jsonl", *other), parquet(tmp_path / "o.parquet", other)):
@@ -87,12 +80,3 @@ def test_a_damaged_parquet_file_is_refused(tmp_path: Path) -> None:
     path = parquet(tmp_path / "f.parquet", [ROW])
     path.write_bytes(path.read_bytes()[:-20])
     assert "damaged Parquet file" in refusal(faitheval.read, path)
-
-
-def test_a_parquet_file_without_rows_is_refused(tmp_path: Path) -> None:
-    import pyarrow as arrow
-    from pyarrow import parquet as format_
-
-    path = tmp_path / "f.parquet"
-    format_.write_table(arrow.table({"question": arrow.array([], arrow.string())}), path)
-    assert "has no row" in refusal(faitheval.read, path)

@@ -59,12 +59,6 @@ def test_any_text_comes_through(text: str, tmp_path_factory: pytest.TempPathFact
     assert second.id == "b"
 
 
-def test_escaped_pairs_are_one_character(data: Path) -> None:
-    data.write_text(json.dumps({"id": "a", "documents": DOCUMENTS, "response": "\U0001f309"}))
-    assert "\\ud83c\\udf09" in data.read_text()
-    assert read(data).examples[0].response == "\U0001f309"
-
-
 def test_limit_counts_records_not_lines_nor_responses(data: Path) -> None:
     both = {"hedged": "Perhaps.", "firm": "Yes."}
     lines = [b"", record("a", response=None, responses=both), b"no", record("b"), b"no either"]

@@ -4,7 +4,6 @@ import gzip
 import hashlib
 import json
 import pickle
-from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from releases import AMBIGDOCS, CONFLICTINGQA, RAMDOCS, lines, refusal, without
+from releases import AMBIGDOCS, CONFLICTINGQA, RAMDOCS, lines, refusal
 
 from pipelines.data import (
     ambigdocs,
@@ -26,7 +25,7 @@ from pipelines.data import (
     ramdocs,
     wice,
 )
-from pipelines.data.released import cleaned, half, in_part
+from pipelines.data.released import half, in_part
 from pipelines.errors import InputError
 
 Read = Callable[[Path], Sequence[Any]]
@@ -91,10 +90,6 @@ def test_two_halves_make_the_whole(texts: list[str]) -> None:
     assert in_part(texts, "all", str) == texts
 
 
-def test_cleaned_keeps_order_and_drops_repetitions() -> None:
-    assert cleaned([" b", "a", "", "b", "  "]) == ("b", "a")
-
-
 # Real releases
 
 
@@ -113,13 +108,6 @@ def test_a_real_release_is_read_whole(
     read: Read, file: str, count: int, released_data: Path
 ) -> None:
     assert len(read(released_data / file)) == count
-
-
-def test_labels_of_climate_fever(released_data: Path) -> None:
-    claims = climate_fever.read(released_data / "climate_fever/climate-fever.jsonl.gz")
-    assert Counter(claim.claim_label for claim in claims) == {
-        "SUPPORTS": 654, "NOT_ENOUGH_INFO": 474, "REFUTES": 253, "DISPUTED": 154,
-    }  # fmt: skip
 
 
 def test_labels_of_climate_fever_as_numbers(tmp_path: Path) -> None:
@@ -161,12 +149,6 @@ def test_macnoise(tmp_path: Path) -> None:
     assert macnoise.passage(context.text) == ("Bridge", "Ada Ng built it.")
     assert macnoise.passage(context.text_pert) == ("The Old Bridge", "Bo Li built it.")
     assert macnoise.passage("No prefix.") == (None, "No prefix.")
-
-
-def test_macnoise_evaluation_files_name_the_full_share(tmp_path: Path) -> None:
-    record = without(MACNOISE, "pert_lbls") | {"pert_lbls_100": [1, 0]}
-    (question,) = macnoise.read(lines(tmp_path / "m.jsonl", record))
-    assert question.pert_lbls == (1, 0)
 
 
 @pytest.mark.parametrize("fake_id", ["1:::Old_Bridge-FAKE", "777:::Old_Bridge-FAKE"])
@@ -280,14 +262,3 @@ def test_records_that_contradict_their_format(
 ) -> None:
     assert read(lines(tmp_path / "good.jsonl", record))
     assert "bad.jsonl:1: " in refusal(read, lines(tmp_path / "bad.jsonl", record | wrong))
-
-
-def test_the_truth_of_conflictqa_may_be_one_string() -> None:
-    fields = {
-        "question": "Who built it?",
-        **dict.fromkeys(("memory_answer", "parametric_memory"), "Ada Ng."),
-        **dict.fromkeys(("counter_answer", "counter_memory"), "Bo Li."),
-    }
-    for truth, read in (("Ada Ng", ("Ada Ng",)), (["Ada Ng", "Ng"], ("Ada Ng", "Ng"))):
-        row = conflictqa.KnowledgeConflict.model_validate(fields | {"ground_truth": truth})
-        assert row.ground_truth == read

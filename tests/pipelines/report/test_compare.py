@@ -3,7 +3,7 @@
 import pytest
 
 from pipelines.judge.judgement import Truncation
-from pipelines.metrics.tests import mcnemar
+from pipelines.metrics.estimate import mcnemar
 from pipelines.report.compare import Pair, bonferroni, columns, compare, correction
 from pipelines.report.failures import REASON, REPLY, WHAT, failed, failures, truncations
 from pipelines.report.table import Column, Table, own_rows

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -16,7 +17,7 @@ from playwright.sync_api import Page, expect
 
 from pipelines.errors import InputError
 from pipelines.metrics.estimate import Estimate
-from pipelines.report import explorer
+from pipelines.report import explorer, glance
 from pipelines.report.blocks import (
     Card,
     Cards,
@@ -179,13 +180,6 @@ def test_the_policy_allows_the_one_script_and_the_one_style() -> None:
     assert "alert" not in script
 
 
-def test_no_element_carries_style_or_handlers() -> None:
-    # The policy would ignore them: a page that relied on them would look wrong.
-    for tag, attrs in Read(PAGE).elements:
-        assert "style" not in attrs, (tag, attrs)
-        assert not any(name.startswith("on") for name in attrs), (tag, attrs)
-
-
 def test_the_vendored_library_is_the_pinned_one() -> None:
     vendor = Path("pipelines/report/assets/vendor")
     digest = hashlib.sha256((vendor / "htm-preact.js").read_bytes()).hexdigest()
@@ -259,12 +253,6 @@ def test_a_large_run_lists_a_part_and_says_so(monkeypatch: pytest.MonkeyPatch) -
     assert "more stand in" not in Read(PAGE).text
 
 
-def test_runs_take_turns_until_the_page_is_full() -> None:
-    assert explorer.in_turn({"a": "123", "b": "45", "c": ""}, 4) == [
-        ("a", "1"), ("a", "2"), ("b", "4"), ("b", "5"),
-    ]  # fmt: skip
-
-
 def test_blocks_leave_out_what_is_as_usual() -> None:
     assert encoded(Chip("a")) == {"kind": "chip", "text": "a"}
     assert encoded((Span(1, 2), 0.123456)) == [{"kind": "span", "start": 1, "end": 2}, 0.1235]
@@ -273,6 +261,14 @@ def test_blocks_leave_out_what_is_as_usual() -> None:
     (source,) = encoded(Sources((Source(1, "Long", long),)))["sources"]
     assert source["text"] == f"{shown}… (1,500 more characters are not shown)"
     assert encoded(Unread("no JSON", long))["raw"] == source["text"]
+
+
+def test_few_examples_are_those_behind_the_weakest_figure() -> None:
+    assert glance.fewest([Estimate(0.5, None, None, 40), None, Estimate(0.5, None, None, 7)]) == 7
+    assert glance.fewest([None]) == 0
+    few, enough = (replace(FINDING, examples=count) for count in (glance.FEW - 1, glance.FEW))
+    assert glance.rests_on_few([enough, few])
+    assert not glance.rests_on_few([enough, replace(FINDING, examples=0)])
 
 
 # In a browser.

@@ -1,11 +1,11 @@
-"""Histograms, as they are drawn."""
+"""Histograms, planes and curves, as they are drawn."""
 
 import re
 
 import pytest
 from pages import safe
 
-from pipelines.report.plots import histogram
+from pipelines.report.plots import Place, curve, histogram, plane
 
 TOP, SIDE, LEFT = 8, 240, 34  # of the square that plots are drawn in
 
@@ -34,10 +34,26 @@ def test_bars_are_as_high_as_their_shares() -> None:
     safe(drawn)
 
 
-def test_a_mark_outside_the_bars_lies_within_the_axes() -> None:
-    drawn = histogram({1: 5}, "t", "a", "b", [("here", 1), ("paper", 2.2)])
-    places = [float(x) for x in re.findall(r'class="path [^"]*" x1="([\d.]+)"', drawn)]
-    assert len(places) == 2
-    assert all(LEFT <= x <= LEFT + SIDE for x in places)
-    ((_, _, height),) = bars(drawn)
-    assert height == pytest.approx(1), "all of them: the axis ends at 100 %"
+def test_a_point_lies_where_its_shares_are() -> None:
+    drawn = str(plane({"a": [Place(0, 1, "a, all"), Place(1, 0, "a, few")]}, "T", ("x", "y")))
+    # The frame begins at 34, 8 and is 240 wide and high; y points down.
+    assert 'cx="34.00" cy="8.00" r="5"' in drawn
+    assert 'cx="274.00" cy="248.00" r="2"' in drawn
+    assert drawn.index('r="2"') < drawn.index('r="5"'), "what counts is drawn on top"
+    assert "a, all: 0.00, 1.00" in drawn
+    assert "hollow" not in drawn
+
+
+def test_a_curve_over_steps_has_each_step_in_a_column_of_its_own() -> None:
+    rounds = [(1.0, 0.25), (2.0, 0.5), (3.0, 1.0)]
+    names = ["first", "second", "third", "fourth"]
+    drawn = curve([(name, rounds) for name in names], "F1", "rounds", "F1", steps=(1, 2, 3))
+    # Three steps share the width evenly, each in the middle of its third.
+    columns = [34 + SIDE * share for share in (1 / 6, 3 / 6, 5 / 6)]
+    for name in names:
+        found = re.findall(rf'<circle class="{name}" cx="([\d.]+)"', drawn)
+        assert [float(x) for x in found] == pytest.approx(columns, abs=0.01)
+    ticks = re.findall(r'<text x="([\d.]+)" y="260" text-anchor="middle">(\d)</text>', drawn)
+    assert [text for _, text in ticks] == ["1", "2", "3"]
+    assert [float(x) for x, _ in ticks] == pytest.approx(columns, abs=0.01)
+    assert "fourth: 0.5 at 2 rounds" in drawn

@@ -1,16 +1,11 @@
 """A tagger's tables, its reliability diagram and the curves of its training."""
 
-import re
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from nli.labels import LABELS, Label
 from nli.pairs import LabelledPair
 from pipelines.metrics.rates import accuracy
 from pipelines.report import tagger
-from pipelines.report.plots import curve
 from pipelines.report.table import records
 
 SIDE = 240
@@ -72,32 +67,3 @@ def test_precision_recall_and_confusion() -> None:
         ("refute", 0, 1, 0),
         ("irrelevant", 1, 0, 1),
     )
-
-
-@given(
-    st.lists(st.tuples(st.floats(0, 1e6), st.floats(0, 20)), max_size=20),
-    st.text(max_size=10),
-)
-def test_a_curve_stays_within_its_frame(points: list[tuple[float, float]], name: str) -> None:
-    drawn = curve([(name, points)], "Loss", "pairs", "nats")
-    found = re.findall(r'<circle class="first" cx="([\d.]+)" cy="([\d.]+)"', drawn)
-    assert len(found) == len(points)
-    for x, y in found:
-        assert 34 - 0.01 <= float(x) <= 34 + SIDE + 0.01
-        assert 8 - 0.01 <= float(y) <= 8 + SIDE + 0.01
-    assert drawn.count("<script") == 0
-
-
-def test_a_curve_over_steps_has_each_step_in_a_column_of_its_own() -> None:
-    rounds = [(1.0, 0.25), (2.0, 0.5), (3.0, 1.0)]
-    names = ["first", "second", "third", "fourth"]
-    drawn = curve([(name, rounds) for name in names], "F1", "rounds", "F1", steps=(1, 2, 3))
-    # Three steps share the width evenly, each in the middle of its third.
-    columns = [34 + SIDE * share for share in (1 / 6, 3 / 6, 5 / 6)]
-    for name in names:
-        found = re.findall(rf'<circle class="{name}" cx="([\d.]+)"', drawn)
-        assert [float(x) for x in found] == pytest.approx(columns, abs=0.01)
-    ticks = re.findall(r'<text x="([\d.]+)" y="260" text-anchor="middle">(\d)</text>', drawn)
-    assert [text for _, text in ticks] == ["1", "2", "3"]
-    assert [float(x) for x, _ in ticks] == pytest.approx(columns, abs=0.01)
-    assert "fourth: 0.5 at 2 rounds" in drawn

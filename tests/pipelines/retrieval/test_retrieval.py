@@ -4,7 +4,6 @@ import json
 import shutil
 from itertools import count
 from pathlib import Path
-from random import Random
 
 import pytest
 from hypothesis import given
@@ -13,13 +12,11 @@ from hypothesis import strategies as st
 from pipelines.data.records import Document
 from pipelines.errors import InputError
 from pipelines.retrieval import index as indexes
-from pipelines.retrieval.bm25 import stems
 from pipelines.retrieval.chunks import document_of, passages, sections
 from pipelines.retrieval.dense import Embedder, default_embedder
 from pipelines.retrieval.documents import cut as passages_of
 from pipelines.retrieval.documents import read_documents
 from pipelines.retrieval.index import Index, build, normalised, reciprocal_rank_fusion
-from pipelines.text.words import telling
 
 TEXTS = (
     "The dam at Aldham was built in 1902 by the river board.",
@@ -51,10 +48,6 @@ def built(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Path:
 
 
 # Passages
-
-
-def test_a_short_document_is_one_passage_of_its_own_id() -> None:
-    assert passages(DOCUMENTS[0]) == [DOCUMENTS[0]]
 
 
 def test_a_long_one_is_cut_between_sentences_and_keeps_its_title() -> None:
@@ -160,15 +153,6 @@ def test_fusion_by_hand() -> None:
     assert [score for _, score in fused] == pytest.approx(by_hand)
 
 
-@given(st.lists(st.permutations(range(6)), min_size=1, max_size=4), st.integers(0, 3))
-def test_fusion_does_not_depend_on_the_order_of_rankings(
-    rankings: list[list[int]], seed: int
-) -> None:
-    shuffled = Random(seed).sample(rankings, len(rankings))
-    other = dict(reciprocal_rank_fusion(shuffled))
-    assert all(other[item] == pytest.approx(s) for item, s in reciprocal_rank_fusion(rankings))
-
-
 @given(st.lists(st.floats(-5, 50), max_size=8))
 def test_relevance_lies_in_zero_and_one(scores: list[float]) -> None:
     shares = normalised(scores)
@@ -181,10 +165,6 @@ def test_a_number_is_found_with_and_without_separators(tmp_path: Path) -> None:
     index = build([*DOCUMENTS, Document(id="p", text="It cost 1,200 pounds.")], tmp_path / "i")
     for number in ("1200", "1,200"):
         assert [each.passage.id for each in index.search(number)] == ["p"]
-
-
-def test_words_of_a_query_are_stemmed_and_function_words_left_out() -> None:
-    assert list(stems(["The dams were building."], telling)) == [["dam", "build"]]
 
 
 # The index
@@ -208,12 +188,6 @@ def test_by_words_only_what_shares_words_is_found(built: Path) -> None:
     assert [each.passage.id for each in index.search("cheese")] == ["d2"]
     assert index.search("xylophone") == []
     assert index.search("") == []
-
-
-def test_by_meaning_other_words_do(built: Path, embedder: Embedder) -> None:
-    found = Index(built, embedder).search("dairy product ingredients", method="dense", k=1)
-    assert found[0].passage.id == "d2"
-    assert Index(built).search("dairy product ingredients") == []
 
 
 def test_another_model_is_refused(built: Path, embedder: Embedder, tmp_path: Path) -> None:

@@ -251,22 +251,3 @@ def test_nothing_that_a_test_half_shows_is_trained_on(tmp_path: Path, released_d
     assert "2 pairs show a text that is kept back; they are left out." in built.notes
     assert all(half(pair.hypothesis) == "train" for pair in built.pairs if pair != PAIR)
     assert len(built.pairs) > 300
-
-
-@pytest.mark.parametrize(
-    ("name", "file"),
-    [
-        ("ramdocs", "ramdocs/RAMDocs_250.jsonl"),
-        ("conflictqa", "conflictqa/strategyqa_gpt4.jsonl.gz"),
-        ("wice", "wice/claim_dev.jsonl.gz"),
-        ("climate-fever", "climate_fever/climate-fever.jsonl.gz"),
-    ],
-)
-def test_halves_of_released_sets_share_no_item(name: str, file: str, released_data: Path) -> None:
-    path = released_data / file
-    train, test = (recipes.build({name: path}, part=part) for part in ("train", "test"))
-    assert train.pairs
-    assert test.pairs
-    groups = [{pair.group for pair in built.pairs} for built in (train, test)]
-    assert not groups[0] & groups[1] - {None}
-    assert recipes.build({name: path}).pairs == train.pairs

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from pipelines.runs.runner import run_examples
+from pipelines.experiment.execute import run_examples
 
 
 @dataclass(frozen=True)
