@@ -4,16 +4,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from pipelines.conrag.answer import About, Answer, AnswerSentence, Evidence, Outcome, Statement
+from pipelines.conrag.answer import About, Answer, AnswerSentence, Evidence, Statement
 from pipelines.conrag.evidence import Cluster, Stance
 from pipelines.conrag.methods import ABLATIONS
+from pipelines.conrag.metrics import shown_methods
 from pipelines.conrag.result import ClaimResult, Passage
-from pipelines.conrag.tables import figures
 from pipelines.judge.judgement import Relation, Truncation
 from pipelines.report.blocks import (
     Card,
     Cards,
     Edge,
+    Fact,
     Facts,
     Fold,
     Graph,
@@ -124,9 +125,11 @@ def answer_blocks(answer: Answer) -> list[Block]:
     made: list[Block] = [line(*_status(answer))]
     if answer.first_answer:
         made.append(Note(" ".join(answer.first_answer), "For and against"))
-    kappa = (f"{answer.kappa:.2f}", *unsure_tags(answer.unsure, len(answer.tags)))
-    support, against = f"{answer.support:.2f}", f"{answer.refute:.2f}"
-    facts = (fact("Conflict score κ", *kappa), fact("For it", support), fact("Against it", against))
+    facts = (
+        _kappa(answer.kappa, answer.unsure, len(answer.tags)),
+        fact("For it", f"{answer.support:.2f}"),
+        fact("Against it", f"{answer.refute:.2f}"),
+    )
     made.append(Facts(facts))
     if answer.sentences:
         made.append(Sentences(tuple(map(_sentence, answer.sentences))))
@@ -160,9 +163,10 @@ def answer_blocks(answer: Answer) -> list[Block]:
     return made + _truncations(answer.truncations)
 
 
-def unsure_tags(unsure: int, every: int) -> tuple[str, ...]:
-    """The note beside kappa, which counts unsure tags like others; empty without any."""
-    return (f"{unsure} of {every} tags unsure",) if unsure else ()
+def _kappa(kappa: float, unsure: int, tags: int) -> Fact:
+    """Kappa counts unsure tags like others; the note beside it says how many they are."""
+    note = (f"{unsure} of {tags} tags unsure",) if unsure else ()
+    return fact("Conflict score κ", f"{kappa:.2f}", *note)
 
 
 def members(answer: Answer, relation: Relation) -> list[tuple[Cluster, list[str]]]:
@@ -175,12 +179,8 @@ def members(answer: Answer, relation: Relation) -> list[tuple[Cluster, list[str]
     return [(cluster, names) for cluster, names in found if names]
 
 
-def decided(row: Evidence) -> tuple[Span, ...]:
+def decided(text: str, rationale: str | None) -> tuple[Span, ...]:
     """Where the sentence that decided stands in its passage, if that has others, too."""
-    return _marked(row.passage.text, row.rationale)
-
-
-def _marked(text: str, rationale: str | None) -> tuple[Span, ...]:
     span = locate(rationale or "", text)
     return (Span(*span, "decided"),) if span and span != (0, len(text)) else ()
 
@@ -205,7 +205,7 @@ def claim_blocks(result: ClaimResult) -> list[Block]:
     made.append(_known(result))
     if result.question and result.question.problem:
         made += [line(Aside("No first answer")), *unread(result.question.problem, None)]
-    methods = (_card(result, name) for name in figures.shown_methods([result]))
+    methods = (_card(result, name) for name in shown_methods([result]))
     ablations = (_card(result, name) for name in ABLATIONS if name in result.outcomes)
     made += [
         Heading("Answers"),
@@ -288,7 +288,7 @@ def _row(row: Evidence) -> Source:
         row.passage.title or row.passage.id,
         row.passage.text,
         (*_sorted(row), Aside(row.cluster)),
-        spans=decided(row),
+        spans=decided(row.passage.text, row.rationale),
         tone=TONES[row.relation],
     )
 
@@ -302,13 +302,8 @@ def _truncations(truncations: Sequence[Truncation]) -> list[Block]:
 
 def _known(result: ClaimResult) -> Facts:
     facts = [fact("Gold stance", STANCES[result.stance])] if result.stance is not None else []
-    facts.append(
-        fact(
-            "Conflict score κ",
-            f"{result.kappa:.2f}",
-            *unsure_tags(sum(p.unsure for p in result.passages), len(result.passages)),
-        )
-    )
+    unsure = sum(passage.unsure for passage in result.passages)
+    facts.append(_kappa(result.kappa, unsure, len(result.passages)))
     if result.disputed is not None:
         said = "it disagrees" if result.disputed else "it does not disagree"
         facts.append(fact("Evidence, by the data", said))
@@ -348,22 +343,10 @@ def _card(result: ClaimResult, method: str) -> Card:
         made.append(Sentences(tuple(said_so)))
     if outcome.cut:
         made.append(line(Aside(CUT)))
-    if turned := _turned(outcome, result):
-        made.append(line(Aside(f"sorted by the model otherwise than tagged: {turned}")))
     if outcome.unbound:
         said = f"{count(outcome.unbound, 'sentence')} with wrong citations"
         made.append(line(Aside(said)))
     return Card(method, (*made, *unread(outcome.problem, outcome.raw)))
-
-
-def _turned(outcome: Outcome, result: ClaimResult) -> str:
-    """Passages that a language model sorted otherwise than they were tagged: "[2] supports"."""
-    numbers = {each.id: number for number, each in enumerate(result.passages, 1)}
-    return ", ".join(
-        f"[{numbers[each.id]}] {_SIGNS[each.relation][1]}"
-        for each in outcome.sorted
-        if each.id in numbers and each.relation is not result.tags[each.id]
-    )
 
 
 def _cited(statement: Statement, numbers: Mapping[str, int]) -> tuple[Inline, ...]:
@@ -382,5 +365,5 @@ def _passage(number: int, passage: Passage, gold: frozenset[str]) -> Source:
         about.append(Aside("gold evidence"))
     about.append(Aside(f"relevance {passage.relevance:.2f}"))
     title = passage.title or passage.id
-    marked = _marked(passage.text, passage.rationale)
+    marked = decided(passage.text, passage.rationale)
     return Source(number, title, passage.text, tuple(about), spans=marked, tone=TONES[passage.tag])

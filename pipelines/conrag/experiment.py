@@ -1,9 +1,9 @@
 """ConRAG, its baselines and its ablations over a data set of claims or questions."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Final
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -20,20 +20,17 @@ from pipelines.conrag.data import (
     read,
 )
 from pipelines.conrag.generation import generator
-from pipelines.conrag.methods import METHODS
+from pipelines.conrag.metrics import METRICS, OURS
 from pipelines.conrag.pipeline import evaluate
 from pipelines.conrag.query import Query
 from pipelines.conrag.result import ClaimResult
 from pipelines.conrag.search import AS_GIVEN, Scope, Search, WikipediaSearch, as_given
 from pipelines.conrag.settings import AS_IN_PAPER, SEARCH_PANEL, AnswerOptions, WriterName
-from pipelines.conrag.tables import figures
-from pipelines.conrag.tables.answers import Figure
 from pipelines.data.fever import wiki_files
 from pipelines.data.released import Part
 from pipelines.errors import InputError
 from pipelines.experiment.cost import Cost, Tokens
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
-from pipelines.experiment.metric import Metric, Values, of_each
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import RunOptions, device_of, judging, source_of
 from pipelines.experiment.publish import Publication, Runs
@@ -43,51 +40,9 @@ from pipelines.option import Only, Option, refuse_given
 from pipelines.retrieval.dense import Embedder
 
 
-def _answered(
-    values: Callable[[Sequence[ClaimResult], str], Values],
-) -> Callable[[Sequence[ClaimResult], str], Values]:
-    """Values of a method, over the claims that were answered."""
-    return lambda results, method: values(
-        [result for result in results if result.status == "answered"], method
-    )
-
-
-def _alone(figure: Figure) -> Callable[[Sequence[ClaimResult], str], Values]:
-    """A figure that is a mean over claims, of each claim alone."""
-
-    def value(result: ClaimResult, method: str) -> float | None:
-        estimate = figure([result], method) if result.status == "answered" else None
-        return None if estimate is None else estimate.value
-
-    return of_each(value)
-
-
-COMPARED: Final = {method: method for method in METHODS}
-
-METRICS: Final = (
-    Metric("stance", "Stance right", _answered(figures.right_stances), COMPARED, test="McNemar"),
-    Metric(
-        "contradictions",
-        "Contradictions per claim",
-        _answered(figures.contradictions_per_claim),
-        COMPARED,
-        better="lower",
-    ),
-    Metric(
-        "undisclosed",
-        "Undisclosed per claim",
-        _answered(partial(figures.contradictions_per_claim, undisclosed=True)),
-        COMPARED,
-        better="lower",
-    ),
-    Metric("evidence_f1", "Evidence F1", _alone(figures.mean_evidence_f1), COMPARED),
-    Metric("recall", "Gold answers said", _alone(figures.answer_recall), COMPARED),
-)
-
-
 def verdict(result: ClaimResult) -> str:
     """The stance that ConRAG takes."""
-    outcome = result.outcomes[figures.OURS]
+    outcome = result.outcomes[OURS]
     return "unreadable" if outcome.undecided else outcome.stance.replace("_", " ").lower()
 
 
@@ -291,7 +246,6 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
 
     bad = claims.skipped
     remarks = [f"rows skipped: {len(bad):,}; the first: {bad[0]}"] if bad else []
-    summary = _summary(claims, queries, options)
     bounds = partial(
         cost,
         settings=settings,
@@ -312,7 +266,7 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
         queries,
         options.needs(),
         work,
-        summary,
+        _summary(claims, len(queries), options),
         remarks=remarks,
         cost=None if options.encyclopedia else cost_of,
         entries=lambda _: [entry],
@@ -356,14 +310,13 @@ def _search(
         )
 
 
-def _summary(claims: Dataset, queries: Sequence[Query], options: ConragOptions) -> str:
-    passages = (
-        "all pages of Wikipedia" if options.encyclopedia else f"{len(claims.corpus):,} passages"
-    )
+def _summary(claims: Dataset, count: int, options: ConragOptions) -> str:
+    passages = f"{len(claims.corpus):,} passages"
+    half = "" if claims.part == "all" else f", {claims.part} half"
     told = (
-        f"{len(queries):,} {'questions' if options.questions else 'claims'} from {claims.file}"
-        f"{'' if claims.part == 'all' else f', {claims.part} half'}, "
-        f"{passages}, tagged by {options.judging.judge}"
+        f"{count:,} {'questions' if options.questions else 'claims'} from {claims.file}{half}, "
+        f"{'all pages of Wikipedia' if options.encyclopedia else passages}, "
+        f"tagged by {options.judging.judge}"
     )
     if options.writes:
         told += "\n6 answers each, written by a language model"
@@ -383,16 +336,16 @@ def _failed(query: Query, reason: str) -> ClaimResult:
 
 
 def _publication(runs: Runs[ClaimResult]) -> Publication:
-    from pipelines.conrag.tables.all import all_tables
-    from pipelines.conrag.tables.answers import with_judges
+    from pipelines.conrag.tables import all_tables
     from pipelines.conrag.view import view
 
-    results, configs = runs.results, runs.configs
-    halves = {name: config["half"] for name, config in configs.items()}
     bad = runs.noted("skipped", list)
-    skipped = {name: len(bad.get(config["data"]["name"], ())) for name, config in configs.items()}
-    made = with_judges(all_tables(results, halves, skipped), results, configs)
-    return Publication(view(results, made, configs), made)
+    configs = {
+        name: config | {"skipped": len(bad.get(config["data"]["name"], ()))}
+        for name, config in runs.configs.items()
+    }
+    made = all_tables(runs.results, configs)
+    return Publication(view(runs.results, made, configs), made)
 
 
 EXPERIMENT = Experiment(

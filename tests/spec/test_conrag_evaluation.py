@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pipelines.conrag.answer import Outcome, Statement
 from pipelines.conrag.evidence import Stance
-from pipelines.conrag.tables.figures import citation_leakage, citation_worth, contradictions
+from pipelines.conrag.metrics import citation_leakage, citation_worth, contradictions
 from pipelines.judge.judgement import Relation
 
 S, C, I, _ = Relation  # noqa: E741

@@ -11,7 +11,7 @@ from pipelines.conrag.evidence import STANCE_OF, Stance, TaggedPassage
 from pipelines.conrag.methods import (
     ALL_METHODS,
     Ruling,
-    TemplateWriter,
+    by_template,
     case_of,
     most_relevant,
     support_share,
@@ -60,8 +60,9 @@ def claim_with(
 
 def outcome(method: str, claim: Claim, settings: ConragSettings = SETTINGS) -> Outcome:
     case = case_of(claim.text, claim.tagged, claim.truth, settings)
-    writer = TemplateWriter(case, {"relevant": claim.relevant, "untagged": claim.untagged})
-    return ALL_METHODS[method](case, writer)
+    made = by_template(case, claim.relevant, claim.untagged)
+    assert tuple(made) == ALL_METHODS
+    return made[method]
 
 
 def test_relrag_takes_the_stance_of_the_joined_text_and_cites_all_of_it() -> None:

@@ -10,6 +10,7 @@ from known_labels import KnownLabels
 from scripted import fenced_text, prompt_of
 from scripted_generator import Reply, ScriptedGenerator, schema_of
 
+from pipelines.conrag import metrics
 from pipelines.conrag.evidence import Stance
 from pipelines.conrag.hallucination import ResponseSentence
 from pipelines.conrag.methods import ALL_METHODS
@@ -17,8 +18,7 @@ from pipelines.conrag.pipeline import evaluate
 from pipelines.conrag.query import GoldAnswer, Query
 from pipelines.conrag.result import ClaimResult
 from pipelines.conrag.settings import ConragSettings
-from pipelines.conrag.tables import all as tables
-from pipelines.conrag.tables import answers, figures
+from pipelines.conrag.tables import Line, hallucinations, paired
 from pipelines.data.records import Document
 from pipelines.judge.judgement import Judgements, Relation
 from pipelines.report.table import own_rows
@@ -159,7 +159,7 @@ async def test_what_a_policy_drops_is_recorded_and_counted(evaluated: Evaluated)
     assert said["NLI-RAG"][0].dropped == ("s1",), "on the side that lost"
     assert {each.dropped for each in said["w/o citation binding"]} == {()}
     # One citation of two bears its sentence out; the dropped one does not.
-    precision, recall, statements = figures.citations([result], "ConRAG")
+    precision, recall, statements = metrics.citations([result], "ConRAG")
     assert precision is not None
     assert recall is not None
     assert (precision.value, recall.value, statements) == (0.5, 0.5, 2)
@@ -235,12 +235,15 @@ async def test_a_judge_reads_what_is_written_on_sentences_of_responses(
             )
         ]
     rates = [
-        (figures.contradiction_rate(results, name), figures.undisclosed_rate(results, name))
+        tuple(
+            metrics.contradiction_rate(results, name, undisclosed=undisclosed)
+            for undisclosed in (False, True)
+        )
         for name in ("ConRAG", "w/o uncertainty policy")
     ]
     assert [(one.value, other.value) for one, other in rates if one and other] == [(1, 0), (1, 1)]
     (row,) = [
-        row for row in own_rows(answers.hallucinations({"ragtruth": results}))
+        row for row in own_rows(hallucinations({"ragtruth": results}))
         if row["method"] == "ConRAG"
     ]  # fmt: skip
     assert row["contradiction_rate"] == rates[0][0]
@@ -252,20 +255,19 @@ async def test_what_cannot_be_read_is_counted_apart(evaluated: Evaluated) -> Non
     for method in ("RelRAG", "ConRAG"):
         outcome = results[0].outcomes[method]
         assert (outcome.statements, outcome.raw) == ((), "{")
-        assert figures.unreadable(results, method) == 1
-        assert figures.says_something(results, method) is None
+        assert metrics.unreadable(results, method) == 1
     # ConRAG's stance is a rule's, RelRAG's the model's, which nobody could read.
-    assert figures.right_stances(results, "ConRAG") == {"one": 1}
-    assert figures.right_stances(results, "RelRAG") == {}
-    assert figures.right_stances(results, "NLI-RAG") == {"one": 1}
-    assert figures.coverage(results, "RelRAG") is None
-    assert figures.mean_evidence_f1(results, "ConRAG") is None
-    assert figures.contradictions_per_claim(results, "ConRAG") == {}
-    assert tables.paired({"own": results}).rows
+    assert metrics.right_stances(results, "ConRAG") == {"one": 1}
+    assert metrics.right_stances(results, "RelRAG") == {}
+    assert metrics.right_stances(results, "NLI-RAG") == {"one": 1}
+    assert metrics.coverage(results, "RelRAG") is None
+    assert metrics.EVIDENCE.of(Line("own", "ConRAG", results)) is None
+    assert metrics.contradictions_per_claim(results, "ConRAG") == {}
+    assert paired({"own": results}).rows
 
     asked = [await evaluated(QUESTION, instead(rest="{"))]
-    assert figures.citations(asked, "ConRAG") == (None, None, 0)
-    assert figures.answer_recall(asked, "ConRAG") is None
+    assert metrics.citations(asked, "ConRAG") == (None, None, 0)
+    assert metrics.RECALL.of(Line("own", "ConRAG", asked)) is None
 
 
 async def test_without_evidence_for_a_side_nobody_is_asked_to_write_of_it(
@@ -275,7 +277,6 @@ async def test_without_evidence_for_a_side_nobody_is_asked_to_write_of_it(
     assert [each.text for each in result.outcomes["ConRAG"].statements] == [
         "No passage found answers this."
     ]
-    assert figures.says_something([result], "ConRAG") is not None
     assert result.question is not None
     # It asks for a citation all the same, as ALCE counts.
     assert result.question.worth["ConRAG"].citations.sentences == 1
@@ -288,11 +289,11 @@ async def test_an_unreadable_first_answer_is_no_abstention(evaluated: Evaluated)
     assert results[0].question.raw == '{"answers": ["19'
     for method in ("ConRAG", "w/o evidence clustering", "w/o citation binding"):
         assert (results[0].outcomes[method].problem or "").startswith("first answer: not the JSON")
-        assert figures.unreadable(results, method) == 1
-        assert figures.citations(results, method) == (None, None, 0)
+        assert metrics.unreadable(results, method) == 1
+        assert metrics.citations(results, method) == (None, None, 0)
     for method in ("RelRAG", "Oracle"):
         assert results[0].outcomes[method].problem is None
-    assert figures.leakage(results, "RelRAG") is None, "nothing was tagged"
+    assert metrics.leakage(results, "RelRAG") is None, "nothing was tagged"
 
 
 async def test_always_taking_a_side_leaves_the_other_unsaid(evaluated: Evaluated) -> None:

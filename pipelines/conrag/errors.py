@@ -1,24 +1,28 @@
-"""What kind of error a method makes: the paper's categories (Table IX), guessed by rules."""
+"""Errors by the paper's categories (Table IX), guessed by rules, and what failed."""
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from nli.sentences import sentences
 from pipelines.conrag import paper
 from pipelines.conrag.answer import Outcome
 from pipelines.conrag.evidence import SIDES, Stance, key_phrases
+from pipelines.conrag.metrics import OURS, Results, of_questions, of_responses
 from pipelines.conrag.result import ClaimResult, Passage
-from pipelines.conrag.tables.figures import OURS, Results, of_questions, of_responses
 from pipelines.judge.judgement import Relation
 from pipelines.metrics.estimate import proportion
+from pipelines.report.failures import Failure, failed, truncations
+from pipelines.report.failures import failures as failure_table
 from pipelines.report.table import Column, Measure, Table
 from pipelines.text.words import content_words
 
 ENTITY, TEMPORAL, NEGATION, SPARSITY, MULTI_HOP, LEAKAGE = paper.PERCENT
 OTHER = "none of these"
 CATEGORIES = (ENTITY, TEMPORAL, NEGATION, SPARSITY, MULTI_HOP, LEAKAGE, OTHER)
+
+FAILURES_SHOWN = 1_000
 
 _NEGATION = re.compile(
     r"\b(?:not|no|never|none|neither|nor|cannot|without|\w+n['’]t|only|all|every|each|any|most|"
@@ -34,8 +38,8 @@ _OTHER_SIDE = {Stance.SUPPORT: Relation.CONTRADICTS, Stance.REFUTE: Relation.SUP
 
 
 def category(result: ClaimResult, method: str) -> str | None:
-    """The category of a method's error: the first whose rule holds; None where there is none."""
-    if not faults(result, method):
+    """The category of a method's error: the first whose rule holds; None without an error."""
+    if not faulty(result, method):
         return None
     if result.question is not None:
         holds = _of_answer(result, method)
@@ -46,32 +50,23 @@ def category(result: ClaimResult, method: str) -> str | None:
     return next((name for name, applies in holds.items() if applies), OTHER)
 
 
-def faults(result: ClaimResult, method: str) -> tuple[str, ...]:
-    """What is wrong, in words; nothing where all is right, unknown, or unreadable.
+def faulty(result: ClaimResult, method: str) -> bool:
+    """Whether something is wrong; False where all is right, unknown, or unreadable.
 
-    Of an answer to a question: sentences that their citations do not bear out, sentences that
-    contradict the packet, and what is to be said and is not. Else a stance that is not the gold
-    one.
+    Of an answer to a question: a sentence that its citations do not bear out, one that contradicts
+    the packet undisclosed, or something that is to be said and is not. Else a stance that is not
+    the gold one.
     """
     outcome = result.outcomes[method]
-    if result.question is not None:
-        worth = result.question.worth.get(method)
-        if worth is None or outcome.problem is not None:
-            return ()
-        cited = worth.citations
-        bare = cited.sentences - cited.supported
-        said = (
-            (bare, f"{bare} of {cited.sentences} sentences not borne out"),
-            (worth.contradicting, f"{worth.contradicting} contradict the packet, undisclosed"),
-            (
-                worth.recall is not None and worth.recall < 1,
-                f"says {worth.recall or 0:.2f} of what is to be said",
-            ),
-        )
-        return tuple(text for wrong, text in said if wrong)
-    if result.stance is None or outcome.undecided or outcome.stance is result.stance:
-        return ()
-    return (f"{outcome.stance.value}, not {result.stance.value}",)
+    if result.question is None:
+        known = result.stance is not None and not outcome.undecided
+        return known and outcome.stance is not result.stance
+    worth = result.question.worth.get(method)
+    if worth is None or outcome.problem is not None:
+        return False
+    bare = worth.citations.sentences > worth.citations.supported
+    missing = worth.recall is not None and worth.recall < 1
+    return bare or worth.contradicting > 0 or missing
 
 
 Holds = Mapping[str, bool]
@@ -209,9 +204,9 @@ class Share(NamedTuple):
 def error_table(results: Results) -> Table:
     """Table IX: the share of each category among the errors of ConRAG, per data set."""
     shares = []
-    for dataset, own in results.items():
-        unit = "answers" if of_questions(own) else "sentences" if of_responses(own) else "stances"
-        counts = Counter(category(each, OURS) for each in own)
+    for dataset, done in results.items():
+        unit = "answers" if of_questions(done) else "sentences" if of_responses(done) else "stances"
+        counts = Counter(category(result, OURS) for result in done)
         del counts[None]
         if every := counts.total():
             shares += [Share(dataset, unit, name, counts[name], every) for name in CATEGORIES]
@@ -225,13 +220,13 @@ def error_table(results: Results) -> Table:
             Column("unit", "Errors of"),
             Column("category", "Category"),
             Column("figures", "Figures", lambda _: "this run, by rules"),
-            Measure("share", "Share of errors", lambda own: proportion(own.errors, own.every)),
+            Measure("share", "Share of errors", lambda one: proportion(one.errors, one.every)),
             Column("errors", "Errors"),
         ],
         quoted=paper.TABLE_IX,
         notes=(
             "Rules look at words and labels and do not understand; the paper does not say how it "
-            "sorted. conrag_errors_to_sort.csv has every error, with a column to fill in.",
+            "sorted.",
             "An error is a wrong stance on a claim, or on a sentence of a response (ragtruth); of "
             "an answer (alce), that a sentence is not borne out by what it cites, that one "
             "contradicts the packet, or that something is not said.",
@@ -241,54 +236,35 @@ def error_table(results: Results) -> Table:
     )
 
 
-class Error(NamedTuple):
-    """A claim or question on which something is wrong."""
-
-    dataset: str
-    result: ClaimResult
-    category: str
-
-
-def errors_to_sort(results: Results) -> Table:
-    """Every error of ConRAG with what a person needs to sort it."""
-    return Table.of(
-        [
-            Error(dataset, each, name)
-            for dataset, own in results.items()
-            for each in own
-            if (name := category(each, OURS)) is not None
+def failures(results: Results) -> Table:
+    """Claims that could not be judged, and labels that could not be read."""
+    return failure_table(
+        (lost for name, own in results.items() for one in own for lost in _lost(name, one)),
+        name="conrag_failures",
+        places=[
+            Column("dataset", "Data", lambda at: at[0]),
+            Column("claim", "Claim", lambda at: at[1]),
         ],
-        name="conrag_errors_to_sort",
-        title="Errors to sort",
-        columns=[
-            Column("dataset", "Data"),
-            Column("id", "Id", lambda one: one.result.id),
-            Column("claim", "Claim", lambda one: one.result.claim),
-            Column("gold", "Gold stance", lambda one: str(one.result.stance or "")),
-            Column("stance", "Stance", _stance),
-            Column("wrong", "What is wrong", lambda one: "; ".join(faults(one.result, OURS))),
-            Column("kappa", "κ", lambda one: one.result.kappa),
-            Column("answer", "Answer", _answer),
-            Column("passages", "Passages", lambda one: "\n".join(map(_said, one.result.passages))),
-            Column("by_rules", "Category by rules", lambda one: one.category),
-            Column("category", "Category", lambda _: ""),
-        ],
+        most=FAILURES_SHOWN,
     )
 
 
-def _stance(one: Error) -> str:
-    return "" if one.result.question is not None else one.result.outcomes[OURS].stance.value
-
-
-def _answer(one: Error) -> str:
-    """The sentences, with the passages that they cite by their place."""
-    places = {each.id: n for n, each in enumerate(one.result.passages, 1)}
-    return "\n".join(
-        said.text + "".join(f" [{places[name]}]" for name in said.cites if name in places)
-        for said in one.result.outcomes[OURS].statements
-    )
-
-
-def _said(passage: Passage) -> str:
-    truth = passage.truth.lower() if passage.truth else "unknown"
-    return f"[{passage.tag.lower()} {passage.confidence:.2f}, gold {truth}] {passage.text}"
+def _lost(dataset: str, result: ClaimResult) -> Iterator[Failure[tuple[str, str]]]:
+    at = (dataset, result.id)
+    if result.status == "failed":
+        yield failed(at, "failed", result.error)
+    unreadable = [name for name, tag in result.tags.items() if tag is Relation.INVALID]
+    if unreadable:
+        yield Failure(at, "unreadable labels", ", ".join(unreadable))
+    for method, outcome in result.outcomes.items():
+        if outcome.problem is not None:
+            yield failed(at, f"unreadable answer, {method}", outcome.problem)
+    if result.question is not None and result.question.problem is not None:
+        yield failed(at, "first answer", result.question.problem)
+    if result.question is not None and result.question.cut:
+        yield Failure(at, "first answer cut", " ".join(result.question.first_answer))
+    yield from truncations(at, result.truncations)
+    if result.judged is not None:
+        yield from truncations(at, result.judged.truncations)
+        if result.judged.unreadable:
+            yield Failure(at, "unreadable labels of answers", str(result.judged.unreadable))
