@@ -60,14 +60,12 @@ class AnswerSentence(BaseModel, frozen=True):
         text: Without citation marks.
         cites: Numbers of the evidence it rests on.
         problems: What is wrong with its citations; a sentence with a problem is not cited.
-        repaired: Whether it was written anew because of a problem, and has none now.
     """
 
     text: str
     cites: tuple[int, ...] = ()
     about: About = "answer"
     problems: tuple[str, ...] = ()
-    repaired: bool = False
 
 
 class Answer(BaseModel, frozen=True):
@@ -176,16 +174,12 @@ class CitationPolicy(BaseModel, frozen=True, extra="forbid"):
 
     The paper's protocol asks for no more than a citation; it names both rules as adaptations
     (ConRAG, section 2, citation binding). One source asks for no more than a citation.
+
+    Attributes:
+        numbers: Whether every number of a sentence must stand in a passage that it cites.
     """
 
-    numbers: Annotated[
-        Literal["cited", "free"],
-        Option(
-            "Whether every number of a sentence must stand in a passage that it cites (`cited`), "
-            "or need not (`free`).",
-            panel=PANEL,
-        ),
-    ] = "cited"
+    numbers: Literal["cited", "free"] = "cited"
     sources: Annotated[
         int,
         Field(ge=1),

@@ -230,8 +230,6 @@ def _status(answer: Answer) -> tuple[Inline, ...]:
 
 def _sentence(sentence: AnswerSentence) -> Sentence:
     after: list[Inline] = [Cite(number) for number in sentence.cites]
-    if sentence.repaired:
-        after.append(Chip("written anew", "outline"))
     after += [Chip(problem, "invalid", "!") for problem in sentence.problems]
     tone = "invalid" if sentence.problems else _ABOUT.get(sentence.about, "plain")
     return Sentence(sentence.text, tuple(after), tone)

@@ -94,7 +94,7 @@ class ConragOptions(RunOptions, AnswerOptions):
         Part | None,
         Option(
             "Which half of the claims. The tagger is trained on the other half of some sets.",
-            shown="test of fool-me-twice, climate-fever and wice, else all",
+            shown="test of fool-me-twice and climate-fever, else all",
         ),
     ] = None
     among: Annotated[

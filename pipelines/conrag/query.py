@@ -86,7 +86,6 @@ IN_LISTS = {
     "question": "list",
     "plain_question": "plain_list",
     "cite_question": "cite_list",
-    "repair": "list_repair",
 }
 """The prompt for an answer in sentences -> the one for a list."""
 

@@ -28,11 +28,8 @@ def listing(request: dict[str, Any]) -> str:
     """A writer of lists, in which one bridge is right and one is not."""
     if request["response_format"]["json_schema"]["name"] == "FirstAnswerReply":
         return '{"answers": ["Alder Bridge"]}'
-    if "sentences" not in str(request["response_format"]):
-        assert "An entry of a list" in prompt_of(request)
-        return json.dumps({"about": "answer", "sent": "the Alder Bridge, Reed", "cites": [1]})
     assert "asks for a list" in prompt_of(request)
-    said = {"about": "answer", "sent": "the Alder Bridge, Reed Crossing.", "cites": []}
+    said = {"about": "answer", "sent": "the Alder Bridge, Reed Crossing.", "cites": [1]}
     return json.dumps({"conflict": "", "sentences": [said]})
 
 

@@ -15,11 +15,10 @@ from pipelines.conrag.data import (
     from_fool_me_twice,
     from_ragtruth,
     from_scifact,
-    from_wice,
 )
 from pipelines.conrag.evidence import Stance
 from pipelines.conrag.hallucination import ResponseSentence
-from pipelines.data import averitec, climate_fever, fever, fool_me_twice, wice
+from pipelines.data import averitec, climate_fever, fever, fool_me_twice
 from pipelines.data.ragtruth import Response, Source
 from pipelines.data.records import Document
 from pipelines.data.scifact import Abstract, ScientificClaim
@@ -251,9 +250,8 @@ def test_the_real_sets(released_data: Path) -> None:
     assert sum(bool(query.disputed) for query in climate) == 154
     for query in climate:
         assert conflicting([*query.relations.values()]) or not query.disputed
-    pages = from_wice(wice.read(released_data / "wice" / "claim_dev.jsonl.gz"))
     games = from_fool_me_twice(fool_me_twice.read(released_data / "fm2" / "dev.jsonl.gz"))
-    for query in (*climate, *pages, *games):
+    for query in (*climate, *games):
         ids = [each.id for each in query.passages]
         assert len(set(ids)) == len(ids)
         assert all(units <= set(ids) for units in query.evidence)

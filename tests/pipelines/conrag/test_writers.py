@@ -67,8 +67,6 @@ def writes(request: dict[str, Any]) -> str:
         return '{"answers": ["1932"]}'
     if schema.startswith("Plain"):
         return plain(request)
-    if schema == "SentenceReply":
-        return "{"
     table = prompt_of(request)
     first = {
         side: next((n for n in range(1, 9) if f"[{n}] {relation}" in table), 9)
@@ -142,7 +140,7 @@ async def test_every_method_on_a_claim(evaluated: Evaluated, scripted: ScriptedG
 
 
 async def test_what_a_policy_drops_is_recorded_and_counted(evaluated: Evaluated) -> None:
-    """ConRAG's sentence speaks for the claim and cites what denies it, and no repair helps."""
+    """ConRAG's sentence speaks for the claim and cites what denies it."""
 
     def wrong(request: dict[str, Any]) -> str:
         reply = json.loads(writes(request))
@@ -151,9 +149,7 @@ async def test_what_a_policy_drops_is_recorded_and_counted(evaluated: Evaluated)
                 sentence["cites"] = [2, 9]
         return json.dumps(reply)
 
-    result = await evaluated(
-        CLAIM, lambda request: "{" if schema_of(request) == "SentenceReply" else wrong(request)
-    )
+    result = await evaluated(CLAIM, wrong)
     said = {name: each.statements for name, each in result.outcomes.items()}
     assert [(each.cites, each.dropped) for each in said["ConRAG"]] == [((), ("c1",)), (("c1",), ())]
     assert said["NLI-RAG"][0].dropped == ("s1",), "on the side that lost"
