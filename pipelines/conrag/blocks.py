@@ -46,12 +46,13 @@ from pipelines.text.words import locate
 WIDTH, HEIGHT, MARGIN = 520, 340, 26
 """Of the drawing, in its own units."""
 
-TONES: Final[Mapping[Relation, Tone]] = {
-    Relation.SUPPORTS: "support",
-    Relation.CONTRADICTS: "contradict",
-    Relation.IRRELEVANT: "irrelevant",
-    Relation.INVALID: "invalid",
+SAYS: Final[Mapping[Relation, Chip]] = {
+    Relation.SUPPORTS: Chip("supports", "support", "✓"),
+    Relation.CONTRADICTS: Chip("contradicts", "contradict", "✗"),
+    Relation.IRRELEVANT: Chip("irrelevant", "irrelevant", "○"),
+    Relation.INVALID: Chip("unreadable", "invalid", "?"),
 }
+"""What a passage says of the query."""
 
 
 def drawing(answer: Answer) -> Graph:
@@ -73,7 +74,7 @@ def drawing(answer: Answer) -> Graph:
             Node(
                 f"{cluster}: {title.get(name, name)}",
                 *places[name],
-                TONES[relations[name]],
+                SAYS[relations[name]].tone,
                 number.get(name, 0),
             )
             for name, cluster in clusters.items()
@@ -110,12 +111,6 @@ STANCES: Final[Mapping[Stance, Chip]] = {
     Stance.SUPPORT: Chip("supported", "support", "✓"),
     Stance.REFUTE: Chip("refuted", "contradict", "✗"),
     Stance.NOT_ENOUGH_INFO: Chip("not enough information", "plain", "○"),
-}
-_SIGNS: Final = {
-    Relation.SUPPORTS: ("✓", "supports"),
-    Relation.CONTRADICTS: ("✗", "contradicts"),
-    Relation.IRRELEVANT: ("○", "irrelevant"),
-    Relation.INVALID: ("?", "unreadable"),
 }
 _ABOUT: Final[Mapping[About, Tone]] = {"support": "support", "refute": "contradict"}
 
@@ -241,7 +236,7 @@ def _side(answer: Answer, relation: Relation) -> tuple[Block, ...]:
     evidence = {row.passage.id: row for row in answer.evidence}
     for cluster, names in members(answer, relation):
         size = len(cluster.members)
-        chip: Inline = Chip(cluster.name, TONES[relation], _SIGNS[relation][0])
+        chip: Inline = replace(SAYS[relation], text=cluster.name)
         mixed = f"{len(names)} of " if len(names) < size else ""
         sure = f", confidence {cluster.confidence:.2f}" if cluster.tag is relation else ""
         made.append(line(chip, Aside(f"{mixed}{count(size, 'passage')}{sure}")))
@@ -261,8 +256,8 @@ def _quoted(row: Evidence) -> Sentence:
 
 
 def _tag(relation: Relation, confidence: float, *, unsure: bool) -> Chip:
-    sign, word = _SIGNS[relation]
-    return Chip(f"{word} {confidence:.2f}{', unsure' if unsure else ''}", TONES[relation], sign)
+    said = SAYS[relation]
+    return replace(said, text=f"{said.text} {confidence:.2f}{', unsure' if unsure else ''}")
 
 
 def _reason(row: Evidence) -> tuple[Inline, ...]:
@@ -274,10 +269,9 @@ def _sorted(row: Evidence) -> tuple[Inline, ...]:
     """What a passage says of the query, and by whom."""
     if row.tag is None:
         return (_tag(row.relation, row.confidence, unsure=row.unsure),)
-    sign, word = _SIGNS[row.relation]
     by = "the tag; the model did not sort it" if row.reason is None else "the model"
-    tagged = f"tagged {_SIGNS[row.tag][1]} {row.confidence:.2f}"
-    return (Chip(word, TONES[row.relation], sign), Aside(f"by {by}; {tagged}"), *_reason(row))
+    tagged = f"tagged {SAYS[row.tag].text} {row.confidence:.2f}"
+    return (SAYS[row.relation], Aside(f"by {by}; {tagged}"), *_reason(row))
 
 
 def _row(row: Evidence) -> Source:
@@ -287,14 +281,14 @@ def _row(row: Evidence) -> Source:
         row.passage.text,
         (*_sorted(row), Aside(row.cluster)),
         spans=decided(row.passage.text, row.rationale),
-        tone=TONES[row.relation],
+        tone=SAYS[row.relation].tone,
     )
 
 
 def _truncations(truncations: Sequence[Truncation]) -> list[Block]:
     return [
-        Note(f"Of {each.text}, {each.kept:,} of {each.tokens:,} tokens were read.")
-        for each in truncations
+        Note(f"Of {cut.text}, {cut.kept:,} of {cut.tokens:,} tokens were read.")
+        for cut in truncations
     ]
 
 
@@ -357,11 +351,16 @@ def _cited(statement: Statement, numbers: Mapping[str, int]) -> tuple[Inline, ..
 def _passage(number: int, passage: Passage, gold: frozenset[str]) -> Source:
     about: list[Inline] = [_tag(passage.tag, passage.confidence, unsure=passage.unsure)]
     if passage.truth is not None:
-        sign, word = _SIGNS[passage.truth]
-        about.append(Chip(f"really {word}", "outline", sign))
+        really = SAYS[passage.truth]
+        about.append(Chip(f"really {really.text}", "outline", really.sign))
     if passage.id in gold:
         about.append(Aside("gold evidence"))
     about.append(Aside(f"relevance {passage.relevance:.2f}"))
-    title = passage.title or passage.id
-    marked = decided(passage.text, passage.rationale)
-    return Source(number, title, passage.text, tuple(about), spans=marked, tone=TONES[passage.tag])
+    return Source(
+        number,
+        passage.title or passage.id,
+        passage.text,
+        tuple(about),
+        spans=decided(passage.text, passage.rationale),
+        tone=SAYS[passage.tag].tone,
+    )

@@ -225,8 +225,7 @@ def error_table(results: Results) -> Table:
         ],
         quoted=paper.TABLE_IX,
         notes=(
-            "Rules look at words and labels and do not understand; the paper does not say how it "
-            "sorted.",
+            "Rules look at words and labels; the paper does not say how it sorted.",
             "An error is a wrong stance on a claim, or on a sentence of a response (ragtruth); of "
             "an answer (alce), that a sentence is not borne out by what it cites, that one "
             "contradicts the packet, or that something is not said.",

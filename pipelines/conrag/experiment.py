@@ -25,7 +25,7 @@ from pipelines.conrag.pipeline import evaluate
 from pipelines.conrag.query import Query
 from pipelines.conrag.result import ClaimResult
 from pipelines.conrag.search import AS_GIVEN, Scope, Search, WikipediaSearch, as_given
-from pipelines.conrag.settings import AS_IN_PAPER, SEARCH_PANEL, AnswerOptions, WriterName
+from pipelines.conrag.settings import AS_IN_PAPER, SEARCH_PANEL, AnswerOptions
 from pipelines.data.fever import wiki_files
 from pipelines.data.released import Part
 from pipelines.errors import InputError
@@ -77,7 +77,7 @@ class ConragOptions(RunOptions, AnswerOptions):
         DatasetName,
         Option(
             "What the file is: a released data set, or `claims` in the format of "
-            "docs/conflict-detection.md. Those of `alce` are questions, the others claims."
+            "docs/conflict-detection.md. Those of `alce` are questions, for a language model."
         ),
     ] = "claims"
     data: Annotated[
@@ -121,14 +121,6 @@ class ConragOptions(RunOptions, AnswerOptions):
             only=Only(lambda own: own.temperature > 0, "--temperature 0"),
         ),
     ] = SEED
-    generator: Annotated[
-        WriterName | None,
-        Option(
-            "Who writes every method's answers: a template that quotes, or a language model.",
-            shown="template; model of alce",
-        ),
-    ] = None
-
     citing: CitationJudgeSettings = CitationJudgeSettings()
 
     def needs(self) -> Needs:
@@ -174,17 +166,7 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
         InputError: A file or an option cannot be used.
         ServingError: There is no such model.
     """
-    if options.questions:
-        _refuse_of_questions(options)
-    if not options.judged:
-        named = f"--dataset {options.dataset}, which says itself what passages bear out"
-        if options.dataset == RAGTRUTH:
-            named = "--generator template, which writes nothing of its own"
-        refuse_given(options.citing, tuple(CitationJudgeSettings.model_fields), named)
-    if options.encyclopedia:
-        _refuse_of_wikipedia(options)
-    if options.data is None and options.dataset != "claims":
-        raise InputError(f"--dataset {options.dataset} needs its file; name it with --data")
+    _refuse_idle(options)
     claims = read(
         options.dataset, options.data or SAMPLES, corpus=options.corpus, part=options.part
     )
@@ -273,22 +255,27 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
     )
 
 
-def _refuse_of_questions(options: ConragOptions) -> None:
+def _refuse_idle(options: ConragOptions) -> None:
+    """Refuse options that do not go with the data set, with an InputError."""
     named = f"--dataset {options.dataset}"
-    if options.generator == "template":
+    if options.questions and options.generator == "template":
         raise InputError(
             f"{named} has questions, which a language model answers; leave --generator template out"
         )
-    refuse_given(options, ("method", "embedder", "among"), f"{named}, whose passages come ranked")
-
-
-def _refuse_of_wikipedia(options: ConragOptions) -> None:
-    if options.dataset != FEVER:
-        raise InputError(
-            f"--among wiki searches the pages of fever, and --dataset is {options.dataset}; leave "
-            "it out"
-        )
-    refuse_given(options, ("method", "embedder"), "--among wiki, which is searched by words")
+    if options.questions:
+        ranked = f"{named}, whose passages come ranked"
+        refuse_given(options, ("method", "embedder", "among"), ranked)
+    if not options.judged:
+        says = f"{named}, which says itself what passages bear out"
+        if options.dataset == RAGTRUTH:
+            says = "--generator template, which writes nothing of its own"
+        refuse_given(options.citing, tuple(CitationJudgeSettings.model_fields), says)
+    if options.encyclopedia and options.dataset != FEVER:
+        raise InputError(f"--among wiki searches the pages of fever, and not with {named}")
+    if options.encyclopedia:
+        refuse_given(options, ("method", "embedder"), "--among wiki, which is searched by words")
+    if options.data is None and options.dataset != "claims":
+        raise InputError(f"{named} needs its file; name it with --data")
 
 
 def _search(

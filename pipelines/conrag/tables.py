@@ -26,27 +26,23 @@ BINS = ((paper.LOW, 0.0, 0.2), (paper.MEDIUM, 0.2, 0.5), (paper.HIGH, 0.5, 1.0))
 
 CONTRADICTION = (
     "A statement that takes a side contradicts the packet where a passage of it really takes the "
-    "other, as far as the data say. It is undisclosed where the answer does not show that passage "
-    "as being against it; the paper has no such rate."
+    "other, as far as the data say; undisclosed (ours) where the answer does not show that passage "
+    "as being against it."
 )
 RESPONSES = (
-    "Of sentences of responses (ragtruth) and of averitec's claims the stance is known, and what "
-    "passages say is not: there is no Oracle, and nothing to count contradictions by, unless a "
-    "language model writes on the former and a judge reads it."
+    "What passages say of sentences of responses (ragtruth) and of averitec's claims is not known: "
+    "no Oracle, and no contradictions unless a judge reads what a language model writes."
 )
 QUESTIONS = (
-    "Of questions (alce), precision and recall are means over answers, as in ALCE, and what "
-    "passages say of a sentence is judged by a model, where ALCE has an entailment model of 11 "
-    "billion parameters. Every sentence counts there; of contradictions, all but those about the "
-    "conflict or about nothing. Of lists every item counts, behind its question. A sentence "
-    "contradicts the packet where one of its passages contradicts it, undisclosed where no other "
-    "sentence gives that passage's version and cites it. Gold answers said: short answers named, "
-    "recall-5 of lists, or claims entailed."
+    "Of questions (alce), precision and recall are means over answers, as in ALCE, and a model "
+    "judges what passages say of a sentence, where ALCE has an entailment model of 11 billion "
+    "parameters. A contradiction is undisclosed where no other sentence gives that passage's "
+    "version and cites it. Gold answers said: short answers named, recall-5 of lists, or claims "
+    "entailed."
 )
 CITATIONS = (
     "Citation precision and recall follow ALCE's rules (the first three citations of a sentence "
-    "count). Whether a passage bears a statement out is read from the data's own labels: passages "
-    "without a label bear nothing out, so where few have one, the figures are low for all."
+    "count). Passages without a label in the data bear nothing out."
 )
 
 Figure = Callable[[Sequence[ClaimResult], str], Estimate | None]
@@ -171,9 +167,8 @@ def data_summary(results: Results, configs: Mapping[str, Mapping[str, Any]]) -> 
         ],
         quoted=paper.TABLE_I,
         notes=(
-            "Rows are what was run: a half, or the first ones with --limit, and those that failed. "
-            "Skipped are rows of the whole file that are not in its format. "
-            "The paper's sizes are of whole releases.",
+            "Rows are what was run, those that failed included; skipped are rows of the whole file "
+            "that are not in its format. The paper's sizes are of whole releases.",
         ),
     )
 
@@ -199,18 +194,15 @@ def stances(results: Results) -> Table:
         quoted=paper.TABLE_IV,
         notes=(
             "In brackets the 95 % interval: Wilson of shares, a t interval of evidence F1, by "
-            "bootstrap of macro-F1. Claims are taken as independent, and so are the statements of "
-            "an answer, of which the intervals of contradiction rates are too narrow.",
-            "Evidence is what the answer cites. Its F1 is the mean over claims that have gold "
-            "evidence, each against the best of its gold sets.",
+            "bootstrap of macro-F1. Statements of an answer are taken as independent, so that the "
+            "intervals of contradiction rates are too narrow.",
+            "Evidence is what the answer cites; its F1 is against the best of a claim's gold sets.",
             CONTRADICTION,
             RESPONSES,
             *most_frequent(results),
             *right_for_free(results),
-            "A claim without a gold stance is in no accuracy, nor is one whose stance a language "
-            "model was to give and wrote nothing that can be read.",
-            "The paper's rows were measured on FEVER and SciFact with a larger tagger and a "
-            "language model; they stand here for orientation.",
+            "Claims without a gold stance, or whose stance cannot be read, are in no accuracy.",
+            "The paper's rows are of FEVER and SciFact with a larger tagger and a language model.",
         ),
     )
 
@@ -284,12 +276,11 @@ def citations(results: Results) -> Table:
             CITATIONS,
             "Leakage is the share of citations of passages that the tagger calls irrelevant.",
             "Wrong citations: sentences that cite nothing, or what is not there, or break the "
-            "policy. They count as citing nothing; the passages that they named stay among the "
-            "citations of which precision and leakage are shares, as do those that NLI-RAG drops.",
+            "policy. They count as citing nothing; the passages that they named, and those that "
+            "NLI-RAG drops, count in precision and leakage.",
             QUESTIONS,
-            "STR-EM by ALCE's rule takes parts of words, too. Of lists (QAMPARI), as in ALCE: an "
-            "item between commas is right if it is an alias of a gold answer after normalisation; "
-            "five gold answers are enough. A sentence about a conflict is no item.",
+            "STR-EM by ALCE's rule takes parts of words, too. An item of a list (QAMPARI), between "
+            "commas, is right if it is an alias of a gold answer; five gold answers are enough.",
             "The paper's rows are of ALCE with a larger language model and judge.",
         ),
     )
@@ -340,14 +331,12 @@ def hallucinations(results: Results) -> Table:
             "A sentence is flagged as a whole, where the stance on it is not that it is supported. "
             "Tokens are words between white space, those of all responses together.",
             "Passage AUC: the probability that a response with a hallucination scores higher than "
-            "one without. A sentence scores 1 − support, in [0, 1]: how far the method does not "
-            "hold it to be supported; a response scores as its worst sentence. The paper does not "
-            "say what its passages are.",
-            "Contradiction rate: of what a language model writes about the sentences, with who "
-            "judges it named below; the template writes nothing that could be counted.",
-            "Oracle flags the sentences that people marked something in: no sentence escapes it, "
-            "so its AUC is 1; its F1 is below 1 as it flags whole sentences.",
-            "Responses count by those of their sentences that were checked.",
+            "one without. A response scores as its worst sentence, a sentence 1 − support. The "
+            "paper does not say what its passages are.",
+            "Contradiction rate: of what a language model writes about the sentences; the template "
+            "writes nothing that could be counted.",
+            "Oracle flags the sentences that people marked something in, so its AUC is 1; its F1 "
+            "is below 1 as it flags whole sentences.",
             "In brackets the 95 % interval: of token F1 by bootstrap over sources, of AUC DeLong's "
             "clustered by source, of rates Wilson's, which takes sentences as independent.",
         ),
@@ -441,8 +430,7 @@ def paired(results: Results) -> Table:
             "In brackets the paired 95 % t interval. McNemar's test is exact; signs are flipped "
             "9,999 times, seed 0. Nothing is corrected for the number of comparisons.",
             "Contradictions per claim: the share of an answer's statements that contradict its "
-            "packet, 0 where it takes no side; so claims count alike, however long the answer. "
-            "Undisclosed ones are those that the answer does not show.",
+            "packet, 0 where it takes no side; so claims count alike, however long the answer.",
             RESPONSES,
             QUESTIONS,
         ),
