@@ -139,11 +139,6 @@ class ConragOptions(RunOptions, AnswerOptions):
         return self.generator == "model" or self.questions
 
     @property
-    def model_judges(self) -> bool:
-        """Whether a language model is shown texts to judge, which may be too long for it."""
-        return super().model_judges or (self.judged and self.citing.judged_by == "model")
-
-    @property
     def judged(self) -> bool:
         """Whether a judge says what passages say of answers: the data's labels do not."""
         return self.questions or (self.dataset == RAGTRUTH and self.writes)

@@ -57,6 +57,20 @@ class Line(NamedTuple):
     results: Sequence[ClaimResult]
 
 
+def _lines(
+    results: Results,
+    methods: Callable[[Sequence[ClaimResult]], Sequence[str]],
+    where: Callable[[Sequence[ClaimResult]], bool] = lambda _: True,
+) -> list[Line]:
+    """A line for each method on each data set of such results."""
+    return [
+        Line(dataset, method, own)
+        for dataset, own in results.items()
+        if where(own)
+        for method in methods(own)
+    ]
+
+
 def figure(key: str, title: str, of: Figure) -> Measure[Line]:
     """The column of a figure."""
     return Measure(key, title, lambda line: of(line.results, line.method))
@@ -176,12 +190,7 @@ def data_summary(results: Results, configs: Mapping[str, Mapping[str, Any]]) -> 
 def stances(results: Results) -> Table:
     """Table IV: stance accuracy, evidence F1 and contradiction rate of every method."""
     return Table.of(
-        [
-            Line(dataset, method, own)
-            for dataset, own in results.items()
-            if not metrics.of_questions(own)
-            for method in metrics.shown_methods(own)
-        ],
+        _lines(results, metrics.shown_methods, lambda own: not metrics.of_questions(own)),
         name="conrag_stance",
         title="Stance, evidence and contradictions",
         caption="Every method retrieves the same passages and shows at most as many of them.",
@@ -234,12 +243,7 @@ def right_for_free(results: Results) -> Iterator[str]:
 def citations(results: Results) -> Table:
     """Table V: citation precision and recall, and the share of citations that leak."""
     return Table.of(
-        [
-            Line(dataset, method, own)
-            for dataset, own in results.items()
-            if metrics.labelled(own)
-            for method in ALL_METHODS
-        ],
+        _lines(results, lambda _: ALL_METHODS, metrics.labelled),
         name="conrag_citations",
         title="Citations",
         caption="What the sentences of answers cite, and whether that bears them out.",
@@ -304,12 +308,7 @@ def hallucinations(results: Results) -> Table:
         return metrics.checked(line.results, line.method)
 
     return Table.of(
-        [
-            Line(dataset, method, own)
-            for dataset, own in results.items()
-            if metrics.of_responses(own)
-            for method in METHODS
-        ],
+        _lines(results, lambda _: METHODS, metrics.of_responses),
         name="conrag_hallucination",
         title="Hallucinations",
         caption="Every sentence of a response is checked against what the response was written "
@@ -346,11 +345,7 @@ def hallucinations(results: Results) -> Table:
 def ablations(results: Results) -> Table:
     """Table VII: ConRAG without one of its parts."""
     return Table.of(
-        [
-            Line(dataset, method, own)
-            for dataset, own in results.items()
-            for method in (OURS, *ABLATIONS)
-        ],
+        _lines(results, lambda _: (OURS, *ABLATIONS)),
         name="conrag_ablations",
         title="Ablations",
         columns=[

@@ -129,12 +129,6 @@ def test_kappa_lies_in_zero_and_one_and_is_symmetric(support: float, refute: flo
     assert kappa(support, refute) == kappa(refute, support)
 
 
-@given(st.floats(1e-3, 20))
-def test_kappa_is_zero_for_one_side_and_one_for_balance(mass: float) -> None:
-    assert kappa(mass, 0) == 0
-    assert kappa(mass, mass) == 1
-
-
 @given(st.floats(0.1, 20), st.floats(0.1, 20), st.floats(0, 1))
 def test_kappa_rises_as_the_weaker_side_grows(one: float, other: float, step: float) -> None:
     weak, strong = sorted((one, other))
@@ -203,11 +197,6 @@ def test_edges_go_to_nearest_neighbours_alone(tagged: list[TaggedPassage], neigh
     assert sorted(graph) == sorted(each.id for each in tagged)
     assert graph.number_of_edges() <= neighbours * len(tagged)
     assert all(data["weight"] >= 0.1 for *_, data in graph.edges(data=True))
-
-
-def test_passages_without_a_word_in_common_are_not_joined() -> None:
-    tagged = [passage(f"p{n}", S, 0.9, text=f"word{n}") for n in range(8)]
-    assert similarity_graph(tagged, EdgeWeights()).number_of_edges() == 0
 
 
 def test_names_of_passages_decide_nothing() -> None:
@@ -349,21 +338,6 @@ def test_what_holds_of_every_packet(
         assert {S, R} <= {each.relation for each in packet.passages}
     shuffled = Random(seed).sample(tagged, len(tagged))
     assert packet_of(shuffled, settings)[0] == packet
-
-
-@given(st.integers(0, 30), st.integers(2, 10), st.floats(0, 1))
-def test_a_packet_is_full_where_clusters_and_duplicates_allow(
-    count: int, size: int, score: float
-) -> None:
-    tagged = [passage(f"p{n:02}", RELATIONS[n % 3], 0.7, text=f"word{n}") for n in range(count)]
-    packet = select(tagged, apart(tagged), score, PacketSettings(size=size))
-    assert len(packet.passages) == min(size, count)
-
-
-def test_passages_of_one_side_on_different_facts_fill_a_packet() -> None:
-    tagged = [passage(f"p{n}", S, 0.9, text=f"word{n} of fact{n}") for n in range(8)]
-    packet, _ = packet_of(tagged, PacketSettings())
-    assert len(packet.passages) == 8
 
 
 # Stance

@@ -112,13 +112,6 @@ async def test_what_cannot_contradict_is_not_counted_among_contradictions() -> N
     assert (found.statements, found.citations.sentences) == (1, 3)
 
 
-async def test_where_nothing_was_shown_nothing_is_asked() -> None:
-    judge = Facts()
-    none = Outcome(stance=Stance.NOT_ENOUGH_INFO, packet=(), statements=(says("a"),))
-    found = await answer_worth("x", {"it": none}, {}, GoldAnswer(), judge)
-    assert (judge.asked, found["it"].citations.recall) == ([], 0)
-
-
 async def test_what_could_not_be_read_whole_is_kept() -> None:
     class Trouble(Facts):
         async def __call__(
@@ -193,10 +186,3 @@ async def test_an_item_is_judged_with_its_question() -> None:
     cited = found["it"].citations
     assert (cited.sentences, cited.supported, cited.citations, cited.needed) == (3, 1, 3, 1)
     assert {claim for claim, _ in judge.asked} == {"b? u", "b? c"}
-
-
-async def test_what_says_nothing_has_no_item() -> None:
-    nothing = answer(says("No passage says.", about="none"))
-    found = (await answer_worth("b?", {"it": nothing}, PASSAGES, LIST, Facts()))["it"]
-    assert found.listed == ListWorth(items=0, precision=0, recall=0, recall_5=0)
-    assert (found.citations.sentences, found.citations.recall) == (1, 0)

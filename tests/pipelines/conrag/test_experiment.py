@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from pipelines.conrag.errors import CATEGORIES, category
 from pipelines.conrag.evidence import Stance
 from pipelines.conrag.experiment import EXPERIMENT
 from pipelines.conrag.hallucination import ResponseSentence
-from pipelines.conrag.methods import ALL_METHODS, METHODS
+from pipelines.conrag.methods import ALL_METHODS
 from pipelines.conrag.metrics import Results
 from pipelines.conrag.pipeline import evaluate
 from pipelines.conrag.query import Query
@@ -30,9 +30,8 @@ from pipelines.data.records import Document
 from pipelines.experiment.execute import resume
 from pipelines.experiment.experiment import Work
 from pipelines.judge.judgement import Judgements, Relation
-from pipelines.metrics.estimate import Estimate
 from pipelines.report.explorer import ExperimentView, render
-from pipelines.report.table import Table, own_rows
+from pipelines.report.table import Table
 from pipelines.retrieval.index import Retrieved
 from pipelines.runs.folder import RunFolder
 
@@ -146,12 +145,6 @@ async def test_a_text_that_is_read_as_one_is_supported_with_the_taggers_probabil
         assert result.outcomes["ConRAG"].support == 1
 
 
-async def test_packets_that_are_the_same_are_read_once() -> None:
-    labels = KnownLabels()
-    await one(QUERIES[3], labels)
-    assert len(labels.asked) == 1 + 1
-
-
 def test_a_claim_that_cannot_be_judged_is_counted_and_stops_nothing(tmp_path: Path) -> None:
     bad = replace(QUERIES[0], id="bad", claim=NEVER)
     results = evaluated(tmp_path, [bad, QUERIES[0]])
@@ -180,52 +173,6 @@ def sentences_of_responses() -> list[Query]:
         )
         for each, count in marked
     ]
-
-
-def test_hallucinations_are_counted_from_the_results_alone(tmp_path: Path) -> None:
-    evaluated(tmp_path, sentences_of_responses())
-    kept = EXPERIMENT.results(RunFolder(tmp_path))["claims"]
-    table = tables_of({"ragtruth": kept})["hallucination"]
-    assert [row[1] for row in table.rows] == [row[1] for row in table.quoted] == list(METHODS)
-    rows = {row["method"]: row for row in own_rows(table)}
-    # ConRAG flags 1:1 (a refuting passage) and 2:2 (none with a side). Of their tokens 2 are marked
-    # and 3 + 5 are not; 1 + 4 marked tokens lie in what it accepts: 2 * 2 / (2 * 2 + 8 + 5).
-    # Each response has a sentence of score 1.
-    assert values(rows["ConRAG"]) == pytest.approx([4 / 17, 0.5])
-    # Oracle flags the first three: 7 marked of 15 tokens.
-    assert values(rows["Oracle"]) == pytest.approx([14 / 22, 1])
-    assert (rows["ConRAG"]["sentences"], rows["ConRAG"]["responses"]) == (5, 2)
-    assert rows["ConRAG"]["contradiction_rate"] is None, "a template generates nothing"
-
-
-def values(row: Mapping[str, object]) -> list[float]:
-    keys = ("token_f1", "passage_auc")
-    found = [row[key] for key in keys]
-    assert all(isinstance(each, Estimate) for each in found)
-    return [each.value for each in found if isinstance(each, Estimate)]
-
-
-def test_what_needs_labels_of_passages_is_not_said_of_responses(
-    tmp_path: Path, results: list[ClaimResult]
-) -> None:
-    responses = evaluated(tmp_path, sentences_of_responses())
-    made = tables_of({"own": results, "ragtruth": responses})
-    assert {row[0] for row in made["citations"].rows} == {"own"}
-    assert {row[:2] for row in made["errors"].rows} == {
-        ("own", "stances"), ("ragtruth", "sentences"),
-    }  # fmt: skip
-    assert {row[0] for row in made["hallucination"].rows} == {"ragtruth"}
-    for name in ("stance", "paired"):
-        methods = {row[1] for row in made[name].rows if row[0] == "ragtruth"}
-        assert methods & {"RelRAG", "Oracle"} == {"RelRAG"}
-    for name in ("stance", "ablations", "conflict_bins", "paired"):
-        places = [n for n, column in enumerate(made[name].columns) if "contradiction" in column.key]
-        for row in made[name].rows:
-            assert row[0] == "own" or {row[place] for place in places} == {None}
-    # The source says nothing of 1:2. What is tagged as bearing 1:3 out has the same date and no
-    # denial; 2:2 has one passage, which is on no side.
-    wrong = {one.id: named for one in responses if (named := category(one, "ConRAG"))}
-    assert wrong == {"1:2": "evidence sparsity", "1:3": "none of these", "2:2": "none of these"}
 
 
 def test_evidence_is_written_in_one_order() -> None:

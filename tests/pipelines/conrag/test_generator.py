@@ -2,11 +2,9 @@
 
 import json
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
-from scripted import prompt_of
 from scripted_generator import Reply, ScriptedGenerator
 
 from pipelines import prompts
@@ -146,19 +144,6 @@ def test_a_writer_is_told_of_numbers_only_where_they_are_checked(name: str) -> N
         f"- A number in {'an entry' if name == 'list' else 'a sentence'} stands in a passage that "
         "it cites."
     ]
-
-
-async def test_a_policy_of_free_numbers_reaches_the_prompt(scripted: ScriptedGenerator) -> None:
-    async with scripted(script(says("support", "It was built in 1999.", 1))) as generator:
-        await write("It was built.", TABLE, CitationPolicy(numbers="free"), generator)
-    assert "A number in" not in prompt_of(scripted.requests[0])
-
-
-def test_a_prompt_of_a_users_own_need_not_speak_of_numbers(tmp_path: Path) -> None:
-    own = tmp_path / "conrag" / "answer.j2"
-    own.parent.mkdir()
-    own.write_text("{{ query }} {{ evidence }}")
-    assert prompts.load("conrag/answer", PROMPTS["answer"], tmp_path).source == own.read_text()
 
 
 @pytest.mark.parametrize("name", ["answer", "question", "list"])

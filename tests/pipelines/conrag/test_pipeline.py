@@ -63,17 +63,6 @@ async def test_what_the_stance_rests_on_is_cited_though_it_is_ranked_last() -> N
     assert len(answer.evidence) == 3
 
 
-async def test_nothing_retrieved_is_insufficient_evidence() -> None:
-    answer = await of()
-    assert (answer.status, answer.evidence) == ("insufficient evidence", ())
-    assert [sentence.about for sentence in answer.sentences] == ["none"]
-
-
-async def test_only_the_first_k_are_used() -> None:
-    answer = await of("s1", "s2", "c1", settings=ConragSettings(depth=2))
-    assert answer.refute == 0
-
-
 @pytest.mark.parametrize(
     ("conflict", "ids", "says"),
     [

@@ -183,18 +183,6 @@ async def test_a_question_is_answered_first_and_its_answers_judged(
     assert result.question.worth["ConRAG"].recall == 0
 
 
-async def test_another_judge_says_what_answers_are_worth(scripted: ScriptedGenerator) -> None:
-    judge = KnownLabels(lambda _: I)
-    async with scripted(writes) as generator:
-        result = await evaluate(
-            QUESTION, FOUND, KnownLabels(), ConragSettings(), generator, citation_judge=judge
-        )
-    assert {each.id: each.tag for each in result.passages} == {"s1": S, "c1": C, "c2": C, "i1": I}
-    assert result.question is not None
-    assert {each.citations.supported for each in result.question.worth.values()} == {0}
-    assert judge.asked
-
-
 class Years(KnownLabels):
     """A passage supports the year that it has, and contradicts any other."""
 
@@ -264,19 +252,6 @@ async def test_what_cannot_be_read_is_counted_apart(evaluated: Evaluated) -> Non
     asked = [await evaluated(QUESTION, instead(rest="{"))]
     assert metrics.citations(asked, "ConRAG") == (None, None, 0)
     assert metrics.RECALL.of(Line("own", "ConRAG", asked)) is None
-
-
-async def test_without_evidence_for_a_side_nobody_is_asked_to_write_of_it(
-    evaluated: Evaluated, scripted: ScriptedGenerator
-) -> None:
-    result = await evaluated(QUESTION, instead(first='{"answers": []}'))
-    assert [each.text for each in result.outcomes["ConRAG"].statements] == [
-        "No passage found answers this."
-    ]
-    assert result.question is not None
-    # It asks for a citation all the same, as ALCE counts.
-    assert result.question.worth["ConRAG"].citations.sentences == 1
-    assert len(scripted.asked("QuestionReply")) == 1, "Oracle's"
 
 
 async def test_an_unreadable_first_answer_is_no_abstention(evaluated: Evaluated) -> None:
