@@ -115,10 +115,10 @@ def citation_leakage(outcome: Outcome, tags: Mapping[str, Relation]) -> tuple[in
 def answered(results: Results) -> dict[str, list[ClaimResult]]:
     """The results that are not failures; data sets without any are left out."""
     done = {
-        name: [result for result in of_data if result.status == "answered"]
-        for name, of_data in results.items()
+        name: [result for result in claims if result.status == "answered"]
+        for name, claims in results.items()
     }
-    return {name: of_data for name, of_data in done.items() if of_data}
+    return {name: claims for name, claims in done.items() if claims}
 
 
 def of_responses(results: Sequence[ClaimResult]) -> bool:

@@ -64,10 +64,10 @@ def _lines(
 ) -> list[Line]:
     """A line for each method on each data set of such results."""
     return [
-        Line(dataset, method, own)
-        for dataset, own in results.items()
-        if where(own)
-        for method in methods(own)
+        Line(dataset, method, claims)
+        for dataset, claims in results.items()
+        if where(claims)
+        for method in methods(claims)
     ]
 
 
@@ -117,12 +117,12 @@ def all_tables(results: Results, configs: Mapping[str, Mapping[str, Any]]) -> li
     """
     done = metrics.answered(results)
     doubts = low_label_mass(
-        passage.label_mass for own in done.values() for one in own for passage in one.passages
+        passage.label_mass for claims in done.values() for one in claims for passage in one.passages
     )
     told = tuple(
         f"{name}: {judge}."
-        for name, own in results.items()
-        if (metrics.of_questions(own) or metrics.generated(own))
+        for name, claims in results.items()
+        if (metrics.of_questions(claims) or metrics.generated(claims))
         and (judge := judge_told(configs.get(name, {})))
     )
     made = [
@@ -154,15 +154,15 @@ def data_summary(results: Results, configs: Mapping[str, Mapping[str, Any]]) -> 
 
     Failed claims are among them.
     """
-    kept = {name: own for name, own in results.items() if own}
+    kept = {name: claims for name, claims in results.items() if claims}
 
     def size(name: str) -> str:
         """Rows in words, as Table I counts them: "250 claims, test half"."""
-        own, part = kept[name], configs.get(name, {}).get("half", "all")
-        said = count(len(own), "question" if metrics.of_questions(own) else "claim")
-        if metrics.of_responses(own):
-            responses = {one.response.response for one in own if one.response}
-            said = f"{count(len(responses), 'response')} of {count(len(own), 'sentence')}"
+        claims, part = kept[name], configs.get(name, {}).get("half", "all")
+        said = count(len(claims), "question" if metrics.of_questions(claims) else "claim")
+        if metrics.of_responses(claims):
+            responses = {one.response.response for one in claims if one.response}
+            said = f"{count(len(responses), 'response')} of {count(len(claims), 'sentence')}"
         return said if part == "all" else f"{said}, {part} half"
 
     return Table.of(
@@ -190,7 +190,7 @@ def data_summary(results: Results, configs: Mapping[str, Mapping[str, Any]]) -> 
 def stances(results: Results) -> Table:
     """Table IV: stance accuracy, evidence F1 and contradiction rate of every method."""
     return Table.of(
-        _lines(results, metrics.shown_methods, lambda own: not metrics.of_questions(own)),
+        _lines(results, metrics.shown_methods, lambda claims: not metrics.of_questions(claims)),
         name="conrag_stance",
         title="Stance, evidence and contradictions",
         caption="Every method retrieves the same passages and shows at most as many of them.",
@@ -219,8 +219,8 @@ def stances(results: Results) -> Table:
 def most_frequent(results: Results) -> list[str]:
     """What always giving the most frequent gold stance reaches, a line for each data set."""
     lines = []
-    for dataset, own in results.items():
-        gold = [one.stance for one in own if one.stance is not None]
+    for dataset, claims in results.items():
+        gold = [one.stance for one in claims if one.stance is not None]
         if gold:
             ((stance, times),) = Counter(gold).most_common(1)
             right = shown(proportion(times, len(gold)))
@@ -230,12 +230,12 @@ def most_frequent(results: Results) -> list[str]:
 
 def right_for_free(results: Results) -> Iterator[str]:
     """A line for each data set with claims without a passage: how many of them all get right."""
-    for dataset, own in results.items():
-        bare = [one for one in own if one.stance is not None and not one.passages]
+    for dataset, claims in results.items():
+        bare = [one for one in claims if one.stance is not None and not one.passages]
         if bare:
             free = sum(one.stance is Stance.NOT_ENOUGH_INFO for one in bare)
             yield (
-                f"{dataset}: {len(bare):,} of {len(own):,} claims had no passage; every method "
+                f"{dataset}: {len(bare):,} of {len(claims):,} claims had no passage; every method "
                 f"says NOT_ENOUGH_INFO of them, which is right of {free:,} for free."
             )
 
@@ -380,8 +380,8 @@ def conflict_bins(results: Results) -> Table:
 
     return Table.of(
         [
-            Bin(dataset, name, metrics.in_bin(own, low, high), own)
-            for dataset, own in results.items()
+            Bin(dataset, name, metrics.in_bin(claims, low, high), claims)
+            for dataset, claims in results.items()
             for name, low, high in BINS
         ],
         name="conrag_conflict_bins",
@@ -404,9 +404,9 @@ def paired(results: Results) -> Table:
     """ConRAG against every other method, claim by claim."""
     return Table.of(
         [
-            pair(dataset, Line(dataset, OURS, own), Line(dataset, method, own), METRICS)
-            for dataset, own in results.items()
-            for method in (*metrics.shown_methods(own), *ABLATIONS)
+            pair(dataset, Line(dataset, OURS, claims), Line(dataset, method, claims), METRICS)
+            for dataset, claims in results.items()
+            for method in (*metrics.shown_methods(claims), *ABLATIONS)
             if method != OURS
         ],
         name="conrag_paired",

@@ -39,7 +39,7 @@ def view(
 
     Results and configurations of `run.json` are by data set; `made` is of `tables.all_tables`.
     """
-    nouns = {_noun(of_data) for of_data in results.values() if of_data}
+    nouns = {_noun(claims) for claims in results.values() if claims}
     noun = nouns.pop() if len(nouns) == 1 else "claim"
     return ExperimentView(
         name=NAME,
@@ -70,13 +70,13 @@ def finding(results: Results, configs: Mapping[str, Mapping[str, Any]]) -> glanc
 
     Of data sets with questions, which have no stances, what answers say of what is to be said.
     """
-    every = [result for of_data in results.values() for result in of_data]
+    every = [result for claims in results.values() for result in claims]
     done = metrics.answered(results)
     ours, simpler, told = [], [], []
-    for name, of_data in done.items():
-        metric = RECALL if metrics.of_questions(of_data) else STANCE
+    for name, claims in done.items():
+        metric = RECALL if metrics.of_questions(claims) else STANCE
         where = f" ({name})" if len(done) > 1 else ""
-        reached = {method: metric.of(Line(name, method, of_data)) for method in METHODS}
+        reached = {method: metric.of(Line(name, method, claims)) for method in METHODS}
         ours.append((f"{OURS}{where}", reached[OURS]))
         told.append(f"{metric.title}: {OURS}{where} {glance.percent(reached[OURS])}.")
         others = [
@@ -89,8 +89,8 @@ def finding(results: Results, configs: Mapping[str, Mapping[str, Any]]) -> glanc
     return glance.Finding(
         question="Where passages disagree, is a claim rightly taken for supported or refuted?",
         data="; ".join(
-            f"{glance.count(len(of_data), _noun(of_data))}, {configs[name]['data']['name']}"
-            for name, of_data in results.items()
+            f"{glance.count(len(claims), _noun(claims))}, {configs[name]['data']['name']}"
+            for name, claims in results.items()
         ),
         models="; ".join(dict.fromkeys(map(_made_by, configs.values()))),
         found=" ".join(told) or MISSING,
@@ -102,7 +102,7 @@ def finding(results: Results, configs: Mapping[str, Mapping[str, Any]]) -> glanc
                 "claims with a passage label that could not be read: {}",
             ),
             (
-                sum(metrics.unreadable(of_data, OURS) for of_data in done.values()),
+                sum(metrics.unreadable(claims, OURS) for claims in done.values()),
                 "answers that could not be read: {}",
             ),
             (
@@ -220,14 +220,14 @@ def _parts(results: Results, made: Sequence[Table]) -> tuple[explorer.Part, ...]
 def conflict_plots(done: Results) -> Iterator[Markup]:
     """Conflict scores (Figure 2), and contradiction rates by them (Figure 6)."""
     yield shares(
-        [(name, score_counts(of_data)) for name, of_data in done.items()],
+        [(name, score_counts(claims)) for name, claims in done.items()],
         {f"score-{n}": f"{low:g} to {high:g}" for n, (low, high) in enumerate(FIFTHS)},
         "Claims by conflict score",
     )
-    for name, of_data in done.items():
-        if metrics.labelled(of_data):
+    for name, claims in done.items():
+        if metrics.labelled(claims):
             rates = [
-                (method, rate_by_score(of_data, method)) for method in ("RelRAG", "NLI-RAG", OURS)
+                (method, rate_by_score(claims, method)) for method in ("RelRAG", "NLI-RAG", OURS)
             ]
             title = f"Contradiction rate by conflict score, {name}"
             yield curve(rates, title, "conflict score", "contradiction rate")
