@@ -16,6 +16,7 @@ from pipelines.conrag.metrics import ORACLE, OURS, RECALL, STANCE, Results
 from pipelines.conrag.result import ClaimResult
 from pipelines.conrag.tables import Line
 from pipelines.judge.judgement import Relation
+from pipelines.metrics.estimate import Estimate
 from pipelines.report import explorer, glance
 from pipelines.report.explorer import Example, ExperimentView, Facet, single
 from pipelines.report.plots import Place, curve, plane, shares
@@ -72,7 +73,9 @@ def finding(results: Results, configs: Mapping[str, Mapping[str, Any]]) -> glanc
     """
     every = [result for claims in results.values() for result in claims]
     done = metrics.answered(results)
-    ours, simpler, told = [], [], []
+    ours: list[tuple[str, Estimate | None]] = []
+    simpler: list[tuple[str, Estimate]] = []
+    told: list[str] = []
     for name, claims in done.items():
         metric = RECALL if metrics.of_questions(claims) else STANCE
         where = f" ({name})" if len(done) > 1 else ""

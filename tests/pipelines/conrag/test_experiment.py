@@ -153,28 +153,6 @@ def test_a_claim_that_cannot_be_judged_is_counted_and_stops_nothing(tmp_path: Pa
     assert table.rows == (("own", "bad", "failed", f"'{NEVER}' is too long"),)
 
 
-def sentences_of_responses() -> list[Query]:
-    """Two responses to two sources: the first has a contradiction and what nobody said, in turn."""
-    marked = [
-        (query("1:1", "c1", "i1", stance=Stance.REFUTE), 2),
-        (query("1:2", "s1", "i1", stance=Stance.NOT_ENOUGH_INFO), 1),
-        (query("1:3", "s1", "s2", stance=Stance.REFUTE), 4),
-        (query("2:1", "s1", stance=Stance.SUPPORT), 0),
-        (query("2:2", "i1", stance=Stance.SUPPORT), 0),
-    ]
-    return [
-        replace(
-            each,
-            evidence=(),
-            relations={},
-            response=ResponseSentence(
-                response=each.id[0], source=f"s{each.id[0]}", tokens=5, hallucinated=count
-            ),
-        )
-        for each, count in marked
-    ]
-
-
 def test_evidence_is_written_in_one_order() -> None:
     names = [f"s{number}" for number in range(40)]
     result = ClaimResult.model_validate(
@@ -184,12 +162,10 @@ def test_evidence_is_written_in_one_order() -> None:
     assert json.loads(result.model_dump_json())["evidence"] == [sorted(names)]
 
 
-def test_a_sentence_that_cannot_be_judged_keeps_its_place(tmp_path: Path) -> None:
-    bad, *others = sentences_of_responses()
-    bad = replace(bad, claim=NEVER)
-    first, *_ = done = evaluated(tmp_path, [bad, *others], on_error="skip")
-    assert (first.status, first.response) == ("failed", bad.response)
-    assert {row[-2] for row in tables_of({"r": done})["hallucination"].rows} == {4}
+def test_a_sentence_that_cannot_be_judged_keeps_its_place() -> None:
+    where = ResponseSentence(response="1", source="s1", tokens=5, hallucinated=2)
+    lost = EXPERIMENT.failed(replace(QUERIES[0], response=where), "too long")
+    assert (lost.status, lost.error, lost.response) == ("failed", "too long", where)
 
 
 CLAIM = "The Rowle bridge was opened in 1932."
