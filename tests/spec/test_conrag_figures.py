@@ -1,4 +1,4 @@
-"""Table I, Figure 4, and Table IX of answers and responses, by hand."""
+"""Table I, Figures 2, 4 and 6, and Table IX of answers and responses, by hand."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,7 +15,7 @@ from pipelines.conrag.hallucination import ResponseSentence
 from pipelines.conrag.methods import ALL_METHODS
 from pipelines.conrag.result import ClaimResult
 from pipelines.conrag.tables import citations, data_summary, stances
-from pipelines.conrag.view import citation_plots
+from pipelines.conrag.view import citation_plots, rate_by_score, score_counts
 from pipelines.judge.judgement import Relation
 from pipelines.metrics.estimate import proportion
 from pipelines.report.table import own_rows, shown
@@ -69,6 +69,18 @@ def test_without_labels_of_passages_nothing_is_counted_by_them() -> None:
     rows = own_rows(stances({"own": [result([("a", S, 0.9, C)], said, **refuted)]}))
     assert "Oracle" in {row["method"] for row in rows}
     assert None not in {row["contradiction_rate"] for row in rows}
+
+
+# Figures 2 and 6
+
+
+def test_claims_and_contradictions_by_fifths_of_the_conflict_score() -> None:
+    """Five claims of score 0.5 are a point of Figure 6, one of score 1 is none."""
+    balanced = [result([("a", S, 0.9, C)], [says("So.", 0)], kappa=0.5)] * 5
+    claims = [*balanced, result([], kappa=1.0)]
+    assert [*score_counts(claims).values()] == [0, 0, 5, 0, 1]
+    ((middle, rate),) = rate_by_score(claims, "ConRAG")
+    assert (middle, rate) == (0.5, 0)
 
 
 # Figure 4
