@@ -38,7 +38,6 @@ class Evidence(BaseModel, frozen=True):
             the judge names none that the passage has.
         tag: The tag of a passage that a language model was to sort; None where none was.
         reason: Why it is sorted so, in the model's words; None where it did not sort it.
-        unsure: Whether its tag is nearly a tie.
     """
 
     number: int
@@ -50,7 +49,6 @@ class Evidence(BaseModel, frozen=True):
     rationale: str | None
     tag: Relation | None = None
     reason: str | None = None
-    unsure: bool = False
 
 
 class AnswerSentence(BaseModel, frozen=True):
@@ -85,7 +83,6 @@ class Answer(BaseModel, frozen=True):
         problem: Why there are no sentences, in one line.
         raw: The reply that could not be read.
         tags: Passage id -> its tag, of all that was retrieved, in that order.
-        unsure: How many of these tags are nearly ties.
         truncations: Passages of which the judge read a part.
     """
 
@@ -107,7 +104,6 @@ class Answer(BaseModel, frozen=True):
     problem: str | None = None
     raw: str | None = None
     tags: dict[str, Relation]
-    unsure: int = 0
     truncations: tuple[Truncation, ...] = ()
 
     @property
@@ -139,7 +135,6 @@ def evidence_table(packet: Packet, clusters: Iterable[Cluster]) -> tuple[Evidenc
             relevance=each.relevance,
             cluster=cluster_of[each.id],
             rationale=each.rationale,
-            unsure=each.unsure,
         )
         for each in packet.passages
     )

@@ -33,26 +33,6 @@ TABLE_I = quote(
     figures="paper, Table I",
 )
 
-_CLAIMS, _LABELS = "claim verification", "SUPPORT/REFUTE/NEI"
-_SHORT, _ALCE = "none (short answers)", "passages of 100 words, retrieved by ALCE"
-KINDS = {
-    "claims": (_CLAIMS, _LABELS, "documents with their relations"),
-    "fool-me-twice": (_CLAIMS, "SUPPORT/REFUTE", "Wikipedia sentences"),
-    "climate-fever": (_CLAIMS, _LABELS, "five Wikipedia sentences, voted on"),
-    "averitec": (_CLAIMS, _LABELS, "answers from the web to questions about the claim"),
-    "scifact": (f"scientific {_CLAIMS}", _LABELS, "sentences of abstracts; rationales"),
-    "fever": (_CLAIMS, _LABELS, "Wikipedia sentences"),
-    "ragtruth": (
-        "hallucination analysis",
-        "spans: contradicting, baseless",
-        "passages of what a response was written from",
-    ),
-    "alce-asqa": ("long-form QA with citations", _SHORT, _ALCE),
-    "alce-qampari": ("list QA with citations", _SHORT, _ALCE),
-    "alce-eli5": ("explanatory QA with citations", "none (claims)", _ALCE),
-}
-"""The data sets of a run, by the names that results have: task, labels, evidence (Table I)."""
-
 TABLE_IV = quote(
     "dataset method accuracy accuracy_low accuracy_high evidence_f1 contradiction_rate",
     ("FEVER", "RelRAG", 0.741, 0.735, 0.747, 0.372, 0.182),

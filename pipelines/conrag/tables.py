@@ -172,10 +172,10 @@ def data_summary(results: Results, configs: Mapping[str, Mapping[str, Any]]) -> 
         columns=[
             Column("dataset", "Data", lambda name: name),
             HERE,
-            Column("task", "Task", lambda name: paper.KINDS.get(name, ("", "", ""))[0]),
-            Column("labels", "Labels", lambda name: paper.KINDS.get(name, ("", "", ""))[1]),
+            Column("task", "Task", lambda _: None),
+            Column("labels", "Labels", lambda _: None),
             Column("size", "Size", size),
-            Column("evidence", "Evidence", lambda name: paper.KINDS.get(name, ("", "", ""))[2]),
+            Column("evidence", "Evidence", lambda _: None),
             Column("rows", "Rows", lambda name: len(kept[name])),
             Column("skipped", "Skipped", lambda name: configs.get(name, {}).get("skipped", 0)),
         ],
