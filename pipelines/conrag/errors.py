@@ -41,12 +41,8 @@ def category(result: ClaimResult, method: str) -> str | None:
     """The category of a method's error: the first whose rule holds; None without an error."""
     if not faulty(result, method):
         return None
-    if result.question is not None:
-        holds = _of_answer(result, method)
-    elif result.response is not None:
-        holds = _of_sentence(result, method)
-    else:
-        holds = _of_claim(result, method)
+    rules = _of_stance if result.question is None else _of_answer
+    holds = rules(result, method)
     return next((name for name, applies in holds.items() if applies), OTHER)
 
 
@@ -73,63 +69,47 @@ Holds = Mapping[str, bool]
 """Category -> whether its rule holds, in the order in which they are tried."""
 
 
-def _of_claim(result: ClaimResult, method: str) -> Holds:
-    """The rules for a wrong stance on a claim, of whose passages it is known what they say.
+def _of_stance(result: ClaimResult, method: str) -> Holds:
+    """The rules for a wrong stance on a claim, or on a sentence of a response.
+
+    Of a claim it is known what its passages say, of a sentence only how they are tagged.
 
     - evidence sparsity: a side was taken where there is none to take, or no gold evidence was
       retrieved;
     - negation or quantifier, temporal mismatch: a passage is tagged as the side that it does not
-      take, and it and the claim differ in such words;
-    - multi-hop evidence: every gold set has several units;
-    - entity disambiguation: a passage that takes no side is tagged with one, and it and its title
-      lack a name of the claim;
-    - citation leakage: the answer cites such a passage.
+      take (of a sentence, the other side than its mark's: the passage's sentence that decided), and
+      it and the claim differ in such words;
+    - multi-hop evidence: every gold set has several units (of a sentence: the source bears it out,
+      and of its several passages none by itself);
+    - entity disambiguation: a passage that takes no side, as far as is known, is tagged with one,
+      and it and its title lack a name of the claim;
+    - citation leakage: the answer cites such a passage (of a sentence: one tagged as irrelevant).
     """
+    passages, outcome = result.passages, result.outcomes[method]
+    idle = [one for one in passages if one.tag in SIDES and one.truth not in SIDES]
     gold = {name for units in result.evidence for name in units}
-    retrieved = {each.id for each in result.passages}
-    turned = [
-        each.text for each in result.passages if each.truth in SIDES and each.tag != each.truth
-    ]
-    idle = [each for each in result.passages if each.tag in SIDES and each.truth not in SIDES]
-    nothing_to_say = result.stance is Stance.NOT_ENOUGH_INFO
+    if result.response is None:
+        turned = [one.text for one in passages if one.truth in SIDES and one.tag != one.truth]
+        hops = bool(gold) and all(len(units) > 1 for units in result.evidence)
+        leaks = not {one.id for one in idle}.isdisjoint(outcome.cited)
+    else:
+        against = None if result.stance is None else _OTHER_SIDE.get(result.stance)
+        turned = [
+            telling_sentence(result.claim, one.text, one.rationale)
+            for one in passages
+            if one.tag is against
+        ]
+        alone = any(one.tag is Relation.SUPPORTS for one in passages)
+        hops = result.stance is Stance.SUPPORT and len(passages) > 1 and not alone
+        leaks = _leaks(result, outcome)
+    lost = bool(gold) and gold.isdisjoint(one.id for one in passages)
     return {
-        SPARSITY: nothing_to_say or (bool(gold) and not gold & retrieved),
+        SPARSITY: result.stance is Stance.NOT_ENOUGH_INFO or lost,
         NEGATION: _differ(_NEGATION, result.claim, turned),
         TEMPORAL: _differ(_TIME, result.claim, turned),
-        MULTI_HOP: bool(gold) and all(len(units) > 1 for units in result.evidence),
-        ENTITY: any(_lacks_a_name(result.claim, [each]) for each in idle),
-        LEAKAGE: not {each.id for each in idle}.isdisjoint(result.outcomes[method].cited),
-    }
-
-
-def _of_sentence(result: ClaimResult, method: str) -> Holds:
-    """The rules for a wrong stance on a sentence of a response; of passages only tags are known.
-
-    - evidence sparsity: a side was taken on a sentence of which the source says nothing;
-    - negation or quantifier, temporal mismatch: a passage is tagged as the other side than that of
-      the sentence's mark, and its sentence that decided and the response's differ in such words;
-    - multi-hop evidence: the source bears the sentence out, and of its several passages none is
-      tagged as doing so by itself;
-    - entity disambiguation: a passage is tagged with a side, and it and its title lack a name of
-      the sentence;
-    - citation leakage: a passage is cited that the tagger calls irrelevant.
-    """
-    passages, stance = result.passages, result.stance
-    against = _OTHER_SIDE.get(stance) if stance is not None else None
-    turned = [
-        telling_sentence(result.claim, each.text, each.rationale)
-        for each in passages
-        if each.tag is against
-    ]
-    alone = any(each.tag is Relation.SUPPORTS for each in passages)
-    sided = (each for each in passages if each.tag in SIDES)
-    return {
-        SPARSITY: stance is Stance.NOT_ENOUGH_INFO,
-        NEGATION: _differ(_NEGATION, result.claim, turned),
-        TEMPORAL: _differ(_TIME, result.claim, turned),
-        MULTI_HOP: stance is Stance.SUPPORT and len(passages) > 1 and not alone,
-        ENTITY: any(_lacks_a_name(result.claim, [each]) for each in sided),
-        LEAKAGE: _leaks(result, result.outcomes[method]),
+        MULTI_HOP: hops,
+        ENTITY: any(_lacks_a_name(result.claim, [one]) for one in idle),
+        LEAKAGE: leaks,
     }
 
 
@@ -144,21 +124,21 @@ def _of_answer(result: ClaimResult, method: str) -> Holds:
     - citation leakage: it cites a passage that the tagger calls irrelevant.
     """
     outcome = result.outcomes[method]
-    passages = {each.id: each for each in result.passages}
+    passages = {passage.id: passage for passage in result.passages}
     cited = [
-        (each.text, [passages[name] for name in each.cites if name in passages])
-        for each in outcome.statements
-        if each.about != "none" and each.cites
+        (said.text, [passages[name] for name in said.cites if name in passages])
+        for said in outcome.statements
+        if said.about != "none" and said.cites
     ]
     worth = result.question.worth.get(method) if result.question is not None else None
     recall = worth.recall if worth is not None else None
-    answers = any(each.about != "none" for each in outcome.statements)
+    answers = any(said.about != "none" for said in outcome.statements)
     return {
         SPARSITY: answers and Relation.SUPPORTS not in result.truth.values(),
-        NEGATION: any(_has_more(_NEGATION, text, found) for text, found in cited),
-        TEMPORAL: any(_has_more(_TIME, text, found) for text, found in cited),
+        NEGATION: any(_has_more(_NEGATION, text, shown) for text, shown in cited),
+        TEMPORAL: any(_has_more(_TIME, text, shown) for text, shown in cited),
         MULTI_HOP: recall is not None and 0 < recall < 1,
-        ENTITY: any(_lacks_a_name(text, found) for text, found in cited),
+        ENTITY: any(_lacks_a_name(text, shown) for text, shown in cited),
         LEAKAGE: _leaks(result, outcome),
     }
 
@@ -181,13 +161,13 @@ def _differ(pattern: re.Pattern[str], claim: str, texts: Iterable[str]) -> bool:
 
 def _has_more(pattern: re.Pattern[str], text: str, cited: Sequence[Passage]) -> bool:
     """Whether a text has words of a kind that none of the passages has."""
-    there = {word for each in cited for word in pattern.findall(each.text.lower())}
+    there = {word for passage in cited for word in pattern.findall(passage.text.lower())}
     return not there.issuperset(pattern.findall(text.lower()))
 
 
 def _lacks_a_name(text: str, passages: Sequence[Passage]) -> bool:
     """Whether passages and their titles lack a name of a text."""
-    read = " ".join(f"{each.title or ''} {each.text}" for each in passages).lower()
+    read = " ".join(f"{passage.title or ''} {passage.text}" for passage in passages).lower()
     return any(name not in read for name in key_phrases(text))
 
 

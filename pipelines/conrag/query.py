@@ -105,11 +105,6 @@ class ListWorth(BaseModel, frozen=True):
     recall_5: float
 
     @property
-    def f1(self) -> float:
-        """F1 with recall."""
-        return list_f1(self.precision, self.recall)
-
-    @property
     def f1_5(self) -> float:
         """F1 with recall-5."""
         return list_f1(self.precision, self.recall_5)
