@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, Field
 
-from pipelines.conrag.evidence import SIDES, Cluster, Stance
-from pipelines.conrag.packet import PANEL, Packet
+from pipelines.conrag.evidence import SIDES, Cluster, Stance, TaggedPassage
+from pipelines.conrag.packet import PANEL
 from pipelines.data.records import Document
 from pipelines.judge.judgement import RELATIONS, Relation, Truncation
 from pipelines.option import Option
@@ -123,20 +123,22 @@ class Answer(BaseModel, frozen=True):
         return None if said else self.conflict
 
 
-def evidence_table(packet: Packet, clusters: Iterable[Cluster]) -> tuple[Evidence, ...]:
+def evidence_table(
+    packet: Iterable[TaggedPassage], clusters: Iterable[Cluster]
+) -> tuple[Evidence, ...]:
     """The packet as a table, by its tags."""
-    cluster_of = {name: each.name for each in clusters for name in each.members}
+    cluster_of = {name: cluster.name for cluster in clusters for name in cluster.members}
     return numbered(
         Evidence(
             number=0,
-            passage=each.passage,
-            relation=each.relation,
-            confidence=each.confidence,
-            relevance=each.relevance,
-            cluster=cluster_of[each.id],
-            rationale=each.rationale,
+            passage=tagged.passage,
+            relation=tagged.relation,
+            confidence=tagged.confidence,
+            relevance=tagged.relevance,
+            cluster=cluster_of[tagged.id],
+            rationale=tagged.rationale,
         )
-        for each in packet.passages
+        for tagged in packet
     )
 
 

@@ -48,7 +48,7 @@ from pipelines.conrag.generation import (
     write,
     write_plainly,
 )
-from pipelines.conrag.packet import Packet, select
+from pipelines.conrag.packet import select
 from pipelines.conrag.settings import ConragSettings
 from pipelines.data.records import Document
 from pipelines.judge.judge import Judge
@@ -86,7 +86,7 @@ class Analysis:
 
     graph: "nx.Graph"
     clusters: tuple[Cluster, ...]
-    packet: Packet
+    packet: Sequence[TaggedPassage]
     table: tuple[Evidence, ...]
     adjudication: Adjudication
 
@@ -173,7 +173,7 @@ def without_tags(tagged: Sequence[TaggedPassage], settings: ConragSettings) -> l
     """The packet of ConRAG without tags: the most relevant, with clusters by words and names."""
     blind = [replace(one, relation=Relation.IRRELEVANT, confidence=0.0) for one in tagged]
     groups = clusters(blind, communities(similarity_graph(blind, settings.edges)))
-    return list(select(blind, groups, 0.0, settings.packet).passages)
+    return select(blind, groups, 0.0, settings.packet)
 
 
 @dataclass(frozen=True)
@@ -234,7 +234,7 @@ def by_template(case: Case, relevant: Ruling, untagged: Ruling) -> dict[str, Out
     """
     masses = [evidence_mass(case.relevant, side) for side in SIDES]
     larger = Ruling(delta_rule(*masses, delta=0), support_share(*masses))
-    packet = case.analysis.packet.passages
+    packet = case.analysis.packet
     ours = _quoted(case.analysis)
     return {
         "RelRAG": _narrative(case.relevant, relevant),
@@ -337,7 +337,7 @@ async def by_model(
         "w/o conflict tagging": untagged,
         "w/o evidence clustering": apart,
         "w/o uncertainty policy": _one_sided(case, forced),
-        "w/o citation binding": _cited_by_words(case.claim, ours, case.analysis.packet.passages),
+        "w/o citation binding": _cited_by_words(case.claim, ours, case.analysis.packet),
     }
 
 
@@ -440,7 +440,7 @@ def _bound(analysis: Analysis, text: GeneratedAnswer) -> Outcome:
     decision = analysis.adjudication
     outcome = Outcome(
         stance=decision.stance,
-        packet=_ids(analysis.packet.passages),
+        packet=_ids(analysis.packet),
         support=support_share(decision.support, decision.refute),
         sorted=tuple(
             Sorted(id=row.passage.id, relation=row.relation, reason=row.reason)

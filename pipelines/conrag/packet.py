@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
@@ -48,14 +47,6 @@ class PacketSettings(BaseModel, frozen=True, extra="forbid"):
     near_duplicate: float | None = Field(0.9, gt=0, le=1)
 
 
-@dataclass(frozen=True)
-class Packet:
-    """The passages chosen, in that order, and whether a conflict gave both sides budgets."""
-
-    passages: tuple[TaggedPassage, ...]
-    balanced: bool
-
-
 def side_budget(settings: PacketSettings) -> int:
     """B_sup = B_ref = floor((k' - B_irr) / 2), at least 1 so that each side is seen."""
     return max(1, (settings.size - settings.irrelevant) // 2)
@@ -73,7 +64,7 @@ def select(
     clusters: Sequence[Cluster],
     kappa: float,
     settings: PacketSettings,
-) -> Packet:
+) -> list[TaggedPassage]:
     """Choose the packet P' (ConRAG, section 2, conflict-aware re-ranking).
 
     Passages that are surely irrelevant are left out first, which the paper does not do.
@@ -126,4 +117,4 @@ def select(
     for most in (settings.per_cluster, settings.size):
         for passage in sorted(tagged, key=lambda each: (-each.relevance, each.id)):
             take(passage, most=most)
-    return Packet(tuple(chosen), balanced=kappa >= settings.tau)
+    return chosen

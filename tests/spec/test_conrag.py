@@ -28,7 +28,7 @@ from pipelines.conrag.evidence import (
     similarity_graph,
     word_cosine,
 )
-from pipelines.conrag.packet import Packet, PacketSettings, select, side_budget
+from pipelines.conrag.packet import PacketSettings, select, side_budget
 from pipelines.data.records import Document
 from pipelines.judge.judgement import RELATIONS, Relation
 from pipelines.text.words import content_words
@@ -75,7 +75,7 @@ def grouped(tagged: Sequence[TaggedPassage]) -> list[Cluster]:
 
 def packet_of(
     tagged: Sequence[TaggedPassage], settings: PacketSettings
-) -> tuple[Packet, list[Cluster]]:
+) -> tuple[list[TaggedPassage], list[Cluster]]:
     found = grouped(tagged)
     return select(tagged, found, conflict_score(tagged), settings), found
 
@@ -237,8 +237,7 @@ def test_clusters_are_a_partition_whatever_the_order(
 def test_without_conflict_the_most_relevant_are_taken() -> None:
     tagged = [passage(f"p{n:02}", S, 0.9, relevance=n / 20, text=f"word{n}") for n in range(20)]
     packet = select(tagged, apart(tagged), 0.0, PacketSettings())
-    assert not packet.balanced
-    assert [each.id for each in packet.passages] == [f"p{n}" for n in range(19, 11, -1)]
+    assert [each.id for each in packet] == [f"p{n}" for n in range(19, 11, -1)]
 
 
 def test_below_tau_a_side_is_shown_though_others_are_more_relevant_or_not_at_all() -> None:
@@ -247,8 +246,7 @@ def test_below_tau_a_side_is_shown_though_others_are_more_relevant_or_not_at_all
     for below, shown in (("sides", ["s", "i0", "i1"]), ("relevance", ["i0", "i1", "i2"])):
         settings = PacketSettings.model_validate({"size": 3, "below_tau": below})
         packet = select(tagged, apart(tagged), 0.49, settings)
-        assert [each.id for each in packet.passages] == shown
-        assert not packet.balanced
+        assert [each.id for each in packet] == shown
 
 
 def test_what_is_surely_irrelevant_is_no_evidence_unless_asked_for_as_in_the_paper() -> None:
@@ -258,7 +256,7 @@ def test_what_is_surely_irrelevant_is_no_evidence_unless_asked_for_as_in_the_pap
     ]
     for above, shown in ((0.8, ["at", "side"]), (1.0, ["at", "side", "surely"])):
         packet = select(tagged, apart(tagged), 0.0, PacketSettings(irrelevant_above=above))
-        assert sorted(passage.id for passage in packet.passages) == shown
+        assert sorted(passage.id for passage in packet) == shown
 
 
 def test_with_m_of_one_every_cluster_gives_one_passage_before_one_gives_two() -> None:
@@ -271,7 +269,7 @@ def test_with_m_of_one_every_cluster_gives_one_passage_before_one_gives_two() ->
     found = clusters(tagged, [frozenset("ab"), frozenset("c"), frozenset("d")])
     for size, shown in ((3, ["a", "c", "d"]), (4, ["a", "c", "d", "b"])):
         packet = select(tagged, found, 0.6, PacketSettings(per_cluster=1, size=size))
-        assert [each.id for each in packet.passages] == shown
+        assert [each.id for each in packet] == shown
 
 
 def test_with_conflict_both_sides_get_their_budget() -> None:
@@ -283,7 +281,7 @@ def test_with_conflict_both_sides_get_their_budget() -> None:
     ]
     packet = select(tagged, apart(tagged), 0.6, PacketSettings())
     assert side_budget(PacketSettings()) == 3
-    assert [each.id for each in packet.passages] == [
+    assert [each.id for each in packet] == [
         "s0", "r4", "s1", "r3", "s2", "r2", "s3", "s4",
     ]  # fmt: skip
 
@@ -295,7 +293,7 @@ def test_near_duplicates_of_one_side_are_one_and_of_both_sides_a_conflict() -> N
         for name, side, relevance in (("a", S, 0.9), ("b", S, 0.8), ("c", R, 0.7))
     ]
     packet = select(tagged, apart(tagged), 0.7, PacketSettings())
-    assert [each.id for each in packet.passages] == ["a", "c"]
+    assert [each.id for each in packet] == ["a", "c"]
 
 
 @given(TAGGED, st.integers(2, 10), st.integers(1, 4), st.integers(0, 3), SHARES, st.integers(0, 3))
@@ -306,7 +304,7 @@ def test_what_holds_of_every_packet(
         size=size, per_cluster=most, irrelevant=irrelevant, tau=tau, near_duplicate=1
     )
     packet, _ = packet_of(tagged, settings)
-    ids = [each.id for each in packet.passages]
+    ids = [each.id for each in packet]
     different = {
         (each.relation, frozenset(content_words(each.passage.text)))
         for each in tagged
@@ -315,7 +313,7 @@ def test_what_holds_of_every_packet(
     assert len(set(ids)) == len(ids) == min(size, len(different)), "the cap leaves no place empty"
     both = {S, R} <= {each.relation for each in tagged}
     if both and conflict_score(tagged) >= tau and most > 1:
-        assert {S, R} <= {each.relation for each in packet.passages}
+        assert {S, R} <= {each.relation for each in packet}
     shuffled = Random(seed).sample(tagged, len(tagged))
     assert packet_of(shuffled, settings)[0] == packet
 

@@ -16,7 +16,6 @@ from pipelines.conrag.answer import (
     unmarked,
 )
 from pipelines.conrag.evidence import Stance, TaggedPassage, adjudicate, clusters
-from pipelines.conrag.packet import Packet
 from pipelines.conrag.template import conflict_statement, write
 from pipelines.data.records import Document
 from pipelines.judge.judgement import RELATIONS, Relation
@@ -40,7 +39,7 @@ def tagged(
 
 def table_of(passages: Sequence[TaggedPassage]) -> tuple[Evidence, ...]:
     found = clusters(passages, [frozenset({each.id}) for each in passages])
-    return evidence_table(Packet(tuple(passages), balanced=False), found)
+    return evidence_table(passages, found)
 
 
 PASSAGES = (
