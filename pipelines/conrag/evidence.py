@@ -248,8 +248,7 @@ def word_cosine(texts: Sequence[str]) -> list[list[float]]:
 def similarity_graph(tagged: Sequence[TaggedPassage], weights: EdgeWeights) -> "nx.Graph":
     """The graph G = (V, E) over passages, sparsified to nearest neighbours by shared words.
 
-    The order of passages decides nothing. Nodes are passage ids in order; edges have a `weight`
-    and its parts.
+    The order of passages decides nothing. Nodes are passage ids in order; edges have a `weight`.
     """
     import networkx as nx
 
@@ -260,14 +259,11 @@ def similarity_graph(tagged: Sequence[TaggedPassage], weights: EdgeWeights) -> "
     graph = nx.Graph()
     graph.add_nodes_from(each.id for each in ordered)
     for i, j in _nearest(alike, weights.neighbours):
-        parts = {
-            "topical": float(alike[i][j]),
-            "entities": jaccard(phrases[i], phrases[j]),
-            "agreement": semantic_agreement(ordered[i], ordered[j]),
-        }
-        weight = edge_weight(**parts, weights=weights)
+        shared = jaccard(phrases[i], phrases[j])
+        agreement = semantic_agreement(ordered[i], ordered[j])
+        weight = edge_weight(alike[i][j], shared, agreement, weights)
         if weight >= weights.least:
-            graph.add_edge(ordered[i].id, ordered[j].id, weight=weight, **parts)
+            graph.add_edge(ordered[i].id, ordered[j].id, weight=weight)
     return graph
 
 
