@@ -179,15 +179,6 @@ def test_edges_go_to_nearest_neighbours_alone(tagged: list[TaggedPassage], neigh
     assert all(data["weight"] >= 0.1 for *_, data in graph.edges(data=True))
 
 
-def test_names_of_passages_decide_nothing() -> None:
-    def sizes(prefix: str) -> list[int]:
-        tagged = [passage(f"{prefix}{n}", S, 0.9, text=f"Aldham word{n}") for n in range(4)]
-        tagged += [passage(f"m{n}", R, 0.9, text=f"Aldham other{n}") for n in range(4)]
-        return sorted(len(each.members) for each in grouped(tagged))
-
-    assert sizes("a") == sizes("z")
-
-
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(-1, 1), st.floats(-1, 1))
 def test_agreement_raises_an_edge_and_never_makes_it_negative(
     topical: float, entities: float, one: float, other: float

@@ -7,7 +7,7 @@ import pytest
 from pipelines.conrag.answer import About, Outcome, Statement
 from pipelines.conrag.citations import RecordingJudge, answer_worth, supporting
 from pipelines.conrag.evidence import Stance
-from pipelines.conrag.query import GoldAnswer, ListWorth, hypotheses, items_of
+from pipelines.conrag.query import GoldAnswer, ListWorth, hypotheses
 from pipelines.conrag.result import AnswerWorth
 from pipelines.data.records import Document
 from pipelines.judge.judgement import Judgement, Judgements, Relation, Truncation
@@ -147,12 +147,6 @@ def test_gold_answers_in_statements() -> None:
 # Lists
 
 LIST = GoldAnswer((("u", "x"), ("b",), ("c",), ("d",)), listed=True)
-
-
-def test_items_are_parted_by_commas_and_a_conflict_is_none() -> None:
-    assert items_of(says("Alder Bridge, the Weir.")) == ["Alder Bridge", "the Weir"]
-    assert items_of(says("They differ.", about="conflict")) == []
-    assert items_of(says("No answer.", about="none")) == []
 
 
 def test_each_item_stands_behind_the_question_with_the_citations_of_its_sentence() -> None:

@@ -134,12 +134,6 @@ def test_without_a_side_nothing_is_claimed() -> None:
     assert conflict_statement(table) is None
 
 
-def test_a_side_without_a_quotable_sentence_is_not_quoted() -> None:
-    table = table_of([TaggedPassage(Document(id="a", text="Text."), 1, S, 0.9)])
-    sentences = write(Stance.NOT_ENOUGH_INFO, table)
-    assert [each.text for each in sentences] == ["A passage supports it."]
-
-
 @pytest.mark.parametrize(
     ("text", "plain"),
     [

@@ -88,20 +88,6 @@ def test_the_drawing_is_the_same_each_time_and_stays_in_its_frame(answer: Answer
     assert all(0 < x < WIDTH and 0 < y < HEIGHT for x, y in places.values())
 
 
-def test_points_have_the_numbers_of_the_evidence(answer: Answer) -> None:
-    graph = drawing(answer)
-    assert sorted(node.number for node in graph.nodes) == [0, 1, 2, 3], "cheese is no evidence"
-    by_number = {node.number: node for node in graph.nodes}
-    for row in answer.evidence:
-        assert by_number[row.number].said == f"{row.cluster}: {row.passage.title}"
-    ids = {0: "cheese"} | {row.number: row.passage.id for row in answer.evidence}
-    drawn = [
-        tuple(ids[graph.nodes[place].number] for place in (edge.one, edge.other))
-        for edge in graph.edges
-    ]
-    assert drawn == [(one, other) for one, other, _ in answer.edges]
-
-
 def test_a_disagreement_that_no_sentence_tells_is_told(answer: Answer) -> None:
     assert answer.conflict is not None
     assert answer.unsaid is None
