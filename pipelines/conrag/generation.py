@@ -404,9 +404,9 @@ async def _cite(
     if not written:
         return replace(nothing_found(question=first is not None), stance=stance, cut=cut)
 
-    def checked(written: SentenceReply) -> AnswerSentence:
-        cites = tuple(dict.fromkeys(written.cites))
-        sentence = AnswerSentence(text=unmarked(written.sent), cites=cites, about=written.about)
+    def checked(said: SentenceReply) -> AnswerSentence:
+        cites = tuple(dict.fromkeys(said.cites))
+        sentence = AnswerSentence(text=unmarked(said.sent), cites=cites, about=said.about)
         return sentence.model_copy(update={"problems": problems(sentence, table, policy)})
 
     conflict = unmarked(reply.value.conflict) or None
