@@ -121,7 +121,7 @@ def rendered(results: Results) -> str:
     return render("ConRAG", [viewed(results)], {})
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", autouse=True)  # made before a browser keeps the event loop
 def results(tmp_path_factory: pytest.TempPathFactory) -> list[ClaimResult]:
     return evaluated(tmp_path_factory.mktemp("run"), QUERIES)
 
