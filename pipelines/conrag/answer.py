@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, Field
 
-from pipelines.conrag.evidence import SIDES, Cluster, Stance
-from pipelines.conrag.packet import PANEL, Packet
+from pipelines.conrag.evidence import SIDES, Cluster, Stance, TaggedPassage
+from pipelines.conrag.packet import PANEL
 from pipelines.data.records import Document
 from pipelines.judge.judgement import RELATIONS, Relation, Truncation
 from pipelines.option import Option
@@ -38,7 +38,6 @@ class Evidence(BaseModel, frozen=True):
             the judge names none that the passage has.
         tag: The tag of a passage that a language model was to sort; None where none was.
         reason: Why it is sorted so, in the model's words; None where it did not sort it.
-        unsure: Whether its tag is nearly a tie.
     """
 
     number: int
@@ -50,7 +49,6 @@ class Evidence(BaseModel, frozen=True):
     rationale: str | None
     tag: Relation | None = None
     reason: str | None = None
-    unsure: bool = False
 
 
 class AnswerSentence(BaseModel, frozen=True):
@@ -60,14 +58,12 @@ class AnswerSentence(BaseModel, frozen=True):
         text: Without citation marks.
         cites: Numbers of the evidence it rests on.
         problems: What is wrong with its citations; a sentence with a problem is not cited.
-        repaired: Whether it was written anew because of a problem, and has none now.
     """
 
     text: str
     cites: tuple[int, ...] = ()
     about: About = "answer"
     problems: tuple[str, ...] = ()
-    repaired: bool = False
 
 
 class Answer(BaseModel, frozen=True):
@@ -87,7 +83,6 @@ class Answer(BaseModel, frozen=True):
         problem: Why there are no sentences, in one line.
         raw: The reply that could not be read.
         tags: Passage id -> its tag, of all that was retrieved, in that order.
-        unsure: How many of these tags are nearly ties.
         truncations: Passages of which the judge read a part.
     """
 
@@ -109,7 +104,6 @@ class Answer(BaseModel, frozen=True):
     problem: str | None = None
     raw: str | None = None
     tags: dict[str, Relation]
-    unsure: int = 0
     truncations: tuple[Truncation, ...] = ()
 
     @property
@@ -129,21 +123,22 @@ class Answer(BaseModel, frozen=True):
         return None if said else self.conflict
 
 
-def evidence_table(packet: Packet, clusters: Iterable[Cluster]) -> tuple[Evidence, ...]:
+def evidence_table(
+    packet: Iterable[TaggedPassage], clusters: Iterable[Cluster]
+) -> tuple[Evidence, ...]:
     """The packet as a table, by its tags."""
-    cluster_of = {name: each.name for each in clusters for name in each.members}
+    cluster_of = {name: cluster.name for cluster in clusters for name in cluster.members}
     return numbered(
         Evidence(
             number=0,
-            passage=each.passage,
-            relation=each.relation,
-            confidence=each.confidence,
-            relevance=each.relevance,
-            cluster=cluster_of[each.id],
-            rationale=each.rationale,
-            unsure=each.unsure,
+            passage=tagged.passage,
+            relation=tagged.relation,
+            confidence=tagged.confidence,
+            relevance=tagged.relevance,
+            cluster=cluster_of[tagged.id],
+            rationale=tagged.rationale,
         )
-        for each in packet.passages
+        for tagged in packet
     )
 
 
@@ -176,16 +171,12 @@ class CitationPolicy(BaseModel, frozen=True, extra="forbid"):
 
     The paper's protocol asks for no more than a citation; it names both rules as adaptations
     (ConRAG, section 2, citation binding). One source asks for no more than a citation.
+
+    Attributes:
+        numbers: Whether every number of a sentence must stand in a passage that it cites.
     """
 
-    numbers: Annotated[
-        Literal["cited", "free"],
-        Option(
-            "Whether every number of a sentence must stand in a passage that it cites (`cited`), "
-            "or need not (`free`).",
-            panel=PANEL,
-        ),
-    ] = "cited"
+    numbers: Literal["cited", "free"] = "cited"
     sources: Annotated[
         int,
         Field(ge=1),

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from pipelines.conrag.answer import About, Answer, AnswerSentence, Evidence, Outcome, Statement
+from pipelines.conrag.answer import About, Answer, AnswerSentence, Evidence, Statement
 from pipelines.conrag.evidence import Cluster, Stance
 from pipelines.conrag.methods import ABLATIONS
+from pipelines.conrag.metrics import shown_methods
 from pipelines.conrag.result import ClaimResult, Passage
-from pipelines.conrag.tables import figures
 from pipelines.judge.judgement import Relation, Truncation
 from pipelines.report.blocks import (
     Card,
@@ -45,12 +45,13 @@ from pipelines.text.words import locate
 WIDTH, HEIGHT, MARGIN = 520, 340, 26
 """Of the drawing, in its own units."""
 
-TONES: Final[Mapping[Relation, Tone]] = {
-    Relation.SUPPORTS: "support",
-    Relation.CONTRADICTS: "contradict",
-    Relation.IRRELEVANT: "irrelevant",
-    Relation.INVALID: "invalid",
+SAYS: Final[Mapping[Relation, Chip]] = {
+    Relation.SUPPORTS: Chip("supports", "support", "✓"),
+    Relation.CONTRADICTS: Chip("contradicts", "contradict", "✗"),
+    Relation.IRRELEVANT: Chip("irrelevant", "irrelevant", "○"),
+    Relation.INVALID: Chip("unreadable", "invalid", "?"),
 }
+"""What a passage says of the query."""
 
 
 def drawing(answer: Answer) -> Graph:
@@ -72,7 +73,7 @@ def drawing(answer: Answer) -> Graph:
             Node(
                 f"{cluster}: {title.get(name, name)}",
                 *places[name],
-                TONES[relations[name]],
+                SAYS[relations[name]].tone,
                 number.get(name, 0),
             )
             for name, cluster in clusters.items()
@@ -87,17 +88,16 @@ def drawing(answer: Answer) -> Graph:
 def layout(answer: Answer) -> Mapping[str, tuple[float, float]]:
     """Where each passage lies in the drawing."""
     import networkx as nx
-    import numpy as np
 
     drawn = nx.Graph()
     drawn.add_nodes_from(sorted(name for each in answer.clusters for name in each.members))
     drawn.add_weighted_edges_from(answer.edges)
-    places = nx.spring_layout(drawn, seed=0, k=1.6 / len(drawn) ** 0.5)
-    points = np.array(list(places.values()))
-    low, width = points.min(axis=0), np.ptp(points, axis=0)
-    shares = np.where(width > 0, (points - low) / np.where(width > 0, width, 1), 0.5)
-    scaled = MARGIN + shares * (np.array([WIDTH, HEIGHT]) - 2 * MARGIN)
-    return {name: (x, y) for name, (x, y) in zip(places, scaled.tolist(), strict=True)}
+    places = nx.spring_layout(drawn, seed=0, k=1.6 / len(drawn) ** 0.5, scale=1)
+    across, down = WIDTH / 2 - MARGIN, HEIGHT / 2 - MARGIN
+    return {
+        name: (WIDTH / 2 + float(x) * across, HEIGHT / 2 + float(y) * down)
+        for name, (x, y) in places.items()
+    }
 
 
 CUT: Final = "A reply of the model broke off: its whole sentences are here, and no more."
@@ -110,12 +110,6 @@ STANCES: Final[Mapping[Stance, Chip]] = {
     Stance.REFUTE: Chip("refuted", "contradict", "✗"),
     Stance.NOT_ENOUGH_INFO: Chip("not enough information", "plain", "○"),
 }
-_SIGNS: Final = {
-    Relation.SUPPORTS: ("✓", "supports"),
-    Relation.CONTRADICTS: ("✗", "contradicts"),
-    Relation.IRRELEVANT: ("○", "irrelevant"),
-    Relation.INVALID: ("?", "unreadable"),
-}
 _ABOUT: Final[Mapping[About, Tone]] = {"support": "support", "refute": "contradict"}
 
 
@@ -124,9 +118,11 @@ def answer_blocks(answer: Answer) -> list[Block]:
     made: list[Block] = [line(*_status(answer))]
     if answer.first_answer:
         made.append(Note(" ".join(answer.first_answer), "For and against"))
-    kappa = (f"{answer.kappa:.2f}", *unsure_tags(answer.unsure, len(answer.tags)))
-    support, against = f"{answer.support:.2f}", f"{answer.refute:.2f}"
-    facts = (fact("Conflict score κ", *kappa), fact("For it", support), fact("Against it", against))
+    facts = (
+        fact("Conflict score κ", f"{answer.kappa:.2f}"),
+        fact("For it", f"{answer.support:.2f}"),
+        fact("Against it", f"{answer.refute:.2f}"),
+    )
     made.append(Facts(facts))
     if answer.sentences:
         made.append(Sentences(tuple(map(_sentence, answer.sentences))))
@@ -160,11 +156,6 @@ def answer_blocks(answer: Answer) -> list[Block]:
     return made + _truncations(answer.truncations)
 
 
-def unsure_tags(unsure: int, every: int) -> tuple[str, ...]:
-    """The note beside kappa, which counts unsure tags like others; empty without any."""
-    return (f"{unsure} of {every} tags unsure",) if unsure else ()
-
-
 def members(answer: Answer, relation: Relation) -> list[tuple[Cluster, list[str]]]:
     """Clusters with passages on one side, and these passages' ids; clusters of that side first."""
     relations = answer.relations
@@ -175,12 +166,8 @@ def members(answer: Answer, relation: Relation) -> list[tuple[Cluster, list[str]
     return [(cluster, names) for cluster, names in found if names]
 
 
-def decided(row: Evidence) -> tuple[Span, ...]:
+def decided(text: str, rationale: str | None) -> tuple[Span, ...]:
     """Where the sentence that decided stands in its passage, if that has others, too."""
-    return _marked(row.passage.text, row.rationale)
-
-
-def _marked(text: str, rationale: str | None) -> tuple[Span, ...]:
     span = locate(rationale or "", text)
     return (Span(*span, "decided"),) if span and span != (0, len(text)) else ()
 
@@ -205,7 +192,7 @@ def claim_blocks(result: ClaimResult) -> list[Block]:
     made.append(_known(result))
     if result.question and result.question.problem:
         made += [line(Aside("No first answer")), *unread(result.question.problem, None)]
-    methods = (_card(result, name) for name in figures.shown_methods([result]))
+    methods = (_card(result, name) for name in shown_methods([result]))
     ablations = (_card(result, name) for name in ABLATIONS if name in result.outcomes)
     made += [
         Heading("Answers"),
@@ -230,8 +217,6 @@ def _status(answer: Answer) -> tuple[Inline, ...]:
 
 def _sentence(sentence: AnswerSentence) -> Sentence:
     after: list[Inline] = [Cite(number) for number in sentence.cites]
-    if sentence.repaired:
-        after.append(Chip("written anew", "outline"))
     after += [Chip(problem, "invalid", "!") for problem in sentence.problems]
     tone = "invalid" if sentence.problems else _ABOUT.get(sentence.about, "plain")
     return Sentence(sentence.text, tuple(after), tone)
@@ -243,7 +228,7 @@ def _side(answer: Answer, relation: Relation) -> tuple[Block, ...]:
     evidence = {row.passage.id: row for row in answer.evidence}
     for cluster, names in members(answer, relation):
         size = len(cluster.members)
-        chip: Inline = Chip(cluster.name, TONES[relation], _SIGNS[relation][0])
+        chip: Inline = replace(SAYS[relation], text=cluster.name)
         mixed = f"{len(names)} of " if len(names) < size else ""
         sure = f", confidence {cluster.confidence:.2f}" if cluster.tag is relation else ""
         made.append(line(chip, Aside(f"{mixed}{count(size, 'passage')}{sure}")))
@@ -262,9 +247,8 @@ def _quoted(row: Evidence) -> Sentence:
     return Sentence(row.rationale, (Cite(row.number), Aside(title)))
 
 
-def _tag(relation: Relation, confidence: float, *, unsure: bool) -> Chip:
-    sign, word = _SIGNS[relation]
-    return Chip(f"{word} {confidence:.2f}{', unsure' if unsure else ''}", TONES[relation], sign)
+def _tag(relation: Relation, confidence: float) -> Chip:
+    return replace(SAYS[relation], text=f"{SAYS[relation].text} {confidence:.2f}")
 
 
 def _reason(row: Evidence) -> tuple[Inline, ...]:
@@ -275,11 +259,10 @@ def _reason(row: Evidence) -> tuple[Inline, ...]:
 def _sorted(row: Evidence) -> tuple[Inline, ...]:
     """What a passage says of the query, and by whom."""
     if row.tag is None:
-        return (_tag(row.relation, row.confidence, unsure=row.unsure),)
-    sign, word = _SIGNS[row.relation]
+        return (_tag(row.relation, row.confidence),)
     by = "the tag; the model did not sort it" if row.reason is None else "the model"
-    tagged = f"tagged {_SIGNS[row.tag][1]} {row.confidence:.2f}"
-    return (Chip(word, TONES[row.relation], sign), Aside(f"by {by}; {tagged}"), *_reason(row))
+    tagged = f"tagged {SAYS[row.tag].text} {row.confidence:.2f}"
+    return (SAYS[row.relation], Aside(f"by {by}; {tagged}"), *_reason(row))
 
 
 def _row(row: Evidence) -> Source:
@@ -288,27 +271,21 @@ def _row(row: Evidence) -> Source:
         row.passage.title or row.passage.id,
         row.passage.text,
         (*_sorted(row), Aside(row.cluster)),
-        spans=decided(row),
-        tone=TONES[row.relation],
+        spans=decided(row.passage.text, row.rationale),
+        tone=SAYS[row.relation].tone,
     )
 
 
 def _truncations(truncations: Sequence[Truncation]) -> list[Block]:
     return [
-        Note(f"Of {each.text}, {each.kept:,} of {each.tokens:,} tokens were read.")
-        for each in truncations
+        Note(f"Of {cut.text}, {cut.kept:,} of {cut.tokens:,} tokens were read.")
+        for cut in truncations
     ]
 
 
 def _known(result: ClaimResult) -> Facts:
     facts = [fact("Gold stance", STANCES[result.stance])] if result.stance is not None else []
-    facts.append(
-        fact(
-            "Conflict score κ",
-            f"{result.kappa:.2f}",
-            *unsure_tags(sum(p.unsure for p in result.passages), len(result.passages)),
-        )
-    )
+    facts.append(fact("Conflict score κ", f"{result.kappa:.2f}"))
     if result.disputed is not None:
         said = "it disagrees" if result.disputed else "it does not disagree"
         facts.append(fact("Evidence, by the data", said))
@@ -348,22 +325,10 @@ def _card(result: ClaimResult, method: str) -> Card:
         made.append(Sentences(tuple(said_so)))
     if outcome.cut:
         made.append(line(Aside(CUT)))
-    if turned := _turned(outcome, result):
-        made.append(line(Aside(f"sorted by the model otherwise than tagged: {turned}")))
     if outcome.unbound:
         said = f"{count(outcome.unbound, 'sentence')} with wrong citations"
         made.append(line(Aside(said)))
     return Card(method, (*made, *unread(outcome.problem, outcome.raw)))
-
-
-def _turned(outcome: Outcome, result: ClaimResult) -> str:
-    """Passages that a language model sorted otherwise than they were tagged: "[2] supports"."""
-    numbers = {each.id: number for number, each in enumerate(result.passages, 1)}
-    return ", ".join(
-        f"[{numbers[each.id]}] {_SIGNS[each.relation][1]}"
-        for each in outcome.sorted
-        if each.id in numbers and each.relation is not result.tags[each.id]
-    )
 
 
 def _cited(statement: Statement, numbers: Mapping[str, int]) -> tuple[Inline, ...]:
@@ -374,13 +339,18 @@ def _cited(statement: Statement, numbers: Mapping[str, int]) -> tuple[Inline, ..
 
 
 def _passage(number: int, passage: Passage, gold: frozenset[str]) -> Source:
-    about: list[Inline] = [_tag(passage.tag, passage.confidence, unsure=passage.unsure)]
+    about: list[Inline] = [_tag(passage.tag, passage.confidence)]
     if passage.truth is not None:
-        sign, word = _SIGNS[passage.truth]
-        about.append(Chip(f"really {word}", "outline", sign))
+        really = SAYS[passage.truth]
+        about.append(Chip(f"really {really.text}", "outline", really.sign))
     if passage.id in gold:
         about.append(Aside("gold evidence"))
     about.append(Aside(f"relevance {passage.relevance:.2f}"))
-    title = passage.title or passage.id
-    marked = _marked(passage.text, passage.rationale)
-    return Source(number, title, passage.text, tuple(about), spans=marked, tone=TONES[passage.tag])
+    return Source(
+        number,
+        passage.title or passage.id,
+        passage.text,
+        tuple(about),
+        spans=decided(passage.text, passage.rationale),
+        tone=SAYS[passage.tag].tone,
+    )

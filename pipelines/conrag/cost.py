@@ -6,7 +6,6 @@ from pipelines.conrag.citations import CitationJudgeSettings
 from pipelines.conrag.generation import ANSWER_TOKENS as FIRST_TOKENS
 from pipelines.conrag.generation import (
     MOST,
-    REPAIR_TOKENS,
     REPLY_TOKENS,
     SENTENCES,
     TOKENS_OF_A_PASSAGE,
@@ -20,9 +19,6 @@ from pipelines.metrics.alce import AT_MOST
 
 PACKETS, TABLES = 2, 3
 """Packets of passages and evidence tables that are written from; CiteRAG has the first's again."""
-
-PROBLEM = 32
-"""Most tokens of what is said to be wrong with a sentence."""
 
 
 def cost(
@@ -38,13 +34,14 @@ def cost(
     """Tags of k passages, and texts from packets of at most k'.
 
     The template has two packets tagged as one text each. A language model writes each text in one
-    call, has up to eight sentences of the three from evidence tables repaired in one each, and may
-    sort two of the tables in one each; all read claim and packet. A question is first answered, in
-    up to five claims. Where answers are judged (`citing`), a judge is asked of each sentence about
-    each passage of its packet and groups of those that it cites, of gold claims about the passages
-    and the answers. Passages are the longest of those that may be found.
+    call, and may sort two of the tables in one each; all read claim and packet. A question is first
+    answered, in up to five claims. Where answers are judged (`citing`), a judge is asked of each
+    sentence about each passage of its packet and groups of those that it cites, of gold claims
+    about the passages and the answers. Passages are the longest of those that may be found.
     """
-    sizes = sorted((tokens(each.as_read()) for each in passages), reverse=True)[: settings.depth]
+    sizes = sorted((tokens(passage.as_read()) for passage in passages), reverse=True)[
+        : settings.depth
+    ]
     packet = sizes[: settings.packet.size]
     shown, claim = sum(packet), tokens(query.claim)
     claims, claim_tokens = 1, claim
@@ -67,33 +64,31 @@ def _written(
     query: Query, tokens: Tokens, packet: Sequence[int], first: int, settings: ConragSettings
 ) -> Cost:
     """The six texts by a language model; `first` are tokens of a question's first answer."""
-    count, read = len(packet), sum(packet) + tokens(query.claim)
+    read = sum(packet) + tokens(query.claim)
     question = query.gold_answer is not None
     listed = query.gold_answer is not None and query.gold_answer.listed
+    known = {"claims": ["?"] if question else []}
 
     def asked(prompt: str, reply: int, **more: object) -> Cost:
         name = IN_LISTS.get(prompt, prompt) if listed else prompt
-        own = max(
-            tokens.prompt(
-                f"conrag/{name}", query="", evidence=[row | {"relation": each}] * count, **more
-            )
-            for each in ("CONTRADICTS", "IRRELEVANT")
+        row = {"number": 10, "cluster": "S10", "text": ""}
+        tables = (
+            [row | {"relation": said}] * len(packet) for said in ("CONTRADICTS", "IRRELEVANT")
         )
-        return call(own + read + (first if "claims" in more else 0), reply)
+        filled = [tokens.prompt(f"conrag/{name}", query="", evidence=e, **more) for e in tables]
+        return call(max(filled) + read + (first if "claims" in more else 0), reply)
 
-    row = {"number": 10, "cluster": "S10", "text": ""}
-    known: dict[str, object] = {"claims": ["?"] if question else []}
-    plainly = asked("plain_question" if question else "plain", REPLY_TOKENS)
-    claims = known if question else {}
+    end = "_question" if question else ""
     numbers = settings.policy.numbers == "cited"
-    cited = asked("question" if question else "answer", REPLY_TOKENS, **claims, numbers=numbers)
-    repaired = asked("repair", REPAIR_TOKENS, **known, sentence="", problem="")
-    repaired += Cost(prompt_tokens=PROBLEM)
-    dense = asked("cite_question" if question else "cite", REPLY_TOKENS)
-    total = plainly.times(PACKETS, 0) + dense.times(1, 0) + cited.times(TABLES, 0)
-    total += repaired.times(TABLES * SENTENCES, 0) + Cost(prompt_tokens=TABLES * REPLY_TOKENS)
+    bound = known if question else {}
+    total = (
+        asked(f"plain{end}", REPLY_TOKENS).times(PACKETS, 0)
+        + asked(f"cite{end}", REPLY_TOKENS).times(1, 0)
+        + asked(end[1:] or "answer", REPLY_TOKENS, **bound, numbers=numbers).times(TABLES, 0)
+    )
     if settings.sort == "model":
-        total += asked("sort", TOKENS_OF_A_PASSAGE * (count + 1), **known).times(TABLES - 1, 0)
+        sort = asked("sort", TOKENS_OF_A_PASSAGE * (len(packet) + 1), **known)
+        total += sort.times(TABLES - 1, 0)
     return total
 
 

@@ -20,7 +20,6 @@ from pipelines.data import (
     fool_me_twice,
     ragtruth,
     scifact,
-    wice,
 )
 from pipelines.data.alce import Question
 from pipelines.data.climate_fever import ClimateClaim
@@ -30,7 +29,6 @@ from pipelines.data.ragtruth import CONFLICTS, Response, Source
 from pipelines.data.records import Document
 from pipelines.data.released import Part, half
 from pipelines.data.scifact import Abstract, ScientificClaim
-from pipelines.data.wice import CitedClaim
 from pipelines.errors import InputError
 from pipelines.files import read_bytes
 from pipelines.judge import examples
@@ -143,33 +141,6 @@ def from_averitec(claims: Sequence[averitec.CheckedClaim]) -> Iterator[Query]:
             ),
             stance=stances.get(claim.label, Stance.NOT_ENOUGH_INFO),
             disputed=claim.label == averitec.CONFLICTING,
-        )
-
-
-def from_wice(claims: Sequence[CitedClaim]) -> Iterator[Query]:
-    """The sentences of the page that a claim cites; the first, its title, is the others' title.
-
-    Supporting sentences are known, a stance is not: what a page does not support may be true.
-    """
-    for claim in claims:
-        title, *_ = claim.evidence
-        names = [f"{claim.meta.id}:{number}" for number in range(len(claim.evidence))]
-        sets = {
-            frozenset(names[index] for index in indices)
-            for indices in claim.supporting_sentences
-            if indices
-        }
-        yield Query(
-            id=claim.meta.id,
-            source="wice",
-            claim=claim.claim,
-            passages=tuple(
-                Document(id=name, text=text, title=title.strip() or None if number else None)
-                for number, (name, text) in enumerate(zip(names, claim.evidence, strict=True))
-                if text.strip()
-            ),
-            evidence=tuple(sorted(sets, key=sorted)),
-            relations={name: Relation.SUPPORTS for names in sets for name in names},
         )
 
 
@@ -370,7 +341,6 @@ DatasetName = Literal[
     "fool-me-twice",
     "climate-fever",
     "averitec",
-    "wice",
     "scifact",
     "fever",
     "ragtruth",
@@ -435,7 +405,6 @@ ALONE: Mapping[DatasetName, Callable[[Path], Iterable[Query]]] = {
     "fool-me-twice": lambda path: from_fool_me_twice(fool_me_twice.read(path)),
     "climate-fever": lambda path: from_climate_fever(climate_fever.read(path)),
     "averitec": lambda path: from_averitec(averitec.read(path)),
-    "wice": lambda path: from_wice(wice.read(path)),
     ALCE: lambda path: from_alce(alce.read(path)),
 }
 """Data sets whose claims bring their passages."""
@@ -447,7 +416,7 @@ WITH_CORPUS: Mapping[DatasetName, tuple[str, Callable[[Path, Path], Read]]] = {
 }
 """Data sets whose passages lie in files of their own, and what those are called."""
 
-HALVED = ("fool-me-twice", "climate-fever", "wice")
+HALVED = ("fool-me-twice", "climate-fever")
 """Data sets of which one half trains the tagger that comes with the program."""
 
 

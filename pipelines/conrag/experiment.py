@@ -1,9 +1,9 @@
 """ConRAG, its baselines and its ablations over a data set of claims or questions."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Final
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -20,20 +20,17 @@ from pipelines.conrag.data import (
     read,
 )
 from pipelines.conrag.generation import generator
-from pipelines.conrag.methods import METHODS
+from pipelines.conrag.metrics import METRICS, OURS
 from pipelines.conrag.pipeline import evaluate
 from pipelines.conrag.query import Query
 from pipelines.conrag.result import ClaimResult
 from pipelines.conrag.search import AS_GIVEN, Scope, Search, WikipediaSearch, as_given
-from pipelines.conrag.settings import AS_IN_PAPER, SEARCH_PANEL, AnswerOptions, WriterName
-from pipelines.conrag.tables import figures
-from pipelines.conrag.tables.answers import Figure
+from pipelines.conrag.settings import AS_IN_PAPER, SEARCH_PANEL, AnswerOptions
 from pipelines.data.fever import wiki_files
 from pipelines.data.released import Part
 from pipelines.errors import InputError
 from pipelines.experiment.cost import Cost, Tokens
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
-from pipelines.experiment.metric import Metric, Values, of_each
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import RunOptions, device_of, judging, source_of
 from pipelines.experiment.publish import Publication, Runs
@@ -43,51 +40,9 @@ from pipelines.option import Only, Option, refuse_given
 from pipelines.retrieval.dense import Embedder
 
 
-def _answered(
-    values: Callable[[Sequence[ClaimResult], str], Values],
-) -> Callable[[Sequence[ClaimResult], str], Values]:
-    """Values of a method, over the claims that were answered."""
-    return lambda results, method: values(
-        [result for result in results if result.status == "answered"], method
-    )
-
-
-def _alone(figure: Figure) -> Callable[[Sequence[ClaimResult], str], Values]:
-    """A figure that is a mean over claims, of each claim alone."""
-
-    def value(result: ClaimResult, method: str) -> float | None:
-        estimate = figure([result], method) if result.status == "answered" else None
-        return None if estimate is None else estimate.value
-
-    return of_each(value)
-
-
-COMPARED: Final = {method: method for method in METHODS}
-
-METRICS: Final = (
-    Metric("stance", "Stance right", _answered(figures.right_stances), COMPARED, test="McNemar"),
-    Metric(
-        "contradictions",
-        "Contradictions per claim",
-        _answered(figures.contradictions_per_claim),
-        COMPARED,
-        better="lower",
-    ),
-    Metric(
-        "undisclosed",
-        "Undisclosed per claim",
-        _answered(partial(figures.contradictions_per_claim, undisclosed=True)),
-        COMPARED,
-        better="lower",
-    ),
-    Metric("evidence_f1", "Evidence F1", _alone(figures.mean_evidence_f1), COMPARED),
-    Metric("recall", "Gold answers said", _alone(figures.answer_recall), COMPARED),
-)
-
-
 def verdict(result: ClaimResult) -> str:
     """The stance that ConRAG takes."""
-    outcome = result.outcomes[figures.OURS]
+    outcome = result.outcomes[OURS]
     return "unreadable" if outcome.undecided else outcome.stance.replace("_", " ").lower()
 
 
@@ -122,7 +77,7 @@ class ConragOptions(RunOptions, AnswerOptions):
         DatasetName,
         Option(
             "What the file is: a released data set, or `claims` in the format of "
-            "docs/conflict-detection.md. Those of `alce` are questions, the others claims."
+            "docs/conflict-detection.md. Those of `alce` are questions, for a language model."
         ),
     ] = "claims"
     data: Annotated[
@@ -139,7 +94,7 @@ class ConragOptions(RunOptions, AnswerOptions):
         Part | None,
         Option(
             "Which half of the claims. The tagger is trained on the other half of some sets.",
-            shown="test of fool-me-twice, climate-fever and wice, else all",
+            shown="test of fool-me-twice and climate-fever, else all",
         ),
     ] = None
     among: Annotated[
@@ -166,14 +121,6 @@ class ConragOptions(RunOptions, AnswerOptions):
             only=Only(lambda own: own.temperature > 0, "--temperature 0"),
         ),
     ] = SEED
-    generator: Annotated[
-        WriterName | None,
-        Option(
-            "Who writes every method's answers: a template that quotes, or a language model.",
-            shown="template; model of alce",
-        ),
-    ] = None
-
     citing: CitationJudgeSettings = CitationJudgeSettings()
 
     def needs(self) -> Needs:
@@ -190,11 +137,6 @@ class ConragOptions(RunOptions, AnswerOptions):
     def writes(self) -> bool:
         """Whether a language model writes; only one can answer questions."""
         return self.generator == "model" or self.questions
-
-    @property
-    def model_judges(self) -> bool:
-        """Whether a language model is shown texts to judge, which may be too long for it."""
-        return super().model_judges or (self.judged and self.citing.judged_by == "model")
 
     @property
     def judged(self) -> bool:
@@ -219,17 +161,7 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
         InputError: A file or an option cannot be used.
         ServingError: There is no such model.
     """
-    if options.questions:
-        _refuse_of_questions(options)
-    if not options.judged:
-        named = f"--dataset {options.dataset}, which says itself what passages bear out"
-        if options.dataset == RAGTRUTH:
-            named = "--generator template, which writes nothing of its own"
-        refuse_given(options.citing, tuple(CitationJudgeSettings.model_fields), named)
-    if options.encyclopedia:
-        _refuse_of_wikipedia(options)
-    if options.data is None and options.dataset != "claims":
-        raise InputError(f"--dataset {options.dataset} needs its file; name it with --data")
+    _refuse_idle(options)
     claims = read(
         options.dataset, options.data or SAMPLES, corpus=options.corpus, part=options.part
     )
@@ -291,7 +223,6 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
 
     bad = claims.skipped
     remarks = [f"rows skipped: {len(bad):,}; the first: {bad[0]}"] if bad else []
-    summary = _summary(claims, queries, options)
     bounds = partial(
         cost,
         settings=settings,
@@ -312,29 +243,34 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
         queries,
         options.needs(),
         work,
-        summary,
+        _summary(claims, len(queries), options),
         remarks=remarks,
         cost=None if options.encyclopedia else cost_of,
         entries=lambda _: [entry],
     )
 
 
-def _refuse_of_questions(options: ConragOptions) -> None:
+def _refuse_idle(options: ConragOptions) -> None:
+    """Refuse options that do not go with the data set, with an InputError."""
     named = f"--dataset {options.dataset}"
-    if options.generator == "template":
+    if options.questions and options.generator == "template":
         raise InputError(
             f"{named} has questions, which a language model answers; leave --generator template out"
         )
-    refuse_given(options, ("method", "embedder", "among"), f"{named}, whose passages come ranked")
-
-
-def _refuse_of_wikipedia(options: ConragOptions) -> None:
-    if options.dataset != FEVER:
-        raise InputError(
-            f"--among wiki searches the pages of fever, and --dataset is {options.dataset}; leave "
-            "it out"
-        )
-    refuse_given(options, ("method", "embedder"), "--among wiki, which is searched by words")
+    if options.questions:
+        ranked = f"{named}, whose passages come ranked"
+        refuse_given(options, ("method", "embedder", "among"), ranked)
+    if not options.judged:
+        says = f"{named}, which says itself what passages bear out"
+        if options.dataset == RAGTRUTH:
+            says = "--generator template, which writes nothing of its own"
+        refuse_given(options.citing, tuple(CitationJudgeSettings.model_fields), says)
+    if options.encyclopedia and options.dataset != FEVER:
+        raise InputError(f"--among wiki searches the pages of fever, and not with {named}")
+    if options.encyclopedia:
+        refuse_given(options, ("method", "embedder"), "--among wiki, which is searched by words")
+    if options.data is None and options.dataset != "claims":
+        raise InputError(f"{named} needs its file; name it with --data")
 
 
 def _search(
@@ -356,14 +292,13 @@ def _search(
         )
 
 
-def _summary(claims: Dataset, queries: Sequence[Query], options: ConragOptions) -> str:
-    passages = (
-        "all pages of Wikipedia" if options.encyclopedia else f"{len(claims.corpus):,} passages"
-    )
+def _summary(claims: Dataset, count: int, options: ConragOptions) -> str:
+    passages = f"{len(claims.corpus):,} passages"
+    half = "" if claims.part == "all" else f", {claims.part} half"
     told = (
-        f"{len(queries):,} {'questions' if options.questions else 'claims'} from {claims.file}"
-        f"{'' if claims.part == 'all' else f', {claims.part} half'}, "
-        f"{passages}, tagged by {options.judging.judge}"
+        f"{count:,} {'questions' if options.questions else 'claims'} from {claims.file}{half}, "
+        f"{'all pages of Wikipedia' if options.encyclopedia else passages}, "
+        f"tagged by {options.judging.judge}"
     )
     if options.writes:
         told += "\n6 answers each, written by a language model"
@@ -383,16 +318,16 @@ def _failed(query: Query, reason: str) -> ClaimResult:
 
 
 def _publication(runs: Runs[ClaimResult]) -> Publication:
-    from pipelines.conrag.tables.all import all_tables
-    from pipelines.conrag.tables.answers import with_judges
+    from pipelines.conrag.tables import all_tables
     from pipelines.conrag.view import view
 
-    results, configs = runs.results, runs.configs
-    halves = {name: config["half"] for name, config in configs.items()}
     bad = runs.noted("skipped", list)
-    skipped = {name: len(bad.get(config["data"]["name"], ())) for name, config in configs.items()}
-    made = with_judges(all_tables(results, halves, skipped), results, configs)
-    return Publication(view(results, made, configs), made)
+    configs = {
+        name: config | {"skipped": len(bad.get(config["data"]["name"], ()))}
+        for name, config in runs.configs.items()
+    }
+    made = all_tables(runs.results, configs)
+    return Publication(view(runs.results, made, configs), made)
 
 
 EXPERIMENT = Experiment(

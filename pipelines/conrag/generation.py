@@ -1,6 +1,5 @@
 """Answers by a language model: what it is asked, first answers, sorting."""
 
-import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,7 +20,7 @@ from pipelines.conrag.answer import (
     unmarked,
 )
 from pipelines.conrag.evidence import Stance, TaggedPassage
-from pipelines.judge.judgement import Relation
+from pipelines.judge.judgement import RELATIONS, Relation
 from pipelines.prompts import Prompt
 from pipelines.retrieval.index import Retrieved
 from pipelines.text.declarative import as_claim
@@ -36,7 +35,6 @@ PROMPTS = {
     "answer": {"query", "evidence", "numbers"},
     "question": {"query", "evidence", "claims", "numbers"},
     "first_answer": {"query", "evidence"},
-    "repair": {"query", "evidence", "claims", "sentence", "problem"},
     "plain": {"query", "evidence"},
     "plain_question": {"query", "evidence"},
     "cite": {"query", "evidence"},
@@ -44,7 +42,6 @@ PROMPTS = {
     "cite_list": {"query", "evidence"},
     "list": {"query", "evidence", "claims", "numbers"},
     "plain_list": {"query", "evidence"},
-    "list_repair": {"query", "evidence", "claims", "sentence", "problem"},
 }
 """What each prompt is given; `numbers` says whether a cited passage must have a number."""
 
@@ -173,47 +170,6 @@ class SortReply(BaseModel):
     irrelevant: list[SortedPassage]
 
 
-@dataclass(frozen=True)
-class Sorting:
-    """The evidence as it was sorted.
-
-    Attributes:
-        table: Numbered anew; as it was where the reply could not be read.
-        cut: Whether the reply breaks off, or a reason is as long as a server lets it be.
-        problem: Why it could not be read, in one line; `raw` is the reply.
-    """
-
-    table: tuple[Evidence, ...]
-    cut: bool = False
-    problem: str | None = None
-    raw: str | None = None
-
-
-async def sort_evidence(
-    query: str, table: Sequence[Evidence], claims: Sequence[str], generator: Generator
-) -> Sorting:
-    """Have the model put every passage of a packet into one of the three lists, and say why.
-
-    It is told the tags and clusters, as in the paper. The claims are those of a question's first
-    answer; a claim has none. Errors are those of `Generator.ask`.
-    """
-    reply = await generator.ask(
-        "sort",
-        SortReply,
-        TOKENS_OF_A_PASSAGE * (len(table) + 1),
-        query=query,
-        claims=list(claims),
-        evidence=shown(table),
-    )
-    if reply.value is None:
-        return Sorting(tuple(table), problem=f"sort: {reply.problem}", raw=reply.raw)
-    made = sorted_table(table, reply.value)
-    if all(each.reason is None for each in made):
-        return Sorting(tuple(table), problem="sort: the reply sorts no passage", raw=reply.raw)
-    ended = any(len(each.reason) == REASON_CHARACTERS for _, each in _placed(reply.value))
-    return Sorting(made, reply.cut or ended)
-
-
 def sorted_table(table: Sequence[Evidence], reply: SortReply) -> tuple[Evidence, ...]:
     """The table by the lists of a reply, numbered anew.
 
@@ -221,14 +177,14 @@ def sorted_table(table: Sequence[Evidence], reply: SortReply) -> tuple[Evidence,
     reason. The sentence that decided a tag is left out where the model has another relation.
     """
     places: dict[int, list[tuple[Relation, str]]] = {}
-    for relation, each in _placed(reply):
-        places.setdefault(each.number, []).append((relation, unmarked(each.reason)))
+    for relation, passage in _placed(reply):
+        places.setdefault(passage.number, []).append((relation, unmarked(passage.reason)))
 
     def placed(row: Evidence) -> Evidence:
-        found = places.get(row.number, [])
-        if len({relation for relation, _ in found}) != 1:
+        lists = places.get(row.number, [])
+        if len({relation for relation, _ in lists}) != 1:
             return row.model_copy(update={"tag": row.relation})
-        relation, reason = found[0]
+        relation, reason = lists[0]
         kept = row.rationale if relation is row.relation else None
         return row.model_copy(
             update={"tag": row.relation, "relation": relation, "rationale": kept, "reason": reason}
@@ -238,9 +194,9 @@ def sorted_table(table: Sequence[Evidence], reply: SortReply) -> tuple[Evidence,
 
 
 def _placed(reply: SortReply) -> Iterator[tuple[Relation, SortedPassage]]:
-    yield from ((Relation.SUPPORTS, each) for each in reply.support)
-    yield from ((Relation.CONTRADICTS, each) for each in reply.refute)
-    yield from ((Relation.IRRELEVANT, each) for each in reply.irrelevant)
+    lists = (reply.support, reply.refute, reply.irrelevant)
+    for relation, passages in zip(RELATIONS, lists, strict=True):
+        yield from ((relation, passage) for passage in passages)
 
 
 def shown(table: Sequence[Evidence]) -> list[dict[str, Any]]:
@@ -257,7 +213,6 @@ def shown(table: Sequence[Evidence]) -> list[dict[str, Any]]:
 
 
 REPLY_TOKENS = 768
-REPAIR_TOKENS = 192
 SENTENCES = 8
 CHARACTERS = 400
 """Where a server that holds replies to their schema ends a sentence."""
@@ -346,6 +301,31 @@ class GeneratedAnswer:
     table: tuple[Evidence, ...] = ()
 
 
+async def sort_evidence(
+    query: str, table: Sequence[Evidence], claims: Sequence[str], generator: Generator
+) -> GeneratedAnswer:
+    """Have the model put every passage of a packet into one of the three lists, and say why.
+
+    It is told the tags and clusters, as in the paper. The claims are those of a question's first
+    answer; a claim has none. Nothing is written yet: the table, numbered anew, is as it was where
+    the reply could not be read. Errors are those of `Generator.ask`.
+    """
+    reply = await generator.ask(
+        "sort",
+        SortReply,
+        TOKENS_OF_A_PASSAGE * (len(table) + 1),
+        query=query,
+        claims=list(claims),
+        evidence=shown(table),
+    )
+    made = sorted_table(table, reply.value) if reply.value else ()
+    if reply.value is None or all(row.reason is None for row in made):
+        why = reply.problem or "the reply sorts no passage"
+        return GeneratedAnswer((), problem=f"sort: {why}", raw=reply.raw, table=tuple(table))
+    ended = any(len(passage.reason) == REASON_CHARACTERS for _, passage in _placed(reply.value))
+    return GeneratedAnswer((), cut=reply.cut or ended, table=made)
+
+
 def nothing_found(*, question: bool) -> GeneratedAnswer:
     """What there is to say where no passage says anything."""
     text = template.NO_ANSWER if question else template.NOTHING_FOUND
@@ -380,13 +360,13 @@ async def write(
     """
     if first is not None and first.problem is not None:
         return GeneratedAnswer((), problem=first.problem, raw=first.raw, table=tuple(table))
-    sorting, known = Sorting(tuple(table)), gold
+    sorting, known = GeneratedAnswer((), table=tuple(table)), gold
     to_be_said = bool(table) and (first is None or bool(first.claims))
     if to_be_said and sort == "model" and not gold:
         sorting = await sort_evidence(query, table, first.claims if first else (), generator)
         known = True
     if sorting.problem is not None:
-        return GeneratedAnswer((), problem=sorting.problem, raw=sorting.raw, table=sorting.table)
+        return sorting
     if not to_be_said or (known and not has_sides(sorting.table)):
         answer = nothing_found(question=first is not None)
     else:
@@ -401,9 +381,8 @@ async def _cite(
     generator: Generator,
     first: FirstAnswer | None,
 ) -> GeneratedAnswer:
-    """The answer, each sentence bound to the table, and asked for once more where that failed."""
-    sided, evidence = has_sides(table), shown(table)
-    claims = list(first.claims) if first else []
+    """The answer, each sentence bound to the table."""
+    sided = has_sides(table)
     form: type[AnswerReply | QuestionReply]
     if first is None:
         form = AnswerReply if sided else OpenAnswerReply
@@ -414,8 +393,8 @@ async def _cite(
         form,
         REPLY_TOKENS,
         query=query,
-        claims=claims,
-        evidence=evidence,
+        claims=list(first.claims) if first else [],
+        evidence=shown(table),
         numbers=policy.numbers == "cited",
     )
     written, cut = _written(reply)
@@ -425,31 +404,13 @@ async def _cite(
     if not written:
         return replace(nothing_found(question=first is not None), stance=stance, cut=cut)
 
-    def checked(written: SentenceReply) -> AnswerSentence:
-        cites = tuple(dict.fromkeys(written.cites))
-        sentence = AnswerSentence(text=unmarked(written.sent), cites=cites, about=written.about)
+    def checked(said: SentenceReply) -> AnswerSentence:
+        cites = tuple(dict.fromkeys(said.cites))
+        sentence = AnswerSentence(text=unmarked(said.sent), cites=cites, about=said.about)
         return sentence.model_copy(update={"problems": problems(sentence, table, policy)})
 
-    async def bound(written: SentenceReply) -> AnswerSentence:
-        once = checked(written)
-        if not once.problems:
-            return once
-        again = await generator.ask(
-            "repair",
-            SentenceReply,
-            REPAIR_TOKENS,
-            query=query,
-            claims=claims,
-            evidence=evidence,
-            sentence=once.text,
-            problem=once.problems[0],
-        )
-        second = checked(again.value) if again.value and not again.cut else once
-        return once if second.problems else second.model_copy(update={"repaired": True})
-
-    sentences = await asyncio.gather(*map(bound, written))
     conflict = unmarked(reply.value.conflict) or None
-    return GeneratedAnswer(tuple(sentences), stance, conflict, cut)
+    return GeneratedAnswer(tuple(map(checked, written)), stance, conflict, cut)
 
 
 PlainPrompt = Literal["plain", "cite"]

@@ -14,11 +14,10 @@ from pydantic import BaseModel, Field
 
 from nli.sentences import Span
 from pipelines.conrag.evidence import Stance
-from pipelines.metrics.estimate import Estimate, proportion
+from pipelines.metrics.estimate import Estimate, percentile_estimate, redrawn_sums
 from pipelines.metrics.ranks import roc_auc
 from pipelines.metrics.rates import f1
 
-CONFIDENCE = 0.95
 _TOKEN = re.compile(r"\S+")
 
 
@@ -70,7 +69,7 @@ def touched(parts: Iterable[Span], marks: Sequence[Span]) -> int:
     )
 
 
-def token_f1(checked: Sequence[CheckedSentence], *, resamples: int = 1_000) -> Estimate | None:
+def token_f1(checked: Sequence[CheckedSentence]) -> Estimate | None:
     """F1 of hallucinated tokens over all responses together (ConRAG, Table VI).
 
     A flagged sentence has all its tokens flagged. Tokens of all responses are counted before F1 is
@@ -84,32 +83,23 @@ def token_f1(checked: Sequence[CheckedSentence], *, resamples: int = 1_000) -> E
     """
     # By source, tokens that are flagged and marked, only flagged, and only marked.
     by_source: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
-    for each in checked:
-        marked, counted = each.sentence.hallucinated, by_source[each.sentence.source]
-        if each.flagged:
+    for one in checked:
+        marked, counted = one.sentence.hallucinated, by_source[one.sentence.source]
+        if one.flagged:
             counted[0] += marked
-            counted[1] += each.sentence.tokens - marked
+            counted[1] += one.sentence.tokens - marked
         else:
             counted[2] += marked
     counts = list(by_source.values())
     value = f1(*(sum(row[column] for row in counts) for column in range(3)))
     if value is None:
         return None
-    n = sum(each.sentence.tokens for each in checked)
+    n = sum(one.sentence.tokens for one in checked)
     if len(counts) == 1 or value in (0, 1):
         return Estimate(value, None, None, n)
-
-    import numpy as np
-
-    rng, even = np.random.default_rng(0), np.full(len(counts), 1 / len(counts))
-    # How often each source is drawn, times its counts: (resamples, 3).
-    drawn = np.array([rng.multinomial(len(counts), even) @ counts for _ in range(resamples)])
-    drawn = drawn[drawn.sum(axis=1) > 0]
-    found = 2 * drawn[:, 0] / (2 * drawn[:, 0] + drawn[:, 1] + drawn[:, 2])
-    tail = (1 - CONFIDENCE) / 2
-    low, high = np.quantile(found, [tail, 1 - tail])
-    # F1 is no mean: the percentiles of a small sample may both lie on one side of the value.
-    return Estimate(value, min(float(low), value), max(float(high), value), n, CONFIDENCE)
+    drawn = redrawn_sums([[hits, false + missed] for hits, false, missed in counts])
+    hits, misses = drawn[drawn.sum(axis=1) > 0].T
+    return percentile_estimate(value, 2 * hits / (2 * hits + misses), n)
 
 
 def passage_auc(checked: Sequence[CheckedSentence]) -> Estimate | None:
@@ -122,23 +112,13 @@ def passage_auc(checked: Sequence[CheckedSentence]) -> Estimate | None:
     Of as many observations as responses; None where all of them are hallucinated, or none is.
     """
     responses: dict[str, list[CheckedSentence]] = defaultdict(list)
-    for each in checked:
-        responses[each.sentence.response].append(each)
+    for one in checked:
+        responses[one.sentence.response].append(one)
     return roc_auc(
-        [max(1 - each.support for each in own) for own in responses.values()],
-        [any(each.gold is not Stance.SUPPORT for each in own) for own in responses.values()],
-        [own[0].sentence.source for own in responses.values()],
+        [max(1 - one.support for one in sentences) for sentences in responses.values()],
+        [
+            any(one.gold is not Stance.SUPPORT for one in sentences)
+            for sentences in responses.values()
+        ],
+        [sentences[0].sentence.source for sentences in responses.values()],
     )
-
-
-def accepted_contradictions(checked: Iterable[CheckedSentence]) -> Estimate | None:
-    """Share of accepted sentences that contradict the source; ours, and needs no judge.
-
-    The paper counts statements that a method generates (Table VI, "Contrad. rate"). These are the
-    sentences that it lets pass as supported, and one of them contradicts the source where a mark of
-    people says that it does, whatever the method's answer shows.
-
-    The interval is Wilson's; None where no sentence is accepted.
-    """
-    accepted = [each for each in checked if not each.flagged]
-    return proportion(sum(each.gold is Stance.REFUTE for each in accepted), len(accepted))

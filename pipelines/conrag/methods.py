@@ -1,16 +1,17 @@
 """ConRAG, its four baselines and its four ablations, each from a claim's tagged passages alone.
 
 The paper describes the baselines in a sentence each (section 2, baselines and experimental
-comparisons). What they are here stands beside each: the passages that it shows, the rule for its
-stance, and how it cites. All of them retrieve the same k passages and show at most the same k'. Who
-writes is a parameter: a template that quotes, or a language model; see `pipelines.conrag.methods`.
+comparisons). All of them retrieve the same k passages and show at most the same k'. What a method
+does depends on who writes: a template that quotes (`by_template`), or a language model
+(`by_model`). RelRAG and ConRAG without tags say nothing of a contradiction, and their sentences all
+speak for their one stance.
 """
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING
 
 from pipelines.conrag import template
 from pipelines.conrag.answer import (
@@ -47,7 +48,7 @@ from pipelines.conrag.generation import (
     write,
     write_plainly,
 )
-from pipelines.conrag.packet import Packet, select
+from pipelines.conrag.packet import select
 from pipelines.conrag.settings import ConragSettings
 from pipelines.data.records import Document
 from pipelines.judge.judge import Judge
@@ -58,6 +59,18 @@ from pipelines.text.words import content_words
 if TYPE_CHECKING:
     import networkx as nx
 
+METHODS = ("RelRAG", "NLI-RAG", "CiteRAG", "ConRAG", "Oracle")
+"""Table IV, in its order."""
+
+ABLATIONS = (
+    "w/o conflict tagging",
+    "w/o evidence clustering",
+    "w/o uncertainty policy",
+    "w/o citation binding",
+)
+"""Table VII, in its order."""
+
+ALL_METHODS = (*METHODS, *ABLATIONS)
 
 Grouping = Callable[["nx.Graph"], Sequence[frozenset[str]]]
 """The nodes of a graph, each in one group."""
@@ -73,7 +86,7 @@ class Analysis:
 
     graph: "nx.Graph"
     clusters: tuple[Cluster, ...]
-    packet: Packet
+    packet: Sequence[TaggedPassage]
     table: tuple[Evidence, ...]
     adjudication: Adjudication
 
@@ -88,8 +101,8 @@ def analyse(
     All passages have a label. `grouping` makes clusters of the graph.
     """
     tagged = [
-        replace(each, quality=each.quality * settings.weights.get(source(each.passage), 1.0))
-        for each in tagged
+        replace(one, quality=one.quality * settings.weights.get(source(one.passage), 1.0))
+        for one in tagged
     ]
     graph = similarity_graph(tagged, settings.edges)
     groups = tuple(clusters(tagged, grouping(graph)))
@@ -99,27 +112,26 @@ def analyse(
     return Analysis(graph, groups, packet, evidence_table(packet, groups), adjudication)
 
 
-PacketName = Literal["relevant", "untagged"]
-"""The most relevant passages, or the packet that ConRAG chooses without tags."""
-
-AnalysisName = Literal["tagged", "gold", "apart"]
-"""ConRAG's analysis of the tags, of the gold relations, or with every passage by itself."""
-
-
 @dataclass(frozen=True)
 class Case:
     """What every method starts from.
 
     Attributes:
         tagged: The k passages, the most relevant first, each with a label.
-        packets: Passages to be written from with nothing said of relations.
-        analyses: Evidence to be written from with its relations.
+        relevant: The packet of the baselines: the k' most relevant.
+        untagged: The packet that ConRAG chooses without tags.
+        analysis: ConRAG's evidence.
+        gold: The same with gold relations in place of tags, for Oracle.
+        apart: The same with every passage by itself, near-duplicates included.
     """
 
     claim: str
     tagged: tuple[TaggedPassage, ...]
-    packets: Mapping[PacketName, Sequence[TaggedPassage]]
-    analyses: Mapping[AnalysisName, Analysis]
+    relevant: Sequence[TaggedPassage]
+    untagged: Sequence[TaggedPassage]
+    analysis: Analysis
+    gold: Analysis
+    apart: Analysis
 
 
 def case_of(
@@ -130,31 +142,38 @@ def case_of(
 ) -> Case:
     """What every method starts from, worked out once.
 
-    `truth` is what passages say of the claim by their ids; those that it does not know count as
-    irrelevant.
+    `truth` is what passages say of the claim by their ids; those that it lacks count as irrelevant.
     """
     gold = [
-        replace(
-            each,
-            relation=truth.get(each.id, Relation.IRRELEVANT),
-            confidence=1.0,
-            probabilities=None,
-        )
-        for each in tagged
+        replace(passage, relation=truth.get(passage.id, Relation.IRRELEVANT), confidence=1.0)
+        for passage in tagged
     ]
+    repeats = settings.packet.model_copy(update={"near_duplicate": None})
     return Case(
         claim,
         tuple(tagged),
-        packets={
-            "relevant": most_relevant(tagged, settings),
-            "untagged": without_tags(tagged, settings),
-        },
-        analyses={
-            "tagged": analyse(tagged, settings),
-            "gold": analyse(gold, settings),
-            "apart": _analyse_apart(tagged, settings),
-        },
+        relevant=most_relevant(tagged, settings),
+        untagged=without_tags(tagged, settings),
+        analysis=analyse(tagged, settings),
+        gold=analyse(gold, settings),
+        apart=analyse(
+            tagged,
+            settings.model_copy(update={"packet": repeats}),
+            grouping=lambda graph: [frozenset({node}) for node in graph],
+        ),
     )
+
+
+def most_relevant(tagged: Sequence[TaggedPassage], settings: ConragSettings) -> list[TaggedPassage]:
+    """The packet of the baselines: the k' most relevant passages, whatever they say."""
+    return sorted(tagged, key=lambda one: (-one.relevance, one.id))[: settings.packet.size]
+
+
+def without_tags(tagged: Sequence[TaggedPassage], settings: ConragSettings) -> list[TaggedPassage]:
+    """The packet of ConRAG without tags: the most relevant, with clusters by words and names."""
+    blind = [replace(one, relation=Relation.IRRELEVANT, confidence=0.0) for one in tagged]
+    groups = clusters(blind, communities(similarity_graph(blind, settings.edges)))
+    return select(blind, groups, 0.0, settings.packet)
 
 
 @dataclass(frozen=True)
@@ -168,124 +187,7 @@ class Ruling:
 
     stance: Stance
     support: float
-    grounds: tuple[TaggedPassage, ...] | None = None
-
-
-class Writer(Protocol):
-    """Who writes the texts; each may be wanted by several methods."""
-
-    def narrative(self, packet: PacketName, ruling: Ruling | None = None) -> Outcome:
-        """A text from passages, with nothing said of relations.
-
-        The ruling is the method's; the writer takes a stance of its own where there is none.
-        """
-        ...
-
-    def answer(self, analysis: AnalysisName, stance: Stance | None = None) -> Outcome:
-        """A text from ConRAG's evidence table, each sentence bound to it.
-
-        The stance is the method's; that of the analysis unless given.
-        """
-        ...
-
-    def dense(self, ruling: Ruling) -> Outcome:
-        """A text from the most relevant passages with many citations (CiteRAG).
-
-        The ruling is for a writer that takes no stance of its own.
-        """
-        ...
-
-
-Method = Callable[[Case, Writer], Outcome]
-
-
-def nli_rag(case: Case, writer: Writer) -> Outcome:
-    """NLI-RAG: the most relevant passages, and a vote of tags after the fact.
-
-    Each of the k passages has one vote, irrelevant ones too: they "can dominate" (section 3). The
-    template rests its verdict on the packet's passages of the side that wins; citations of a
-    passage on the side that lost are dropped, and counted as dropped.
-    """
-    tags = [passage.relation for passage in case.tagged]
-    stance = majority(tags)
-    support = tags.count(Relation.SUPPORTS)
-    grounds = (each for each in case.packets["relevant"] if STANCE_OF[each.relation] is stance)
-    share = support_share(support, len(tags) - support)
-    text = writer.narrative("relevant", Ruling(stance, share, tuple(grounds)))
-    lost = _against(stance, case.tagged)
-    kept = tuple(_without(lost, each) for each in text.statements)
-    return text.model_copy(update={"statements": kept})
-
-
-def majority(tags: Sequence[Relation]) -> Stance:
-    """The stance of the tag that most passages have; without a single such tag, none."""
-    votes = Counter(tags).most_common(2)
-    tied = len(votes) == 2 and votes[0][1] == votes[1][1]
-    return STANCE_OF[votes[0][0]] if votes and not tied else Stance.NOT_ENOUGH_INFO
-
-
-def citerag(case: Case, writer: Writer) -> Outcome:
-    """CiteRAG: many citations in every sentence, whatever the passages say; no abstention.
-
-    A language model is asked for them by a prompt of their own, and takes the stance. With the
-    template the side of the packet with the larger sum of confidences is the stance, however
-    narrow, and each sentence cites the passages that have most words in common with it.
-    """
-    packet = case.packets["relevant"]
-    masses = [evidence_mass(packet, side) for side in SIDES]
-    return writer.dense(Ruling(delta_rule(*masses, delta=0), support_share(*masses)))
-
-
-def without_uncertainty(case: Case, writer: Writer) -> Outcome:
-    """ConRAG without its uncertainty policy: it always takes the side with more evidence.
-
-    And it keeps to that side: what speaks of the disagreement or of the other side, or cites that
-    one alone, is left out.
-    """
-    adjudication = case.analyses["tagged"].adjudication
-    stance = delta_rule(adjudication.support, adjudication.refute, delta=0)
-    text = writer.answer("tagged", stance)
-    lost = _against(stance, case.tagged, text.sorted)
-    kept = (
-        each
-        for each in text.statements
-        if each.about in {ABOUT.get(stance, "none"), "answer"}
-        and not (each.cites and lost.issuperset(each.cites))
-    )
-    return text.model_copy(update={"statements": tuple(kept)})
-
-
-def without_binding(case: Case, writer: Writer) -> Outcome:
-    """ConRAG without citation binding: citations are added afterwards, by shared words."""
-    packet = case.analyses["tagged"].packet.passages
-    return _cited_by_words(case.claim, writer.answer("tagged"), packet)
-
-
-METHODS: Mapping[str, Method] = {
-    # The most relevant passages, and no word of a contradiction. The template's stance is what the
-    # tagger says of the passages read as one text; which of them made it say so is not known, so
-    # its verdict cites them all.
-    "RelRAG": lambda _, writer: writer.narrative("relevant"),
-    "NLI-RAG": nli_rag,
-    "CiteRAG": citerag,
-    # Clusters, conflict score, a packet with both sides, a stance, a bound answer.
-    "ConRAG": lambda _, writer: writer.answer("tagged"),
-    # The same with the gold relation of every passage in place of the tag.
-    "Oracle": lambda _, writer: writer.answer("gold"),
-}
-"""Table IV, in its order."""
-
-ABLATIONS: Mapping[str, Method] = {
-    # Clusters by words and names, and no sides. The packet is then written from as in RelRAG.
-    "w/o conflict tagging": lambda _, writer: writer.narrative("untagged"),
-    # Every passage by itself, near-duplicates included.
-    "w/o evidence clustering": lambda _, writer: writer.answer("apart"),
-    "w/o uncertainty policy": without_uncertainty,
-    "w/o citation binding": without_binding,
-}
-"""Table VII, in its order."""
-
-ALL_METHODS: Mapping[str, Method] = {**METHODS, **ABLATIONS}
+    grounds: Sequence[TaggedPassage] | None = None
 
 
 def support_share(support: float, refute: float) -> float:
@@ -302,124 +204,68 @@ def support_share(support: float, refute: float) -> float:
     return support / (support + refute) if support > 0 else 0.0
 
 
-def most_relevant(tagged: Sequence[TaggedPassage], settings: ConragSettings) -> list[TaggedPassage]:
-    """The packet of the baselines: the k' most relevant passages, whatever they say."""
-    return sorted(tagged, key=lambda each: (-each.relevance, each.id))[: settings.packet.size]
+def majority(tags: Sequence[Relation]) -> Stance:
+    """The stance of the tag that most passages have; without a single such tag, none."""
+    votes = Counter(tags).most_common(2)
+    tied = len(votes) == 2 and votes[0][1] == votes[1][1]
+    return STANCE_OF[votes[0][0]] if votes and not tied else Stance.NOT_ENOUGH_INFO
 
 
-def without_tags(tagged: Sequence[TaggedPassage], settings: ConragSettings) -> list[TaggedPassage]:
-    """The packet of ConRAG without tags: the most relevant, with clusters by words and names."""
-    blind = [replace(each, relation=Relation.IRRELEVANT, confidence=0.0) for each in tagged]
-    groups = clusters(blind, communities(similarity_graph(blind, settings.edges)))
-    return list(select(blind, groups, 0.0, settings.packet).passages)
+def vote(case: Case) -> Ruling:
+    """NLI-RAG's stance: each of the k passages has one vote.
 
-
-def _analyse_apart(tagged: Sequence[TaggedPassage], settings: ConragSettings) -> Analysis:
-    """The analysis where every passage is a cluster, and repeats are kept."""
-    packet = settings.packet.model_copy(update={"near_duplicate": None})
-    return analyse(
-        tagged,
-        settings.model_copy(update={"packet": packet}),
-        grouping=lambda graph: [frozenset({node}) for node in graph],
-    )
-
-
-def _cited_by_words(claim: str, outcome: Outcome, packet: Sequence[TaggedPassage]) -> Outcome:
-    """The outcome with every citation replaced by what shares most words with its sentence.
-
-    A verdict has no words of its own, and stands for the claim.
+    Irrelevant ones vote, too: they "can dominate" (section 3). It rests on the packet's passages of
+    the side that wins.
     """
-    words = {each.id: content_words(each.passage.text) for each in packet}
-    verdicts = {*template.VERDICT.values(), template.DISAGREE}
-
-    def nearest(statement: Statement) -> tuple[str, ...]:
-        wanted = content_words(claim if statement.text in verdicts else statement.text)
-        shared = {name: len(wanted & own) for name, own in words.items()}
-        ranked = sorted((name for name in shared if shared[name]), key=lambda name: -shared[name])
-        return tuple(ranked[:AT_MOST])
-
-    statements = tuple(
-        each
-        if each.about == "none"
-        else each.model_copy(update={"cites": nearest(each), "dropped": ()})
-        for each in outcome.statements
-    )
-    return outcome.model_copy(update={"statements": statements, "unbound": 0})
+    tags = [passage.relation for passage in case.tagged]
+    stance = majority(tags)
+    support = tags.count(Relation.SUPPORTS)
+    grounds = [one for one in case.relevant if STANCE_OF[one.relation] is stance]
+    return Ruling(stance, support_share(support, len(tags) - support), grounds)
 
 
-def _without(lost: set[str], statement: Statement) -> Statement:
-    """The statement with citations of such passages dropped."""
-    cites = tuple(name for name in statement.cites if name not in lost)
-    dropped = tuple(name for name in statement.cites if name in lost)
-    return statement.model_copy(update={"cites": cites, "dropped": statement.dropped + dropped})
+def by_template(case: Case, relevant: Ruling, untagged: Ruling) -> dict[str, Outcome]:
+    """What each method makes of a claim where the template writes.
 
-
-def _against(
-    stance: Stance, tagged: Sequence[TaggedPassage], placed: Sequence[Sorted] = ()
-) -> set[str]:
-    """Ids of the passages on the other side; none where the stance takes no side.
-
-    Passages that a language model sorted are on the side where it put them.
+    `relevant` and `untagged` are what the tagger says of these packets, each read as one text. No
+    one knows which passages made it say so, so the verdicts of RelRAG and of ConRAG without tags
+    cite them all. CiteRAG takes the side of its packet with the larger sum of confidences, however
+    narrow, and cites by shared words.
     """
-    lost = {Stance.SUPPORT: Relation.CONTRADICTS, Stance.REFUTE: Relation.SUPPORTS}.get(stance)
-    relations = {each.id: each.relation for each in tagged}
-    relations |= {each.id: each.relation for each in placed}
-    return {name for name, relation in relations.items() if relation is lost}
+    masses = [evidence_mass(case.relevant, side) for side in SIDES]
+    larger = Ruling(delta_rule(*masses, delta=0), support_share(*masses))
+    packet = case.analysis.packet
+    ours = _quoted(case.analysis)
+    return {
+        "RelRAG": _narrative(case.relevant, relevant),
+        "NLI-RAG": _narrative(case.relevant, vote(case)),
+        "CiteRAG": _cited_by_words(case.claim, _narrative(case.relevant, larger), case.relevant),
+        "ConRAG": ours,
+        "Oracle": _quoted(case.gold),
+        "w/o conflict tagging": _narrative(case.untagged, untagged),
+        "w/o evidence clustering": _quoted(case.apart),
+        "w/o uncertainty policy": _one_sided(case, _quoted(case.analysis, _side_of(case))),
+        "w/o citation binding": _cited_by_words(case.claim, ours, packet),
+    }
 
 
-@dataclass(frozen=True)
-class TemplateWriter:
-    """The template; readings are what the tagger says of each packet, read as one text."""
-
-    case: Case
-    readings: Mapping[PacketName, Ruling]
-
-    def narrative(self, packet: PacketName, ruling: Ruling | None = None) -> Outcome:
-        """A verdict, and the most relevant of its grounds quoted; without a stance, neither."""
-        passages = self.case.packets[packet]
-        ruling = ruling or self.readings[packet]
-        own = Outcome(stance=ruling.stance, packet=_ids(passages), support=ruling.support)
-        if ruling.stance not in ABOUT:
-            return _with_text(own, nothing_found(question=False), {})
-        about, text = ABOUT[ruling.stance], template.VERDICT[ruling.stance]
-        grounds = passages if ruling.grounds is None else ruling.grounds
-        verdict = Statement(text=text, about=about, cites=_ids(grounds))
-        quoted = (
-            Statement(text=each.passage.text, about=about, cites=(each.id,))
-            for each in grounds[: template.QUOTED]
-        )
-        return own.model_copy(update={"statements": (verdict, *quoted)})
-
-    def answer(self, analysis: AnalysisName, stance: Stance | None = None) -> Outcome:
-        """The template's answer, with passage ids in place of numbers."""
-        found = self.case.analyses[analysis]
-        stance = stance or found.adjudication.stance
-        text = GeneratedAnswer(template.write(stance, found.table))
-        return _bound(found, text).model_copy(update={"stance": stance})
-
-    def dense(self, ruling: Ruling) -> Outcome:
-        """The narrative, each sentence cited by shared words."""
-        text = self.narrative("relevant", ruling)
-        return _cited_by_words(self.case.claim, text, self.case.packets["relevant"])
-
-
-async def template_writer(case: Case, judge: Judge) -> TemplateWriter:
-    """A template that knows what the judge says of each packet, read as one text.
+async def readings(case: Case, judge: Judge) -> tuple[Ruling, Ruling]:
+    """What the judge says of the packets `relevant` and `untagged`, each read as one text.
 
     Errors are those of the judge.
     """
-    texts = {
-        name: "\n\n".join(each.passage.as_read() for each in packet)
-        for name, packet in case.packets.items()
-    }
+    texts = [
+        "\n\n".join(passage.passage.as_read() for passage in packet)
+        for packet in (case.relevant, case.untagged)
+    ]
     # Equal packets are one document, so that a language model is not asked twice.
-    wanted = [text for text in dict.fromkeys(texts.values()) if text]
-    readings = {"": Ruling(Stance.NOT_ENOUGH_INFO, 0.0)}
+    wanted = [text for text in dict.fromkeys(texts) if text]
+    known = {"": Ruling(Stance.NOT_ENOUGH_INFO, 0.0)}
     if wanted:
         documents = [Document(id=f"packet {n}", text=text) for n, text in enumerate(wanted)]
         labelled = await judge([case.claim], documents)
-        readings |= dict(zip(wanted, map(_reading, labelled.judgements), strict=True))
-    return TemplateWriter(case, {name: readings[text] for name, text in texts.items()})
+        known |= dict(zip(wanted, map(_reading, labelled.judgements), strict=True))
+    return known[texts[0]], known[texts[1]]
 
 
 def _reading(judgement: Judgement) -> Ruling:
@@ -427,97 +273,174 @@ def _reading(judgement: Judgement) -> Ruling:
     return Ruling(STANCE_OF[judgement.relation], given.get(Relation.SUPPORTS, 0.0))
 
 
-@dataclass(frozen=True)
-class ModelWriter:
-    """A language model that has written; what its texts say does not depend on a method's stance.
-
-    Narratives are its texts from passages, answers those from evidence tables; `cited` is
-    CiteRAG's.
-    """
-
-    narratives: Mapping[PacketName, Outcome]
-    answers: Mapping[AnalysisName, Outcome]
-    cited: Outcome
-
-    def narrative(self, packet: PacketName, ruling: Ruling | None = None) -> Outcome:
-        """The text from a packet, with its own stance unless a method has one."""
-        text = self.narratives[packet]
-        if ruling is None:
-            return text
-        return text.model_copy(
-            update={"stance": ruling.stance, "support": ruling.support, "undecided": False}
-        )
-
-    def answer(self, analysis: AnalysisName, stance: Stance | None = None) -> Outcome:
-        """The text from an evidence table, with ConRAG's stance unless a method has one."""
-        text = self.answers[analysis]
-        return text.model_copy(update={"stance": stance}) if stance else text
-
-    def dense(self, ruling: Ruling) -> Outcome:
-        """The text, with the model's own stance."""
-        return self.cited
-
-
-async def model_writer(
+async def by_model(
     case: Case,
     settings: ConragSettings,
     generator: Generator,
     *,
     first: FirstAnswer | None = None,
     gold: FirstAnswer | None = None,
-) -> ModelWriter:
-    """Have a language model write the six texts.
+) -> dict[str, Outcome]:
+    """What each method makes of a claim where a language model writes; it writes six texts.
 
-    Where it sorts evidence before, it does so for ConRAG and for ConRAG without clusters: Oracle
-    knows what passages say, the others do not ask.
+    The stance is the model's own of RelRAG, CiteRAG and ConRAG without tags, and by a rule of the
+    others. CiteRAG asks for many citations by a prompt of its own. Where the model sorts evidence
+    before it writes, it does so for ConRAG and for ConRAG without clusters: Oracle knows what
+    passages say, the others do not ask.
 
     Of a question, `first` is the answer that tags are relations to, `gold` the one that gold
     relations are to. Where the first could not be read there are no tags, and what is made of them
     is unreadable, too. Errors are those of `Generator.ask`.
     """
 
-    async def narrative(packet: Sequence[TaggedPassage], prompt: PlainPrompt = "plain") -> Outcome:
+    async def plainly(packet: Sequence[TaggedPassage], prompt: PlainPrompt = "plain") -> Outcome:
         question = first is not None
         text = await write_plainly(case.claim, packet, generator, prompt, question=question)
-        own = Outcome(
+        outcome = Outcome(
             stance=text.stance or Stance.NOT_ENOUGH_INFO,
             packet=_ids(packet),
             support=float(text.stance is Stance.SUPPORT),
             undecided=text.problem is not None,
         )
-        return _with_text(own, text, dict(enumerate(own.packet, 1)))
+        return _with_text(outcome, text, dict(enumerate(outcome.packet, 1)))
 
-    async def answer(name: AnalysisName, found: Analysis) -> Outcome:
-        known = name == "gold"
+    async def bound(analysis: Analysis) -> Outcome:
+        known = analysis is case.gold
         text = await write(
             case.claim,
-            found.table,
+            analysis.table,
             settings.policy,
             generator,
             gold if known else first,
             sort=settings.sort,
             gold=known,
         )
-        return _bound(found, text)
+        return _bound(analysis, text)
 
-    narratives, answers, cited = await asyncio.gather(
-        asyncio.gather(*map(narrative, case.packets.values())),
-        asyncio.gather(*(answer(name, found) for name, found in case.analyses.items())),
-        narrative(case.packets["relevant"], "cite"),
+    relevant, untagged, ours, oracle, apart, cited = await asyncio.gather(
+        plainly(case.relevant),
+        plainly(case.untagged),
+        bound(case.analysis),
+        bound(case.gold),
+        bound(case.apart),
+        plainly(case.relevant, "cite"),
     )
-    return ModelWriter(
-        dict(zip(case.packets, narratives, strict=True)),
-        dict(zip(case.analyses, answers, strict=True)),
-        cited,
+    voted = vote(case)
+    ruled = {"stance": voted.stance, "support": voted.support, "undecided": False}
+    forced = ours.model_copy(update={"stance": _side_of(case)})
+    return {
+        "RelRAG": relevant,
+        "NLI-RAG": _without_losers(case, relevant.model_copy(update=ruled)),
+        "CiteRAG": cited,
+        "ConRAG": ours,
+        "Oracle": oracle,
+        "w/o conflict tagging": untagged,
+        "w/o evidence clustering": apart,
+        "w/o uncertainty policy": _one_sided(case, forced),
+        "w/o citation binding": _cited_by_words(case.claim, ours, case.analysis.packet),
+    }
+
+
+def _without_losers(case: Case, outcome: Outcome) -> Outcome:
+    """NLI-RAG's text: citations of the side that lost are dropped, and counted as dropped."""
+    lost = _against(outcome.stance, case.tagged)
+    statements = (
+        said.model_copy(
+            update={
+                "cites": tuple(name for name in said.cites if name not in lost),
+                "dropped": (*said.dropped, *(name for name in said.cites if name in lost)),
+            }
+        )
+        for said in outcome.statements
     )
+    return outcome.model_copy(update={"statements": tuple(statements)})
 
 
-def _bound(found: Analysis, text: GeneratedAnswer) -> Outcome:
+def _side_of(case: Case) -> Stance:
+    """The side with more evidence, however little more."""
+    adjudication = case.analysis.adjudication
+    return delta_rule(adjudication.support, adjudication.refute, delta=0)
+
+
+def _one_sided(case: Case, outcome: Outcome) -> Outcome:
+    """ConRAG without its uncertainty policy keeps to the side that it takes.
+
+    What speaks of the disagreement or of the other side, or cites that one alone, is left out.
+    """
+    lost = _against(outcome.stance, case.tagged, outcome.sorted)
+    statements = (
+        said
+        for said in outcome.statements
+        if said.about in {ABOUT.get(outcome.stance, "none"), "answer"}
+        and not (said.cites and lost.issuperset(said.cites))
+    )
+    return outcome.model_copy(update={"statements": tuple(statements)})
+
+
+def _cited_by_words(claim: str, outcome: Outcome, packet: Sequence[TaggedPassage]) -> Outcome:
+    """The outcome with every citation replaced by what shares most words with its sentence.
+
+    A verdict has no words of its own, and stands for the claim.
+    """
+    words = {passage.id: content_words(passage.passage.text) for passage in packet}
+    verdicts = {*template.VERDICT.values(), template.DISAGREE}
+
+    def nearest(said: Statement) -> tuple[str, ...]:
+        wanted = content_words(claim if said.text in verdicts else said.text)
+        shared = {name: len(wanted & there) for name, there in words.items()}
+        ranked = sorted((name for name in shared if shared[name]), key=lambda name: -shared[name])
+        return tuple(ranked[:AT_MOST])
+
+    statements = (
+        said
+        if said.about == "none"
+        else said.model_copy(update={"cites": nearest(said), "dropped": ()})
+        for said in outcome.statements
+    )
+    return outcome.model_copy(update={"statements": tuple(statements), "unbound": 0})
+
+
+def _against(
+    stance: Stance, tagged: Sequence[TaggedPassage], placed: Sequence[Sorted] = ()
+) -> set[str]:
+    """Ids of the passages on the other side; empty where the stance takes no side.
+
+    Passages that a language model sorted are on the side where it put them.
+    """
+    lost = {Stance.SUPPORT: Relation.CONTRADICTS, Stance.REFUTE: Relation.SUPPORTS}.get(stance)
+    relations = {passage.id: passage.relation for passage in tagged}
+    relations |= {passage.id: passage.relation for passage in placed}
+    return {name for name, relation in relations.items() if relation is lost}
+
+
+def _narrative(packet: Sequence[TaggedPassage], ruling: Ruling) -> Outcome:
+    """A verdict, and the most relevant of its grounds quoted; without a stance, neither."""
+    outcome = Outcome(stance=ruling.stance, packet=_ids(packet), support=ruling.support)
+    if ruling.stance not in ABOUT:
+        return _with_text(outcome, nothing_found(question=False), {})
+    about = ABOUT[ruling.stance]
+    grounds = packet if ruling.grounds is None else ruling.grounds
+    said = [Statement(text=template.VERDICT[ruling.stance], about=about, cites=_ids(grounds))]
+    said += [
+        Statement(text=passage.passage.text, about=about, cites=(passage.id,))
+        for passage in grounds[: template.QUOTED]
+    ]
+    return outcome.model_copy(update={"statements": tuple(said)})
+
+
+def _quoted(analysis: Analysis, stance: Stance | None = None) -> Outcome:
+    """The template's answer from an evidence table, by the analysis's stance unless given."""
+    stance = stance or analysis.adjudication.stance
+    text = GeneratedAnswer(template.write(stance, analysis.table))
+    return _bound(analysis, text).model_copy(update={"stance": stance})
+
+
+def _bound(analysis: Analysis, text: GeneratedAnswer) -> Outcome:
     """A text by ConRAG's protocol, with the stance of the analysis."""
-    decision = found.adjudication
-    own = Outcome(
+    decision = analysis.adjudication
+    outcome = Outcome(
         stance=decision.stance,
-        packet=_ids(found.packet.passages),
+        packet=_ids(analysis.packet),
         support=support_share(decision.support, decision.refute),
         sorted=tuple(
             Sorted(id=row.passage.id, relation=row.relation, reason=row.reason)
@@ -525,8 +448,8 @@ def _bound(found: Analysis, text: GeneratedAnswer) -> Outcome:
             if row.tag is not None
         ),
     )
-    table = text.table or found.table
-    return _with_text(own, text, {row.number: row.passage.id for row in table})
+    table = text.table or analysis.table
+    return _with_text(outcome, text, {row.number: row.passage.id for row in table})
 
 
 def _with_text(outcome: Outcome, text: GeneratedAnswer, ids: Mapping[int, str]) -> Outcome:
@@ -536,16 +459,16 @@ def _with_text(outcome: Outcome, text: GeneratedAnswer, ids: Mapping[int, str]) 
     there names no passage that could be kept as dropped; ALCE's code counts it nowhere, either.
     """
 
-    def stated(each: AnswerSentence) -> Statement:
-        named = tuple(ids[number] for number in each.cites if number in ids)
-        cites, dropped = ((), named) if each.problems else (named, ())
-        return Statement(text=each.text, about=each.about, cites=cites, dropped=dropped)
+    def stated(sentence: AnswerSentence) -> Statement:
+        named = tuple(ids[number] for number in sentence.cites if number in ids)
+        cites, dropped = ((), named) if sentence.problems else (named, ())
+        return Statement(text=sentence.text, about=sentence.about, cites=cites, dropped=dropped)
 
-    statements = (stated(each) for each in text.sentences if each.text)
+    statements = (stated(sentence) for sentence in text.sentences if sentence.text)
     return outcome.model_copy(
         update={
             "statements": tuple(statements),
-            "unbound": sum(bool(each.problems) for each in text.sentences),
+            "unbound": sum(bool(sentence.problems) for sentence in text.sentences),
             "cut": text.cut,
             "problem": text.problem,
             "raw": text.raw,
@@ -553,5 +476,5 @@ def _with_text(outcome: Outcome, text: GeneratedAnswer, ids: Mapping[int, str]) 
     )
 
 
-def _ids(passages: Iterable[TaggedPassage]) -> tuple[str, ...]:
-    return tuple(each.id for each in passages)
+def _ids(passages: Sequence[TaggedPassage]) -> tuple[str, ...]:
+    return tuple(passage.id for passage in passages)

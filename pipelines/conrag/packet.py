@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
@@ -18,6 +17,10 @@ class PacketSettings(BaseModel, frozen=True, extra="forbid"):
     """How a packet is made up (ConRAG, section 2 and Table III).
 
     Attributes:
+        below_tau: What is shown below tau: the best passage of each side before the most relevant,
+            or these alone, as in the paper.
+        irrelevant_above: Passages that are irrelevant with a higher probability are not evidence; 1
+            leaves all in, as in the paper.
         irrelevant: B_irr, room left beside both sides; B_sup = B_ref = floor((k' - B_irr) / 2).
             The paper gives no figure.
         near_duplicate: Passages of one tag that share this part of their content words (Jaccard)
@@ -33,38 +36,15 @@ class PacketSettings(BaseModel, frozen=True, extra="forbid"):
         Field(ge=0, le=1),
         Option("Conflict score from which both sides are shown in equal parts.", panel=PANEL),
     ] = 0.50
-    below_tau: Annotated[
-        Literal["sides", "relevance"],
-        Option(
-            "What is shown below --tau: the best passage of each side before the most relevant "
-            "(`sides`), or these alone (`relevance`), as in the paper.",
-            panel=PANEL,
-        ),
-    ] = "sides"
+    below_tau: Literal["sides", "relevance"] = "sides"
     per_cluster: Annotated[
         int,
         Field(ge=1),
         Option("m, most passages of a cluster before others have had theirs.", panel=PANEL),
     ] = 2
-    irrelevant_above: Annotated[
-        float,
-        Field(ge=0, le=1),
-        Option(
-            "Passages that are irrelevant with a higher probability are not evidence; 1 leaves "
-            "all in, as in the paper.",
-            panel=PANEL,
-        ),
-    ] = 0.8
+    irrelevant_above: float = Field(0.8, ge=0, le=1)
     irrelevant: int = Field(2, ge=0)
     near_duplicate: float | None = Field(0.9, gt=0, le=1)
-
-
-@dataclass(frozen=True)
-class Packet:
-    """The passages chosen, in that order, and whether a conflict gave both sides budgets."""
-
-    passages: tuple[TaggedPassage, ...]
-    balanced: bool
 
 
 def side_budget(settings: PacketSettings) -> int:
@@ -84,7 +64,7 @@ def select(
     clusters: Sequence[Cluster],
     kappa: float,
     settings: PacketSettings,
-) -> Packet:
+) -> list[TaggedPassage]:
     """Choose the packet P' (ConRAG, section 2, conflict-aware re-ranking).
 
     Passages that are surely irrelevant are left out first, which the paper does not do.
@@ -137,4 +117,4 @@ def select(
     for most in (settings.per_cluster, settings.size):
         for passage in sorted(tagged, key=lambda each: (-each.relevance, each.id)):
             take(passage, most=most)
-    return Packet(tuple(chosen), balanced=kappa >= settings.tau)
+    return chosen

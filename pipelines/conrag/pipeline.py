@@ -8,12 +8,11 @@ from pipelines.conrag.citations import RecordingJudge, answer_worth, supporting
 from pipelines.conrag.evidence import TaggedPassage
 from pipelines.conrag.generation import FirstAnswer, GeneratedAnswer, Generator, first_answer, write
 from pipelines.conrag.methods import (
-    ALL_METHODS,
-    Writer,
     analyse,
+    by_model,
+    by_template,
     case_of,
-    model_writer,
-    template_writer,
+    readings,
 )
 from pipelines.conrag.query import GoldAnswer, Query, in_lists
 from pipelines.conrag.result import AnsweredQuestion, ClaimResult, JudgedAnswers, Passage
@@ -87,7 +86,6 @@ async def conrag(
         problem=written.problem,
         raw=written.raw,
         tags={each.id: each.relation for each in everything},
-        unsure=sum(each.unsure for each in tagged),
         truncations=truncations,
     )
 
@@ -125,7 +123,6 @@ async def tag(
                 judgement.relation,
                 tag_confidence(judgement),
                 rationale=judgement.snippet if judgement.snippet_found else None,
-                probabilities=judgement.probabilities,
                 label_mass=judgement.label_mass,
             )
         )
@@ -193,12 +190,10 @@ async def evaluate(
     everything, truncations = await tag(first.claims if first else (query.claim,), found, judge)
     tagged = tuple(each for each in everything if each.relation is not Relation.INVALID)
     case = case_of(query.claim, tagged, truth, settings)
-    writer: Writer
     if generator is None:
-        writer = await template_writer(case, judge)
+        outcomes = by_template(case, *await readings(case, judge))
     else:
-        writer = await model_writer(case, settings, generator, first=first, gold=gold)
-    outcomes = {name: method(case, writer) for name, method in ALL_METHODS.items()}
+        outcomes = await by_model(case, settings, generator, first=first, gold=gold)
     question, generated = None, None
     if first is not None and gold_answer is not None:
         worth = await answer_worth(query.claim, outcomes, documents, gold_answer, judging)
@@ -217,7 +212,6 @@ async def evaluate(
             unreadable=judging.unreadable,
             truncations=tuple(judging.truncations),
         )
-    analysis = case.analyses["tagged"]
     return ClaimResult(
         id=query.id,
         claim=query.claim,
@@ -239,11 +233,10 @@ async def evaluate(
                 truth=truth.get(each.id),
                 label_mass=each.label_mass,
                 rationale=each.rationale,
-                unsure=each.unsure,
             )
             for each in everything
         ),
-        kappa=analysis.adjudication.kappa,
+        kappa=case.analysis.adjudication.kappa,
         outcomes=outcomes,
         truncations=truncations,
     )

@@ -86,7 +86,6 @@ IN_LISTS = {
     "question": "list",
     "plain_question": "plain_list",
     "cite_question": "cite_list",
-    "repair": "list_repair",
 }
 """The prompt for an answer in sentences -> the one for a list."""
 
@@ -104,11 +103,6 @@ class ListWorth(BaseModel, frozen=True):
     precision: float
     recall: float
     recall_5: float
-
-    @property
-    def f1(self) -> float:
-        """F1 with recall."""
-        return list_f1(self.precision, self.recall)
 
     @property
     def f1_5(self) -> float:

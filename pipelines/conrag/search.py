@@ -99,9 +99,6 @@ Scope = Literal["own", "all", "wiki"]
 Those it comes with, those of all claims, or all of Wikipedia (`pipelines.conrag.search`).
 """
 
-Find = Callable[[Query, int], list[Retrieved]]
-"""(claim, k) -> its k most relevant passages, the best first."""
-
 AS_GIVEN: Final = {"method": "the release's ranking", "among": "own", "model": None}
 """What `run.json` says of `as_given`."""
 

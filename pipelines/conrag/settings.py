@@ -13,7 +13,7 @@ from pipelines.conrag.generation import Sort
 from pipelines.conrag.packet import PANEL, PacketSettings
 from pipelines.errors import InputError
 from pipelines.experiment.needs import Needs, judge_needs
-from pipelines.experiment.options import JudgedOptions
+from pipelines.experiment.options import JudgedOptions, Overflow
 from pipelines.judge.settings import PANEL as METRIC_PANEL
 from pipelines.judge.settings import Evidence, JudgeName, JudgeSettings
 from pipelines.option import Only, Option
@@ -167,16 +167,7 @@ class TaggingSettings(JudgeSettings):
 class AnswerOptions(JudgedOptions):
     """How passages are found and tagged, and who writes the answer from them."""
 
-    on_overflow: Annotated[
-        Literal["error", "cut"],
-        Option(
-            "What to do with a text too long for the context; cuts are recorded.",
-            only=Only(
-                lambda options: options.model_judges,
-                lambda options: f"--judge {options.judging.judge}",
-            ),
-        ),
-    ] = "error"
+    on_overflow: Overflow = "error"
     method: Annotated[
         Method | None,
         Option(
@@ -207,11 +198,6 @@ class AnswerOptions(JudgedOptions):
     def writes(self) -> bool:
         """Whether a language model writes."""
         return self.generator == "model"
-
-    @property
-    def model_judges(self) -> bool:
-        """Whether a language model is shown texts to judge, which may be too long for it."""
-        return self.judging.by_model
 
     def needs(self) -> Needs:
         """The models.

@@ -60,7 +60,10 @@ def test_runs_are_made_one_after_the_other_and_resumed(
     asking = f"--judge model --endpoint {endpoint.url}"
     runs = (
         Run(
-            "broken", "Data that are missing", "conrag --dataset wice --data {data}/wice/*.jsonl", 1
+            "broken",
+            "Data that are missing",
+            "conrag --dataset averitec --data {data}/none/*.json",
+            1,
         ),
         Run("first", "Bundled claims", f"conflict-detection {asking}", 1),
         Run("second", "A file", f"conflict-detection --data {{files}}/bench.jsonl {asking}", 1),

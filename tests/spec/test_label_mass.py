@@ -19,11 +19,11 @@ from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.truthfulqa.result import CONDITIONS, Outcome, Score, TruthResult
 from pipelines.conflictscore.truthfulqa.tables import all as truthfulqa
 from pipelines.conflictscore.view import cell
+from pipelines.conrag import tables as conrag
 from pipelines.conrag.answer import Outcome as Stanced
 from pipelines.conrag.evidence import Stance
 from pipelines.conrag.methods import ALL_METHODS
 from pipelines.conrag.result import ClaimResult, Passage
-from pipelines.conrag.tables import all as conrag
 from pipelines.data.records import Document
 from pipelines.judge.examples import ContestedClaim
 from pipelines.judge.judgement import Judgement, Relation
@@ -94,7 +94,7 @@ def tagged(mass: float) -> list[Table]:
         passages=(passage,),
         outcomes=dict.fromkeys(ALL_METHODS, Stanced(stance=Stance.SUPPORT, packet=("p",))),
     )
-    return conrag.all_tables({"d": [result]})
+    return conrag.all_tables({"d": [result]}, {})
 
 
 def query_result(**more: Any) -> QueryResult:

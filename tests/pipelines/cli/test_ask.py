@@ -168,17 +168,15 @@ def test_a_language_model_can_sort_what_it_writes_from(
 ) -> None:
     def sorting(request: dict[str, Any]) -> str:
         if request["response_format"]["json_schema"]["name"] != "SortReply":
-            sentences = [
-                {"about": "refute", "sent": f"It says {n}.", "cites": [1]} for n in range(9)
-            ]
+            sentences = [{"about": "refute", "sent": "It says so.", "cites": [1]}] * 9
             return json.dumps({"stance": "REFUTE", "conflict": "", "sentences": sentences})
         lists = {"support": [], "refute": [{"number": 1, "reason": "So I read it."}]}
         return json.dumps({**lists, "irrelevant": []})
 
     monkeypatch.setenv("CONTESTED_API_KEY", KEY)
     with Scripted(reply=sorting) as endpoint:
-        model = ["--generator", "model", "--sort", "model", "--numbers", "free"]
-        asked = ["ask", CLAIM, *model, "--below-tau", "relevance", "--endpoint", endpoint.url]
+        model = ["--generator", "model", "--sort", "model"]
+        asked = ["ask", CLAIM, *model, "--endpoint", endpoint.url]
         told = " ".join(contested.done(*asked).out.split())
         answer = json.loads(contested.done(*asked, "--json").out)
     assert "So I read it." in told

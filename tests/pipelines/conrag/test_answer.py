@@ -16,7 +16,6 @@ from pipelines.conrag.answer import (
     unmarked,
 )
 from pipelines.conrag.evidence import Stance, TaggedPassage, adjudicate, clusters
-from pipelines.conrag.packet import Packet
 from pipelines.conrag.template import conflict_statement, write
 from pipelines.data.records import Document
 from pipelines.judge.judgement import RELATIONS, Relation
@@ -40,7 +39,7 @@ def tagged(
 
 def table_of(passages: Sequence[TaggedPassage]) -> tuple[Evidence, ...]:
     found = clusters(passages, [frozenset({each.id}) for each in passages])
-    return evidence_table(Packet(tuple(passages), balanced=False), found)
+    return evidence_table(passages, found)
 
 
 PASSAGES = (
@@ -133,12 +132,6 @@ def test_without_a_side_nothing_is_claimed() -> None:
     (only,) = write(Stance.NOT_ENOUGH_INFO, table)
     assert (only.about, only.cites) == ("none", ())
     assert conflict_statement(table) is None
-
-
-def test_a_side_without_a_quotable_sentence_is_not_quoted() -> None:
-    table = table_of([TaggedPassage(Document(id="a", text="Text."), 1, S, 0.9)])
-    sentences = write(Stance.NOT_ENOUGH_INFO, table)
-    assert [each.text for each in sentences] == ["A passage supports it."]
 
 
 @pytest.mark.parametrize(

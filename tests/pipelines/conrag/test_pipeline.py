@@ -4,11 +4,9 @@ import json
 
 import pytest
 from known_labels import KnownLabels
-from pages import every
 from scripted_generator import ScriptedGenerator
 
 from pipelines.conrag.answer import Answer
-from pipelines.conrag.blocks import answer_blocks
 from pipelines.conrag.evidence import Stance
 from pipelines.conrag.generation import Generator
 from pipelines.conrag.packet import PacketSettings
@@ -16,7 +14,6 @@ from pipelines.conrag.pipeline import conrag
 from pipelines.conrag.settings import ConragSettings
 from pipelines.data.records import Document
 from pipelines.judge.judgement import Relation
-from pipelines.report.blocks import Facts
 from pipelines.retrieval.index import Retrieved
 
 S, C, I, X = Relation  # noqa: E741
@@ -38,14 +35,6 @@ async def of(
     return await conrag("It is so.", found, judge=judge, settings=settings, generator=generator)
 
 
-async def test_near_ties_are_shown_as_unsure_and_count_as_their_tags() -> None:
-    answer = await of("s1", "c1", "x1", probability=0.4)  # 0.4 leads 0.3 by less than 0.15
-    assert (answer.kappa, answer.unsure) == (1, 2)
-    (facts,) = every(answer_blocks(answer), Facts)
-    assert "2 of 3 tags unsure" in str(facts)
-    assert (await of("s1")).unsure == 0
-
-
 async def test_an_unreadable_label_counts_on_neither_side() -> None:
     answer = await of("x1", "s1")
     assert (answer.support, answer.refute) == (0.8, 0)
@@ -61,17 +50,6 @@ async def test_what_the_stance_rests_on_is_cited_though_it_is_ranked_last() -> N
     assert answer.stance is Stance.SUPPORT
     assert [sentence.about for sentence in answer.sentences] == ["support", "support"]
     assert len(answer.evidence) == 3
-
-
-async def test_nothing_retrieved_is_insufficient_evidence() -> None:
-    answer = await of()
-    assert (answer.status, answer.evidence) == ("insufficient evidence", ())
-    assert [sentence.about for sentence in answer.sentences] == ["none"]
-
-
-async def test_only_the_first_k_are_used() -> None:
-    answer = await of("s1", "s2", "c1", settings=ConragSettings(depth=2))
-    assert answer.refute == 0
 
 
 @pytest.mark.parametrize(

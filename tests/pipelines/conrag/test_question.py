@@ -12,12 +12,11 @@ from scripted_generator import ScriptedGenerator, schema_of
 from pipelines.conrag.answer import Answer
 from pipelines.conrag.blocks import CUT, answer_blocks
 from pipelines.conrag.generation import ANSWER_CHARACTERS as CHARACTERS
-from pipelines.conrag.pipeline import conrag, deciding, tag
+from pipelines.conrag.pipeline import conrag, deciding
 from pipelines.conrag.settings import ConragSettings
 from pipelines.data.records import Document
 from pipelines.judge.judgement import Judgement, Relation
 from pipelines.retrieval.index import Retrieved
-from pipelines.text.declarative import as_claim
 
 S, C, I, X = Relation  # noqa: E741
 QUESTION = "When was the dam built?"
@@ -65,11 +64,6 @@ async def test_passages_are_tagged_by_the_first_answer(scripted: ScriptedGenerat
     assert fenced_text(scripted.requests[1], "FIRST ANSWER") == "The dam was built in 1902."
 
 
-async def test_what_looks_like_a_citation_is_left_out_of_it(scripted: ScriptedGenerator) -> None:
-    answer = await asked(scripted, '{"answers": ["1902 [1]", "[2]"]}')
-    assert answer.first_answer == ("The dam was built in 1902.",)
-
-
 @pytest.mark.parametrize(
     ("answers", "cut"),
     [
@@ -112,18 +106,6 @@ async def test_a_question_without_a_writer_is_refused() -> None:
         await conrag(QUESTION, FOUND, judge=KnownLabels(), settings=ConragSettings(), question=True)
 
 
-@pytest.mark.parametrize(
-    ("answer", "claim"),
-    [
-        ("1902", "The dam was built in 1902."),
-        ("It was built in 1902, they say.", "It was built in 1902, they say."),
-        ("Jan. 1902", "The dam was built in Jan. 1902."),
-    ],
-)
-def test_a_short_answer_is_put_into_the_question(answer: str, claim: str) -> None:
-    assert as_claim(QUESTION, answer) == claim
-
-
 def judged(*relations: tuple[Relation, float]) -> Sequence[Judgement]:
     return [
         Judgement(
@@ -150,10 +132,3 @@ def test_the_surest_part_that_takes_a_side_decides(
 ) -> None:
     for given, place in ((relations, 1), (relations[::-1], 0)):
         assert deciding(judged(*given)).claim == f"claim {place}"
-
-
-async def test_each_passage_is_tagged_by_all_parts() -> None:
-    labels = KnownLabels()
-    tagged, _ = await tag(["One part.", "The other."], FOUND, labels)
-    assert [(each.id, each.relation) for each in tagged] == [("s1", S), ("c1", C), ("i1", I)]
-    assert len(labels.asked) == 6

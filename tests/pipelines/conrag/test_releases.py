@@ -1,8 +1,6 @@
 """Claims to be measured on, from small files of the releases' own formats and from real ones."""
 
-import json
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
@@ -15,11 +13,10 @@ from pipelines.conrag.data import (
     from_fool_me_twice,
     from_ragtruth,
     from_scifact,
-    from_wice,
 )
 from pipelines.conrag.evidence import Stance
 from pipelines.conrag.hallucination import ResponseSentence
-from pipelines.data import averitec, climate_fever, fever, fool_me_twice, wice
+from pipelines.data import averitec, climate_fever, fever, fool_me_twice
 from pipelines.data.ragtruth import Response, Source
 from pipelines.data.records import Document
 from pipelines.data.scifact import Abstract, ScientificClaim
@@ -136,17 +133,6 @@ def test_fevers_evidence_that_is_on_no_page_stays() -> None:
     assert [each.id for each in query.passages] == ["Malta:0", "Malta:3"]
 
 
-def test_fevers_pages_as_one_corpus(tmp_path: Path) -> None:
-    lines = [{"id": name, "text": "", "lines": "0\tIt is so .\n1\t"} for name in (FILM, "Malta")]
-    (tmp_path / "wiki-001.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    pages = fever.read_wikipedia(tmp_path, [FILM, "Malta"], 0, Random(1)).pages
-    corpus = fever_passages(pages)
-    assert [each.id for each in corpus] == [f"{FILM}:0", "Malta:0"]
-    assert {each.text for each in corpus} == {"It is so."}
-    (query,) = from_fever([fever_claim(9, "SUPPORTS", [("Malta", 0)])], pages)
-    assert set(query.passages) <= set(corpus)
-
-
 def test_titles_that_are_longer_than_ids_are_told_apart() -> None:
     long, other = "A" * 240, "A" * 239 + "B"
     corpus = fever_passages({long: {0: "One.", 12: "Two."}, other: {0: "Three."}})
@@ -228,11 +214,6 @@ def test_a_long_source_is_cut_into_passages() -> None:
     assert {each.id.partition("#")[0] for each in first.passages} == {"s2:1"}
 
 
-def test_a_table_is_read_too() -> None:
-    first, *_ = from_ragtruth([response(3, source_id="s3")], SOURCES)
-    assert [passage.text for passage in first.passages] == ["name: Cafe"]
-
-
 def test_which_responses_are_left_out() -> None:
     responses = [
         response(1),
@@ -251,9 +232,8 @@ def test_the_real_sets(released_data: Path) -> None:
     assert sum(bool(query.disputed) for query in climate) == 154
     for query in climate:
         assert conflicting([*query.relations.values()]) or not query.disputed
-    pages = from_wice(wice.read(released_data / "wice" / "claim_dev.jsonl.gz"))
     games = from_fool_me_twice(fool_me_twice.read(released_data / "fm2" / "dev.jsonl.gz"))
-    for query in (*climate, *pages, *games):
+    for query in (*climate, *games):
         ids = [each.id for each in query.passages]
         assert len(set(ids)) == len(ids)
         assert all(units <= set(ids) for units in query.evidence)

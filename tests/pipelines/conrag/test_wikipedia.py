@@ -7,11 +7,8 @@ from typing import Any
 import pytest
 
 from pipelines.conrag.data import from_fever, read
-from pipelines.conrag.evidence import Stance
 from pipelines.conrag.query import Query
-from pipelines.conrag.result import ClaimResult
 from pipelines.conrag.search import Search, WikipediaSearch, digest_of_pages
-from pipelines.conrag.tables.all import right_for_free
 from pipelines.data.fever import FeverClaim, page_title
 from pipelines.errors import InputError
 from pipelines.retrieval import index as indexes
@@ -129,19 +126,3 @@ def test_a_claim_without_evidence_is_searched_for_on_the_pages_of_the_others(
         "Alder:0",
     }
     assert {each.passage.id for each in search(with_evidence, 5)} == {f"{BRIDGE}:1", f"{BRIDGE}:3"}
-
-
-def test_claims_that_are_right_for_free_are_told() -> None:
-    def result(name: str, stance: Stance | None) -> ClaimResult:
-        return ClaimResult(id=name, claim="x", status="answered", stance=stance, disputed=None)
-
-    own = [
-        result("1", Stance.NOT_ENOUGH_INFO),
-        result("2", Stance.SUPPORT),
-        result("3", Stance.NOT_ENOUGH_INFO),
-        result("4", None),
-    ]
-    (note,) = right_for_free({"fever": own})
-    assert note.startswith("fever: 3 of 4 claims had no passage;")
-    assert "right of 2 for free" in note
-    assert right_for_free({"wice": own[3:]}) == ()

@@ -1,0 +1,432 @@
+"""All tables of an evaluation, in the layout of the paper's Tables I and IV to IX."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+from pipelines.conrag import metrics, paper
+from pipelines.conrag.citations import judge_told
+from pipelines.conrag.errors import error_table, failures
+from pipelines.conrag.evidence import Stance
+from pipelines.conrag.hallucination import CheckedSentence, passage_auc, token_f1
+from pipelines.conrag.methods import ABLATIONS, ALL_METHODS, METHODS
+from pipelines.conrag.metrics import EVIDENCE, METRICS, OURS, RECALL, STANCE, Results
+from pipelines.conrag.result import AnswerWorth, ClaimResult
+from pipelines.experiment.metric import pair
+from pipelines.metrics.calibration import low_label_mass
+from pipelines.metrics.estimate import Estimate, mean, proportion
+from pipelines.report.compare import columns
+from pipelines.report.glance import count
+from pipelines.report.table import HERE, Column, Measure, Table, shown
+
+BINS = ((paper.LOW, 0.0, 0.2), (paper.MEDIUM, 0.2, 0.5), (paper.HIGH, 0.5, 1.0))
+"""Table VIII: name, lower end, upper end; the last one has its upper end in it."""
+
+CONTRADICTION = (
+    "A statement that takes a side contradicts the packet where a passage of it really takes the "
+    "other, as far as the data say; undisclosed (ours) where the answer does not show that passage "
+    "as being against it."
+)
+RESPONSES = (
+    "What passages say of sentences of responses (ragtruth) and of averitec's claims is not known: "
+    "no Oracle, and no contradictions unless a judge reads what a language model writes."
+)
+QUESTIONS = (
+    "Of questions (alce), precision and recall are means over answers, as in ALCE, and a model "
+    "judges what passages say of a sentence, where ALCE has an entailment model of 11 billion "
+    "parameters. A contradiction is undisclosed where no other sentence gives that passage's "
+    "version and cites it. Gold answers said: short answers named, recall-5 of lists, or claims "
+    "entailed."
+)
+CITATIONS = (
+    "Citation precision and recall follow ALCE's rules (the first three citations of a sentence "
+    "count). Passages without a label in the data bear nothing out."
+)
+
+Figure = Callable[[Sequence[ClaimResult], str], Estimate | None]
+"""(results, method) -> what they come to."""
+
+
+class Line(NamedTuple):
+    """A method on a data set."""
+
+    dataset: str
+    method: str
+    results: Sequence[ClaimResult]
+
+
+def _lines(
+    results: Results,
+    methods: Callable[[Sequence[ClaimResult]], Sequence[str]],
+    where: Callable[[Sequence[ClaimResult]], bool] = lambda _: True,
+) -> list[Line]:
+    """A line for each method on each data set of such results."""
+    return [
+        Line(dataset, method, claims)
+        for dataset, claims in results.items()
+        if where(claims)
+        for method in methods(claims)
+    ]
+
+
+def figure(key: str, title: str, of: Figure) -> Measure[Line]:
+    """The column of a figure."""
+    return Measure(key, title, lambda line: of(line.results, line.method))
+
+
+DATA: Final = Column[Any]("dataset", "Data")
+METHOD: Final = Column[Line]("method", "Method")
+ACCURACY: Final = Measure[Line]("accuracy", "Stance accuracy", STANCE.of)
+EVIDENCE_F1: Final = Measure[Line]("evidence_f1", "Evidence F1", EVIDENCE.of)
+TAKES_A_SIDE: Final = figure("answered", "Takes a side", metrics.coverage)
+RATES: Final = (
+    figure("contradiction_rate", "Contradiction rate", metrics.contradiction_rate),
+    figure(
+        "undisclosed_rate",
+        "Undisclosed contradictions",
+        partial(metrics.contradiction_rate, undisclosed=True),
+    ),
+)
+"""The paper's rate, and ours beside it."""
+CITED: Final = (
+    Measure[Line](
+        "precision",
+        "Citation precision",
+        lambda line: metrics.citations(line.results, line.method).precision,
+    ),
+    Measure[Line](
+        "recall",
+        "Citation recall",
+        lambda line: metrics.citations(line.results, line.method).recall,
+    ),
+)
+UNREADABLE: Final = Column[Line](
+    "unreadable", "Unreadable", lambda line: metrics.unreadable(line.results, line.method)
+)
+CUT: Final = Column[Line](
+    "cut", "Cut", lambda line: sum(one.outcomes[line.method].cut for one in line.results)
+)
+
+
+def all_tables(results: Results, configs: Mapping[str, Mapping[str, Any]]) -> list[Table]:
+    """Every table of a run folder; of failures the first ones are listed.
+
+    `configs` are the configurations of `run.json` by data set, with the number of rows `skipped`.
+    """
+    done = metrics.answered(results)
+    doubts = low_label_mass(
+        passage.label_mass for claims in done.values() for one in claims for passage in one.passages
+    )
+    told = tuple(
+        f"{name}: {judge}."
+        for name, claims in results.items()
+        if (metrics.of_questions(claims) or metrics.generated(claims))
+        and (judge := judge_told(configs.get(name, {})))
+    )
+    made = [
+        data_summary(results, configs),
+        stances(done),
+        citations(done),
+        hallucinations(done),
+        ablations(done),
+        conflict_bins(done),
+        paired(done),
+        error_table(done),
+        failures(results),
+    ]
+    return [
+        replace(
+            table,
+            notes=(
+                *table.notes,
+                *(doubts if table.name in ("conrag_stance", "conrag_citations") else ()),
+                *(told if table.name not in ("conrag_data", "conrag_failures") else ()),
+            ),
+        )
+        for table in made
+    ]
+
+
+def data_summary(results: Results, configs: Mapping[str, Mapping[str, Any]]) -> Table:
+    """Table I: what each data set of the run is, and how much there was of it.
+
+    Failed claims are among them.
+    """
+    kept = {name: claims for name, claims in results.items() if claims}
+
+    def size(name: str) -> str:
+        """Rows in words, as Table I counts them: "250 claims, test half"."""
+        claims, part = kept[name], configs.get(name, {}).get("half", "all")
+        said = count(len(claims), "question" if metrics.of_questions(claims) else "claim")
+        if metrics.of_responses(claims):
+            responses = {one.response.response for one in claims if one.response}
+            said = f"{count(len(responses), 'response')} of {count(len(claims), 'sentence')}"
+        return said if part == "all" else f"{said}, {part} half"
+
+    return Table.of(
+        kept,
+        name="conrag_data",
+        title="Data",
+        columns=[
+            Column("dataset", "Data", lambda name: name),
+            HERE,
+            Column("task", "Task", lambda _: None),
+            Column("labels", "Labels", lambda _: None),
+            Column("size", "Size", size),
+            Column("evidence", "Evidence", lambda _: None),
+            Column("rows", "Rows", lambda name: len(kept[name])),
+            Column("skipped", "Skipped", lambda name: configs.get(name, {}).get("skipped", 0)),
+        ],
+        quoted=paper.TABLE_I,
+        notes=(
+            "Rows are what was run, those that failed included; skipped are rows of the whole file "
+            "that are not in its format. The paper's sizes are of whole releases.",
+        ),
+    )
+
+
+def stances(results: Results) -> Table:
+    """Table IV: stance accuracy, evidence F1 and contradiction rate of every method."""
+    return Table.of(
+        _lines(results, metrics.shown_methods, lambda claims: not metrics.of_questions(claims)),
+        name="conrag_stance",
+        title="Stance, evidence and contradictions",
+        caption="Every method retrieves the same passages and shows at most as many of them.",
+        columns=[
+            *(DATA, METHOD, HERE, ACCURACY),
+            figure("macro_f1", "Macro-F1", metrics.stance_macro_f1),
+            *(EVIDENCE_F1, *RATES, TAKES_A_SIDE, UNREADABLE, CUT),
+            Column("claims", "Claims", lambda line: len(line.results)),
+        ],
+        quoted=paper.TABLE_IV,
+        notes=(
+            "In brackets the 95 % interval: Wilson of shares, a t interval of evidence F1, by "
+            "bootstrap of macro-F1. Statements of an answer are taken as independent, so that the "
+            "intervals of contradiction rates are too narrow.",
+            "Evidence is what the answer cites; its F1 is against the best of a claim's gold sets.",
+            CONTRADICTION,
+            RESPONSES,
+            *most_frequent(results),
+            *right_for_free(results),
+            "Claims without a gold stance, or whose stance cannot be read, are in no accuracy.",
+            "The paper's rows are of FEVER and SciFact with a larger tagger and a language model.",
+        ),
+    )
+
+
+def most_frequent(results: Results) -> list[str]:
+    """What always giving the most frequent gold stance reaches, a line for each data set."""
+    lines = []
+    for dataset, claims in results.items():
+        gold = [one.stance for one in claims if one.stance is not None]
+        if gold:
+            ((stance, times),) = Counter(gold).most_common(1)
+            right = shown(proportion(times, len(gold)))
+            lines.append(f"Always saying {stance.value} has an accuracy of {right} on {dataset}.")
+    return lines
+
+
+def right_for_free(results: Results) -> Iterator[str]:
+    """A line for each data set with claims without a passage: how many of them all get right."""
+    for dataset, claims in results.items():
+        bare = [one for one in claims if one.stance is not None and not one.passages]
+        if bare:
+            free = sum(one.stance is Stance.NOT_ENOUGH_INFO for one in bare)
+            yield (
+                f"{dataset}: {len(bare):,} of {len(claims):,} claims had no passage; every method "
+                f"says NOT_ENOUGH_INFO of them, which is right of {free:,} for free."
+            )
+
+
+def citations(results: Results) -> Table:
+    """Table V: citation precision and recall, and the share of citations that leak."""
+    return Table.of(
+        _lines(results, lambda _: ALL_METHODS, metrics.labelled),
+        name="conrag_citations",
+        title="Citations",
+        caption="What the sentences of answers cite, and whether that bears them out.",
+        columns=[
+            *(DATA, METHOD, HERE, *CITED),
+            figure("leakage", "Citation leakage", metrics.leakage),
+            *RATES,
+            Measure("answer_recall", "Gold answers said", RECALL.of),
+            _said("str_em_substrings", "STR-EM, ALCE's rule", lambda worth: worth.str_em),
+            _said(
+                "list_precision",
+                "List precision",
+                lambda worth: worth.listed.precision if worth.listed else None,
+            ),
+            _said(
+                "list_f1_5",
+                "List F1-5",
+                lambda worth: worth.listed.f1_5 if worth.listed else None,
+            ),
+            Column(
+                "unbound",
+                "Wrong citations",
+                lambda line: sum(one.outcomes[line.method].unbound for one in line.results),
+            ),
+            *(UNREADABLE, CUT),
+            Column(
+                "statements",
+                "Statements",
+                lambda line: metrics.citations(line.results, line.method).statements,
+            ),
+        ],
+        quoted=paper.TABLE_V,
+        notes=(
+            CITATIONS,
+            "Leakage is the share of citations of passages that the tagger calls irrelevant.",
+            "Wrong citations: sentences that cite nothing, or what is not there, or break the "
+            "policy. They count as citing nothing; the passages that they named, and those that "
+            "NLI-RAG drops, count in precision and leakage.",
+            QUESTIONS,
+            "STR-EM by ALCE's rule takes parts of words, too. An item of a list (QAMPARI), between "
+            "commas, is right if it is an alias of a gold answer; five gold answers are enough.",
+            "The paper's rows are of ALCE with a larger language model and judge.",
+        ),
+    )
+
+
+def _said(key: str, title: str, of: Callable[[AnswerWorth], float | None]) -> Measure[Line]:
+    """The column of a mean over the readable answers to questions that have such a share."""
+
+    def value(line: Line) -> Estimate | None:
+        readable = [one for one in line.results if one.outcomes[line.method].problem is None]
+        shares = map(of, metrics.question_worth(readable, line.method))
+        return mean([share for share in shares if share is not None], bounds=(0, 1))
+
+    return Measure(key, title, value)
+
+
+def hallucinations(results: Results) -> Table:
+    """Table VI: how well hallucinated sentences of responses are found."""
+
+    def sentences(line: Line) -> list[CheckedSentence]:
+        return metrics.checked(line.results, line.method)
+
+    return Table.of(
+        _lines(results, lambda _: METHODS, metrics.of_responses),
+        name="conrag_hallucination",
+        title="Hallucinations",
+        caption="Every sentence of a response is checked against what the response was written "
+        "from.",
+        columns=[
+            *(DATA, METHOD, HERE),
+            Measure("token_f1", "Token F1", lambda line: token_f1(sentences(line))),
+            Measure("passage_auc", "Passage AUC", lambda line: passage_auc(sentences(line))),
+            *RATES,
+            Column("sentences", "Sentences", lambda line: len(sentences(line))),
+            Column(
+                "responses",
+                "Responses",
+                lambda line: len({one.sentence.response for one in sentences(line)}),
+            ),
+        ],
+        quoted=paper.TABLE_VI,
+        notes=(
+            "A sentence is flagged as a whole, where the stance on it is not that it is supported. "
+            "Tokens are words between white space, those of all responses together.",
+            "Passage AUC: the probability that a response with a hallucination scores higher than "
+            "one without. A response scores as its worst sentence, a sentence 1 − support. The "
+            "paper does not say what its passages are.",
+            "Contradiction rate: of what a language model writes about the sentences; the template "
+            "writes nothing that could be counted.",
+            "Oracle flags the sentences that people marked something in, so its AUC is 1; its F1 "
+            "is below 1 as it flags whole sentences.",
+            "In brackets the 95 % interval: of token F1 by bootstrap over sources, of AUC DeLong's "
+            "clustered by source, of rates Wilson's, which takes sentences as independent.",
+        ),
+    )
+
+
+def ablations(results: Results) -> Table:
+    """Table VII: ConRAG without one of its parts."""
+    return Table.of(
+        _lines(results, lambda _: (OURS, *ABLATIONS)),
+        name="conrag_ablations",
+        title="Ablations",
+        columns=[
+            DATA,
+            Column("variant", "Variant", lambda line: line.method),
+            *(HERE, ACCURACY, EVIDENCE_F1, *RATES, TAKES_A_SIDE, *CITED),
+        ],
+        quoted=paper.TABLE_VII,
+        notes=(CONTRADICTION, RESPONSES, CITATIONS, QUESTIONS),
+    )
+
+
+class Bin(NamedTuple):
+    """Claims of a data set by their conflict score."""
+
+    dataset: str
+    bin: str
+    inside: Sequence[ClaimResult]
+    every: Sequence[ClaimResult]
+
+
+def conflict_bins(results: Results) -> Table:
+    """Table VIII: NLI-RAG and ConRAG by conflict score."""
+
+    def of(column: Column[Line], method: str) -> Measure[Bin]:
+        key = column.key.replace("_", " ")
+        return Measure(
+            f"{method.lower().replace('-', '_')}_{column.key}",
+            f"{method} {key}",
+            lambda one: column.of(Line(one.dataset, method, one.inside)),
+        )
+
+    return Table.of(
+        [
+            Bin(dataset, name, metrics.in_bin(claims, low, high), claims)
+            for dataset, claims in results.items()
+            for name, low, high in BINS
+        ],
+        name="conrag_conflict_bins",
+        title="By conflict score",
+        caption="Claims by κ over their retrieved passages.",
+        columns=[
+            DATA,
+            Column("bin", "κ"),
+            HERE,
+            Measure("share", "Share", lambda one: proportion(len(one.inside), len(one.every))),
+            *(of(column, method) for column in (ACCURACY, *RATES) for method in ("NLI-RAG", OURS)),
+            Column("claims", "Claims", lambda one: len(one.inside)),
+        ],
+        quoted=paper.TABLE_VIII,
+        notes=(CONTRADICTION, RESPONSES, QUESTIONS),
+    )
+
+
+def paired(results: Results) -> Table:
+    """ConRAG against every other method, claim by claim."""
+    return Table.of(
+        [
+            pair(dataset, Line(dataset, OURS, claims), Line(dataset, method, claims), METRICS)
+            for dataset, claims in results.items()
+            for method in (*metrics.shown_methods(claims), *ABLATIONS)
+            if method != OURS
+        ],
+        name="conrag_paired",
+        title="ConRAG against the others",
+        caption="Differences claim by claim, ConRAG less the other method.",
+        columns=[
+            Column("dataset", "Data", lambda pair: str(pair.at)),
+            Column("method", "Other method", lambda pair: pair.second),
+            *(
+                column
+                for metric in METRICS
+                for column in columns(metric.key, metric.title, metric.test)
+            ),
+        ],
+        notes=(
+            "In brackets the paired 95 % t interval. McNemar's test is exact; signs are flipped "
+            "9,999 times, seed 0. Nothing is corrected for the number of comparisons.",
+            "Contradictions per claim: the share of an answer's statements that contradict its "
+            "packet, 0 where it takes no side; so claims count alike, however long the answer.",
+            RESPONSES,
+            QUESTIONS,
+        ),
+    )

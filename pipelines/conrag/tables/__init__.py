@@ -1,1 +1,0 @@
-"""The tables of runs, and what they are made from."""
