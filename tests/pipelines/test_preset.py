@@ -118,8 +118,7 @@ def presets() -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("name", "given"),
     [
-        ("conflicts", {"settings": {"guided": True}}),
-        ("conflicts", {"settings": {"dates": True}}),
+        ("conflicts", {"settings": {"behaviour": "choice"}}),
         ("truthfulqa", {"hedge": True}),
         ("truthfulqa", {"claim_of_choice": "statement"}),
         ("truthfulqa", {"most_documents": 5}),
