@@ -17,6 +17,7 @@ from pipelines.madam_rag.metrics import (
     Results,
     Verdict,
     parts,
+    place_of,
     shown_methods,
     verdict,
 )
@@ -101,11 +102,8 @@ def view(
         title=TITLE,
         finding=finding(results, configs),
         parts=_parts(results, made, statistics),
-        facets=(
-            Facet("Verdict", words(VERDICTS.values()), methods),
-            Facet("Right answers", ("several", "one", "not known")),
-        ),
-        runs={run: _title(run, own) for run, own in results.items()},
+        facets=(Facet("Verdict", words(VERDICTS.values()), methods),),
+        runs={run: ", ".join(filter(None, place_of(run))) for run in results},
         noun=("question", "questions"),
         models=glance.models_used(configs.values(), {"model": "agents and baselines"}),
         **listed(results, partial(_example, methods)),
@@ -161,7 +159,6 @@ def finding(results: Results, configs: Mapping[str, Mapping[str, Any]]) -> glanc
 def _example(methods: Sequence[str], run: str, result: QuestionResult) -> Example:
     asked = result.asked
     judged = {method: VERDICTS[worth] for method in methods if (worth := verdict(result, method))}
-    known = {0: "not known", 1: "one"}
     names = (name for names in asked.gold for name in names)
     return Example(
         id=result.id,
@@ -171,20 +168,9 @@ def _example(methods: Sequence[str], run: str, result: QuestionResult) -> Exampl
         blocks=partial(content, result),
         about=(glance.count(len(asked.documents), "document"),),
         chips=tuple(worth.on(method) for method, worth in judged.items()) or (FAILED,),
-        facets={
-            "Verdict": values(judged),
-            "Right answers": [known.get(len(asked.gold), "several")],
-        },
+        facets={"Verdict": values(judged)},
         words="\n".join((*names, *asked.wrong, result.error or "")),
     )
-
-
-def _title(run: str, own: Sequence[QuestionResult]) -> str:
-    """A run as people call it: "RAMDocs", "RAMDocs, support"."""
-    part = next(iter(parts({run: own[:1]}, {})), None)
-    if part is None:
-        return run
-    return part.data if part.experiment is None else f"{part.data}, {part.experiment}"
 
 
 def _parts(

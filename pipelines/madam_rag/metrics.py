@@ -161,18 +161,22 @@ def after(result: QuestionResult, method: str, rounds: int) -> QuestionResult:
     return result.model_copy(update={"outcomes": {**result.outcomes, method: ended}})
 
 
+def place_of(run: str) -> tuple[str, str | None]:
+    """The data set of a run, as the paper calls it, and what the run varies."""
+    data, _, experiment = run.rpartition(".")
+    if experiment in EXPERIMENTS:
+        return TITLES.get(data, data), experiment
+    return TITLES.get(run, run), None
+
+
 def parts(results: Results, model_of: Mapping[str, str]) -> list[Part]:
     """Runs in order, one that varies a level in one part for each, from the lowest."""
     made = []
-    for name, own in results.items():
-        data, _, experiment = name.rpartition(".")
-        if experiment not in EXPERIMENTS:
-            data, experiment = name, ""
-        title, model = TITLES.get(data, data), model_of.get(name)
-        levels = {each.asked.level for each in own}
+    for run, of_run in results.items():
+        levels = {result.asked.level for result in of_run}
         for level in sorted(levels, key=lambda level: -1 if level is None else level):
-            chosen = tuple(each for each in own if each.asked.level == level)
-            made.append(Part(title, experiment or None, level, model, chosen))
+            chosen = tuple(result for result in of_run if result.asked.level == level)
+            made.append(Part(*place_of(run), level, model_of.get(run), chosen))
     return made
 
 

@@ -221,7 +221,7 @@ def averages(statistics: Sequence[Statistic], counted: str) -> Table:
         statistics,
         name="madam_statistics",
         title="RAMDocs in numbers",
-        caption=f"Averages over the questions of {counted}, beside those of appendix A.",
+        caption=f"Averages over the questions of {counted}, beside the paper's." if counted else "",
         columns=[
             Column("name", "Average"),
             Measure("estimate", "Here"),

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pipelines.conflicts.data import Query, Source
 from pipelines.conflicts.metrics import JOINT, MAJORITY, MERGED, Part
@@ -22,7 +20,7 @@ from pipelines.conflicts.result import (
     Strategy,
     Verdicts,
 )
-from pipelines.conflicts.tables import all_tables, answers, behaviour, confusions
+from pipelines.conflicts.tables import all_tables
 from pipelines.conflicts.taxonomy import Classifier, ConflictType, Prediction
 from pipelines.metrics.estimate import Estimate
 from pipelines.report.table import Cell, Table
@@ -259,63 +257,6 @@ def test_differences_from_vanilla() -> None:
     assert found["grounding"] == pytest.approx((1 / 3 - 1 / 2 + 1) / 3)
     assert found["grounding_p"] == pytest.approx(6 / 8)
     assert "2 comparisons with 6 values of p" in made.notes[0]
-
-
-kinds = st.sampled_from([*ConflictType, None])
-outcomes = st.one_of(
-    st.builds(unread, told=kinds),
-    st.builds(
-        lambda found, **rest: says(*found, **rest),
-        st.lists(st.sampled_from([*Grounds, None]), max_size=3),
-        adheres=st.sampled_from([True, False, None]),
-        included=st.sampled_from([True, False, None]),
-        told=kinds,
-    ),
-)
-
-
-@st.composite
-def results(draw: st.DrawFn) -> list[QueryResult]:
-    made = []
-    for number in range(draw(st.integers(0, 8))):
-        asked = query(f"q{number}", draw(kinds), draw(st.sampled_from(["1889", None])))
-        if draw(st.booleans()) and draw(st.booleans()):
-            made.append(QueryResult(id=asked.id, asked=asked, status="failed", error="no"))
-            continue
-        found = {"vanilla": draw(outcomes)}
-        if draw(st.booleans()):
-            found["pipeline"] = draw(outcomes)
-        made.append(result(asked, [gives(draw(kinds))], **found))
-    return made
-
-
-def number(cell: Cell) -> int:
-    assert isinstance(cell, int)
-    return cell
-
-
-@given(results())
-def test_every_query_is_counted_once(own: list[QueryResult]) -> None:
-    made = [Part("own", own)]
-    typed = [each for each in own if each.asked.conflict_type is not None]
-    failed = sum(each.status == "failed" for each in typed)
-    if any(each.outcomes for each in own):
-        by_category = records(behaviour(made))
-        assert sum(number(each["queries"]) for each in by_category) == len(typed)
-        cells = [*ConflictType, "unreadable"]
-        counted = sum(number(each[key]) for each in records(confusions(made)) for key in cells)
-        assert counted == len(typed) - failed
-
-
-@given(results())
-def test_merged_and_unmerged_types_have_the_same_successes(own: list[QueryResult]) -> None:
-    def successes(found: Cell) -> float:
-        return found.value * found.n if isinstance(found, Estimate) else 0.0
-
-    made = [Part("own", own)]
-    merged_ones = sum(successes(each["vanilla"]) for each in records(behaviour(made)))
-    (whole,) = records(answers(made), strategy="Vanilla") or ({"behaviour": None},)
-    assert merged_ones == pytest.approx(successes(whole["behaviour"]))
 
 
 def test_every_type_has_one_category() -> None:

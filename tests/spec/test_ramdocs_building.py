@@ -254,25 +254,6 @@ def _is_of(question: AmbiguousQuestion, made: RamQuestion) -> bool:
     return made.documents[0].text in {each.text for each in question.documents}
 
 
-def test_another_seed_draws_others() -> None:
-    many = [
-        asked(
-            f"When was mill {n} opened?",
-            f"mill {n}",
-            *(
-                (f"mill {n} ({e})", str(year := 1500 + 10 * n + e), f"{n} in {e}: {year}.")
-                for e in (1, 2, 3)
-            ),
-        )
-        for n in range(20)
-    ]
-    one, other = (built(many, own_passages(many), seed=seed, most=5) for seed in (0, 1))
-    assert written(one) != written(other)
-    assert [each.question for each in one.questions] == sorted(
-        (each.question for each in one.questions), key=[q.question for q in many].index
-    )
-
-
 # Answers that can stand in for each other.
 
 

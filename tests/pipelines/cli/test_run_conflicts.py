@@ -242,7 +242,7 @@ def test_segments_are_chosen_from_pages_once(
     if spec is None or spec.submodule_search_locations is None:
         pytest.skip("the small embedding model is not installed")
     model = Path(spec.submodule_search_locations[0]) / "model"
-    page = "The sea is salt. " * 200 + "The tower opened in 1889. " + "It rains a lot. " * 300
+    page = "The sea is salt. " * 60 + "The tower opened in 1889. " + "It rains a lot. " * 200
     result = {"title": "Guide", "short_text": "The sea.", "response_str": page}
     write("pages.jsonl", TOWER | {"search_results": [result]})
     command = [*RUN, *TYPES, "--data", "pages.jsonl", "--embedder", model]
