@@ -33,16 +33,10 @@ from pipelines.report.table import markdown
 from pipelines.runs.folder import RunFolder
 from serving.errors import RequestError
 
-NO_CONFLICT, OUTDATED, OPINIONS = (
-    ConflictType.NO_CONFLICT,
-    ConflictType.OUTDATED,
-    ConflictType.OPINIONS,
-)
+OUTDATED = ConflictType.OUTDATED
 
 TYPED = query(id="typed", gold=OUTDATED, gold_answer="1902")
-OPEN = query("Some like it.", "Others do not.", id="open")
 STATED = query(query="Did the tower open in 1902?", id="stated", gold=OUTDATED)
-ASKED = [TYPED, OPEN, query("A bridge of 1936.", id="third", gold=OPINIONS)]
 
 
 def replies(request: dict[str, Any]) -> str:
