@@ -342,7 +342,8 @@ def statistics(queries: Sequence[Query], passed_over: int = 0) -> tuple[Statisti
     origins = Counter(origin_name(query.origin) for query in queries)
     # Where no query states its origin, there is no count of the five.
     stated = any(name != NOT_STATED for name in origins)
-    named = {**BY_ORIGIN, **dict.fromkeys(sorted(origins.keys() - BY_ORIGIN.keys()))}
+    others = sorted(origins.keys() - BY_ORIGIN.keys())
+    named: dict[str, int | None] = {**BY_ORIGIN, **dict.fromkeys(others)}
     conflicting = types.total() - types[ConflictType.NO_CONFLICT]
     answerable = sum(types[each] for each in ANSWERABLE)
     mean = sum(len(query.sources) for query in queries) / of if of else None

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar, Final
+from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import BaseModel
 
@@ -142,7 +142,7 @@ def refuse_idle(options: BaseModel, settings: BaseModel, methods: Methods) -> No
         InputError: One was given.
     """
     if not methods.strategies:
-        idle = ("types", "answer_tokens", "judge", "behaviour", "against", "judge_model")
+        idle = ("answer_tokens", "judge", "behaviour", "against", "judge_model")
         for given in (options, settings):
             refuse_given(given, idle, f"--strategy {NO_ANSWERS}")
 
@@ -267,6 +267,8 @@ def plan(options: ConflictsOptions) -> Plan[Query, QueryResult]:
     if options.name is not None:
         file_name(options.name)  # said before a server is started
     refuse_idle(options, options.settings, methods)
+    if not methods.strategies:
+        refuse_given(options.settings, ("types",), f"--strategy {NO_ANSWERS}")
     needs = needs_of(methods, options)
     needs = replace(
         needs, judge=judge_source(options, options.judge_model) if methods.strategies else None
@@ -287,7 +289,7 @@ def plan(options: ConflictsOptions) -> Plan[Query, QueryResult]:
         judge = None if tagger is None else stored(tagger_judge(tagger), models.store)
         ready = methods.ready(models.client, judging, judge, models.prompts)
         facts = {"statistics": statistics(dataset.queries, dataset.passed_over)}
-        config = {
+        config: dict[str, Any] = {
             "data": {"name": dataset.file, "sha256": dataset.digest},
             "segments": segments,
             "settings": methods.settings.model_dump(mode="json"),

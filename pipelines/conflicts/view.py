@@ -64,7 +64,6 @@ def view(
     configs = {run: entry["config"] for run, entry in entries.items()}
     every = [each for own in results.values() for each in own]
     classifiers = dict.fromkeys(name for each in every for name in predictions(each))
-    origins = dict.fromkeys(each.asked.origin for each in every if each.asked.origin)
     return ExperimentView(
         name=NAME,
         title=TITLE,
@@ -74,7 +73,6 @@ def view(
             Facet("Gold type", (*(each.short for each in TAXONOMY), "not known")),
             Facet("Predicted type", words(GUESSES), tuple(classifiers)),
             Facet("Answers", words(VERDICTS), tuple(STRATEGIES.values())),
-            Facet("Origin", tuple(origins)),
         ),
         runs={run: run for run in results},
         noun=("query", "queries"),
@@ -187,7 +185,6 @@ def _example(run: str, result: QueryResult) -> Example:
             "Gold type": [kind],
             "Predicted type": values(guesses),
             "Answers": values(verdicts),
-            "Origin": origin,
         },
         words="\n".join((asked.gold_answer or "", result.error or "")),
     )

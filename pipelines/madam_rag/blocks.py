@@ -235,7 +235,7 @@ def line_plots(
                 if isinstance(step, int) and estimate is not None:
                     lines.setdefault(str(row[series]), []).append((step, estimate.value))
             if lines:
-                steps = sorted({int(step) for line in lines.values() for step, _ in line})
+                steps = sorted({int(step) for points in lines.values() for step, _ in points})
                 titles = (f"{metric.title}, {name}", across, "share")
                 yield curve([*lines.items()], *titles, steps=steps)
 
