@@ -30,7 +30,6 @@ _EXAMPLES: dict[str, object] = {
     "form": "json",
     "results": ["text"],
     "conflict": {"label": "text", "definition": "text", "expected": "text"},
-    "dated": [{"number": 1, "date": "2024-07-30"}],
     "supporting": [{"document": 1, "text": "text"}],
     "contradicting": [{"document": 2, "text": "text"}],
     "hedged": True,

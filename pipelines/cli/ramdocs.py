@@ -1,11 +1,12 @@
 """`contested ramdocs`: questions with ambiguity, misinformation and noise, as RAMDocs has them."""
 
 import hashlib
+import json
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from pydantic import Field
@@ -18,16 +19,15 @@ from pipelines.data import ambigdocs
 from pipelines.data.records import Document
 from pipelines.errors import InputError
 from pipelines.files import check_writable, read_bytes, replace_text
-from pipelines.madam_rag.building import (
+from pipelines.madam_rag.build import (
     PASSAGE_WORDS,
     QUESTIONS,
-    BuildRecord,
-    Source,
-    averages,
+    Counts,
     build,
-    drawn,
     own_passages,
 )
+from pipelines.madam_rag.data import statistics
+from pipelines.madam_rag.tables import averages
 from pipelines.option import Option, Options
 from pipelines.report.terminal import plain
 from pipelines.retrieval import index
@@ -89,17 +89,16 @@ def build_ramdocs(options: BuildOptions) -> None:
     digest = hashlib.sha256(read_bytes(options.ambigdocs)).hexdigest()
     with STDERR.status(f"{len(passages):,} passages"), _searchable(passages) as search:
         made = build(questions, search, most=options.questions, seed=options.seed)
-    about = BuildRecord(
-        ambigdocs=Source(name=options.ambigdocs.name, sha256=digest, entries=len(questions)),
-        passages=Source(name=named, sha256=_digest(passages), entries=len(passages)),
-        seed=options.seed,
-        counts=made.counts,
-    )
+    about = {
+        "ambigdocs": _source(options.ambigdocs.name, digest, questions),
+        "passages": _source(named, _digest(passages), passages),
+        "seed": options.seed,
+        "counts": made.counts.model_dump(),
+    }
     replace_text(options.out, "".join(f"{each.model_dump_json()}\n" for each in made.questions))
-    replace_text(record, about.model_dump_json(indent=2) + "\n")
-    _tell(about, options)
-    for table in (drawn(about.counts), averages(made.questions)):
-        show(table, Console())
+    replace_text(record, json.dumps(about, indent=2) + "\n")
+    _tell(about, made.counts, options)
+    show(averages(statistics(made.questions), options.out.name), Console())
     STDERR.print(f"{len(made.questions):,} questions: {plain(str(options.out))}", soft_wrap=True)
 
 
@@ -118,17 +117,25 @@ def _digest(passages: Iterable[Document]) -> str:
     return found.hexdigest()
 
 
-def _tell(about: BuildRecord, options: BuildOptions) -> None:
-    counts = about.counts
+def _source(name: str, digest: str, entries: Sequence[object]) -> dict[str, Any]:
+    """A file, or several, and the SHA-256 of what was read of them."""
+    return {"name": name, "sha256": digest, "entries": len(entries)}
+
+
+def _tell(about: dict[str, Any], counts: Counts, options: BuildOptions) -> None:
+    read, searched = about["ambigdocs"], about["passages"]
     lines = [
-        f"AmbigDocs: {about.ambigdocs.name}, {counts.read:,} questions "
-        f"(SHA-256 {about.ambigdocs.sha256[:12]})",
-        f"searched: {about.passages.name}, {about.passages.entries:,} passages "
-        f"(SHA-256 {about.passages.sha256[:12]})",
-        f"seed {about.seed}; passed over: {counts.unanswered:,} questions whose documents do not "
-        f"state the answer, {counts.sharing:,} with a document of another question",
-        f"misinformation: {counts.copies:,} of {counts.misinformation.made:,} documents are copies "
-        "of one that is shown, with the answer exchanged",
+        f"AmbigDocs: {read['name']}, {counts.read:,} questions (SHA-256 {read['sha256'][:12]})",
+        f"searched: {searched['name']}, {searched['entries']:,} passages "
+        f"(SHA-256 {searched['sha256'][:12]})",
+        f"seed {options.seed}; {counts.unanswered:,} questions passed over, as no document of "
+        "theirs states the answer",
+        *(
+            f"{kind}: {made:,} of {counts.drawn[kind]:,} drawn"
+            for kind, made in counts.made.items()
+        ),
+        f"misinfo: {counts.copies:,} are copies of a document that is shown, with the answer "
+        "exchanged",
     ]
     if counts.questions < options.questions:
         lines.append(f"only {counts.questions:,} of {options.questions:,} questions are to be had")

@@ -7,7 +7,7 @@ from calendar import isleap, monthrange
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -100,9 +100,9 @@ EARLIEST, LATEST = 1000, 2100
 """Years outside of which a date is taken for a mistake."""
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class PartialDate:
-    """A date, as precise as it is given. In order, a year stands before its months and days.
+    """A date, as precise as it is given.
 
     Attributes:
         year: 1 to 9999.
@@ -119,20 +119,6 @@ class PartialDate:
             raise ValueError("a day needs a month")
         date(self.year, self.month or 1, self.day or 1)
 
-    def holds(self, other: "PartialDate") -> bool:
-        """Whether it is less precise than another that may be meant: 2024 holds 2024-07.
-
-        Two dates overlap if they are equal or one holds the other, and never otherwise.
-        """
-        return self != other and other.as_text().startswith(f"{self.as_text()}-")
-
-    def as_text(self) -> str:
-        """In ISO's form: "2024", "2024-07" or "2024-07-30"."""
-        text = f"{self.year:04d}"
-        if self.month:
-            text += f"-{self.month:02d}"
-        return text + f"-{self.day:02d}" if self.day else text
-
     @property
     def decimal_year(self) -> float:
         """The middle of the day, the month or the year that is given: 2024 is 2024.5."""
@@ -148,15 +134,14 @@ def absent(text: str | None) -> bool:
     return not text or text.strip().casefold() in _NONE
 
 
-def parse(text: str, today: date | None = None) -> PartialDate | None:
+def parse(text: str) -> PartialDate | None:
     """A date as search results write it.
 
     The one day that `with_iso_days` finds, whatever stands beside it; else what dateutil
     understands, at the precision at which it is given: "July 2024" has no day. With dots the day
     is first. With slashes and dashes the month is, where both readings are possible: 07/08/2024 is
-    the 8th of July, as in American pages. 21-07-04 is no date. Relative dates ("2 days ago",
-    "yesterday") count from `today`, when the search result was retrieved; without it they say
-    nothing. A span in months is known to the month, one in years to the year.
+    the 8th of July, as in American pages. 21-07-04 is no date. "2 days ago" is none either: the
+    data do not say when the search was.
 
     Returns:
         The date; None where there is none, its year lies outside 1000 to 2100, or the text is
@@ -165,71 +150,16 @@ def parse(text: str, today: date | None = None) -> PartialDate | None:
     text = text.strip()
     if absent(text) or len(text) > 100:
         return None
-    found = _relative(text.casefold(), today) or _absolute(text)
+    found = _absolute(text)
     return found if found and EARLIEST <= found.year <= LATEST else None
 
 
 def written(source: Source) -> PartialDate | None:
-    """When a source was written, as it states itself; None where it states nothing readable.
-
-    A relative date is none: relative to which day, the data do not say.
-    """
+    """When a source was written, as it states itself; None where it states nothing readable."""
     return parse(source.date or "")
 
 
-def newest_first(sources: Sequence[Source]) -> list[tuple[int, PartialDate]]:
-    """The numbers of the sources that state a date, from 1, with it; the latest comes first.
-
-    By the middle of what a date may mean, so that 2024 stands behind 2024-12-31 and before
-    2024-01-01. Sources of one date stand in their order.
-    """
-    own = [(number, day) for number, each in enumerate(sources, 1) if (day := written(each))]
-    return sorted(own, key=lambda pair: pair[1].decimal_year, reverse=True)
-
-
-def told_order(sources: Sequence[Source]) -> list[tuple[int, str]]:
-    """As `newest_first`, with what can be told of each: its date, and whether its place is sure.
-
-    The place of 2024 is not sure where another source is of some month or day of 2024.
-    """
-    ordered = newest_first(sources)
-    return [
-        (
-            number,
-            f"{own.as_text()} (its place among those of {own.as_text()} is not known)"
-            if any(own.holds(other) for _, other in ordered)
-            else own.as_text(),
-        )
-        for number, own in ordered
-    ]
-
-
 _NONE = frozenset({"", "na", "n/a", "nan", "none", "null", "unknown", "no date", "undated", "-"})
-
-_AGO = re.compile(r"(an?|[0-9]{1,5}) (second|minute|hour|day|week|month|year)s? ago")
-_DAYS = {"second": 0, "minute": 0, "hour": 0, "day": 1, "week": 7}
-
-
-def _relative(text: str, today: date | None) -> PartialDate | None:
-    if today is None:
-        return None
-    if text in ("today", "yesterday"):
-        return _of_day(today - timedelta(days=text == "yesterday"))
-    if not (match := _AGO.fullmatch(" ".join(text.split()))):
-        return None
-    number, unit = 1 if match[1].startswith("a") else int(match[1]), match[2]
-    months = today.year * 12 + today.month - 1 - number * (12 if unit == "year" else 1)
-    try:
-        if unit in _DAYS:
-            return _of_day(today - timedelta(days=number * _DAYS[unit]))
-        return PartialDate(months // 12, months % 12 + 1 if unit == "month" else 0)
-    except (ValueError, OverflowError):  # before the first year of the calendar
-        return None
-
-
-def _of_day(day: date) -> PartialDate:
-    return PartialDate(day.year, day.month, day.day)
-
 
 # Numbers that dateutil would take for dates, "12.5" or "202407"; 20240730 and 2024 are some.
 _NUMBER = re.compile(r"(?![0-9]{4}$|[0-9]{8}$)[-+]?[0-9]+(?:[.,][0-9]+)?")
@@ -390,32 +320,15 @@ NOT_STATED = "not stated"
 
 @dataclass(frozen=True)
 class Statistic:
-    """A count or a mean.
+    """A count of queries or a mean, beside the paper's; None where there is none.
 
-    Attributes:
-        group: "type" (Table 2), "origin" (Table 7) or "all" (what is said of all queries).
-        value: The count, or the mean; None where the file cannot say.
-        of: Queries that it is a count among; None of a mean, and of a count of other things.
-        paper: The paper's figure; None where it gives none.
-        paper_of: Queries that the paper's count is among; None as `of`, or without a figure.
+    The group is "type" (Table 2), "origin" (Table 7) or "all" (what is said of all queries).
     """
 
     group: Literal["type", "origin", "all"]
     name: str
-    value: int | float | None
-    of: int | None
-    paper: int | float | None
-    paper_of: int | None
-
-    @property
-    def share(self) -> float | None:
-        """The count as a share of the queries, in [0, 1]; None where it is none."""
-        return self.value / self.of if self.value is not None and self.of else None
-
-    @property
-    def paper_share(self) -> float | None:
-        """The paper's count as a share of its queries, in [0, 1]; None where it is none."""
-        return self.paper / self.paper_of if self.paper is not None and self.paper_of else None
+    value: float | None
+    paper: float | None
 
 
 def statistics(queries: Sequence[Query], passed_over: int = 0) -> tuple[Statistic, ...]:
@@ -427,29 +340,24 @@ def statistics(queries: Sequence[Query], passed_over: int = 0) -> tuple[Statisti
     of = len(queries)
     types = Counter(query.conflict_type for query in queries if query.conflict_type is not None)
     origins = Counter(origin_name(query.origin) for query in queries)
-    # Where no query states its origin, none is not a count of the five.
+    # Where no query states its origin, there is no count of the five.
     stated = any(name != NOT_STATED for name in origins)
-    mean = sum(len(query.sources) for query in queries) / of if of else None
+    others = sorted(origins.keys() - BY_ORIGIN.keys())
+    named: dict[str, int | None] = {**BY_ORIGIN, **dict.fromkeys(others)}
     conflicting = types.total() - types[ConflictType.NO_CONFLICT]
     answerable = sum(types[each] for each in ANSWERABLE)
+    mean = sum(len(query.sources) for query in queries) / of if of else None
     return (
+        *(Statistic("type", each.short, types[each.type], BY_TYPE[each.type]) for each in TAXONOMY),
         *(
-            Statistic("type", each.short, types[each.type], of, BY_TYPE[each.type], QUERIES)
-            for each in TAXONOMY
+            Statistic("origin", name, origins[name] if stated or paper is None else None, paper)
+            for name, paper in named.items()
         ),
-        *(
-            Statistic("origin", name, origins[name] if stated else None, of, paper, QUERIES)
-            for name, paper in BY_ORIGIN.items()
-        ),
-        *(
-            Statistic("origin", name, origins[name], of, None, None)
-            for name in sorted(origins.keys() - BY_ORIGIN.keys())
-        ),
-        Statistic("all", "queries", of, None, QUERIES, None),
-        Statistic("all", "search results per query", mean, None, RESULTS_PER_QUERY, None),
-        Statistic("all", "search results without text", passed_over, None, None, None),
-        Statistic("all", "flagged as conflicting", conflicting, of, 297, QUERIES),
-        Statistic("all", "single right answer", answerable, of, 228, QUERIES),
+        Statistic("all", "queries", of, QUERIES),
+        Statistic("all", "search results per query", mean, RESULTS_PER_QUERY),
+        Statistic("all", "search results without text", passed_over, None),
+        Statistic("all", "flagged as conflicting", conflicting, 297),
+        Statistic("all", "single right answer", answerable, 228),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import BaseModel
 
-from pipelines.conflicts.data import SAMPLES, Query, Statistic, read, statistics, told_order
+from pipelines.conflicts.data import SAMPLES, Query, Statistic, read, statistics
 from pipelines.conflicts.judges import _NO as NO
 from pipelines.conflicts.judges import _YES as YES
 from pipelines.conflicts.judges import BEHAVIOUR
@@ -30,7 +30,7 @@ from pipelines.conflicts.strategies import EXPLANATION_TOKENS, NUMBERS
 from pipelines.conflicts.taxonomy import CATEGORY, TAXONOMY
 from pipelines.errors import InputError
 from pipelines.experiment.cost import CHARACTERS_PER_TOKEN, Cost, Tokens, call
-from pipelines.experiment.experiment import Experiment, Models, Plan, RunModels, Work
+from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs, judge_source
 from pipelines.experiment.options import (
     Overflow,
@@ -46,7 +46,6 @@ from pipelines.judge.store import stored
 from pipelines.judge.tagger import tagger_judge
 from pipelines.option import Option, one_of, refuse_given
 from pipelines.runs.folder import file_name, named_after
-from serving.client import Client
 
 CHARACTERS_OF_A_SENTENCE = 10
 """Few sentences are as short."""
@@ -71,16 +70,12 @@ def cost(query: Query, tokens: Tokens, methods: Methods) -> Cost:
         own = tokens.prompt("conflicts/classify_choice", **given, taxonomy=TAXONOMY)
         total += call(own + read, 1).times(tokens.choosing(NUMBERS))
     if "taxonomy-aware" in strategies:
-        guided = settings.guided
-        own = tokens.prompt("conflicts/taxonomy_aware", **given, taxonomy=TAXONOMY, guided=guided)
+        own = tokens.prompt("conflicts/taxonomy_aware", **given, taxonomy=TAXONOMY)
         reply = EXPLANATION_TOKENS + settings.answer_tokens
         total += call(own + read, reply) + _judged(query, tokens, methods, read, reply)
     if plain := {*strategies} - {"taxonomy-aware"}:
-        order = told_order(query.sources) if settings.dates else []
-        dated = [{"number": number, "date": date} for number, date in order]
         own = max(
-            tokens.prompt("conflicts/answer", **given, conflict=category, dated=dated)
-            for category in TAXONOMY
+            tokens.prompt("conflicts/answer", **given, conflict=category) for category in TAXONOMY
         )
         reply, distinct = settings.answer_tokens, len(plain - {"pipeline"}) or 1
         total += call(own + read, reply).times(len(plain), distinct)
@@ -141,21 +136,15 @@ def needs_of(methods: Methods, options: ServerOptions) -> Needs:
 
 
 def refuse_idle(options: BaseModel, settings: BaseModel, methods: Methods) -> None:
-    """Refuse options of a command, and settings within, that do nothing with these methods.
+    """Refuse options of a command, and settings within, that do nothing without answers.
 
     Raises:
         InputError: One was given.
     """
-    answering = {*methods.strategies}
-    strategies = f"--strategy {', '.join(methods.strategies) or NO_ANSWERS}"
-    idle: dict[str, tuple[str, ...]] = {}
-    if not answering:
-        idle[strategies] = ("answer_tokens", "judge", "behaviour", "against", "judge_model")
-    if not answering & {"pipeline", "oracle"}:
-        idle[f"{strategies}, which is told no type"] = ("dates",)
-    for without, names in idle.items():
-        refuse_given(options, names, without)
-        refuse_given(settings, names, without)
+    if not methods.strategies:
+        idle = ("answer_tokens", "judge", "behaviour", "against", "judge_model")
+        for given in (options, settings):
+            refuse_given(given, idle, f"--strategy {NO_ANSWERS}")
 
 
 def _types(methods: Methods) -> str:
@@ -164,22 +153,18 @@ def _types(methods: Methods) -> str:
 
 def summary(file: str, queries: Sequence[Query], methods: Methods) -> str:
     """What `--dry-run` says of a file: the data, and who predicts, answers and judges."""
-    sources = sum(len(each.sources) for each in queries)
-    said = (
-        f"{len(queries):,} queries from {file}, {sources:,} sources\n"
-        f"types by {', '.join(CLASSIFIERS[each] for each in methods.asked)}\n"
-    )
-    if not methods.strategies:
-        return f"{said}no answers"
-    said += f"answers by {', '.join(STRATEGIES[each] for each in methods.strategies)}"
-    untyped = sum(each.conflict_type is None for each in queries)
+    sources = sum(len(query.sources) for query in queries)
+    said = [
+        f"{len(queries):,} queries from {file}, {sources:,} sources",
+        f"types by {', '.join(CLASSIFIERS[name] for name in methods.asked)}",
+        f"answers by {', '.join(STRATEGIES[name] for name in methods.strategies) or 'nobody'}",
+    ]
+    untyped = sum(query.conflict_type is None for query in queries)
     if "oracle" in methods.strategies and untyped:
-        said += f"; Oracle leaves out {untyped:,} queries without a type"
-    if methods.settings.judge == "tagger":
-        said += "\nrecall and grounding by the tagger"
-    if untyped:
-        said += "\nan answer is judged where a type is given or predicted"
-    return said
+        said[-1] += f"; Oracle leaves out {untyped:,} queries without a type"
+    if methods.strategies and methods.settings.judge == "tagger":
+        said.append("recall and grounding by the tagger")
+    return "\n".join(said)
 
 
 HELP = """Predict the type of conflict of search results, answer, and judge the answers.
@@ -281,8 +266,9 @@ def plan(options: ConflictsOptions) -> Plan[Query, QueryResult]:
     queries = dataset.queries[: options.limit]
     if options.name is not None:
         file_name(options.name)  # said before a server is started
-    _refuse_types(options.settings, methods, queries)
     refuse_idle(options, options.settings, methods)
+    if not methods.strategies:
+        refuse_given(options.settings, ("types",), f"--strategy {NO_ANSWERS}")
     needs = needs_of(methods, options)
     needs = replace(
         needs, judge=judge_source(options, options.judge_model) if methods.strategies else None
@@ -303,40 +289,36 @@ def plan(options: ConflictsOptions) -> Plan[Query, QueryResult]:
         judge = None if tagger is None else stored(tagger_judge(tagger), models.store)
         ready = methods.ready(models.client, judging, judge, models.prompts)
         facts = {"statistics": statistics(dataset.queries, dataset.passed_over)}
-        config = {"data": {"name": dataset.file, "sha256": dataset.digest}, "segments": segments}
+        config: dict[str, Any] = {
+            "data": {"name": dataset.file, "sha256": dataset.digest},
+            "segments": segments,
+            "settings": methods.settings.model_dump(mode="json"),
+            "strategies": list(methods.strategies),
+            "classifiers": list(methods.asked),
+            "prompts": {prompt.name: prompt.digest for prompt in ready.prompts},
+            "sampling": {"temperature": 0.0, "seed": 0},
+            **({"model": model_of(models.client)} if models.client else {}),
+            **({"judge": model_of(judging)} if judging else {}),
+            **({"tagger": tagger_of(models.tagger)} if models.tagger else {}),
+        }
         return [
             Work(
                 _entry(options, models.client.model.name if models.client else ""),
-                config | _config(ready, models, judging),
+                config,
                 lambda query: examine(query, ready, on_failure=options.on_error),
                 facts=facts,
                 items=choose(models),
             )
         ]
 
-    told = summary(dataset.file, queries, methods)
     return Plan(
         queries,
         needs,
         work,
-        told,
+        summary(dataset.file, queries, methods),
         cost=partial(cost, methods=methods),
         entries=lambda model: [_entry(options, model)],
     )
-
-
-def _refuse_types(settings: ConflictsSettings, methods: Methods, queries: Sequence[Query]) -> None:
-    """Refuse `--types` where no answer is told or judged by that type.
-
-    An answer to a query without a type is judged by the type that Pipeline is, or would be, told.
-    """
-    judged_by = settings.types in methods.asked and any(
-        each.conflict_type is None for each in queries
-    )
-    told = {"pipeline", "vanilla", "taxonomy-aware"} if judged_by else {"pipeline"}
-    if told.isdisjoint(methods.strategies):
-        strategies = ", ".join(methods.strategies) or NO_ANSWERS
-        refuse_given(settings, ("types",), f"--strategy {strategies}, for which it decides nothing")
 
 
 def _strategies(given: Sequence[str] | None) -> tuple[Strategy, ...]:
@@ -353,24 +335,6 @@ def _entry(options: ConflictsOptions, model: str) -> str:
     """The name of a run, by its model's; empty where none is asked."""
     named = named_after(model) if model else TYPES_ALONE
     return f"{EXPERIMENT.name}.{options.name or named}"
-
-
-def _config(methods: Methods, models: Models, judging: Client | None) -> dict[str, Any]:
-    """Everything but the data that decides a result; not how many of them are made."""
-    config: dict[str, Any] = {
-        "strategies": list(methods.strategies),
-        "classifiers": list(methods.asked),
-        "settings": methods.settings.model_dump(mode="json"),
-        "prompts": {prompt.name: prompt.digest for prompt in methods.prompts},
-        "sampling": {"temperature": 0.0, "seed": 0},
-    }
-    if models.client is not None:
-        config["model"] = model_of(models.client)
-    if judging is not None:
-        config["judge"] = model_of(judging)
-    if models.tagger is not None:
-        config["tagger"] = tagger_of(models.tagger)
-    return config
 
 
 def _failed(query: Query, reason: str) -> QueryResult:

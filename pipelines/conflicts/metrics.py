@@ -12,9 +12,6 @@ from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES
 from pipelines.conflicts.result import Outcome, QueryResult, Strategy
 from pipelines.conflicts.taxonomy import ANSWERABLE, CATEGORY, ConflictType, Prediction, commonest
 from pipelines.experiment.metric import Metric, Values, of_each
-from pipelines.metrics.estimate import Estimate
-from pipelines.metrics.rates import macro_f1
-from pipelines.text.declarative import affirmed
 
 Results = Mapping[str, Sequence[QueryResult]]
 """Name of a run -> its results."""
@@ -131,14 +128,6 @@ JOINT: Final = "LLM, with its answer"
 MAJORITY: Final = "Most frequent type"
 """The classifier that always says the type which most queries have."""
 
-BY_FORM: Final = "Most frequent type, yes/no or not"
-"""The one that says the type which most questions of yes or no have, and of others the type which
-most others have. In CONFLICTS the questions of yes or no are those of one collection
-(ConflictingQA), and types go with collections."""
-
-BASELINES: Final = (MAJORITY, BY_FORM)
-"""Classifiers that read no source."""
-
 Given = ConflictType | Literal["unreadable"]
 
 
@@ -168,16 +157,9 @@ def classified(
 ) -> dict[str, tuple[ConflictType, Given]]:
     """Query with a gold type -> that type, and the one that a classifier or a baseline gives."""
     typed = [(result, gold) for result in results if (gold := result.asked.conflict_type)]
-    if classifier in BASELINES:
-        kinds = {
-            result.id: classifier == BY_FORM and affirmed(result.asked.query) is not None
-            for result, _ in typed
-        }
-        most = {
-            kind: commonest(gold for result, gold in typed if kinds[result.id] == kind)
-            for kind in {*kinds.values()}
-        }
-        return {result.id: (gold, most[kinds[result.id]]) for result, gold in typed}
+    if classifier == MAJORITY:
+        most = commonest(gold for _, gold in typed)
+        return {result.id: (gold, most) for result, gold in typed}
     return {
         result.id: (gold, predicted.type or "unreadable")
         for result, gold in typed
@@ -197,17 +179,6 @@ TYPE: Final = Metric(
     {name: name for name in (*CLASSIFIERS.values(), JOINT)},
     test="McNemar",
 )
-
-
-def types_f1(results: Sequence[QueryResult], classifier: str) -> Estimate | None:
-    """Macro-F1 over the types that occur, of the queries to which a type was given."""
-    pairs = [
-        (gold, given)
-        for gold, given in classified(results, classifier).values()
-        if isinstance(given, ConflictType)
-    ]
-    gold, given = [gold for gold, _ in pairs], [given for _, given in pairs]
-    return macro_f1(gold, given, list(ConflictType))
 
 
 METRICS: Final = (TYPE, *ANSWERS)

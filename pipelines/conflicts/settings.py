@@ -29,8 +29,6 @@ AS_IN_PAPER: Final = (
     ),
     Choice("settings.judge", "model", "section 4"),
     Choice("settings.behaviour", "json", "section 4"),
-    Choice("settings.guided", False, "appendix B"),
-    Choice("settings.dates", False, "appendix B"),
 )
 
 
@@ -40,10 +38,7 @@ JUDGES_PANEL = "Judges (CONFLICTS, section 4)"
 
 
 class AnswerSettings(BaseModel, frozen=True, extra="forbid"):
-    """How conflict types are predicted, and how answers are written.
-
-    The paper's writer is not told the order of the sources by their dates.
-    """
+    """How conflict types are predicted, and how answers are written."""
 
     types: Annotated[
         Classifier,
@@ -57,24 +52,6 @@ class AnswerSettings(BaseModel, frozen=True, extra="forbid"):
     answer_tokens: Annotated[
         int, Field(ge=1), Option("Most tokens of an answer.", panel=ANSWERS_PANEL)
     ] = 768
-    guided: Annotated[
-        bool,
-        Option(
-            "Tell a model that is told a type also what a good answer to it is, which expected "
-            "behaviour is judged by; the paper tells it the type's description alone.",
-            name="--guided",
-            panel=ANSWERS_PANEL,
-        ),
-    ] = False
-    dates: Annotated[
-        bool,
-        Option(
-            "Where the type is outdated information, tell the model the order of the sources by "
-            "their dates.",
-            name="--dates",
-            panel=ANSWERS_PANEL,
-        ),
-    ] = False
 
 
 class ConflictsSettings(AnswerSettings):

@@ -12,13 +12,12 @@ from pydantic import BaseModel, Field
 
 from pipelines import prompts
 from pipelines.conflicts.citations import cited_sentences
-from pipelines.conflicts.data import Query, told_order
+from pipelines.conflicts.data import Query
 from pipelines.conflicts.result import Answer, Strategy
 from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.taxonomy import (
     CATEGORY,
     TAXONOMY,
-    Category,
     ConflictType,
     Prediction,
     decide,
@@ -39,8 +38,8 @@ TypePrompt = Literal["taxonomy_aware", "classify", "classify_choice"]
 """Asks for type and answer at once, for the type with an explanation, or for its number alone."""
 
 VARIABLES: Final = {
-    "answer": {"query", "results", "conflict", "dated"},
-    "taxonomy_aware": {"query", "results", "taxonomy", "guided"},
+    "answer": {"query", "results", "conflict"},
+    "taxonomy_aware": {"query", "results", "taxonomy"},
     "classify": {"query", "results", "taxonomy"},
     "classify_choice": {"query", "results", "taxonomy"},
 }
@@ -77,28 +76,17 @@ class Writer:
 
     def asks_answer(self, query: Query, told: ConflictType | None) -> Messages:
         """The request for an answer; where no type is told, the vanilla one."""
-        dated = self.settings.dates and told is ConflictType.OUTDATED
-        order = told_order(query.sources) if dated else []
         return self.templates["answer"].messages(
             query=query.query,
             results=[source.as_read() for source in query.sources],
-            conflict=None if told is None else self._described(told),
-            dated=[{"number": number, "date": date} for number, date in order],
+            conflict=None if told is None else CATEGORY[told],
         )
-
-    def _described(self, told: ConflictType) -> Category:
-        """A type as the paper describes it to a writer; if guided, with what is expected then."""
-        category = CATEGORY[told]
-        if self.settings.guided:
-            return category
-        return category.model_copy(update={"expected": ""})
 
     def asks_type(self, template: TypePrompt, query: Query) -> Messages:
         """The request for a type, by one of the other prompts."""
         results = [source.as_read() for source in query.sources]
-        guided = {"guided": self.settings.guided} if template == "taxonomy_aware" else {}
         return self.templates[template].messages(
-            query=query.query, results=results, taxonomy=TAXONOMY, **guided
+            query=query.query, results=results, taxonomy=TAXONOMY
         )
 
     def longest(self, query: Query) -> Callable[[Query], Messages]:
@@ -210,10 +198,8 @@ async def answer(
     """What a strategy answers.
 
     - Vanilla, p(y | q, C_q): the model sees the query and the sources.
-    - Pipeline, p(y | q, C_q, t^): it is told the predicted type with its definition (appendix B),
-      and, if the settings say so, what is expected then. Where there is no type to tell, for a
-      classifier could not be read, the request is vanilla's very own, and its answer
-      comes from the cache.
+    - Pipeline, p(y | q, C_q, t^): it is told the predicted type with its definition (appendix B).
+      If the type could not be read, the request is Vanilla's own.
     - Taxonomy-aware, p(t, y | T, q, C_q): the model explains and names the type, then answers, all
       in one reply.
     - Oracle, p(y | q, C_q, t*): it is told the type that annotators gave.

@@ -3,16 +3,14 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import combinations
 from typing import Any, Final, NamedTuple
 
 from pipelines.conflicts import paper
 from pipelines.conflicts.data import Statistic
 from pipelines.conflicts.metrics import (
     ANSWERS,
-    BASELINES,
     BEHAVIOUR,
-    BY_FORM,
     MAJORITY,
     MERGED,
     TYPE,
@@ -22,14 +20,13 @@ from pipelines.conflicts.metrics import (
     confusion,
     of_types,
     shown_classifiers,
-    types_f1,
 )
 from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES
-from pipelines.conflicts.result import Grounds, Outcome, QueryResult, Strategy
+from pipelines.conflicts.result import Outcome, QueryResult, Strategy
 from pipelines.conflicts.taxonomy import TAXONOMY, Category
 from pipelines.experiment.metric import columns, differences, pair
 from pipelines.metrics.calibration import low_label_mass
-from pipelines.metrics.estimate import Estimate, mean
+from pipelines.metrics.estimate import Estimate
 from pipelines.report.compare import Pair, correction
 from pipelines.report.failures import REASON, REPLY, WHAT, failed
 from pipelines.report.failures import failures as failure_table
@@ -65,7 +62,6 @@ def all_tables(
         answers(made),
         behaviour(made),
         answer_differences(made),
-        grounds(made),
         failures(made),
     ]
 
@@ -85,14 +81,9 @@ def counts(statistics: Mapping[str, Sequence[Statistic]]) -> Table:
             Column("group", "By", lambda row: GROUPS[row[1].group]),
             Column("name", "Name", lambda row: row[1].name),
             Column("value", "Here", lambda row: _whole(row[1].value)),
-            Column("share", "Share", lambda row: row[1].share),
             Column("paper", "Paper", lambda row: _whole(row[1].paper)),
-            Column("paper_share", "Its share", lambda row: row[1].paper_share),
         ],
-        notes=(
-            "A file may be a part of the release, which has 458 queries; so shares stand beside "
-            "the counts.",
-        ),
+        notes=("A file may be a part of the release, which has 458 queries.",),
     )
 
 
@@ -103,7 +94,7 @@ def _whole(value: float | None) -> float | None:
 
 # Task 1: types.
 
-WITHOUT_MODEL: Final = frozenset({*BASELINES, CLASSIFIERS["yes-no"]})
+WITHOUT_MODEL: Final = frozenset({MAJORITY, CLASSIFIERS["yes-no"]})
 """Classifiers that ask no language model."""
 
 
@@ -141,7 +132,7 @@ def types(made: Sequence[Part]) -> Table:
             Classified(part, classifier)
             for part in made
             if (shown := shown_classifiers(part.results))
-            for classifier in (*shown, *BASELINES)
+            for classifier in (*shown, MAJORITY)
         ],
         name="conflicts_types",
         title="Conflict types",
@@ -153,20 +144,15 @@ def types(made: Sequence[Part]) -> Table:
             Column("untyped", "No gold type", lambda row: _untyped(row.results)),
             Column("unreadable", "Unreadable"),
             *columns([TYPE]),
-            Measure("macro_f1", "Macro-F1", lambda row: types_f1(row.results, row.method)),
         ],
         quoted=paper.TABLE_4,
         notes=(
-            "Accuracy is over queries with a gold type, unreadable ones as not right; macro-F1 is "
-            "over those for which the classifier gave one.",
+            "Accuracy is over queries with a gold type, unreadable ones as not right. In brackets "
+            "95 % Wilson intervals.",
             f"'{MAJORITY}' reads nothing: it always says the type which most queries of this data "
             "have. It is the least that a classifier must surpass. "
-            f"'{BY_FORM}' sees the question alone, and of it whether it asks for yes or no: in "
-            "CONFLICTS these are the questions of one collection.",
             f"'{CLASSIFIERS['yes-no']}' says opinions of questions of yes or no, and else no "
             "conflict, whatever the data.",
-            "Macro-F1 is the mean over the types that occur, as gold or as given. In brackets 95 % "
-            "intervals: Wilson of accuracy, bootstrap of macro-F1.",
             "The paper's rows were measured with larger models on all 458 queries.",
             *low_label_mass(
                 (
@@ -221,7 +207,7 @@ def type_differences(made: Sequence[Part]) -> Table:
     pairs = []
     for part in made:
         shown = shown_classifiers(part.results)
-        for names in (*combinations(shown, 2), *product(shown, BASELINES)):
+        for names in combinations((*shown, MAJORITY), 2) if shown else ():
             first, second = (Classified(part, name) for name in names)
             pairs.append(pair(first, first, second, [TYPE]))
     return Table.of(
@@ -325,7 +311,6 @@ def answers(made: Sequence[Part]) -> Table:
             RULES,
             "In brackets 95 % intervals: Wilson of expected behaviour and answer recall, t of "
             "factual grounding.",
-            "Shares over all sentences are in conflicts_grounding.",
             "Cut by tokens: answers that reached --answer-tokens; in the taxonomy-aware strategy "
             "these tokens and those of the explanation before it.",
             "The paper's answers are of larger models and were judged by another one; figures of "
@@ -416,56 +401,6 @@ def answer_differences(made: Sequence[Part]) -> Table:
             RULES,
         ),
     )
-
-
-def grounds(made: Sequence[Part]) -> Table:
-    """Sentences by the judge's verdict."""
-
-    def count(key: str, title: str, verdict: Grounds | None) -> Column[Answers]:
-        return Column(key, title, lambda row: [said for _, said in _verdicts(row)].count(verdict))
-
-    return Table.of(
-        every_strategy(made),
-        name="conflicts_grounding",
-        title="Grounding of sentences",
-        caption="How the sentences of answers stand to the sources that they are judged by.",
-        columns=[
-            *(RUN, WRITER, JUDGE, STRATEGY),
-            Column("answers", "Answers", lambda row: len(row.outcomes)),
-            Column("unreadable_answers", "Unreadable answers", lambda row: row.unreadable),
-            Column("sentences", "Sentences", lambda row: len(_verdicts(row))),
-            count("supported", "Supported", Grounds.SUPPORTED),
-            count("unsupported", "Unsupported", Grounds.UNSUPPORTED),
-            count("contradictory", "Contradictory", Grounds.CONTRADICTORY),
-            count("no_fact", "No factual information", Grounds.NO_FACT),
-            count("unreadable", "No verdict", None),
-            Measure("share", "Supported of factual ones", _supported),
-        ],
-        notes=(
-            "The share is over all sentences, so that long answers weigh more; the factual "
-            "grounding of conflicts_answers is the mean over answers.",
-            "In brackets 95 % t intervals over sentences, with queries as clusters.",
-        ),
-    )
-
-
-def _verdicts(row: Answers) -> list[tuple[str, Grounds | None]]:
-    """Of every sentence that a judge was asked about, with its query."""
-    return [
-        (name, sentence.grounds)
-        for name, outcome in row.outcomes.items()
-        if outcome.judged.grounding is not None
-        for sentence in outcome.judged.grounding.sentences
-    ]
-
-
-def _supported(row: Answers) -> Estimate | None:
-    factual = [
-        (name, float(said is Grounds.SUPPORTED))
-        for name, said in _verdicts(row)
-        if said not in {None, Grounds.NO_FACT}
-    ]
-    return mean([value for _, value in factual], [name for name, _ in factual], bounds=(0, 1))
 
 
 def _failed(results: Sequence[QueryResult]) -> int:

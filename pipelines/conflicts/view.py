@@ -8,8 +8,6 @@ from markupsafe import Markup
 
 from pipelines.conflicts.blocks import GUESSES, VERDICTS, content, guess, verdict
 from pipelines.conflicts.metrics import (
-    BASELINES,
-    BY_FORM,
     JOINT,
     MAJORITY,
     Results,
@@ -26,13 +24,13 @@ from pipelines.report.plots import confusion
 from pipelines.report.table import MISSING, Cell, Table, estimate_of, grouped, own_rows
 from pipelines.report.texts import Chip
 from pipelines.report.views import (
-    Mark,
     dot_plots,
     failures_part,
     links,
     listed,
     named,
     picked,
+    values,
     words,
 )
 
@@ -45,7 +43,6 @@ _PLAIN: Final = {
     CLASSIFIERS["choice"]: "the language model, by number alone",
     JOINT: "the language model, along with its answer",
     MAJORITY: "always the most frequent type",
-    BY_FORM: "the most frequent type, yes/no or not",
     STRATEGIES["vanilla"]: "asked plainly",
     STRATEGIES["pipeline"]: "told the predicted type",
     STRATEGIES["taxonomy-aware"]: "asked to name the type itself",
@@ -55,14 +52,6 @@ _PLAIN: Final = {
 
 _SHOWN_FIRST: Final = 2
 """Figures of a kind on the first screen."""
-
-_PREDICTED: Final = frozenset(ConflictType)
-_NOTHING: Final = frozenset({"unreadable"})
-"""Columns of the confusion table."""
-
-
-_ALL, _SOME = "All", "Some"
-"""Groups of a facet beside those of each classifier or strategy."""
 
 
 def view(
@@ -75,7 +64,6 @@ def view(
     configs = {run: entry["config"] for run, entry in entries.items()}
     every = [each for own in results.values() for each in own]
     classifiers = dict.fromkeys(name for each in every for name in predictions(each))
-    origins = dict.fromkeys(each.asked.origin for each in every if each.asked.origin)
     return ExperimentView(
         name=NAME,
         title=TITLE,
@@ -83,16 +71,14 @@ def view(
         parts=_parts(results, made),
         facets=(
             Facet("Gold type", (*(each.short for each in TAXONOMY), "not known")),
-            Facet("Predicted type", words(GUESSES), (_ALL, _SOME, *classifiers)),
-            Facet("Answers", words(VERDICTS), (_ALL, _SOME, *STRATEGIES.values())),
-            Facet("Origin", tuple(origins)),
+            Facet("Predicted type", words(GUESSES), tuple(classifiers)),
+            Facet("Answers", words(VERDICTS), tuple(STRATEGIES.values())),
         ),
         runs={run: run for run in results},
         noun=("query", "queries"),
         models=glance.models_used(
             configs.values(), {"model": "types and answers", "judge": "judge", "tagger": "tagger"}
         ),
-        facts=tuple((run, _data(entry, results[run])) for run, entry in entries.items()),
         **listed(results, _example),
     )
 
@@ -109,7 +95,7 @@ def finding(
     tables = named(made, "conflicts_")
     several = len(results) > 1
     types = _figures(tables.get("types"), "classifier", "accuracy", several)
-    told = [each for each in types if each[0] not in BASELINES]
+    told = [each for each in types if each[0] != MAJORITY]
     behaving = _figures(tables.get("answers"), "strategy", "behaviour", several)
     said = {
         "Type of conflict named rightly": told,
@@ -120,7 +106,7 @@ def finding(
         named_figures = [(name, each) for _, name, each in own]
         if own:
             found.append(f"{what}: {glance.with_figures(named_figures, limit=_SHOWN_FIRST)}.")
-    trivial = [(name, each) for method, name, each in types if method in BASELINES]
+    trivial = [(name, each) for method, name, each in types if method == MAJORITY]
     every = [each for own in results.values() for each in own]
     gone = sum(each.status == "failed" for each in every)
     unread = sum(len([*lost(each)]) for each in every if each.status != "failed")
@@ -169,11 +155,6 @@ def _made_by(config: Mapping[str, Any]) -> str:
     return "; ".join(steps)
 
 
-def _data(entry: Mapping[str, Any], own: Sequence[QueryResult]) -> str:
-    """Which queries they are, and how many."""
-    return f"{entry['config']['data']['name']} ({len(own):,} queries)"
-
-
 def _example(run: str, result: QueryResult) -> Example:
     asked = result.asked
     gold = asked.conflict_type
@@ -202,22 +183,11 @@ def _example(run: str, result: QueryResult) -> Example:
         chips=tuple(chips),
         facets={
             "Gold type": [kind],
-            "Predicted type": _told(guesses),
-            "Answers": _told(verdicts),
-            "Origin": origin,
+            "Predicted type": values(guesses),
+            "Answers": values(verdicts),
         },
         words="\n".join((asked.gold_answer or "", result.error or "")),
     )
-
-
-def _told(marks: Mapping[str, Mark]) -> list[str]:
-    """What a query is found by: each thing's word, and what all or some of them are."""
-    said = words(marks.values())
-    return [
-        *([f"{_ALL}: {said[0]}"] if len(said) == 1 else []),
-        *(f"{_SOME}: {word}" for word in said),
-        *(f"{name}: {mark.words}" for name, mark in marks.items()),
-    ]
 
 
 def _parts(results: Results, made: Sequence[Table]) -> tuple[Part, ...]:
@@ -263,18 +233,13 @@ def _parts(results: Results, made: Sequence[Table]) -> tuple[Part, ...]:
 
 def heat_maps(table: Table) -> list[Markup]:
     """Gold types against predictions, per run and classifier."""
-    found = []
-    for (run, classifier), own in grouped(own_rows(table), "run", "classifier"):
-        # Columns in which nothing stands would hide the others on a narrow screen.
-        used = [
-            column
-            for column in table.columns
-            if column.key in _PREDICTED
-            or (column.key in _NOTHING and any(_count(row[column.key]) for row in own))
-        ]
-        rows = [(str(row["gold"]), [_count(row[each.key]) for each in used]) for row in own]
-        found.append(confusion(rows, [each.title for each in used], f"{classifier}, {run}"))
-    return found
+    columns = [column for column in table.columns if column.key in {*ConflictType, "unreadable"}]
+    titles = [column.title for column in columns]
+    maps = []
+    for (run, classifier), rows in grouped(own_rows(table), "run", "classifier"):
+        counts = [(str(row["gold"]), [_count(row[each.key]) for each in columns]) for row in rows]
+        maps.append(confusion(counts, titles, f"{classifier}, {run}"))
+    return maps
 
 
 def _count(cell: Cell) -> int:

@@ -8,15 +8,15 @@ from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import ServerOptions
 from pipelines.inspection.found import Inspection, Tell, models_used, telling
-from pipelines.madam_rag.data import Question
-from pipelines.madam_rag.debate import debate as hold
-from pipelines.madam_rag.debate import panel
-from pipelines.madam_rag.methods import (
+from pipelines.madam_rag.baselines import (
     MADAM,
     WITHOUT_AGGREGATOR,
     Outcome,
     QuestionResult,
 )
+from pipelines.madam_rag.data import Question
+from pipelines.madam_rag.debate import debate as hold
+from pipelines.madam_rag.debate import panel
 from pipelines.madam_rag.replies import Debate
 from pipelines.madam_rag.settings import PANEL, DebateOptions, DebateSettings
 from pipelines.option import Option
@@ -66,7 +66,7 @@ async def debate(
     )
 
     def view() -> ExperimentView:
-        from pipelines.madam_rag.view import question_view
+        from pipelines.madam_rag.blocks import question_view
 
         held = Outcome(concluded=found.concluded, calls=found.calls, debate=found)
         method = MADAM if options.aggregator else WITHOUT_AGGREGATOR

@@ -1,23 +1,33 @@
-"""What a question of the page shows when it is opened: answers, debates, documents."""
+"""What MADAM-RAG puts on the page: tables, figures, and every debate to read."""
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, Final
 
-from pipelines.madam_rag.data import GivenDocument, Question
+from markupsafe import Markup
+
+from pipelines.experiment.metric import Metric
+from pipelines.madam_rag.baselines import CONCATENATED, MADAM, NO_RAG, Outcome, QuestionResult
+from pipelines.madam_rag.data import GivenDocument, Question, Statistic
 from pipelines.madam_rag.debate import kept
-from pipelines.madam_rag.methods import (
-    ConsolidatedDocument,
-    Consolidation,
-    Group,
-    Outcome,
-    QuestionResult,
+from pipelines.madam_rag.metrics import (
+    ANSWERS,
+    EXACT,
+    Answers,
+    Results,
+    Verdict,
+    parts,
+    place_of,
+    shown_methods,
+    verdict,
 )
-from pipelines.madam_rag.metrics import Verdict, mark, verdict
 from pipelines.madam_rag.replies import Debate, Round, joint_answers
 from pipelines.metrics.answers import found, same_answer
-from pipelines.report import blocks
-from pipelines.report.blocks import Card, Cards, Choice, Fact, Facts, Fold, Source, Sources, Voice
-from pipelines.report.glance import count
+from pipelines.report import blocks, explorer, glance
+from pipelines.report.blocks import Card, Cards, Choice, Fact, Facts, Source, Sources, Voice
+from pipelines.report.explorer import Example, ExperimentView, Facet, address
+from pipelines.report.plots import curve, histogram
+from pipelines.report.table import MISSING, Table, called, estimate_of, grouped, own_rows
 from pipelines.report.texts import (
     Aside,
     Block,
@@ -25,25 +35,41 @@ from pipelines.report.texts import (
     Heading,
     Inline,
     Items,
-    Note,
     Strong,
-    Text,
     Trouble,
     line,
     noted,
     unread,
 )
-from pipelines.report.views import RIGHT, UNJUDGED, UNREADABLE, WRONG, Mark
+from pipelines.report.views import (
+    FAILED,
+    RIGHT,
+    UNJUDGED,
+    UNREADABLE,
+    WRONG,
+    Mark,
+    dot_plots,
+    failures_part,
+    listed,
+    named,
+    picked,
+    values,
+    words,
+)
+from pipelines.text.refusals import is_unknown
 
-_ANSWERS: Final[Mapping[str, Mark]] = {
-    "right": RIGHT,
-    "wrong": WRONG,
-    "both": Mark("both", "±", "right and wrong"),
-    "neither": Mark("plain", "○", "neither"),
-    "unknown": Mark("outline", "–", "no answer"),
-    "unreadable": UNREADABLE,
-    "unjudged": Mark("plain", "", "not judged"),
+NAME = "madam-rag"
+TITLE = "MADAM-RAG"
+
+_NAMED: Final[Mapping[tuple[bool, bool], Mark]] = {
+    (True, False): RIGHT,
+    (False, True): WRONG,
+    (True, True): Mark("both", "±", "right and wrong"),
+    (False, False): Mark("plain", "○", "neither"),
 }
+"""Whether an answer names a right one, and a wrong one -> what it is."""
+_NO_ANSWER = Mark("outline", "–", "no answer")
+_NOT_JUDGED = Mark("plain", "", "not judged")
 NOT_RIGHT = Mark("contradict", "✗", "not right")
 VERDICTS: Final[Mapping[Verdict, Mark]] = {
     "right": RIGHT,
@@ -57,11 +83,179 @@ _KINDS: Final[Mapping[str, Chip]] = {
     "misinfo": Chip("misinformation", "contradict", "✗"),
     "noise": Chip("noise", "plain", "○"),
 }
-_ORIGINS: Final = {
-    "memory": "recalled",
-    "external": "retrieved",
-    "both": "recalled and retrieved",
-}
+
+
+def view(
+    results: Results,
+    made: Sequence[Table],
+    configs: Mapping[str, Mapping[str, Any]],
+    statistics: Sequence[Statistic] = (),
+) -> ExperimentView:
+    """Table 1, Figures 3 to 5, and the debates of the runs in a folder.
+
+    Results and configurations of `run.json` are by the name of a run: a data set, with its
+    experiment where there is one. `made` is of `tables.all_tables`.
+    """
+    methods = tuple(shown_methods([each for own in results.values() for each in own]))
+    return ExperimentView(
+        name=NAME,
+        title=TITLE,
+        finding=finding(results, configs),
+        parts=_parts(results, made, statistics),
+        facets=(Facet("Verdict", words(VERDICTS.values()), methods),),
+        runs={run: ", ".join(filter(None, place_of(run))) for run in results},
+        noun=("question", "questions"),
+        models=glance.models_used(configs.values(), {"model": "agents and baselines"}),
+        **listed(results, partial(_example, methods)),
+    )
+
+
+def question_view(
+    result: QuestionResult, models: Sequence[glance.ModelUsed] = ()
+) -> ExperimentView:
+    """The page of one question that was debated."""
+    example = _example([*result.outcomes], "", result)
+    return ExperimentView(NAME, "The debate", examples=(example,), models=tuple(models))
+
+
+def finding(results: Results, configs: Mapping[str, Mapping[str, Any]]) -> glance.Finding:
+    """What the page's first screen says: exact match of MADAM-RAG beside simpler methods.
+
+    Runs that vary something are left to their section where there is one of all methods.
+    """
+    every = parts(results, {})
+    told = [part for part in every if part.experiment is None] or every
+    ours = [(part.title, EXACT.of(Answers(part, MADAM))) for part in told]
+    simpler = [
+        (f"{method}{f' ({part.title})' if len(told) > 1 else ''}", value)
+        for part in told
+        for method in shown_methods(part.results)
+        if method in {NO_RAG, CONCATENATED} and (value := EXACT.of(Answers(part, method)))
+    ]
+    asked = [result for run in results.values() for result in run]
+    gone = sum(result.status == "failed" for result in asked)
+    outcomes = [outcome for result in asked for outcome in result.outcomes.values()]
+    lost = sum(outcome.concluded.problem is not None for outcome in outcomes)
+    figures_of = ours if len(ours) > 1 else [("", each) for _, each in ours]
+    return glance.Finding(
+        question="Do agents that debate their documents find every right answer and no wrong one?",
+        data=glance.data_of(results, configs, "question"),
+        models=glance.joined(
+            f"all answers written by {config['model']['name']}" for config in configs.values()
+        ),
+        found=f"Questions that MADAM-RAG answers with every right answer and no wrong one: "
+        f"{glance.with_figures(figures_of) or MISSING}.",
+        beside=f"{glance.with_figures(simpler)}." if simpler else "",
+        failed=glance.failed(
+            (gone, "questions that failed: {}"),
+            (lost, f"replies of all methods that could not be read: {{}} of {len(outcomes):,}"),
+        ),
+        examples=glance.fewest(each for _, each in ours),
+        figures=tuple((MADAM if len(ours) == 1 else name, each) for name, each in ours),
+        baselines=tuple(simpler),
+    )
+
+
+def _example(methods: Sequence[str], run: str, result: QuestionResult) -> Example:
+    asked = result.asked
+    judged = {method: VERDICTS[worth] for method in methods if (worth := verdict(result, method))}
+    names = (name for names in asked.gold for name in names)
+    return Example(
+        id=result.id,
+        run=run,
+        title=asked.question,
+        status=result.status,
+        blocks=partial(content, result),
+        about=(glance.count(len(asked.documents), "document"),),
+        chips=tuple(worth.on(method) for method, worth in judged.items()) or (FAILED,),
+        facets={"Verdict": values(judged)},
+        words="\n".join((*names, *asked.wrong, result.error or "")),
+    )
+
+
+def _parts(
+    results: Results, made: Sequence[Table], statistics: Sequence[Statistic]
+) -> tuple[explorer.Part, ...]:
+    tables = named(made, "madam_")
+    links = {
+        called(part.title, result.id): address(NAME, run, result.id)
+        for run, own in results.items()
+        for part in parts({run: own}, {})
+        for result in part.results
+    }
+    sections = (
+        explorer.Part(
+            "Results",
+            picked(tables, "methods comparisons"),
+            dot_plots(tables.get("methods"), "data", "method", {"exact_match": "Exact match, {}"}),
+            "A question has several right answers, one, or wrong ones that its documents spread. "
+            "It is answered exactly where every right answer is given and no wrong one.",
+        ),
+        explorer.Part(
+            "Rounds and the aggregator",
+            picked(tables, "rounds"),
+            tuple(line_plots(tables.get("rounds"), "data", "aggregator", "rounds", ANSWERS)),
+            "What the same debates had concluded after each round; without an aggregator, what the "
+            "agents answer between them. Lines are with the aggregator and without.",
+        ),
+        explorer.Part(
+            "Imbalance and misinformation",
+            picked(tables, "levels"),
+            tuple(line_plots(tables.get("levels"), "experiment", "method", "level", [EXACT])),
+            "The same questions with more and more documents for one of their answers, or with "
+            "more and more misinformation.",
+        ),
+        explorer.Part(
+            "The data",
+            picked(tables, "statistics"),
+            tuple(number_plots(statistics)),
+            "What questions of the file have, beside the averages of the paper's Figure 5.",
+        ),
+    )
+    whole = (
+        "every question was answered by every method. Unreadable replies of agents are counted "
+        "under “Rounds and the aggregator”"
+    )
+    at = ("data", "question")
+    return (
+        *(section for section in sections if section.tables),
+        failures_part(tables.get("failures"), whole, links, at, "Failures"),
+    )
+
+
+def line_plots(
+    table: Table | None, group: str, series: str, across: str, metrics: Sequence[Metric[Any]]
+) -> Iterator[Markup]:
+    """A plot of each metric by `across` per value of the column `group`: a line per `series`."""
+    for (name,), rows in grouped(own_rows(table), group) if table else ():
+        for metric in metrics:
+            lines: dict[str, list[tuple[float, float]]] = {}
+            for row in rows:
+                step, estimate = row[across], estimate_of(row[metric.key])
+                if isinstance(step, int) and estimate is not None:
+                    lines.setdefault(str(row[series]), []).append((step, estimate.value))
+            if lines:
+                steps = sorted({int(step) for points in lines.values() for step, _ in points})
+                titles = (f"{metric.title}, {name}", across, "share")
+                yield curve([*lines.items()], *titles, steps=steps)
+
+
+def number_plots(statistics: Sequence[Statistic]) -> Iterator[Markup]:
+    """How many questions have so many documents and answers (Figure 5), beside the averages."""
+    for row in statistics:
+        if row.distribution and row.estimate is not None:
+            marks = [("here", row.estimate.value), ("paper", row.paper)]
+            yield histogram(
+                row.distribution,
+                row.name.capitalize(),
+                "per question",
+                "questions",
+                [(f"{place} {at:.2f}", at) for place, at in marks],
+                wide=0.5 if " per " in row.name else 1.0,
+            )
+
+
+# A question that is opened: answers, debates, documents.
 
 
 def changed(before: Round | None, now: Round) -> list[bool]:
@@ -80,16 +274,11 @@ def changed(before: Round | None, now: Round) -> list[bool]:
 def end_of(debate: Debate) -> str:
     """How a debate ended, in a sentence."""
     held = len(debate.rounds)
-    before = debate.rounds[-2] if held > 1 else None
-    changes = sum(changed(before, debate.rounds[-1]))
-    if debate.agreed:
-        how = "each answer holds the one before" if changes else "no agent changed its answer"
-        return f"Ended after round {held}: {how}."
-    said = "One round was held." if held == 1 else f"All {held} rounds were held."
-    if changes:
-        who = "one agent changed its answer" if changes == 1 else f"{changes} agents changed theirs"
-        said += f" In the last, {who}."
-    return said
+    if not debate.agreed:
+        return "One round was held." if held == 1 else f"All {held} rounds were held."
+    changes = any(changed(debate.rounds[-2], debate.rounds[-1]))
+    how = "each answer holds the one before" if changes else "no agent changed its answer"
+    return f"Ended after round {held}: {how}."
 
 
 def content(result: QuestionResult) -> list[Block]:
@@ -115,14 +304,21 @@ def content(result: QuestionResult) -> list[Block]:
     else:
         documents = (_source(*each) for each in enumerate(asked.documents, 1))
         made += [Heading("Documents"), Sources(tuple(documents))]
-    passed = (each.consolidation for each in result.outcomes.values() if each.consolidation)
-    return made + [_consolidation(each, asked) for each in passed][:1]
+    return made
 
 
 def chip(answer: str | None, asked: Question) -> Chip:
     """An answer in the colour of what it is by the data."""
-    said = "unreadable" if answer is None else answer or "unknown"
-    return _ANSWERS[mark(answer, asked)].on(said)
+    if answer is None:
+        return UNREADABLE.on("unreadable")
+    if is_unknown(answer):
+        return _NO_ANSWER.on(answer or "unknown")
+    if not asked.gold and not asked.wrong:
+        return _NOT_JUDGED.on(answer)
+    named = found([answer], asked.gold, asked.wrong)
+    right = any(named.gold)
+    wrong = any(named.wrong) or (asked.one_answer and not right and bool(asked.gold))
+    return _NAMED[right, wrong].on(answer)
 
 
 def _answers(
@@ -160,7 +356,7 @@ def _known(asked: Question) -> Facts:
 
 def _card(name: str, worth: Mark, outcome: Outcome, asked: Question) -> Card:
     concluded = outcome.concluded
-    replies = Aside(count(outcome.calls, "reply", "replies"))
+    replies = Aside(glance.count(outcome.calls, "reply", "replies"))
     # Where no right answer is known, there is nothing to say of this one.
     made: list[Block] = [line(*([] if worth is UNJUDGED else [worth.chip]), replies)]
     if concluded.problem is None:
@@ -248,38 +444,3 @@ def _source(number: int, given: GivenDocument) -> Source:
     document = given.document
     kind: Inline = _KINDS[given.kind] if given.kind else Aside("kind not known")
     return Source(number, document.title or document.id, document.text, (kind,))
-
-
-def _consolidation(passed: Consolidation, asked: Question) -> Fold:
-    recalled = len(passed.internal)
-
-    def of(each: ConsolidatedDocument | Group) -> list[Inline]:
-        said = [
-            f"recalled passage {number}" if number <= recalled else f"document {number - recalled}"
-            for number in each.documents
-        ]
-        return [Aside(f"from {', '.join(said)}")] if said else []
-
-    made: list[Block] = [Heading("Recalled passages")]
-    made += [Text(each, "Recalled passage") for each in passed.internal]
-    if not passed.internal:
-        made.append(line(Aside("None: the model said that it did not know.")))
-    for number, context in enumerate(passed.contexts, 1):
-        where = f", pass {number}" if len(passed.contexts) > 1 else ""
-        made.append(Heading(f"Consolidated documents{where}"))
-        for each in context:
-            origin = Chip(_ORIGINS.get(each.source, each.source))
-            made += [line(origin, *of(each)), Text(each.text, "Document")]
-    if passed.groups:
-        items = (
-            (
-                chip(each.answer, asked),
-                Aside(f"confidence {each.confidence:.2f}"),
-                *of(each),
-            )
-            for each in passed.groups
-        )
-        made += [Heading("Groups that agree"), Items(tuple(items))]
-    if passed.problems:
-        made += [Heading("Steps that could not be read"), *map(Note, passed.problems)]
-    return Fold("How Astute RAG came to its answer", tuple(made))

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from pydantic import BaseModel
 
@@ -14,7 +14,6 @@ from pipelines.data.ambigdocs import AmbiguousQuestion
 from pipelines.data.faitheval import FaithQuestion
 from pipelines.data.ramdocs import UNKNOWN, RamQuestion
 from pipelines.data.records import Document, NonEmpty, Text
-from pipelines.data.released import sample
 from pipelines.files import read_bytes
 from pipelines.metrics.answers import canonical, distinct
 from pipelines.metrics.estimate import Estimate, mean
@@ -51,14 +50,6 @@ class Question(BaseModel, frozen=True):
     one_answer: bool = False
     level: int | None = None
 
-    def untitled(self) -> Self:
-        """The question, its documents without titles."""
-        documents = tuple(
-            each.model_copy(update={"document": each.document.model_copy(update={"title": None})})
-            for each in self.documents
-        )
-        return self.model_copy(update={"documents": documents})
-
 
 RELEASED = 500
 """Questions of the release."""
@@ -66,26 +57,16 @@ RELEASED = 500
 
 @dataclass(frozen=True)
 class Statistic:
-    """One dimension of Figure 5: its average over questions, beside the paper's in appendix A.
+    """A dimension of Figure 5: its mean over questions, beside the paper's in appendix A.
 
-    The average is given by number of gold answers as well; None where no question counts.
-    `distribution` is how many questions have each number, ratios to the nearest half; empty in runs
-    that did not count them yet.
+    The mean is None if no question counts. `distribution` says how many questions have each number,
+    ratios to the nearest half.
     """
 
     name: str
     paper: float
     estimate: Estimate | None
-    by_answers: Mapping[int, Estimate]
     distribution: Mapping[float, int] = field(default_factory=dict)
-
-    @property
-    def agrees(self) -> bool | None:
-        """Whether the paper's figure lies in the interval; None where there is no interval."""
-        found = self.estimate
-        if found is None or found.low is None or found.high is None:
-            return None
-        return found.low <= self.paper <= found.high
 
 
 def statistics(questions: Sequence[RamQuestion]) -> tuple[Statistic, ...]:
@@ -93,37 +74,12 @@ def statistics(questions: Sequence[RamQuestion]) -> tuple[Statistic, ...]:
 
     Questions are taken as released, with repeated wrong answers, which `Question` no longer has.
     """
-    counts = sorted({len(question.gold_answers) for question in questions})
-    groups = {n: [q for q in questions if len(q.gold_answers) == n] for n in counts}
-    return tuple(
-        Statistic(
-            name,
-            paper,
-            _over(questions, number),
-            {n: found for n, own in groups.items() if (found := _over(own, number))},
-            _distribution(questions, number),
-        )
-        for name, paper, number in AVERAGES
-    )
-
-
-def _over(
-    questions: Sequence[RamQuestion], number: Callable[[RamQuestion], float | None]
-) -> Estimate | None:
-    return mean(_numbers(questions, number))
-
-
-def _distribution(
-    questions: Sequence[RamQuestion], number: Callable[[RamQuestion], float | None]
-) -> Mapping[float, int]:
-    halves = Counter(round(2 * value) / 2 for value in _numbers(questions, number))
-    return dict(sorted(halves.items()))
-
-
-def _numbers(
-    questions: Sequence[RamQuestion], number: Callable[[RamQuestion], float | None]
-) -> list[float]:
-    return [value for q in questions if (value := number(q)) is not None]
+    made = []
+    for name, paper, number in AVERAGES:
+        values = [value for q in questions if (value := number(q)) is not None]
+        halves = Counter(round(2 * value) / 2 for value in values)
+        made.append(Statistic(name, paper, mean(values), dict(sorted(halves.items()))))
+    return tuple(made)
 
 
 def _of_type(question: RamQuestion, kind: str) -> int:
@@ -171,11 +127,8 @@ class Dataset:
     questions: tuple[Question, ...]
 
 
-def read(name: DatasetName, path: Path, *, titles: bool = False) -> Dataset:
+def read(name: DatasetName, path: Path) -> Dataset:
     """The questions of a released file.
-
-    Titles of AmbigDocs name the entity that a document is about. The paper's agents do not see
-    them; here they do with `titles`.
 
     Raises:
         InputError: The file cannot be read, or is of another format.
@@ -183,19 +136,8 @@ def read(name: DatasetName, path: Path, *, titles: bool = False) -> Dataset:
     release, as_question = _RELEASES[name]
     released = enumerate(release(path), start=1)
     questions = _with_distinct_ids([as_question(row, number) for number, row in released])
-    if not titles:
-        questions = [question.untitled() for question in questions]
     digest = hashlib.sha256(read_bytes(path)).hexdigest()
     return Dataset(name, path.name, digest, tuple(questions))
-
-
-def sampled(questions: Sequence[Question], n: int, seed: int) -> tuple[Question, ...]:
-    """Some of the questions, drawn without replacement, in their order.
-
-    The paper samples 1,000 of AmbigDocs' test split (section 5.1). Which ones it does not say. The
-    same seed chooses the same of the same questions; all are taken where there are no more than n.
-    """
-    return tuple(sample(questions, n, seed))
 
 
 def from_ramdocs(question: RamQuestion, number: int) -> Question:
@@ -212,8 +154,8 @@ def from_ramdocs(question: RamQuestion, number: int) -> Question:
         id=str(number),
         question=question.question,
         documents=_documents(
-            (each.text, None, each.type, None if each.answer == UNKNOWN else each.answer)
-            for each in question.documents
+            (document.text, document.type, None if document.answer == UNKNOWN else document.answer)
+            for document in question.documents
         ),
         gold=_gold(question.gold_answers),
         wrong=tuple(answer for answer in wrong if canonical(answer) not in right),
@@ -221,12 +163,15 @@ def from_ramdocs(question: RamQuestion, number: int) -> Question:
 
 
 def from_ambigdocs(question: AmbiguousQuestion, number: int) -> Question:
-    """A question of AmbigDocs: every document gives a right answer, and none is wrong."""
+    """A question of AmbigDocs: every document gives a right answer, and none is wrong.
+
+    Titles name the entity that a document is about. The paper's agents do not see them.
+    """
     return Question(
         id=str(question.qid if question.qid is not None else number),
         question=question.question,
         documents=_documents(
-            (each.text, each.title, "correct", each.answer) for each in question.documents
+            (document.text, "correct", document.answer) for document in question.documents
         ),
         gold=_gold([document.answer for document in question.documents]),
     )
@@ -237,23 +182,19 @@ def from_faitheval(question: FaithQuestion, number: int) -> Question:
     return Question(
         id=str(question.qid if question.qid is not None else number),
         question=question.question,
-        documents=_documents(
-            (text, None, None, None) for text in faitheval.documents(question.context)
-        ),
+        documents=_documents((text, None, None) for text in faitheval.documents(question.context)),
         gold=(question.answers,),
         one_answer=True,
     )
 
 
 def _documents(
-    given: Iterable[tuple[str, str | None, Kind | None, str | None]],
+    given: Iterable[tuple[str, Kind | None, str | None]],
 ) -> tuple[GivenDocument, ...]:
-    """Documents "d1", "d2" and so on, each of a text, a title, a kind and an answer."""
+    """Documents "d1", "d2" and so on, each of a text, a kind and an answer."""
     return tuple(
-        GivenDocument(
-            document=Document(id=f"d{n}", text=text, title=title), kind=kind, answer=answer
-        )
-        for n, (text, title, kind, answer) in enumerate(given, start=1)
+        GivenDocument(document=Document(id=f"d{n}", text=text), kind=kind, answer=answer)
+        for n, (text, kind, answer) in enumerate(given, start=1)
     )
 
 

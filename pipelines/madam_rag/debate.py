@@ -149,7 +149,7 @@ def kept(before: str | None, after: str | None, agreement: Agreement) -> bool:
     same. By `contained`, the released code's rule, one is part of the other in lower case, without
     ASCII punctuation and articles: 19 of 1911, nothing at all of everything.
     """
-    if before is None or after is None or agreement == "never":
+    if before is None or after is None:
         return False
     if agreement == "contained":
         one, other = normalised(before), normalised(after)

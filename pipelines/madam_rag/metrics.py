@@ -10,12 +10,17 @@ from math import inf
 from typing import Final, Literal
 
 from pipelines.experiment.metric import Metric, of_each
+from pipelines.madam_rag.baselines import (
+    MADAM,
+    METHODS,
+    WITHOUT_AGGREGATOR,
+    Outcome,
+    QuestionResult,
+)
 from pipelines.madam_rag.data import Question
-from pipelines.madam_rag.methods import MADAM, METHODS, WITHOUT_AGGREGATOR, Outcome, QuestionResult
 from pipelines.madam_rag.replies import Debate
-from pipelines.metrics.answers import answer_f1, found, precision, recall, strict_match
+from pipelines.metrics.answers import answer_f1, precision, recall, strict_match
 from pipelines.report.compare import Test
-from pipelines.text.refusals import is_unknown
 
 Results = Mapping[str, Sequence[QuestionResult]]
 """Name of a run ("ramdocs", "ramdocs.support") -> its results."""
@@ -45,14 +50,6 @@ def by_substrings(answers: Sequence[str], asked: Question) -> bool:
     return strict_match(
         answers, asked.gold, asked.wrong, one_answer=asked.one_answer, substrings=True
     )
-
-
-def exact_if_read(result: QuestionResult, method: str) -> bool | None:
-    """Whether a reply that could be read is exactly right."""
-    outcome = judged(result, method)
-    if outcome is None or outcome.concluded.problem is not None:
-        return None
-    return exact(outcome.concluded.answers, result.asked)
 
 
 def calls(result: QuestionResult, method: str) -> int | None:
@@ -86,13 +83,6 @@ ANSWERS: Final = (
 
 METRICS: Final = (
     *ANSWERS,
-    Metric(
-        "exact_match_read",
-        "Exact match, of those read",
-        of_each(exact_if_read),
-        COMPARED,
-        test="McNemar",
-    ),
     _of_answers("exact_match_substrings", "Exact match by substrings", by_substrings, "McNemar"),
     Metric("calls", "Replies per question", of_each(calls), COMPARED, (1, inf), better="lower"),
 )
@@ -171,41 +161,23 @@ def after(result: QuestionResult, method: str, rounds: int) -> QuestionResult:
     return result.model_copy(update={"outcomes": {**result.outcomes, method: ended}})
 
 
+def place_of(run: str) -> tuple[str, str | None]:
+    """The data set of a run, as the paper calls it, and what the run varies."""
+    data, _, experiment = run.rpartition(".")
+    if experiment in EXPERIMENTS:
+        return TITLES.get(data, data), experiment
+    return TITLES.get(run, run), None
+
+
 def parts(results: Results, model_of: Mapping[str, str]) -> list[Part]:
     """Runs in order, one that varies a level in one part for each, from the lowest."""
     made = []
-    for name, own in results.items():
-        data, _, experiment = name.rpartition(".")
-        if experiment not in EXPERIMENTS:
-            data, experiment = name, ""
-        title, model = TITLES.get(data, data), model_of.get(name)
-        levels = {each.asked.level for each in own}
+    for run, of_run in results.items():
+        levels = {result.asked.level for result in of_run}
         for level in sorted(levels, key=lambda level: -1 if level is None else level):
-            chosen = tuple(each for each in own if each.asked.level == level)
-            made.append(Part(title, experiment or None, level, model, chosen))
+            chosen = tuple(result for result in of_run if result.asked.level == level)
+            made.append(Part(*place_of(run), level, model_of.get(run), chosen))
     return made
-
-
-Mark = Literal["right", "wrong", "both", "neither", "unknown", "unreadable", "unjudged"]
-"""What an answer is by the data; "both" names a right and a wrong one at once, "unjudged" is one of
-which the data know neither."""
-
-
-def mark(answer: str | None, asked: Question) -> Mark:
-    """What one answer is by the data."""
-    if answer is None:
-        return "unreadable"
-    if is_unknown(answer):
-        return "unknown"
-    if not asked.gold and not asked.wrong:
-        return "unjudged"
-    named = found([answer], asked.gold, asked.wrong)
-    right, wrong = any(named.gold), any(named.wrong)
-    if right and wrong:
-        return "both"
-    if right:
-        return "right"
-    return "wrong" if wrong or (asked.one_answer and asked.gold) else "neither"
 
 
 def shown_methods(own: Sequence[QuestionResult]) -> list[str]:

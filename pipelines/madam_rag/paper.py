@@ -1,10 +1,10 @@
 """Figures of the paper, as shares from 0 to 1, which stand beside ours (MADAM-RAG)."""
 
-from pipelines.madam_rag.methods import ASTUTE, CONCATENATED, MADAM, NO_RAG
+from pipelines.madam_rag.baselines import ASTUTE, CONCATENATED, MADAM, NO_RAG
 from pipelines.report.table import quote
 
 LLAMA = "Llama3.3-70B-Inst"
-"""The model of Figures 3 and 4."""
+"""The model of Figure 3."""
 
 _EXACT_MATCH = quote(
     "model method FaithEval AmbigDocs RAMDocs",
@@ -39,15 +39,4 @@ SECTION_6_1 = quote(  # from the text
     ("RAMDocs", "without", 3, None, None, 0.6341),  # 0.5979 and the gain of 0.0362
     model=LLAMA,
     figures="paper, section 6.1",
-)
-
-DROPS = quote(  # from the text
-    "figures experiment method exact_match",
-    ("paper, section 6.2", "support", CONCATENATED, -0.08),
-    ("paper, section 6.3", "misinformation", CONCATENATED, -0.46),
-    ("paper, section 6.3", "misinformation", ASTUTE, -0.46),
-    data="RAMDocs",
-    model=LLAMA,
-    lowest=1,
-    highest=3,
 )

@@ -2,7 +2,7 @@
 
 from typing import Annotated, ClassVar, Final, Literal, Self
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, Field
 
 from pipelines.option import Option
 from pipelines.preset import Choice, WithPresets
@@ -53,7 +53,7 @@ AS_RELEASED: Final = (
 PANEL: Final = "Debate (MADAM-RAG, section 4)"
 
 History = Literal["aggregate", "agents"]
-Agreement = Literal["same", "contained", "never"]
+Agreement = Literal["same", "contained"]
 Closing = Literal["last", "previous"]
 Replies = Literal["json", "text", "released"]
 Form = Literal["json", "text"]
@@ -75,7 +75,7 @@ class DebateSettings(BaseModel, frozen=True, extra="forbid"):
             final answer, either.
         agent_tokens: Most tokens of an agent's reply; `conclusion_tokens`, of all others.
         aggregator: Whether there is one. Without, the joint answer is what the agents answer
-            between them (section 6.1), and `history` must be "agents".
+            between them (section 6.1), and they hear each other.
     """
 
     rounds: Annotated[int, Field(ge=1), Option("T, the most rounds.", panel=PANEL)] = 3
@@ -87,22 +87,8 @@ class DebateSettings(BaseModel, frozen=True, extra="forbid"):
             panel=PANEL,
         ),
     ] = "aggregate"
-    agreement: Annotated[
-        Agreement,
-        Option(
-            "When an agent has kept its answer: when both are the `same` after normalisation, or "
-            "one is `contained` in the other; `never` holds all rounds.",
-            panel=PANEL,
-        ),
-    ] = "same"
-    closing: Annotated[
-        Closing,
-        Option(
-            "Whose aggregate is final when all agents have kept their answers: that of the `last` "
-            "round or of the `previous` one.",
-            panel=PANEL,
-        ),
-    ] = "last"
+    agreement: Agreement = "same"
+    closing: Closing = "last"
     replies: Annotated[
         Replies,
         Option(
@@ -118,14 +104,6 @@ class DebateSettings(BaseModel, frozen=True, extra="forbid"):
     conclusion_tokens: Annotated[
         int, Field(ge=1), Option("Most tokens of every other reply.", panel=PANEL)
     ] = 512
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        if not self.aggregator and self.history == "aggregate":
-            raise ValueError(
-                "without an aggregator agents can only be told of each other's replies"
-            )
-        return self
 
     @property
     def form(self) -> Form:
@@ -146,8 +124,8 @@ class DebateOptions(WithPresets, frozen=True, extra="forbid"):
     as_released: Annotated[
         bool,
         Option(
-            "As the paper's released code: `--history agents --agreement contained --closing "
-            "previous --replies released`, 128 tokens a reply.",
+            "As the paper's released code: its prompts and replies, when a debate ends, and 128 "
+            "tokens a reply; docs/differences.md lists what it decides.",
             name="--as-released",
             panel=PANEL,
         ),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pipelines.data.ramdocs import RamDocument, RamQuestion
 from pipelines.data.ramdocs import read as read_released
 from pipelines.madam_rag import data as datasets
-from pipelines.madam_rag.constructions import COPY, misinformation, says, support_imbalance
+from pipelines.madam_rag.build import COPY, misinformation, says, support_imbalance
 from pipelines.madam_rag.data import SAMPLES, Question, from_ramdocs
 from pipelines.text.substitution import has_words
 
@@ -237,17 +237,6 @@ def test_what_is_said_or_part_of_a_right_answer_is_not_borrowed(
     assert misinformation([mill, lender("Maple", 2)]) != []
 
 
-def test_the_seed_draws_among_answers_that_can_be_borrowed() -> None:
-    mill = asked(supporting("Amber", 1, 2) + supporting("Birch", 3))
-    lenders = [lender(f"Linden{n}", n) for n in range(2, 8)]
-    drawn = set()
-    for seed in range(10):
-        made = misinformation([mill, *lenders], seed=seed)
-        assert made == misinformation([*lenders[::-1], mill], seed=seed)
-        drawn.add(made[0].wrong)
-    assert len(drawn) > 1
-
-
 def test_a_wrong_answer_that_contains_a_right_one_is_passed_over() -> None:
     documents = supporting("Amber", 1, 2) + supporting("Birch", 3)
     made = misinformation([asked(documents, wrong=("Amber Hill", "Yarrow"))])
@@ -310,14 +299,6 @@ def test_the_order_of_questions_changes_nothing(
         assert places == sorted(places)
 
 
-@given(questions(), st.integers(0, 3), st.integers(0, 4))
-def test_a_smaller_draw_is_part_of_a_larger(given_: list[Question], seed: int, most: int) -> None:
-    for build in (support_imbalance, misinformation):
-        small, large = (build(given_, seed=seed, most=n) for n in (most, most + 1))
-        assert len(by_question(small)) <= most
-        assert all(question in large for question in small)
-
-
 def many() -> list[Question]:
     return [
         asked(
@@ -337,12 +318,6 @@ def test_the_seed_draws_questions_and_order() -> None:
         assert {q.id for q in first} != {q.id for q in other}
         orders = [[names(q) for q in build(many(), seed=seed)] for seed in (1, 2)]
         assert orders[0] != orders[1]
-
-
-def test_no_answer_always_comes_first() -> None:
-    for made in (support_imbalance(many()), misinformation(many())):
-        first = Counter(question.documents[0].answer for question in made)
-        assert max(first.values()) < len(made)
 
 
 def test_the_bundled_sample_has_questions_for_both() -> None:

@@ -14,20 +14,18 @@ from pipelines.data.ambigdocs import AmbiguousQuestion
 from pipelines.data.ramdocs import RamDocument, RamQuestion
 from pipelines.data.records import Document
 from pipelines.errors import InputError
-from pipelines.madam_rag import building
-from pipelines.madam_rag.building import (
+from pipelines.madam_rag import build as building
+from pipelines.madam_rag.build import (
     Built,
-    Made,
     Stated,
-    WrongAnswers,
     disambiguated,
     own_passages,
+    says,
     shape,
     stated,
     supports,
     swapped,
 )
-from pipelines.madam_rag.constructions import says
 from pipelines.retrieval import index
 
 
@@ -112,37 +110,29 @@ def test_worked_by_hand(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     assert noise == RamDocument(text=STONE, type="noise", answer="unknown")
     assert made.wrong_answers == ("1888",)
 
-    assert (counts.read, counts.questions, counts.unanswered, counts.sharing) == (2, 1, 1, 0)
-    assert counts.supporting == Made(drawn=4, made=3)
-    assert counts.misinformation == Made(drawn=1, made=1)
-    assert counts.noise == Made(drawn=1, made=1)
-    assert (counts.copies, counts.unmade) == (0, {})
+    assert (counts.read, counts.questions, counts.unanswered, counts.copies) == (2, 1, 1, 0)
+    assert counts.drawn == {"correct": 4, "misinfo": 1, "noise": 1}
+    assert counts.made == {"correct": 3, "misinfo": 1, "noise": 1}
 
 
 @pytest.mark.parametrize(
-    ("right", "text", "lent", "why"),
+    ("right", "text", "lent"),
     [
-        ("14 July 1856", "On July 14, 1856.", "3 May 1911", "not word for word"),
-        ("14 July 1856", "On 14 July 1856.", "1911", "no wrong answer of its kind"),
+        ("14 July 1856", "On July 14, 1856.", "3 May 1911"),  # not word for word
+        ("14 July 1856", "On 14 July 1856.", "1911"),  # no day
         # The other spelling would still give the right day.
-        (
-            "14 July 1856",
-            "On 14 July 1856 (1856-07-14).",
-            "3 May 1911",
-            "a right answer would stay",
-        ),
+        ("14 July 1856", "On 14 July 1856 (1856-07-14).", "3 May 1911"),
     ],
 )
 def test_what_cannot_be_changed_is_counted(
-    monkeypatch: pytest.MonkeyPatch, right: str, text: str, lent: str, why: str
+    monkeypatch: pytest.MonkeyPatch, right: str, text: str, lent: str
 ) -> None:
     monkeypatch.setattr(building, "MISINFORMATION", (1, 1))
     question = asked("When was Aldham founded?", "Aldham", ("A", right, text), ("B", "?", "No."))
     lender = asked("When was Corby founded?", "Corby", ("C", lent, "-"), ("D", lent, "-"))
     (made,), counts = built([question, lender], PASSAGES)
     assert [each.type for each in made.documents if each.type != "noise"] == ["correct"]
-    assert counts.misinformation == Made(drawn=1, made=0)
-    assert counts.unmade == {why: 1}
+    assert (counts.drawn["misinfo"], counts.made["misinfo"]) == (1, 0)
 
 
 def test_where_nothing_else_is_found_a_copy_is_changed_and_counted(
@@ -156,37 +146,7 @@ def test_where_nothing_else_is_found_a_copy_is_changed_and_counted(
         ("correct", "In 1902."),
         ("misinfo", "In 1888."),
     ]
-    assert (counts.copies, counts.unmade) == (1, {"no second document": 1})
-
-
-def test_two_questions_with_one_document_are_not_both_drawn() -> None:
-    again = BRIDGE.model_copy(update={"question": "What year was the bridge of Aldham opened?"})
-    for seed in range(4):
-        made, counts = built([BRIDGE, again], PASSAGES, seed=seed)
-        texts = [each.text for question in made for each in question.documents]
-        assert len(texts) == len(set(texts))
-        assert len(made) + counts.sharing == 2
-
-
-@pytest.mark.parametrize(("support", "against"), [(2, 0), (1, 1)])
-def test_a_passage_that_was_found_serves_one_question(
-    monkeypatch: pytest.MonkeyPatch, support: int, against: int
-) -> None:
-    for name, number in (("ANSWERS", 1), ("SUPPORTING", support), ("MISINFORMATION", against)):
-        monkeypatch.setattr(building, name, (number, number))
-    twins = [
-        asked(question, "Aldham", ("Aldham, Essex", "1902", text), ("B", "?", "No."))
-        for question, text in (
-            (BRIDGE.question, "In 1902."),
-            ("When was the bridge of Aldham opened to all?", "In May of 1902."),
-        )
-    ]
-    # It supports both, by itself or with its year exchanged; the second has to do without.
-    made, counts = built([*twins, LENDER], [Document(id="flag", text=FLAG)])
-    texts = [each.text for question in made for each in question.documents]
-    assert sum("flag" in text for text in texts) == 1
-    assert counts.supporting == Made(drawn=2 * support, made=support + 1)
-    assert (counts.misinformation.made, counts.copies) == (2 * against, against)
+    assert (counts.drawn["misinfo"], counts.copies) == (2, 1), "a second copy would be the same"
 
 
 def test_without_an_answer_in_a_document_there_is_nothing_to_build() -> None:
@@ -278,22 +238,14 @@ def test_what_holds_for_any_questions(
             named = (*answers, *question.wrong_answers)
             assert not any(says(document.text, answer) for answer in named)
 
-    kept = [each.text for q in made.questions for each in q.documents if each.type != "misinfo"]
-    assert len(kept) == len(set(kept)), "no passage serves two questions"
     for question in made.questions:
         texts = [each.text for each in question.documents]
         assert len(texts) == len(set(texts))
 
     counts = made.counts
-    for kind, number in (
-        ("correct", counts.supporting),
-        ("misinfo", counts.misinformation),
-        ("noise", counts.noise),
-    ):
-        assert number.made == sum(len(of_type(each, kind)) for each in made.questions)
-        assert number.made <= number.drawn
-    missing = counts.misinformation.drawn - counts.misinformation.made
-    assert missing == sum(counts.unmade.values())
+    for kind, number in counts.made.items():
+        assert number == sum(len(of_type(each, kind)) for each in made.questions)
+        assert number <= counts.drawn[kind]
     assert counts.questions == len(made.questions)
 
 
@@ -302,36 +254,15 @@ def _is_of(question: AmbiguousQuestion, made: RamQuestion) -> bool:
     return made.documents[0].text in {each.text for each in question.documents}
 
 
-def test_another_seed_draws_others() -> None:
-    many = [
-        asked(
-            f"When was mill {n} opened?",
-            f"mill {n}",
-            *(
-                (f"mill {n} ({e})", str(year := 1500 + 10 * n + e), f"{n} in {e}: {year}.")
-                for e in (1, 2, 3)
-            ),
-        )
-        for n in range(20)
-    ]
-    one, other = (built(many, own_passages(many), seed=seed, most=5) for seed in (0, 1))
-    assert written(one) != written(other)
-    assert [each.question for each in one.questions] == sorted(
-        (each.question for each in one.questions), key=[q.question for q in many].index
-    )
-
-
 # Answers that can stand in for each other.
 
 
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        ("July 15, 1905", "day"),
-        ("15th of July 1905", "day"),
-        ("January 2012", "month"),
-        ("1905", "year"),
-        ("1,905", "#"),
+        ("July 15, 1905", "#-#-#"),
+        ("15th of July 1905", "#-#-#"),
+        ("1905", "#"),
         ("9,523", "#"),
         ("3,559 people", "# people"),
         ("1.2 million people", "# people"),
@@ -344,35 +275,6 @@ def test_another_seed_draws_others() -> None:
 )
 def test_the_shape_of_an_answer(answer: str, expected: str) -> None:
     assert shape(answer) == expected
-
-
-SPORT = "What sport is {} associated with?"
-LENT = (
-    asked(SPORT.format("Al Wu"), "Al Wu", ("a", "Baseball", "."), ("b", "ice hockey", ".")),
-    asked("What sport is played at Oxley?", "Oxley", ("c", "Rowing", "."), ("d", "polo", ".")),
-    asked("Who built Oxley?", "Oxley", ("e", "Ann Ashby", "."), ("f", "1,200 people", ".")),
-)
-
-
-@pytest.mark.parametrize(
-    ("question", "answer", "expected"),
-    [
-        # Sports alone, of questions that differ in the name alone.
-        (SPORT.format("Bo Li"), "American football", [["Baseball", "ice hockey"]]),
-        # Those first; then what has a capital, of questions that begin alike.
-        (SPORT.format("Bo Li"), "Golf", [["Baseball", "ice hockey"], ["Baseball", "Rowing"]]),
-        # Who for who.
-        ("Who owned Bo Li?", "Tom Birch", [[], [], ["Ann Ashby"]]),
-        # A number has its unit from any question.
-        ("How many live in Bo Li?", "77 people", [[], [], ["1,200 people"]]),
-        ("How many live in Bo Li?", "77 sheep", [[], [], []]),
-    ],
-)
-def test_wrong_answers_are_of_the_kind_of_the_right_one(
-    question: str, answer: str, expected: list[list[str]]
-) -> None:
-    own = asked(question, "Bo Li", ("t", answer, "."), ("u", answer, "."))
-    assert [list(each) for each in WrongAnswers(LENT).of_kind(own, answer)] == expected
 
 
 @pytest.mark.parametrize(

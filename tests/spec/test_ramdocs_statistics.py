@@ -34,26 +34,25 @@ def by_name(found: tuple[Statistic, ...]) -> dict[str, Statistic]:
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "n", "one", "two"),
+    ("name", "value", "n"),
     [
-        ("documents", (4 + 5 + 6) / 3, 3, 4, 5.5),
-        ("supporting documents", (3 + 2 + 4) / 3, 3, 3, 3),
-        ("misinformation documents", (1 + 2 + 0) / 3, 3, 1, 1),
-        ("noise documents", (0 + 1 + 2) / 3, 3, 0, 1.5),
-        ("gold answers", (1 + 2 + 2) / 3, 3, 1, 2),
+        ("documents", (4 + 5 + 6) / 3, 3),
+        ("supporting documents", (3 + 2 + 4) / 3, 3),
+        ("misinformation documents", (1 + 2 + 0) / 3, 3),
+        ("noise documents", (0 + 1 + 2) / 3, 3),
+        ("gold answers", (1 + 2 + 2) / 3, 3),
         # A wrong answer that stands twice counts twice.
-        ("wrong answers", (2 + 1 + 0) / 3, 3, 2, 0.5),
+        ("wrong answers", (2 + 1 + 0) / 3, 3),
         # Of each question's own: 3/1, 2/2, 4/2. Pooled it would be 9/5.
-        ("documents per gold answer", 2, 3, 3, 1.5),
+        ("documents per gold answer", 2, 3),
         # 1/2 and 2/1; the third has no wrong answer. Pooled it would be 3/3.
-        ("documents per wrong answer", 1.25, 2, 0.5, 2),
+        ("documents per wrong answer", 1.25, 2),
     ],
 )
-def test_worked_by_hand(name: str, value: float, n: int, one: float, two: float) -> None:
+def test_worked_by_hand(name: str, value: float, n: int) -> None:
     found = by_name(statistics(THREE))[name]
     estimate = defined(found.estimate)
     assert (estimate.value, estimate.n) == pytest.approx((value, n))
-    assert {count: each.value for count, each in found.by_answers.items()} == {1: one, 2: two}
 
 
 @pytest.mark.parametrize(
@@ -80,29 +79,12 @@ def test_ratios_are_counted_at_the_nearest_half() -> None:
 
 def test_the_interval_worked_by_hand() -> None:
     # Documents 4, 5, 6: mean 5, standard deviation 1, so 5 -+ t(2) / sqrt(3) with t(2) = 4.302653
-    # is 5 -+ 2.484137, and 5.53 lies within. Gold answers 1, 2, 2: mean 5/3, standard deviation
-    # sqrt(1/3), so 5/3 -+ t(2) / 3 is 5/3 -+ 1.434218, and 2.20 lies within.
+    # is 5 -+ 2.484137. Gold answers 1, 2, 2: mean 5/3, standard deviation
+    # sqrt(1/3), so 5/3 -+ t(2) / 3 is 5/3 -+ 1.434218.
     found = by_name(statistics(THREE))
     documents, gold = (ends(found[name].estimate) for name in ("documents", "gold answers"))
     assert documents == pytest.approx((2.515863, 7.484137), abs=1e-5)
     assert gold == pytest.approx((0.232449, 3.100884), abs=1e-5)
-    assert found["documents"].agrees is True
-    assert found["gold answers"].agrees is True
-
-
-def test_a_figure_outside_the_interval_does_not_agree() -> None:
-    few = [question(1, 0, 0, 1, []), question(1, 0, 1, 1, []), question(1, 0, 0, 1, [])]
-    found = by_name(statistics(few))
-    assert found["documents"].agrees is False  # at most 1 + 1/3 + 1.44
-    assert found["documents per wrong answer"].estimate is None
-    assert found["documents per wrong answer"].agrees is None
-    assert found["documents per wrong answer"].by_answers == {}
-
-
-def test_one_question_has_no_interval() -> None:
-    for each in statistics(THREE[:1]):
-        assert each.estimate is not None
-        assert each.agrees is None
 
 
 def test_no_question_has_no_averages() -> None:
@@ -124,38 +106,14 @@ def test_the_papers_figures_are_those_of_its_totals() -> None:
     assert all(round(307 / n, 2) != paper["documents per wrong answer"] for n in wrong)
 
 
-@pytest.fixture(scope="module")
-def released(released_data: Path) -> dict[str, Statistic]:
-    """The averages of the first 250 rows: 100 with one gold answer, then 150 with two."""
-    return by_name(statistics(read(released_data / "ramdocs" / "RAMDocs_250.jsonl")))
-
-
 def test_what_does_not_grow_with_gold_answers_agrees_on_half_the_release(
-    released: dict[str, Statistic],
+    released_data: Path,
 ) -> None:
-    assert {name: each.agrees for name, each in released.items()} == {
-        "documents": False,
-        "supporting documents": False,
-        "misinformation documents": True,
-        "noise documents": True,
-        "gold answers": False,
-        "wrong answers": True,
-        "documents per gold answer": True,
-        "documents per wrong answer": True,
-    }
-
-
-def test_the_mix_of_questions_explains_what_does_not_agree(released: dict[str, Statistic]) -> None:
-    # With one gold answer there are fewer documents than with two, the paper's figure lies above
-    # both, and its 2.20 gold answers lie above two. Each gold answer has 1.77 documents in both.
-    gold = released["gold answers"]
-    assert set(gold.by_answers) == {1, 2}
-    per_answer = released["documents per gold answer"]
-    for stratum in per_answer.by_answers.values():
-        low, high = ends(stratum)
-        assert low <= per_answer.paper <= high
-    for name in ("documents", "supporting documents"):
-        each = released[name]
-        one, two = each.by_answers[1], each.by_answers[2]
-        (_, one_high), (two_low, two_high) = ends(one), ends(two)
-        assert one_high < two_low < two_high < each.paper
+    """The first 250 rows: 100 with one gold answer, then 150 with two."""
+    released = by_name(statistics(read(released_data / "ramdocs" / "RAMDocs_250.jsonl")))
+    near = set()
+    for name, row in released.items():
+        low, high = ends(row.estimate)
+        if low <= row.paper <= high:
+            near.add(name)
+    assert {*released} - near == {"documents", "supporting documents", "gold answers"}

@@ -30,7 +30,7 @@ BY_MODEL = (
     "conrag --dataset alce --data alce.json --judge model --judge model",
     "conrag --dataset alce --data alce.json",
     "conflicts --limit 3",
-    "conflicts --limit 2 --judge tagger --against all --behaviour choice --dates --guided",
+    "conflicts --limit 2 --judge tagger --against all --behaviour choice",
     "madam-rag --limit 3",
     "madam-rag --limit 2 --history agents --consolidations 2",
     "madam-rag --limit 1 --experiment rounds",

@@ -31,8 +31,8 @@ def test_what_is_built_is_read_by_the_experiment(contested: Contested) -> None:
 
     # Nine are fewer than 500. No passage beyond AmbigDocs' own tells more of an entity.
     assert "only 9 of 500 questions are to be had" in told.err
-    assert "are copies of one that is shown" in told.err
-    assert "retrieval found no more" in told.out
+    assert "are copies of a document that is shown" in told.err
+    assert "correct: " in told.err
     assert "5.53" in told.out, "the paper's averages stand beside the build's"
 
 
@@ -46,12 +46,8 @@ def test_the_record_says_what_it_was_built_from(contested: Contested) -> None:
     assert (record["passages"]["name"], record["passages"]["entries"]) == ("notes", 3)
     assert (record["seed"], record["counts"]["questions"]) == (3, 4)
     documents = [d for each in read(Path("out.jsonl")) for d in each.documents]
-    for name, kind in (
-        ("supporting", "correct"),
-        ("misinformation", "misinfo"),
-        ("noise", "noise"),
-    ):
-        assert record["counts"][name]["made"] == sum(each.type == kind for each in documents)
+    for kind, made in record["counts"]["made"].items():
+        assert made == sum(each.type == kind for each in documents)
 
 
 def test_the_same_seed_makes_the_same_bytes(contested: Contested) -> None:

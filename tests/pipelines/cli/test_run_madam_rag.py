@@ -12,8 +12,6 @@ from debates import readers, schema_of
 from scripted import Scripted, prompt_of
 from tiny_words import word_counting
 
-from pipelines.madam_rag.experiment import TITLED
-
 METHODS = ["No RAG", "Concatenated prompt", "Astute RAG", "MADAM-RAG"]
 
 
@@ -173,10 +171,6 @@ def test_experiments_and_data_sets_stand_in_one_report(
         (0, 1, 1, 1),
         *((level, 1, 0, pytest.approx(4 / 5)) for level in (1, 2, 3)),
     ]
-    losses = {(row["experiment"], row["lowest"]): row["exact_match"] for row in ours(
-        "madam_drops", method="Concatenated prompt")}  # fmt: skip
-    # One document with misinformation does all the harm, more of them none.
-    assert losses == {("support", 1): 0, ("misinformation", 0): -1, ("misinformation", 1): 0}
     assert [result["id"] for result in results("ramdocs.misinformation")] == [
         "1/0", "1/1", "1/2", "1/3",
     ]  # fmt: skip
@@ -188,18 +182,6 @@ def test_experiments_and_data_sets_stand_in_one_report(
     Path("out/report.html").unlink()
     contested.done(*RUN, *at(endpoint), "--dataset", "faitheval", "--data", "faith.jsonl")
     assert contents(Path("out")) == before
-
-
-def test_titles_are_shown_by_option_and_the_tables_say_so(
-    contested: Contested, endpoint: Scripted
-) -> None:
-    given = [*at(endpoint), "--dataset", "ambigdocs", "--data", "ambig.json"]
-    for out, option in (("untitled", ()), ("titled", ("--titles",))):
-        asked = len(endpoint.requests)
-        contested.done("run", "madam-rag", *given, "--out", out, *option)
-        seen = any("Griswold House (A)" in each for each in endpoint.prompts()[asked:])
-        notes = json.loads(Path(out, "tables/madam_methods.json").read_text())["notes"]
-        assert seen is (TITLED in notes) is bool(option)
 
 
 def test_a_sample_is_drawn_by_its_seed(contested: Contested, endpoint: Scripted) -> None:
@@ -259,16 +241,13 @@ def test_an_unreadable_aggregator_is_counted(contested: Contested, endpoint: Scr
     assert counted == dict.fromkeys(METHODS, 0) | {"MADAM-RAG": 3}
     (row,) = ours("madam_methods", method="MADAM-RAG")
     assert (row["questions"], row["exact_match"], row["f1"]) == (3, 0, 0)
-    assert row["exact_match_read"] is None
     failures = table(Path("out"), "madam_failures")
     assert [(each["question"], each["what"], each["reply"]) for each in failures] == [
         (question, "unreadable, MADAM-RAG", "{") for question in ("1", "2", "3")
     ]
     assert all(each["reason"] for each in failures)
-    (course,) = ours("madam_debates")
-    # The agents are read all the same, and keep their answers.
-    assert (course["agent_unreadable"], course["agreed"]) == (0, 1)
-    assert (course["aggregator_unreadable"], course["aggregator_replies"]) == (6, 6)
+    # The agents are read all the same.
+    assert {row["agents_unreadable"] for row in ours("madam_rounds")} == {0}
     asked = len(endpoint.requests)
     contested.done(*MINE, *at(endpoint))
     assert len(endpoint.requests) == asked, "what was said is not asked again"
@@ -336,9 +315,6 @@ def test_a_question_that_no_method_can_be_asked_is_tried_again(
     assert table(Path("out"), "madam_failures") == []
 
 
-# Kills.
-
-
 # Bad input.
 
 BAD_FILES: dict[str, str] = {
@@ -372,6 +348,3 @@ def test_bad_input_is_one_line(arguments: str, said: str, contested: Contested) 
         Path(name).write_text(text)
     assert said in contested.refused(*RUN, *arguments.split())
     assert not [path for path in Path("out").rglob("*") if path.is_file() and path.name != ".lock"]
-
-
-# The real thing.

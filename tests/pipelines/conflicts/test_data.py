@@ -296,14 +296,13 @@ def test_the_real_rows(released: Path) -> None:
 def test_what_the_real_rows_hold_beside_the_paper(released: Path) -> None:
     found = statistics(read(released).queries)
     by_name = {each.name: each for each in found}
-    assert by_name["No conflict"] == Statistic("type", "No conflict", 47, 144, 161, 458)
+    assert by_name["No conflict"] == Statistic("type", "No conflict", 47, 161)
     assert by_name["flagged as conflicting"].value == 97
     assert by_name["single right answer"].value == 70
     assert by_name["search results per query"].value == pytest.approx(1352 / 144)
     assert by_name[NOT_STATED].value == 144
     # That no origin is stated makes no zero.
     assert all(by_name[name].value is None for name in BY_ORIGIN)
-    assert all(by_name[name].share is None for name in BY_ORIGIN)
 
 
 # Statistics
@@ -344,15 +343,12 @@ def test_counts_by_hand() -> None:
         ("all", "flagged as conflicting"): 1,
         ("all", "single right answer"): 1,
     }
-    fresh = next(each for each in found if each.name == "FreshQA")
-    assert fresh.share == pytest.approx(1 / 3)
-    assert fresh.paper_share == pytest.approx(95 / 458)
 
 
 def test_no_queries_have_no_mean() -> None:
     by_name = {each.name: each for each in statistics([])}
     assert by_name["search results per query"].value is None
-    assert by_name["No conflict"].share is None
+    assert by_name["No conflict"].value == 0
 
 
 # The samples

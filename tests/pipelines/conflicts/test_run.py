@@ -31,18 +31,12 @@ from pipelines.experiment.execute import resume
 from pipelines.experiment.experiment import Work
 from pipelines.report.table import markdown
 from pipelines.runs.folder import RunFolder
-from serving.errors import RequestError, ServingError
+from serving.errors import RequestError
 
-NO_CONFLICT, OUTDATED, OPINIONS = (
-    ConflictType.NO_CONFLICT,
-    ConflictType.OUTDATED,
-    ConflictType.OPINIONS,
-)
+OUTDATED = ConflictType.OUTDATED
 
 TYPED = query(id="typed", gold=OUTDATED, gold_answer="1902")
-OPEN = query("Some like it.", "Others do not.", id="open")
 STATED = query(query="Did the tower open in 1902?", id="stated", gold=OUTDATED)
-ASKED = [TYPED, OPEN, query("A bridge of 1936.", id="third", gold=OPINIONS)]
 
 
 def replies(request: dict[str, Any]) -> str:
@@ -139,18 +133,6 @@ async def test_an_answer_that_cannot_be_judged_is_kept(
     assert (adherence.adheres, adherence.problem) == (None, "the answer is too long")
     made = {table.name: table for table in all_tables([Part("conflicts", [found])])}
     assert "the answer is too long" in markdown(made["conflicts_failures"])
-
-
-async def test_a_server_that_is_gone_ends_the_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def gone(*_: object) -> Answer:
-        raise ServingError("no server")
-
-    monkeypatch.setattr(pipeline, "answer", gone)
-    async with comparing(tmp_path) as (by, _):
-        with pytest.raises(ServingError, match="no server"):
-            await run(ASKED, by, RunFolder(tmp_path / "out"), on_error="skip")
 
 
 async def test_incomplete_queries_are_tried_again(

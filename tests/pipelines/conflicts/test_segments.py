@@ -138,14 +138,6 @@ def test_the_real_model_reads_windows_whole_and_finds_the_passage(folder: Path) 
     assert not np.allclose(one, other, atol=1e-3)
 
 
-def test_length_and_normalising_leave_an_index_digest_alone(folder: Path) -> None:
-    plain, whole = Embedder(folder), reader(folder)
-    assert plain.digest == whole.digest
-    assert plain.normalised
-    assert plain.length is None
-    assert plain.reads == 256
-
-
 def test_a_length_beyond_what_the_model_can_read_is_a_users_error(folder: Path) -> None:
     with pytest.raises(InputError, match="at most 512 tokens, not 513"):
         _ = Embedder(folder, length=513).reads

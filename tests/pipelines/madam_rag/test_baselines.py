@@ -6,7 +6,7 @@ from typing import Any
 from debates import asking, documents, readers, schema_of
 from scripted import prompt_of
 
-from pipelines.madam_rag.methods import (
+from pipelines.madam_rag.baselines import (
     ConsolidatedDocument,
     astute_rag,
     baseline_prompts,

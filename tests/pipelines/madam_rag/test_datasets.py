@@ -26,8 +26,8 @@ from pipelines.metrics.answers import canonical
 ROWS: dict[DatasetName, dict[str, Any]] = {RAMDOCS: RAM, AMBIGDOCS: AMBIG, FAITHEVAL: FAITH}
 
 
-def only(name: DatasetName, tmp_path: Path, row: object, *, titles: bool = False) -> Question:
-    (question,) = read(name, lines(tmp_path / "rows.jsonl", row), titles=titles).questions
+def only(name: DatasetName, tmp_path: Path, row: object) -> Question:
+    (question,) = read(name, lines(tmp_path / "rows.jsonl", row)).questions
     return question
 
 
@@ -51,26 +51,17 @@ def test_a_question_of_ramdocs(tmp_path: Path) -> None:
     assert not question.one_answer
 
 
-def test_a_question_of_ambigdocs(tmp_path: Path) -> None:
-    question = only(AMBIGDOCS, tmp_path, AMBIG, titles=True)
+def test_agents_do_not_see_the_entity_in_a_title(tmp_path: Path) -> None:
+    question = only(AMBIGDOCS, tmp_path, AMBIG)
     assert question.id == "7"
     assert [brief(each) for each in question.documents] == [
-        ("In Ohio.", "Reed House (Lima)", "correct", "Ohio"),
-        ("In Utah.", "Reed House (Alta)", "correct", "Utah"),
-        ("Ohio, too.", "Reed House (Troy)", "correct", "ohio"),
+        ("In Ohio.", None, "correct", "Ohio"),
+        ("In Utah.", None, "correct", "Utah"),
+        ("Ohio, too.", None, "correct", "ohio"),
     ]
     assert question.gold == (("Ohio",), ("Utah",))
     assert question.wrong == ()
     assert not question.one_answer
-
-
-def test_agents_do_not_see_the_entity_in_a_title(tmp_path: Path) -> None:
-    question = only(AMBIGDOCS, tmp_path, AMBIG)
-    assert [each.document.as_read() for each in question.documents] == [
-        "In Ohio.",
-        "In Utah.",
-        "Ohio, too.",
-    ]
 
 
 def test_a_question_of_faitheval(tmp_path: Path) -> None:

@@ -7,24 +7,16 @@ from pages import Reading, every
 from playwright.sync_api import Locator, Page, expect
 
 from pipelines.data.records import Document
-from pipelines.madam_rag import methods
-from pipelines.madam_rag.blocks import changed, content
+from pipelines.madam_rag import baselines as methods
+from pipelines.madam_rag.baselines import Outcome, QuestionResult
+from pipelines.madam_rag.blocks import changed, chip, content, view
 from pipelines.madam_rag.data import GivenDocument, Kind, Question
-from pipelines.madam_rag.methods import (
-    ConsolidatedDocument,
-    Consolidation,
-    Group,
-    Outcome,
-    QuestionResult,
-)
-from pipelines.madam_rag.metrics import Verdict, mark, verdict
+from pipelines.madam_rag.metrics import Verdict, verdict
 from pipelines.madam_rag.replies import AgentReply, Conclusion, Debate, Round
 from pipelines.madam_rag.tables import all_tables
-from pipelines.madam_rag.view import view
 from pipelines.report import blocks
-from pipelines.report.blocks import Fold
 from pipelines.report.explorer import ExperimentView, write
-from pipelines.report.texts import Aside, Chip, Items, Line
+from pipelines.report.texts import Aside, Chip
 
 RUNS = "<script>document.title = 'taken over'</script><img src=x onerror=alert(1)>"
 CLOSES = "</script><script>alert(1)</script><!--"
@@ -81,16 +73,6 @@ HELD = Debate(
     agreed=False,
 )
 ALONE = Debate(rounds=(Round(agents=HELD.rounds[0].agents),) * 2, agreed=True)
-PASSED = Consolidation(
-    internal=(f"Aldham lies in Essex. {RUNS}",),
-    contexts=(
-        (
-            ConsolidatedDocument(text="It was opened in 1902.", source="both", documents=(1, 2)),
-            ConsolidatedDocument(text="It was opened in 1911.", source="external", documents=(4,)),
-        ),
-    ),
-    groups=(Group(answer="1902", confidence=0.75, documents=(1, 2)),),
-)
 ANSWERED = QuestionResult(
     id="17",
     asked=BRIDGE,
@@ -98,7 +80,7 @@ ANSWERED = QuestionResult(
     outcomes={
         methods.NO_RAG: Outcome(concluded=Conclusion(problem="no JSON", raw=CLOSES), calls=1),
         methods.CONCATENATED: Outcome(concluded=concluded("1902", "1911"), calls=1),
-        methods.ASTUTE: Outcome(concluded=concluded("1902"), calls=3, consolidation=PASSED),
+        methods.ASTUTE: Outcome(concluded=concluded("1902"), calls=3),
         methods.MADAM: Outcome(concluded=HELD.concluded, calls=HELD.calls, debate=HELD),
         methods.WITHOUT_AGGREGATOR: Outcome(concluded=ALONE.concluded, calls=8, debate=ALONE),
     },
@@ -123,9 +105,8 @@ FAILED = QuestionResult(id="18", asked=GAS, status="failed", error=f"too long {R
 RESULTS = {"ramdocs": [ANSWERED, FAILED], "faitheval": [SURE]}
 
 
-DEBATE = {"history": "aggregate", "rounds": 3, "replies": "json"}
 MODEL = {"name": "small-7b", "digest": "1" * 64}
-CONFIG = {"model": MODEL, "data": {"name": "d.jsonl"}, "debate": DEBATE}
+CONFIG = {"model": MODEL, "data": {"name": "d.jsonl"}, "debate": {"rounds": 3}}
 
 
 def viewed(results: dict[str, list[QuestionResult]]) -> ExperimentView:
@@ -150,18 +131,22 @@ def texts(made: object) -> list[str]:
     [
         ("in 1902", BRIDGE, "right"),
         ("1911", BRIDGE, "wrong"),
-        ("1902, not 1911", BRIDGE, "both"),
+        ("1902, not 1911", BRIDGE, "right and wrong"),
         ("1907", BRIDGE, "neither"),
-        ("not stated", BRIDGE, "unknown"),
+        ("not stated", BRIDGE, "no answer"),
         (None, BRIDGE, "unreadable"),
         ("oxygen", GAS, "wrong"),  # one right answer: every other one is wrong
-        ("oxygen", GAS.model_copy(update={"gold": ()}), "unjudged"),  # nothing is known to be right
+        (
+            "oxygen",
+            GAS.model_copy(update={"gold": ()}),
+            "not judged",
+        ),  # nothing is known to be right
     ],
 )
 def test_an_answer_is_marked_by_the_data(
     answer: str | None, asked: Question, expected: str
 ) -> None:
-    assert mark(answer, asked) == expected
+    assert chip(answer, asked).said == expected
 
 
 @pytest.mark.parametrize(
@@ -214,15 +199,6 @@ def test_a_round_without_an_aggregate_closes_with_the_one_before() -> None:
     assert texts(joint.conclusions[1]) == ["final answer", "✓ 1902", "✓ 4 July 1856", "✗ 1911"]
 
 
-def test_consolidated_documents_are_told_by_their_numbers() -> None:
-    (passed,) = every(content(ANSWERED), Fold)
-    lines = [texts(line) for line in every(passed, Line)]
-    # One passage was recalled, so 1 is that one, 2 the first document and 4 the third.
-    assert lines[0] == ["recalled and retrieved", "from recalled passage 1, document 1"]
-    assert lines[1] == ["retrieved", "from document 3"]
-    assert texts([*every(passed, Items)])[:2] == ["✓ 1902", "confidence 0.75"]
-
-
 # In a browser.
 
 
@@ -267,9 +243,7 @@ def test_a_question_opens_by_keyboard_and_shows_its_debate(reading: Reading, fil
     expect(last.nth(0)).to_contain_text("Left out:✓ 4 July 1856")
     expect(last.nth(1).locator("li", has_text="1907")).to_contain_text("of its own")
     expect(last.nth(2)).to_contain_text("final answer")
-    expect(question.locator(".end")).to_have_text(
-        "All 3 rounds were held. In the last, one agent changed its answer."
-    )
+    expect(question.locator(".end")).to_have_text("All 3 rounds were held.")
 
 
 def test_a_document_opens_below_its_agent(reading: Reading, file: Path) -> None:

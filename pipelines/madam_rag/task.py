@@ -10,6 +10,7 @@ from typing import Annotated, ClassVar, Final
 from pydantic import Field
 
 from pipelines.data import ramdocs
+from pipelines.data.released import sample
 from pipelines.errors import InputError
 from pipelines.experiment.cost import Cost, Tokens, call
 from pipelines.experiment.experiment import Experiment, Models, Plan, Work
@@ -17,21 +18,7 @@ from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import RunOptions, ServerOptions, decided_by
 from pipelines.experiment.publish import Publication, Runs
 from pipelines.judge.run_judge import model_of
-from pipelines.madam_rag.constructions import MOST, misinformation, support_imbalance
-from pipelines.madam_rag.data import (
-    AMBIGDOCS,
-    RAMDOCS,
-    SAMPLES,
-    Dataset,
-    DatasetName,
-    Question,
-    Statistic,
-    read,
-    sampled,
-    statistics,
-)
-from pipelines.madam_rag.debate import panel
-from pipelines.madam_rag.methods import (
+from pipelines.madam_rag.baselines import (
     ASTUTE,
     COMPARED,
     CONCATENATED,
@@ -48,6 +35,18 @@ from pipelines.madam_rag.methods import (
     baseline_prompts,
     outcome,
 )
+from pipelines.madam_rag.build import MOST, misinformation, support_imbalance
+from pipelines.madam_rag.data import (
+    RAMDOCS,
+    SAMPLES,
+    Dataset,
+    DatasetName,
+    Question,
+    Statistic,
+    read,
+    statistics,
+)
+from pipelines.madam_rag.debate import panel
 from pipelines.madam_rag.metrics import METRICS, base_id, verdict_of_question
 from pipelines.madam_rag.replies import Conclusion
 from pipelines.madam_rag.settings import AS_IN_PAPER, DebateOptions, DebateSettings
@@ -70,19 +69,33 @@ def cost(
     agent reads its document and what it hears, the aggregator all replies. Debates begin with the
     same calls.
     """
-    form, asked = {"question": "", "form": settings.form}, tokens(question.question)
-    texts = [each.document.as_read() for each in question.documents]
-    read, blank = asked + tokens(*texts), [""] * len(texts)
+    texts = [given.document.as_read() for given in question.documents]
+    asked, form = tokens(question.question), {"question": "", "form": settings.form}
+
+    def prompt(name: str, *read: str, **given: object) -> int:
+        return tokens.prompt(f"madam_rag/{name}", **form, **given) + asked + tokens(*read)
+
     total, least = Cost(), 0
     for name in names:
         if name == NO_RAG:
-            own = tokens.prompt("madam_rag/no_rag", **form)
-            total += call(own + asked, settings.conclusion_tokens)
+            total += call(prompt("no_rag"), settings.conclusion_tokens)
         elif name == CONCATENATED:
-            own = tokens.prompt("madam_rag/concatenated", **form, documents=blank)
-            total += call(own + read, settings.conclusion_tokens)
+            filled = prompt("concatenated", *texts, documents=[""] * len(texts))
+            total += call(filled, settings.conclusion_tokens)
         elif name == ASTUTE:
-            total += _astute(question, tokens, settings, consolidations)
+            row = {"number": 10, "source": "external", "text": ""}
+            context = {
+                "context": [row] * (len(texts) + INTERNAL),
+                "consolidated": [{"text": "", "source": "external", "documents": []}] * 4,
+            }
+            total += call(prompt("recall"), CONTEXT_TOKENS)
+            smaller = call(
+                prompt("consolidate", *texts, **context) + 2 * CONTEXT_TOKENS, CONTEXT_TOKENS
+            )
+            # A reply that cannot be read is asked for in the same words.
+            total += smaller.times(consolidations, min(consolidations, 1))
+            reply = settings.conclusion_tokens + GROUP_TOKENS
+            total += call(prompt("finalise", *texts, **context) + 2 * CONTEXT_TOKENS, reply)
         else:
             held = settings.without_aggregator() if name == WITHOUT_AGGREGATOR else settings
             debate = _debate(question, tokens, held)
@@ -91,76 +104,39 @@ def cost(
     return total + Cost((least, 0))
 
 
-def _astute(
-    question: Question, tokens: Tokens, settings: DebateSettings, consolidations: int
-) -> Cost:
-    asked = tokens(question.question)
-    shown = asked + tokens(*(each.document.as_read() for each in question.documents))
-    shown += 2 * CONTEXT_TOKENS
-    form = {"question": "", "form": settings.form}
-    row = {"number": 10, "source": "external", "text": ""}
-    given = {
-        "context": [row] * (len(question.documents) + INTERNAL),
-        "consolidated": [{"text": "", "source": "external", "documents": []}] * 4,
-    }
-    recalled = call(tokens.prompt("madam_rag/recall", **form) + asked, CONTEXT_TOKENS)
-    own = tokens.prompt("madam_rag/consolidate", **form, **given)
-    # A reply that cannot be read is asked for in the same words.
-    smaller = call(own + shown, CONTEXT_TOKENS).times(consolidations, min(consolidations, 1))
-    own = tokens.prompt("madam_rag/finalise", **form, **given)
-    reply = settings.conclusion_tokens + GROUP_TOKENS
-    return recalled + smaller + call(own + shown, reply)
-
-
 def _debate(question: Question, tokens: Tokens, settings: DebateSettings) -> Cost:
     released = settings.replies == "released"
     kind, form = ("_released", {}) if released else ("", {"form": settings.form})
-    texts = [
-        each.document.text if released else each.document.as_read() for each in question.documents
-    ]
+    documents = [given.document for given in question.documents]
+    texts = [document.text if released else document.as_read() for document in documents]
     count, asked, reply = len(texts), tokens(question.question), settings.agent_tokens
-    said = {"speaker": "AGENT 10", "answer": "(could not be read)", "explanation": "", "raw": ""}
-    agent = tokens.prompt(
-        f"madam_rag/agent{kind}", question="", document="", heard=[said] * count, **form
-    )
+    said = [{"speaker": "AGENT 10", "answer": "(could not be read)", "explanation": "", "raw": ""}]
+    given = {"question": "", "document": "", "heard": said * count, **form}
     heard = max(settings.conclusion_tokens, (count - 1) * reply)
-    aggregator = tokens.prompt(
-        f"madam_rag/aggregator{kind}",
-        question="",
-        responses=[said] * count,
-        **form,
-    )
+    agent = tokens.prompt(f"madam_rag/agent{kind}", **given) + asked + heard
     every, least = count * settings.rounds, len({*texts}) * min(2, settings.rounds)
-    agents = call(agent + asked + heard, reply).times(every)
-    total = replace(agents, calls=(least, every))
+    total = replace(call(agent, reply).times(every), calls=(least, every))
     total += Cost(prompt_tokens=settings.rounds * tokens(*texts))
     if settings.aggregator:  # which is asked nothing new where all agents repeat themselves
-        concluded = call(aggregator + asked + count * reply, settings.conclusion_tokens)
-        total += concluded.times(settings.rounds, 1)
+        given = {"question": "", "responses": said * count, **form}
+        read = tokens.prompt(f"madam_rag/aggregator{kind}", **given) + asked + count * reply
+        total += call(read, settings.conclusion_tokens).times(settings.rounds, 1)
     return total
 
 
 HELP = """Let agents debate, one for each document, and compare with methods that do not.
 
 No RAG, a prompt with all documents, Astute RAG and MADAM-RAG answer the same questions with the
-same model. Leaves in the run folder: `madam-rag.DATASET.jsonl` (every question, answer and
-debate), `tables/` in the layout of the paper's Table 1 and Figures 3 and 4, and `report.html`
-with every debate. Run it again with another data set or experiment and the same folder to have
-both in one report.
+same model. Leaves `madam-rag.DATASET.jsonl`, `tables/` in the layout of the paper's Table 1 and
+Figures 3 to 5, and `report.html`. Other data sets and experiments may share the folder.
 
 Examples:
     contested run madam-rag --limit 1 --rounds 1 --out results-debate
-
-    contested run madam-rag --data RAMDocs_test.jsonl --dry-run
 
     contested run madam-rag --data RAMDocs_test.jsonl --experiment rounds --dry-run
 """
 
 PANEL: Final = "Experiment"
-
-TITLED: Final = (
-    "On AmbigDocs agents saw the titles of documents, which name the entities; the paper's did not."
-)
 
 _CONSTRUCTIONS: Final = {"support": support_imbalance, "misinformation": misinformation}
 
@@ -188,25 +164,6 @@ class MadamOptions(RunOptions, DebateOptions, ServerOptions):
             panel=PANEL,
         ),
     ] = "methods"
-    titles: Annotated[
-        bool,
-        Option(
-            "Show agents the titles of AmbigDocs, which name the entity that a document is about; "
-            "the paper's agents do not see them.",
-            name="--titles",
-            panel=PANEL,
-            only=Only(
-                lambda options: (
-                    options.dataset == AMBIGDOCS and options.debate.replies != "released"
-                ),
-                lambda options: (
-                    "--replies released, which shows no titles"
-                    if options.dataset == AMBIGDOCS
-                    else f"--dataset {options.dataset}, which has no titles"
-                ),
-            ),
-        ),
-    ] = False
     consolidations: Annotated[
         int,
         Field(ge=0),
@@ -250,11 +207,12 @@ def plan(options: MadamOptions) -> Plan[Question, QuestionResult]:
         )
     settings, often = options.debate, options.consolidations
     path = options.data or SAMPLES
-    data = read(dataset, path, titles=options.titles)
-    chosen = data.questions
-    if options.sample is not None:
-        chosen = sampled(chosen, options.sample, options.seed)
-    questions = constructed(chosen, experiment, options.limit)
+    data = read(dataset, path)
+    chosen = sample(data.questions, options.sample, options.seed)
+    questions: Sequence[Question] = chosen[: options.limit]
+    if construct := _CONSTRUCTIONS.get(experiment):
+        # The limit is on questions before they are multiplied by their levels.
+        questions = construct(chosen, most=min(options.limit or MOST, MOST))
     if not questions:
         raise InputError(
             f"{path} has no question that --experiment {experiment} can be made of; see "
@@ -299,20 +257,6 @@ def plan(options: MadamOptions) -> Plan[Question, QuestionResult]:
     )
 
 
-def constructed(
-    questions: Sequence[Question], experiment: ExperimentName, limit: int | None = None
-) -> list[Question]:
-    """The questions of an experiment: as they are, or one for each level of section 6.2 or 6.3.
-
-    The limit is on questions before they are multiplied by their levels; without one all are
-    taken, or the 200 of section 6, which are never more.
-    """
-    if experiment not in _CONSTRUCTIONS:
-        return list(questions[:limit])
-    most = MOST if limit is None else min(limit, MOST)
-    return _CONSTRUCTIONS[experiment](questions, most=most)
-
-
 async def answered(question: Question, methods: Methods, *, stop: bool) -> QuestionResult:
     """What every method makes of a question, all agents and methods asked at the same time.
 
@@ -327,15 +271,15 @@ async def answered(question: Question, methods: Methods, *, stop: bool) -> Quest
         except RequestError as error:
             return error
 
-    found = await asyncio.gather(*map(attempt, methods.names))
-    refusals = [each for each in found if not isinstance(each, Outcome)]
-    if refusals and (stop or len(refusals) == len(found)):
+    attempts = await asyncio.gather(*map(attempt, methods.names))
+    refusals = [made for made in attempts if not isinstance(made, Outcome)]
+    if refusals and (stop or len(refusals) == len(attempts)):
         raise refusals[0]
     outcomes = [
-        each
-        if isinstance(each, Outcome)
-        else Outcome(concluded=Conclusion(problem=str(each)), calls=0)
-        for each in found
+        made
+        if isinstance(made, Outcome)
+        else Outcome(concluded=Conclusion(problem=str(made)), calls=0)
+        for made in attempts
     ]
     return QuestionResult(
         id=question.id,
@@ -346,12 +290,11 @@ async def answered(question: Question, methods: Methods, *, stop: bool) -> Quest
 
 
 def _summary(data: Dataset, questions: Sequence[Question], names: Sequence[str]) -> str:
-    documents = f"{sum(len(each.documents) for each in questions):,} documents"
-    levels = len({each.level for each in questions})
+    documents = f"{sum(len(question.documents) for question in questions):,} documents"
+    levels = len({question.level for question in questions})
     eligible = f" ({len(questions) // levels:,} at {levels} levels)" if levels > 1 else ""
-    return (
-        f"{len(questions):,} questions{eligible} from {data.file}, {documents}\n{', '.join(names)}"
-    )
+    said = f"{len(questions):,} questions{eligible} from {data.file}, {documents}"
+    return f"{said}\n{', '.join(names)}"
 
 
 def _failed(question: Question, reason: str) -> QuestionResult:
@@ -359,16 +302,14 @@ def _failed(question: Question, reason: str) -> QuestionResult:
 
 
 def _publication(runs: Runs[QuestionResult]) -> Publication:
+    from pipelines.madam_rag.blocks import view
     from pipelines.madam_rag.tables import all_tables
-    from pipelines.madam_rag.view import view
 
     averages = runs.noted("statistics", tuple[Statistic, ...])
     file, counted = next(iter(averages.items()), ("", ()))
     models = {name: config["model"]["name"] for name, config in runs.configs.items()}
     made = all_tables(runs.results, models, counted, file)
-    if any(config.get("titles") for config in runs.configs.values()):
-        made = [replace(each, notes=(*each.notes, TITLED)) for each in made]
-    return Publication(view(runs.results, made, runs.configs), made)
+    return Publication(view(runs.results, made, runs.configs, counted), made)
 
 
 EXPERIMENT = Experiment(
