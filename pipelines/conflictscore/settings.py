@@ -64,15 +64,9 @@ BENCH_AS_IN_PAPER: Final = (
     ),
     Choice(
         "claims_by",
-        "llm",
+        "model",
         "appendix A",
         "rules give the same claim every time, need no model, and quote where they are unsure",
-    ),
-    Choice(
-        "stances",
-        "release",
-        "appendix A",
-        "some of MacNoise's and ContraQA's passages avoid the point, or say what they should deny",
     ),
 )
 

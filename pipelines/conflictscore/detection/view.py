@@ -9,6 +9,7 @@ from pipelines.conflictscore.detection.bench import HARD
 from pipelines.conflictscore.detection.detect import (
     ALWAYS,
     DetectionResult,
+    Detectors,
     mistakes,
     outcome,
 )
@@ -18,10 +19,9 @@ from pipelines.judge.examples import ContestedClaim
 from pipelines.report import glance
 from pipelines.report.blocks import Cell, Facts, Matrix, Row, Sources, fact
 from pipelines.report.explorer import Example, ExperimentView, Facet, Part, address
-from pipelines.report.table import MISSING, Table, estimate_of, own_rows, two_places
-from pipelines.report.table import Cell as TableCell
+from pipelines.report.table import MISSING, Table, estimate_of, own_rows
 from pipelines.report.texts import Block, Chip, Heading, Trouble
-from pipelines.report.views import Mark, dot_plots, failures_part, listed
+from pipelines.report.views import Mark, dot_plots, failures_part, listed, named, picked
 
 NAME = "conflict-detection"
 TITLE = "Conflict Detection"
@@ -43,10 +43,7 @@ Judged = Mapping[str, DetectionResult]
 
 
 def view(
-    results: Mapping[str, Sequence[DetectionResult]],
-    made: Sequence[Table],
-    data: str,
-    configs: Sequence[Mapping[str, Any]],
+    results: Detectors, made: Sequence[Table], data: str, configs: Sequence[Mapping[str, Any]]
 ) -> ExperimentView:
     """Table 2 of this run, F1 by source, labels, failures, and every claim.
 
@@ -54,21 +51,34 @@ def view(
     `tables.all_tables`.
     """
     judged: dict[str, dict[str, DetectionResult]] = {}
-    for name, own in results.items():
-        for result in own:
+    for name, part in results.items():
+        for result in part:
             judged.setdefault(result.id, {})[name] = result
     surest: dict[str, float] = {}
-    for each in mistakes(results):  # the surest first
-        if each.confidence is not None:
-            surest.setdefault(each.example, each.confidence)
-    every = [next(iter(each.values())).example for each in judged.values()]
+    for mistake in mistakes(results):  # the surest first
+        if mistake.confidence is not None:
+            surest.setdefault(mistake.example, mistake.confidence)
+    examples = [next(iter(one.values())).example for one in judged.values()]
+    tables = named(made, "conflict_detection")
+    every = "every example was labelled, every label could be read, and every text was seen whole"
+    links = {example.id: address(NAME, "", example.id) for example in examples}
     return ExperimentView(
         name=NAME,
         title=TITLE,
-        finding=finding(results, made, data, configs),
-        parts=_parts(results, made, {each.id: address(NAME, "", each.id) for each in every}),
+        finding=finding(results, tables.get(""), data, configs),
+        parts=(
+            Part(
+                "Figures",
+                (*made[:1], *picked(tables, "_comparisons _documents")),
+                dot_plots(tables.get(""), "source", "detector", {"f1": "F1, {}"}),
+                "A claim has a conflict when one document supports it and another contradicts it. "
+                "To read the most confident mistakes first, order the claims by “surest mistake”.",
+                remarks=remarks(results),
+            ),
+            failures_part(tables.get("_failures"), every, links),
+        ),
         facets=(
-            Facet("Source", tuple(dict.fromkeys(each.source for each in every))),
+            Facet("Source", tuple(dict.fromkeys(example.source for example in examples))),
             Facet("Documents disagree", ("yes", "no")),
             Facet("Outcome", tuple(OUTCOMES), tuple(results)),
         ),
@@ -76,7 +86,7 @@ def view(
         noun=("claim", "claims"),
         models=glance.judge_models(*configs),
         facts=(
-            ("data", f"{data} ({glance.count(len(every), 'example')})"),
+            ("data", f"{data} ({glance.count(len(examples), 'example')})"),
             ("judges", "; ".join(results)),
         ),
         **listed({"": [*judged.values()]}, partial(example_of, surest)),
@@ -84,88 +94,39 @@ def view(
 
 
 def finding(
-    results: Mapping[str, Sequence[DetectionResult]],
-    made: Sequence[Table],
-    data: str,
-    configs: Sequence[Mapping[str, Any]],
+    results: Detectors, figures: Table | None, data: str, configs: Sequence[Mapping[str, Any]]
 ) -> glance.Finding:
     """What the page's first screen says: F1 of every judge beside finding a conflict everywhere.
 
-    Arguments are those of `view`.
+    It is of all sources together, or of the only one that is no hard one. `figures` is Table 2;
+    the other arguments are those of `view`.
     """
-    rows = own_rows(next(table for table in made if table.name == "conflict_detection"))
-    source = _headline(rows)
+    rows = own_rows(figures) if figures else []
+    sources = dict.fromkeys(str(row["source"]) for row in rows)
+    chosen = OVERALL if OVERALL in sources else next((one for one in sources if one != HARD), HARD)
     scores = {
-        str(row["detector"]): estimate_of(row["f1"]) for row in rows if row["source"] == source
+        str(row["detector"]): estimate_of(row["f1"]) for row in rows if row["source"] == chosen
     }
-    called = _short(list(results))
-    same = len({len(own) for own in results.values()}) == 1
-    figures = {called[name]: scores[name] for name in results if name in scores}
-    found = []
-    for name, own in results.items():
-        sizes = "" if same else f" ({glance.count(len(own), 'claim')})"
-        if name in scores:
-            found.append((f"{called[name]}{sizes}", scores[name]))
-    always = scores.get(ALWAYS)
-    every = [result for own in results.values() for result in own]
+    judges = [(name, scores[name]) for name in results if name in scores]
+    always = [("always 'conflict'", scores.get(ALWAYS))]
+    every = [result for part in results.values() for result in part]
     statuses = Counter(result.status for result in every)
     claims = glance.count(len({result.id for result in every}), "claim")
-    scored = glance.with_figures(found, glance.figure) or MISSING
-    whole = f"F1 of finding the claims whose documents conflict (1 is best): {scored}."
     return glance.Finding(
         question="Can a model tell whether documents conflict over a claim?",
         data=f"{claims} with their documents, {data}",
         models=f"documents labelled by {glance.joined(map(glance.judges, configs))}",
-        found=whole,
-        beside=f"Always saying 'conflict': F1 {two_places(always.value)}." if always else "",
+        found="F1 of finding the claims whose documents conflict (1 is best): "
+        f"{glance.with_figures(judges, glance.figure) or MISSING}.",
+        beside=f"F1, {glance.with_figures(always, glance.figure)}.",
         failed=glance.failed(
             (statuses["failed"], "claims that could not be judged: {}"),
             (statuses["invalid"], "claims with a label that could not be read: {}"),
-            (sum(len(each.truncations) for each in every), "documents read only in part: {}"),
+            (sum(len(result.truncations) for result in every), "documents read only in part: {}"),
         ),
-        examples=glance.fewest(figures.values()),
-        figures=tuple(figures.items()),
-        baselines=(("always 'conflict'", always),) if always else (),
-    )
-
-
-def _headline(rows: Sequence[Mapping[str, TableCell]]) -> str:
-    """The source that stands for all: they together, else the only one that is no hard one."""
-    sources = [str(row["source"]) for row in rows]
-    if OVERALL in sources:
-        return OVERALL
-    return next((source for source in sources if source != HARD), sources[0] if sources else "")
-
-
-def _short(judges: Sequence[str]) -> dict[str, str]:
-    """Judges by their models alone, where those tell them apart."""
-    models = {name: name.partition(": ")[2] or name for name in judges}
-    return models if len({*models.values()}) == len(models) else {name: name for name in judges}
-
-
-def _parts(
-    results: Mapping[str, Sequence[DetectionResult]],
-    made: Sequence[Table],
-    links: Mapping[str, str],
-) -> tuple[Part, ...]:
-    named = {table.name.removeprefix("conflict_detection").lstrip("_"): table for table in made}
-    every = "every example was labelled, every label could be read, and every text was seen whole"
-    return (
-        Part(
-            "Figures",
-            (named[""], named["comparisons"]),
-            dot_plots(named[""], "source", "detector", {"f1": "F1, {}"}),
-            "A claim has a conflict when one document supports it and another contradicts it. "
-            "Each detector decides from claim and documents alone.",
-            remarks=remarks(results),
-        ),
-        Part(
-            "Labels of documents",
-            (named["documents"], named["confusion"]),
-            intro="To read the most confident mistakes first, order the claims by “surest "
-            "mistake”.",
-        ),
-        failures_part(named["failures"], every, links),
+        examples=glance.fewest(estimate for _, estimate in judges),
+        figures=judges,
+        baselines=always,
     )
 
 
