@@ -51,7 +51,6 @@ TRUTHFULQA_AS_IN_PAPER: Final = (
     *AS_IN_PAPER,
     Choice("truth", "model", "section 6.1"),
     Choice("most_documents", 10, "section 6.1"),
-    Choice("claim_of_choice", "answer", "section 6.3"),
     Choice("hedge", False, "appendix B, Table 13"),
 )
 

@@ -8,13 +8,12 @@ from pipelines.conflictscore import view as of_responses
 from pipelines.conflictscore.regeneration.view import new_words, told
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.truthfulqa.result import CONDITIONS, Condition, Outcome, TruthResult
-from pipelines.conflictscore.truthfulqa.tables.answers import truth_judge_named
-from pipelines.conflictscore.truthfulqa.tables.changes import BECAME, flip
+from pipelines.conflictscore.truthfulqa.tables import BECAME, flip, truth_judge_named
 from pipelines.conflictscore.view import sources
 from pipelines.report import glance
 from pipelines.report.blocks import Card, Cards, Fold, Sources
 from pipelines.report.explorer import Example, ExperimentView, Facet, Part
-from pipelines.report.table import MISSING, Table, estimate_of, own_rows, shown
+from pipelines.report.table import MISSING, Table, estimate_of, own_rows
 from pipelines.report.texts import (
     Aside,
     Block,
@@ -66,7 +65,7 @@ def view(
     parts = (
         Part(
             "Answers",
-            picked(tables, "free_form binary references"),
+            picked(tables, "free_form binary"),
             (
                 *dot_plots(
                     tables.get("free_form"), "run", "condition", {"truthful": "Truthful, {}"}
@@ -80,10 +79,8 @@ def view(
         Part(
             "What feedback changed",
             picked(tables, "flips differences conflict"),
-            (),
-            "Where documents disagree about an answer it is written again, told of the conflict "
-            "and, to compare with, untold.",
-            remarks=_remarks(tables.get("conflict"), tables.get("flips")),
+            intro="Where documents disagree about an answer it is written again, told of the "
+            "conflict and, to compare with, untold.",
         ),
     )
     return ExperimentView(
@@ -116,58 +113,33 @@ def finding(
     configs: Mapping[str, Mapping[str, Any]],
 ) -> glance.Finding:
     """What the page's first screen says: right answers by condition, and what needs no model."""
-    several = len(results) > 1
     figures: list[tuple[str, Any]] = []
     trivial: list[tuple[str, Any]] = []
     for name, key in (("free_form", "truthful"), ("binary", "accuracy")):
         for row in own_rows(tables[name]) if name in tables else ():
-            where = f", {row['run']}" if several else ""
-            named_ = f"{row['condition']} ({name.replace('_', '-')}{where})"
-            kept = figures if row["condition"] in CONDITIONS.values() else trivial
-            kept.append((named_, estimate_of(row[key])))
-    every = [result for own in results.values() for result in own]
+            run = f", {row['run']}" if len(results) > 1 else ""
+            called = f"{row['condition']} ({name.replace('_', '-')}{run})"
+            if row["condition"] not in CONDITIONS.values():
+                trivial.append((called, estimate_of(row[key])))
+            elif row["condition"] in (CONDITIONS["rag"], CONDITIONS["regenerated"]):
+                figures.append((called, estimate_of(row[key])))
+    every = [result for part in results.values() for result in part]
     gone = sum(result.status == "failed" for result in every)
     unread = len(tables["failures"].rows) - gone if "failures" in tables else 0
-    first = [each for each in figures if each[0].startswith(("RAG", "Regenerated"))]
     return glance.Finding(
         question="Do answers become truer when a model is told where its documents disagree?",
         data=glance.data_of(results, configs, "question"),
         models="; ".join(dict.fromkeys(map(_made_by, configs.values()))),
-        found=f"Right answers: {glance.with_figures(first) or MISSING}.",
+        found=f"Right answers: {glance.with_figures(figures) or MISSING}.",
         beside=f"Without a model: {glance.with_figures(trivial)}." if trivial else "",
         failed=glance.failed(
             (gone, f"{{}} of {glance.count(len(every), 'question')} failed"),
             (unread, "choices, verdicts and judgements that could not be read or made: {}"),
         ),
-        examples=glance.fewest(each for _, each in first),
-        figures=tuple(first),
-        baselines=tuple(trivial),
+        examples=glance.fewest(estimate for _, estimate in figures),
+        figures=figures,
+        baselines=trivial,
     )
-
-
-def _remarks(conflict: Table | None, flips: Table | None) -> tuple[str, ...]:
-    """Whether feedback lowers CS-C, beside the control; and if not, what writers did with it."""
-    if conflict is None or flips is None:
-        return ()
-    less = {
-        (str(row["run"]), str(row["setting"]), str(row["condition"])): estimate_of(row["less_rag"])
-        for row in own_rows(conflict)
-    }
-    said = []
-    for row in own_rows(flips):
-        run, setting = str(row["run"]), str(row["setting"])
-        told = less[run, setting, CONDITIONS["regenerated"]]
-        if row["condition"] != CONDITIONS["regenerated"] or told is None:
-            continue
-        untold = less[run, setting, CONDITIONS["rewritten"]]
-        falls = told.high is not None and told.high < 0
-        said.append(
-            f"{run}, {setting}: told of the conflict, CS-C changes by "
-            f"{shown(told)}; untold, by {shown(untold)}. "
-            + ("So it falls." if falls else "That it falls cannot be said from this.")
-            + f" Answers in which the disputed claim stands as it was: {row['retained']:,}."
-        )
-    return tuple(said)
 
 
 def _made_by(config: Mapping[str, Any]) -> str:
