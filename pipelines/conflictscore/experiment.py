@@ -23,9 +23,8 @@ from pipelines.experiment.needs import Needs, judge_needs
 from pipelines.experiment.options import JudgedOptions, Overflow, RunOptions, judging
 from pipelines.experiment.publish import Publication, Runs
 from pipelines.files import read_bytes, replace_text
-from pipelines.judge.run_judge import judge_named, threshold_of
+from pipelines.judge.run_judge import threshold_of
 from pipelines.option import Option
-from pipelines.report.table import brief
 from pipelines.runs.folder import RunFolder
 
 HELP = """Score every response of a file with ConflictScore.
@@ -135,14 +134,9 @@ def _keep_skipped(folder: RunFolder, bad: Sequence[Skipped]) -> None:
 
 
 def _publication(runs: Runs[Result]) -> Publication:
-    from pipelines.conflictscore.tables import all_tables
-    from pipelines.conflictscore.view import view
+    from pipelines.conflictscore.view import publication
 
-    config, results = runs.configs[""], runs.results[""]
-    bad = skipped(runs.folder)
-    made = all_tables(results, judge_named(config), config["data"]["name"], bad)
-    shown = brief(made[0], "variant", "responses")
-    return Publication(view(results, made, config, bad), made, glance=shown)
+    return publication(runs, skipped(runs.folder))
 
 
 EXPERIMENT = Experiment(

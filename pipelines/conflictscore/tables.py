@@ -1,8 +1,7 @@
 """The tables of scored responses: scores, differences between variants, labels, failures."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations
 from typing import Any, Final, NamedTuple
@@ -10,10 +9,10 @@ from typing import Any, Final, NamedTuple
 from pipelines.conflictscore.pipeline import decided_claims, relations_by_claim
 from pipelines.conflictscore.result import MEASURES, Result
 from pipelines.data.jsonl import Skipped
-from pipelines.judge.judgement import Judgement, Relation
+from pipelines.judge.judgement import Judgement, Relation, Truncation
 from pipelines.metrics.calibration import low_label_mass, mean_label_mass
 from pipelines.metrics.estimate import Estimate, mean, paired_difference, proportion, share
-from pipelines.report.failures import Failure
+from pipelines.report.failures import Failure, failed, invalid, truncations
 from pipelines.report.failures import failures as failure_table
 from pipelines.report.table import Column, Measure, Table, shown
 from pipelines.report.texts import one_line
@@ -57,7 +56,7 @@ def scores(results: Sequence[Result], model: str, data: str) -> Table:
     def total(key: str, title: str, count: Callable[[Result], int]) -> Column[Group]:
         return Column(key, title, lambda group: sum(map(count, group.results)))
 
-    made = Table.of(
+    return Table.of(
         groups(results),
         name="scores",
         title="Scores",
@@ -100,7 +99,6 @@ def scores(results: Sequence[Result], model: str, data: str) -> Table:
             "Copied claims: what the model gave back of its prompt's examples; they are left out.",
         ),
     )
-    return _with_notes(made, "values were equal, not that the value is")
 
 
 def labels(results: Sequence[Result]) -> Table:
@@ -121,11 +119,6 @@ def labels(results: Sequence[Result]) -> Table:
             *map(given, Relation),
             Column("judgements", "Judgements", lambda group: len(judgements(group.results))),
             Column(
-                "cut_replies",
-                "Cut replies",
-                lambda group: sum(one.reply_cut for one in judgements(group.results)),
-            ),
-            Column(
                 "label_mass",
                 "Probability on labels",
                 lambda group: mean_label_mass(label_masses(group.results)),
@@ -133,7 +126,6 @@ def labels(results: Sequence[Result]) -> Table:
         ],
         notes=(
             "Invalid: the reply could not be read as a label. It is not counted as irrelevant.",
-            "Cut replies: a snippet or a reason ended at its bound; the label came after it.",
             "Probability on labels: the share of the judge's probability that fell on the labels "
             "at all, averaged over the judgements that have it. Far below 1, the judge wanted to "
             "write something else.",
@@ -154,7 +146,7 @@ def differences(results: Sequence[Result]) -> Table:
         return max((one.n for one in estimates if one is not None), default=0)
 
     pairs = list(combinations(variants(results), 2))
-    made = Table.of(
+    return Table.of(
         pairs,
         name="differences",
         title="Differences between variants",
@@ -168,12 +160,11 @@ def differences(results: Sequence[Result]) -> Table:
         ],
         notes=(
             "Each record with a score for both variants gives one difference; in brackets the 95 % "
-            "t interval of their mean. A positive difference says that the first variant scores "
-            "higher, which is worse of CS-C and CS-R, better of both sides.",
-            *(["The intervals are not adjusted for the number of comparisons."] * (len(pairs) > 1)),
+            "t interval of their mean, not adjusted for the number of comparisons.",
+            "A positive difference says that the first variant scores higher, which is worse of "
+            "CS-C and CS-R, better of both sides.",
         ),
     )
-    return _with_notes(made, "differences were equal, not that they are")
 
 
 def failures(results: Sequence[Result], skipped: Sequence[Skipped] = ()) -> Table:
@@ -193,6 +184,36 @@ def failures(results: Sequence[Result], skipped: Sequence[Skipped] = ()) -> Tabl
             Column("what", "What", lambda fault: fault.reason),
         ],
         notes=(f"Replies are cut to {_EXCERPT} characters here.",),
+    )
+
+
+def faults(
+    runs: Mapping[str, Sequence[Result]],
+    name: str,
+    noun: str,
+    cuts: Callable[[Any], Sequence[Truncation]] = lambda result: result.truncations,
+) -> Table:
+    """The same of several runs, by example: an example is called `noun`."""
+
+    def found(at: tuple[str, str], result: Result) -> Iterator[Failure[tuple[str, str]]]:
+        if result.status != "scored":
+            yield failed(at, f"{result.status} {noun}", result.error, result.raw)
+        yield from invalid(at, result.judgements)
+        yield from truncations(at, cuts(result))
+
+    return failure_table(
+        (
+            fault
+            for run, part in runs.items()
+            for result in part
+            for fault in found((run, result.id), result)
+        ),
+        name=name,
+        places=[
+            Column("run", "Run", lambda at: at[0]),
+            Column(noun, noun.capitalize(), lambda at: at[1]),
+        ],
+        caption="What has no score, could not be read, or was not seen whole.",
     )
 
 
@@ -293,17 +314,6 @@ def _by_record(results: Sequence[Result], name: str, measure: str) -> dict[str, 
         for result in results
         if variant(result) == name and getattr(result, measure) is not None
     }
-
-
-def _with_notes(table: Table, equal: str) -> Table:
-    """The table with notes on intervals that say little: without width, or missing."""
-    cells = [cell for row in table.rows for cell in row if isinstance(cell, Estimate)]
-    said = []
-    if any(cell.low is None for cell in cells):
-        said.append("A value without brackets rests on a single record and has no interval.")
-    if any(cell.low is not None and cell.low == cell.high for cell in cells):
-        said.append(f"An interval without width says that all {equal} certain.")
-    return replace(table, notes=(*table.notes, *said))
 
 
 def _unread(result: Result) -> list[Judgement]:

@@ -4,20 +4,21 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from pipelines.conflictscore import tables
+from pipelines.conflictscore import page, tables
 from pipelines.conflictscore.result import MEASURES, Result
 from pipelines.conflictscore.scores import contradicting, supporting
-from pipelines.conflictscore.settings import SPLIT
 from pipelines.data.jsonl import Skipped
 from pipelines.data.records import Document
+from pipelines.experiment.publish import Publication, Runs
 from pipelines.judge.judgement import Judgement, Relation, Truncation, in_conflict
 from pipelines.judge.risk import ChosenThreshold
+from pipelines.judge.run_judge import judge_named
 from pipelines.metrics.calibration import is_low
 from pipelines.report import glance
 from pipelines.report.blocks import Cell, Matrix, Row, Source, Sources
-from pipelines.report.explorer import Example, ExperimentView, Facet, Part, address
-from pipelines.report.plots import dots, shares
-from pipelines.report.table import MISSING, Table
+from pipelines.report.explorer import Example, Facet
+from pipelines.report.plots import dots
+from pipelines.report.table import brief
 from pipelines.report.texts import (
     CHARACTERS_SHOWN,
     Aside,
@@ -30,7 +31,6 @@ from pipelines.report.texts import (
     Text,
     Trouble,
 )
-from pipelines.report.views import failures_part, listed
 from pipelines.text.words import locate
 
 NAMES: Final = {
@@ -120,115 +120,31 @@ _CHIPS: Final[Mapping[str, Chip]] = {
 }
 
 
-def view(
-    results: Sequence[Result],
-    made: Sequence[Table],
-    config: Mapping[str, Any],
-    skipped: Sequence[Skipped] = (),
-) -> ExperimentView:
-    """Overview, failures and responses of a run, whose configuration is that of `run.json`.
-
-    Results are one per response, in the order to list them; `made` is of `tables.all_tables`. Lines
-    of the data that were no records are `skipped`.
-    """
-    data = config["data"]["name"]
-    links = {result.id: address(NAME, "", result.id) for result in results}
-    groups = _by_variant(results)
-    counts = [
-        (name, {label.value: n for label, n in tables.label_counts(group).items()})
-        for name, group in groups
-    ]
-    every = (
-        "every response was scored, every judgement could be read, and every text was seen whole"
-    )
-    *others, failures = made
-    overview = Part(
-        "Overview",
-        tuple(others),
-        (
-            *(
-                dots([(n, tables.mean_score(g, m)) for n, g in groups], f"{title} by variant")
-                for m, title in MEASURES.items()
-            ),
-            shares(counts, NAMES, "Judgements by label"),
+def publication(runs: Runs[Result], skipped: Sequence[Skipped] = ()) -> Publication:
+    """Tables and page of a run; lines of the data that were no records are `skipped`."""
+    config, results = runs.configs[""], runs.results[""]
+    groups = tables.groups(results)[: len(tables.variants(results))]
+    made = tables.all_tables(results, judge_named(config), config["data"]["name"], skipped)
+    return page.publication(
+        runs,
+        page.Headline(
+            TITLE,
+            ("response", "responses"),
+            "Do the responses admit that their documents disagree?",
+            "CS-C, the mean share of a response's claims that some documents support and others "
+            "contradict (lower is better)",
+            [(group.name, tables.mean_score(group.results, "cs_c")) for group in groups],
         ),
-        links=links,
-        remarks=_remarks(results, config),
-    )
-    return ExperimentView(
-        name=NAME,
-        title=TITLE,
-        finding=finding(results, config, skipped),
-        parts=(overview, failures_part(failures, every, links)),
+        made,
+        example,
+        plots=[
+            dots([(g.name, tables.mean_score(g.results, m)) for g in groups], f"{title} by variant")
+            for m, title in MEASURES.items()
+        ],
         facets=(Facet("Variant", tuple(sorted(tables.variants(results)))), WITH),
-        runs={"": data},
-        noun=("response", "responses"),
-        models=glance.judge_models(config),
-        facts=(
-            ("data", f"{data} ({len(results):,} responses)"),
-            ("bad records skipped", f"{len(skipped):,}"),
-        ),
-        **listed({"": results}, example),
+        remarks=_remarks(results, config),
+        brief=brief(made[0], "variant", "responses"),
     )
-
-
-def finding(
-    results: Sequence[Result], config: Mapping[str, Any], skipped: Sequence[Skipped] = ()
-) -> glance.Finding:
-    """What the page's first screen says: mean scores by variant; the configuration is the run's."""
-    groups = _by_variant(results)
-
-    def figures(measure: str) -> str:
-        shown = [
-            (f"'{name}'" * (len(groups) > 1), tables.mean_score(group, measure))
-            for name, group in groups
-        ]
-        return glance.with_figures(shown) or MISSING
-
-    conflict = [(f"CS-C, {name}", tables.mean_score(group, "cs_c")) for name, group in groups]
-    unscored = sum(result.status != "scored" for result in results)
-    of = glance.count(len(results), "response")
-    return glance.Finding(
-        question="Do the responses admit that their documents disagree?",
-        data=f"{of} to {glance.count(len({result.group for result in results}), 'question')}, "
-        f"{config['data']['name']}",
-        models=_made_by(config),
-        found="Claims of a response that some documents support and others contradict, on average: "
-        f"{figures('cs_c')}. Lower is better. Claims on which some document takes a side: "
-        f"{figures('evidence')}. How well the side that is shown least is backed: "
-        f"{figures('both_sides')}. Higher is better.",
-        failed=glance.failed(
-            (len(skipped), "bad records skipped: {}"),
-            (unscored, f"{{}} of {of} could not be scored"),
-            (tables.unevidenced(results), "responses without evidence: {}"),
-            (
-                tables.label_counts(results)[Relation.INVALID],
-                "judgements that could not be read: {}",
-            ),
-            (
-                sum(len(result.copied_claims) for result in results),
-                "claims that the model copied from its prompt, left out: {}",
-            ),
-            (sum(len(result.truncations) for result in results), "texts read only in part: {}"),
-        ),
-        examples=glance.fewest(mean for _, mean in conflict),
-        figures=conflict,
-    )
-
-
-def _by_variant(results: Sequence[Result]) -> list[tables.Group]:
-    return tables.groups(results)[: len(tables.variants(results))]
-
-
-def _made_by(config: Mapping[str, Any]) -> str:
-    """Which model split and judged, from a run's configuration."""
-    settings = config["settings"]
-    asked = settings["judge"] != "tagger" and settings["claims"] in SPLIT
-    splitter = config.get("splitter") or (config["model"] if asked else None)
-    steps = [f"claims judged by {glance.judges(config)}"]
-    if splitter:
-        steps.insert(0, f"claims, where the data bring none, split by {splitter['name']}")
-    return "; ".join(steps)
 
 
 def _remarks(results: Sequence[Result], config: Mapping[str, Any]) -> tuple[str, ...]:

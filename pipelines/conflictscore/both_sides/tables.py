@@ -6,19 +6,18 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
+from pipelines.conflictscore import page
 from pipelines.conflictscore import view as scored
-from pipelines.conflictscore.both_sides.experiment import NAME, JudgedResult
+from pipelines.conflictscore.both_sides.experiment import JudgedResult
+from pipelines.conflictscore.tables import faults
 from pipelines.data.wikicontradict import FROM_BOTH
 from pipelines.experiment.publish import Publication, Runs
-from pipelines.judge.run_judge import judge_named
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.ranks import AreaDifference, clustered_auc, clustered_difference
-from pipelines.report import glance
 from pipelines.report.blocks import Facts, fact
-from pipelines.report.explorer import Example, ExperimentView, Facet, Part
-from pipelines.report.table import MISSING, Column, Measure, Table
+from pipelines.report.explorer import Example, Facet
+from pipelines.report.table import Column, Measure, Table
 from pipelines.report.texts import Block, Chip
-from pipelines.report.views import listed
 
 HEDGES: Final = re.compile(
     r"\b(?:however|although|though|while|whereas|but|according to|on the other hand|in contrast|"
@@ -141,46 +140,32 @@ def areas(results: RunResults) -> Table:
 
 
 def publication(runs: Runs[JudgedResult]) -> Publication:
-    """Table and view of what a folder has."""
-    results, configs = runs.results, runs.configs
-    made = areas(results)
-    figures = [
-        (f"{sign}, {run}", Signed.of(run, sign, part).area)
-        for run, part in results.items()
-        for sign in ("1 − CS-C", "both sides")
-    ]
+    """Tables and page of what a folder has."""
+    results = runs.results
     first = next(iter(results.values()))
-    beside = [(sign, Signed.of(WITHOUT, sign, first).area) for sign in BASELINES]
-    unscored = sum(one.status != "scored" for part in results.values() for one in part)
-    finding = glance.Finding(
-        question="Does ConflictScore tell answers that show both sides, as people do?",
-        data=glance.data_of(results, configs, "answer"),
-        models="; ".join(f"{run}: {judge_named(configs[run])}" for run in results),
-        found="Area under the ROC curve, by people's verdicts: "
-        f"{glance.with_figures(figures, glance.figure) or MISSING}. Guessing has 0.50.",
-        beside=glance.with_figures(beside, glance.figure),
-        failed=glance.failed((unscored, "answers that could not be scored: {}")),
-        examples=glance.fewest(area for _, area in figures),
-        figures=figures,
-        baselines=beside,
-    )
-    models = dict.fromkeys(one.model for part in results.values() for one in part)
-    view = ExperimentView(
-        name=NAME,
-        title="Both sides, by people",
-        finding=finding,
-        parts=(Part("By people", (made,)),),
+    models = dict.fromkeys(result.model for part in results.values() for result in part)
+    return page.publication(
+        runs,
+        page.Headline(
+            "Both sides, by people",
+            ("answer", "answers"),
+            "Does ConflictScore tell answers that show both sides, as people do?",
+            "Area under the ROC curve, by people's verdicts (guessing has 0.50)",
+            [
+                (f"{sign}, {run}", Signed.of(run, sign, part).area)
+                for run, part in results.items()
+                for sign in ("1 − CS-C", "both sides")
+            ],
+            [(sign, Signed.of(WITHOUT, sign, first).area) for sign in BASELINES],
+        ),
+        [areas(results), faults(results, "both_sides_failures", "answer")],
+        example,
         facets=(
             Facet("People", tuple(_SAID.values())),
             Facet("Model", tuple(models)),
             Facet("Prompt", tuple(FROM_BOTH.values())),
         ),
-        runs={run: run for run in results},
-        noun=("answer", "answers"),
-        models=glance.judge_models(*configs.values()),
-        **listed(results, example),
     )
-    return Publication(view, [made])
 
 
 _SAID = {True: "both sides", False: "not both sides"}

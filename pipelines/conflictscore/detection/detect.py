@@ -89,29 +89,14 @@ Detectors = Mapping[str, Sequence[DetectionResult]]
 """Name of a detector -> its results, judges first, then baselines."""
 
 
-class Mistake(BaseModel):
-    """A document that a judge took for something else than it is (ConflictScore, Figure 3).
-
-    `evidence` is the document, whole; INVALID is predicted where the label could not be read.
-    """
-
-    model_config = ConfigDict(frozen=True)
+class Mistake(NamedTuple):
+    """A document that a judge took for something else than it is (ConflictScore, Figure 3)."""
 
     judge: str
-    source: str
-    example: str
-    document: str
-    claim: str
-    question: str | None
-    evidence: str
-    title: str | None
+    result: DetectionResult
+    document: Document
     truth: Relation
-    predicted: Relation
-    confidence: float | None
-    probabilities: dict[Relation, float] | None
-    snippet: str | None
-    reasoning: str | None
-    outcome: str
+    judgement: Judgement
 
 
 def detectors(results: Detectors) -> dict[str, Sequence[DetectionResult]]:
@@ -156,31 +141,19 @@ def mistakes(results: Detectors) -> list[Mistake]:
     Unreadable labels, and labels without a probability, come last. Equal ones are in the order of
     judge, example and document.
     """
-    found = [
-        Mistake(
-            judge=judge,
-            source=result.example.source,
-            example=result.id,
-            document=document.id,
-            claim=result.example.claim,
-            question=result.example.question,
-            evidence=document.text,
-            title=document.title,
-            truth=truth,
-            predicted=judgement.relation,
-            confidence=judgement.confidence,
-            probabilities=judgement.probabilities,
-            snippet=judgement.snippet,
-            reasoning=judgement.reasoning,
-            outcome=outcome(result.example, result.conflict),
-        )
-        for judge, own in results.items()
-        for result in own
+    wrong = [
+        Mistake(judge, result, document, truth, judgement)
+        for judge, part in results.items()
+        for result in part
         for document, truth, judgement in result.documents()
         if judgement.relation is not truth
     ]
-    found.sort(key=lambda each: -1.0 if each.confidence is None else each.confidence, reverse=True)
-    return found
+
+    def confidence(mistake: Mistake) -> float:
+        sure = mistake.judgement.confidence
+        return -1.0 if sure is None else sure
+
+    return sorted(wrong, key=confidence, reverse=True)
 
 
 def outcome(example: ContestedClaim, conflict: bool | None) -> str:

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from pipelines.conflictscore.detection.detect import RIGHT, DetectionResult, detect, mistakes
+from pipelines.conflictscore.detection.detect import RIGHT, DetectionResult, detect
 from pipelines.conflictscore.relations import OF_EXAMPLES
 from pipelines.conflictscore.settings import DETECTION_AS_IN_PAPER
 from pipelines.experiment.cost import Cost, Tokens
@@ -15,7 +15,7 @@ from pipelines.experiment.needs import Needs, judge_needs
 from pipelines.experiment.options import JudgedOptions, Overflow, RunOptions, judging
 from pipelines.experiment.publish import Publication, Runs
 from pipelines.judge.examples import SAMPLES, Bench, ContestedClaim, read
-from pipelines.judge.run_judge import judge_named, threshold_of
+from pipelines.judge.run_judge import threshold_of
 from pipelines.judge.settings import JudgeSettings
 from pipelines.option import Option
 from pipelines.runs.folder import file_name
@@ -23,8 +23,8 @@ from pipelines.runs.folder import file_name
 HELP = """Detect conflicting documents, and count how often a judge is right.
 
 Leaves in the run folder: `conflict-detection.NAME.jsonl` (every example, label and decision),
-`conflict-detection-errors.jsonl`, `tables/` and `report.html`. Run it again with another judge
-and the same folder to have both in one table.
+`tables/` and `report.html`. Run it again with another judge and the same folder to have both in one
+table.
 
 Examples:
     contested run conflict-detection --judge tagger --out results-detection
@@ -110,20 +110,9 @@ def _summary(bench: Bench, name: str, settings: JudgeSettings, needs: Needs) -> 
 
 
 def _publication(runs: Runs[DetectionResult]) -> Publication:
-    from pipelines.conflictscore.detection.tables import all_tables
-    from pipelines.conflictscore.detection.view import view
+    from pipelines.conflictscore.detection.view import publication
 
-    configs = list(runs.configs.values())
-    # The name of a run says how was judged, the judge's by which weights.
-    results = {
-        f"{name}: {judge_named(runs.configs[name])}": own for name, own in runs.results.items()
-    }
-    data = configs[0]["data"]["name"]
-    lines = "".join(f"{each.model_dump_json()}\n" for each in mistakes(results))
-    made = all_tables(results, data)
-    # A judge's own file has a dot after the first name, so none can be overwritten.
-    errors = {f"{EXPERIMENT.name}-errors.jsonl": lines}
-    return Publication(view(results, made, data, configs), made, errors)
+    return publication(runs)
 
 
 EXPERIMENT = Experiment(

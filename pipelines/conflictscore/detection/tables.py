@@ -19,6 +19,7 @@ from pipelines.conflictscore.detection.detect import (
     Mistake,
     detectors,
     mistakes,
+    outcome,
     verdicts,
 )
 from pipelines.conflictscore.tables import remarks as remarks_on
@@ -47,7 +48,7 @@ TABLE_2: Final = quote(
 """Figures of the paper; the numbers of conflicts are of its Table 1."""
 
 MISTAKES = 1_000
-"""Most mistakes in the table; the JSON Lines beside it have all."""
+"""Most mistakes in the table."""
 
 _EXCERPT = 400
 
@@ -217,7 +218,14 @@ def errors(wrong: Sequence[Mistake]) -> Table:
     """Documents labelled wrongly, the most confident first (ConflictScore, Figure 3)."""
 
     def excerpt(key: str, title: str, text: Callable[[Mistake], str]) -> Column[Mistake]:
-        return Column(key, title, lambda each: one_line(text(each), _EXCERPT))
+        return Column(key, title, lambda mistake: one_line(text(mistake), _EXCERPT))
+
+    def rationale(mistake: Mistake) -> str:
+        return mistake.judgement.snippet or mistake.judgement.reasoning or ""
+
+    def probabilities(mistake: Mistake) -> str:
+        shares = mistake.judgement.probabilities or {}
+        return ", ".join(f"{relation.lower()} {share:.2f}" for relation, share in shares.items())
 
     rows = wrong[:MISTAKES]
     return Table.of(
@@ -226,19 +234,22 @@ def errors(wrong: Sequence[Mistake]) -> Table:
         title="Documents labelled wrongly",
         caption=f"The most confident mistakes first: {len(rows):,} of {len(wrong):,}.",
         columns=[
-            Column("example", "Example"),
-            Column("document", "Document"),
-            Column("detector", "Detector", lambda each: each.judge),
-            excerpt("claim", "Claim", lambda each: each.claim),
-            excerpt("evidence", "Evidence", lambda each: each.evidence),
-            Column("truth", "Ground truth", lambda each: each.truth.value),
-            Column("prediction", "Prediction", lambda each: each.predicted.value),
-            Column("confidence", "Confidence"),
-            Column("probabilities", "Probabilities", _probabilities),
-            excerpt("rationale", "Rationale", lambda each: each.snippet or each.reasoning or ""),
-            Column("outcome", "Outcome"),
+            Column("example", "Example", lambda mistake: mistake.result.id),
+            Column("document", "Document", lambda mistake: mistake.document.id),
+            Column("detector", "Detector", lambda mistake: mistake.judge),
+            excerpt("claim", "Claim", lambda mistake: mistake.result.example.claim),
+            excerpt("evidence", "Evidence", lambda mistake: mistake.document.text),
+            Column("truth", "Ground truth", lambda mistake: mistake.truth.value),
+            Column("prediction", "Prediction", lambda mistake: mistake.judgement.relation.value),
+            Column("confidence", "Confidence", lambda mistake: mistake.judgement.confidence),
+            Column("probabilities", "Probabilities", probabilities),
+            excerpt("rationale", "Rationale", rationale),
+            Column(
+                "outcome",
+                "Outcome",
+                lambda mistake: outcome(mistake.result.example, mistake.result.conflict),
+            ),
         ],
-        notes=("conflict-detection-errors.jsonl has them all, with whole texts.",),
     )
 
 
@@ -304,8 +315,3 @@ def remarks(results: Detectors) -> tuple[str, ...]:
         for name, part in results.items()
         for remark in remarks_on([one for result in part for one in result.judgements], name)
     )
-
-
-def _probabilities(mistake: Mistake) -> str:
-    shares = mistake.probabilities or {}
-    return ", ".join(f"{relation.lower()} {share:.2f}" for relation, share in shares.items())

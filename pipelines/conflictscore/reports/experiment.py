@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from pipelines.conflictscore.cost import scoring
-from pipelines.conflictscore.pipeline import METRICS, Scorer, conflict_score, prepare, verdict
+from pipelines.conflictscore.pipeline import METRICS, Scorer, conflict_score, scorer_of, verdict
 from pipelines.conflictscore.relations import OF_RESPONSES
 from pipelines.conflictscore.reports.writing import (
     PROMPT,
@@ -16,7 +16,6 @@ from pipelines.conflictscore.reports.writing import (
     Assignment,
     ReportResult,
     ReportWriter,
-    Topics,
     assignments,
     read,
     report_writer,
@@ -99,8 +98,8 @@ def plan(options: ReportOptions) -> Plan[Assignment, ReportResult]:
         InputError: The file or an option cannot be used.
         ServingError: There is no such profile, or no such tagger.
     """
-    found = read(options.data)
-    chosen = sample(found.topics, options.sample, options.seed)[: options.limit]
+    topics = read(options.data)
+    chosen = sample(topics.topics, options.sample, options.seed)[: options.limit]
     promptings = one_of(options.promptings, PROMPTINGS, "--prompting")
     settings = judging(options.metric, options.on_overflow)
     needs = writer_needs(options, settings, options.judge_model, splits=settings.splits)
@@ -115,35 +114,20 @@ def plan(options: ReportOptions) -> Plan[Assignment, ReportResult]:
             tokens=options.report_tokens,
             cut=settings.cut,
         )
-        scorer = prepare(
-            settings,
-            models.judging,
-            models.prompts,
-            tagger=models.tagger,
-            store=models.store,
-        )
+        scorer = scorer_of(settings, models)
+        config = scorer.config(topics.file, topics.digest, *author.prompts) | {
+            "report_tokens": author.tokens,
+            "writer": model_of(author.client),
+        }
+        each = partial(score_report, author=author, scorer=scorer)
+        return [Work(_entry(options, author.client.model.name), config, each, judge=scorer.judge)]
 
-        async def written(assignment: Assignment) -> ReportResult:
-            return await score_report(assignment, author, scorer)
-
-        return [
-            Work(
-                _entry(options, author.client.model.name),
-                _config(found, options, author, scorer),
-                written,
-                judge=scorer.judge,
-            )
-        ]
-
-    told = (
-        f"{found.file}: {len(found.topics):,} questions in conflict ({found.passed_over:,} passed "
-        f"over), {len(chosen):,} of them taken; {len(promptings)} reports each"
-    )
     return Plan(
         assignments(chosen, promptings),
         needs,
         work,
-        told,
+        f"{topics.file}: {len(topics.topics):,} questions in conflict ({topics.passed_over:,} "
+        f"passed over), {len(chosen):,} of them taken; {len(promptings)} reports each",
         cost=partial(cost, settings=settings, report_tokens=options.report_tokens),
         entries=lambda model: [_entry(options, model)],
     )
@@ -210,31 +194,10 @@ def _result(assignment: Assignment, **outcome: object) -> ReportResult:
     )
 
 
-def _config(
-    topics: Topics, options: ReportOptions, author: ReportWriter, scorer: Scorer
-) -> dict[str, Any]:
-    """Everything that decides a result, for `run.json`; not how many of them are made."""
-    return {
-        "data": {"name": topics.file, "sha256": topics.digest},
-        "settings": scorer.settings.model_dump(),
-        "report_tokens": author.tokens,
-        "prompts": {each.name: each.digest for each in (*author.prompts, *scorer.prompts)},
-        "sampling": {"temperature": 0.0, "seed": 0},
-        "writer": model_of(author.client),
-        **scorer.about(),
-    }
-
-
-def _failed(assignment: Assignment, reason: str) -> ReportResult:
-    return _result(assignment, status="failed", error=reason)
-
-
 def _publication(runs: Runs[ReportResult]) -> Publication:
-    from pipelines.conflictscore.reports.tables import all_tables
-    from pipelines.conflictscore.reports.view import view
+    from pipelines.conflictscore.reports.tables import publication
 
-    made = all_tables(runs.results, runs.configs)
-    return Publication(view(runs.results, made, runs.entries), made)
+    return publication(runs)
 
 
 EXPERIMENT = Experiment(
@@ -245,7 +208,7 @@ EXPERIMENT = Experiment(
     options=ReportOptions,
     result=ReportResult,
     plan=plan,
-    failed=_failed,
+    failed=lambda assignment, reason: _result(assignment, status="failed", error=reason),
     publish=_publication,
     metrics=METRICS,
     verdict=verdict,

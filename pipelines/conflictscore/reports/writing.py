@@ -1,10 +1,10 @@
 """Reports under three prompts that differ in how firmly they ask for balance (section 5)."""
 
-import asyncio
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from typing import Annotated, Final, Literal, NamedTuple
@@ -17,14 +17,13 @@ from pipelines.data import conflictingqa, jsonl
 from pipelines.data.records import Document
 from pipelines.data.released import content, entries
 from pipelines.errors import InputError
-from pipelines.judge.fitting import fit_together
+from pipelines.judge.fitting import chat_about
 from pipelines.judge.judgement import Truncation
 from pipelines.prompts import Prompt
 from pipelines.text.declarative import affirmed
 from serving.calls import Sampling
 from serving.client import Client
 from serving.schemas import told
-from serving.tokens import Message
 
 MOST_CHARACTERS = 120
 REPLY_TOKENS = 64
@@ -200,23 +199,18 @@ async def write_report(
     def messages(prompt: Prompt, texts: Sequence[str]) -> list[dict[str, str]]:
         return prompt.messages(documents=texts, entity=entity.name)
 
-    def longest(texts: Sequence[str]) -> Sequence[Message]:
-        return max(
-            (messages(prompt, texts) for prompt in writer.reports.values()),
-            key=lambda turns: len(turns[0]["content"]),
-        )
+    def longest(texts: Sequence[str]) -> list[dict[str, str]]:
+        prompts = (messages(prompt, texts) for prompt in writer.reports.values())
+        return max(prompts, key=lambda turns: len(turns[0]["content"]))
 
-    texts, cuts = await asyncio.to_thread(
-        fit_together,
-        [document.as_read() for document in documents],
+    reply, cuts = await chat_about(
+        documents,
         writer.client,
-        longest,
+        partial(messages, writer.reports[prompting]),
+        longest=longest,
         max_tokens=writer.tokens,
         cut=writer.cut,
         name=f"the documents of '{question}'",
-    )
-    reply = await writer.client.chat(
-        messages(writer.reports[prompting], texts), Sampling(max_tokens=writer.tokens)
     )
     return Report(reply.text.strip(), entity, reply.finished, cuts)
 

@@ -290,11 +290,9 @@ def _config(options: TruthOptions, methods: Methods, models: RunModels) -> dict[
 
 
 def _publication(runs: Runs[TruthResult]) -> Publication:
-    from pipelines.conflictscore.truthfulqa.tables import all_tables
-    from pipelines.conflictscore.truthfulqa.view import view
+    from pipelines.conflictscore.truthfulqa.view import publication
 
-    made = all_tables(runs.results, runs.configs)
-    return Publication(view(runs.results, made, runs.entries), made)
+    return publication(runs)
 
 
 EXPERIMENT = Experiment(

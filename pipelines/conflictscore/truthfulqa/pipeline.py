@@ -32,9 +32,8 @@ from pipelines.conflictscore.truthfulqa.result import (
 )
 from pipelines.data.records import Example
 from pipelines.experiment.metric import Metric, of_each
-from pipelines.judge.fitting import fit_together
+from pipelines.judge.fitting import chat_about
 from pipelines.prompts import Prompt
-from serving.calls import Sampling
 from serving.client import Client
 
 CHOICE_TOKENS = 96
@@ -196,16 +195,14 @@ async def _reply(
     def messages(documents: Sequence[str]) -> list[dict[str, str]]:
         return prompt.messages(documents=documents, question=item.asked.question, **variables)
 
-    documents, cuts = await asyncio.to_thread(
-        fit_together,
-        [document.as_read() for document in item.documents],
+    reply, cuts = await chat_about(
+        item.documents,
         methods.client,
         messages,
         max_tokens=tokens,
         cut=methods.told.cut,
         name=f"the documents of '{item.id}'",
     )
-    reply = await methods.client.chat(messages(documents), Sampling(max_tokens=tokens))
     return Outcome(
         response=reply.text.strip(), reply=reply.text, finished=reply.finished, truncations=cuts
     )

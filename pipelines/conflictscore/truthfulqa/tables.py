@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from pipelines.conflictscore.tables import ABOUT_SCORES, score_columns
 from pipelines.conflictscore.truthfulqa.pipeline import RIGHT
 from pipelines.conflictscore.truthfulqa.result import (
     CONDITIONS,
@@ -13,9 +12,8 @@ from pipelines.conflictscore.truthfulqa.result import (
     TruthResult,
     Verdict,
 )
-from pipelines.judge.run_judge import judge_named
 from pipelines.metrics.calibration import low_label_mass
-from pipelines.metrics.estimate import Estimate, mean, paired_difference, proportion, share
+from pipelines.metrics.estimate import Estimate, proportion, share
 from pipelines.report.compare import Comparison, Pair, columns, compare, correction
 from pipelines.report.failures import (
     REASON,
@@ -103,7 +101,6 @@ def all_tables(
         binary(every),
         flips(every),
         differences(every),
-        conflicts(every),
         faults(results),
     )
 
@@ -297,6 +294,12 @@ def flips(every: Sequence[Part]) -> Table:
             "chosen; the others were revised. In brackets 95 % Wilson intervals.",
             "Right: judged truthful, or the true option. Unknown: without a readable verdict or "
             "choice before or after. Not asked again: the documents agree about RAG's answer.",
+            *low_label_mass(
+                judgement.label_mass
+                for part in every
+                for result in part.results
+                for judgement in result.judgements
+            ),
         ),
     )
 
@@ -361,59 +364,6 @@ def differences(every: Sequence[Part]) -> Table:
 def _less(part: Part, first: Condition, second: Condition) -> Comparison:
     values = RIGHT[part.setting].values
     return compare(values(part.results, first), values(part.results, second), "McNemar")
-
-
-def conflicts(every: Sequence[Part]) -> Table:
-    """ConflictScore of answers by condition: what feedback does to the score itself."""
-
-    def scores(row: Slice, measure: str) -> Estimate | None:
-        values = (getattr(outcome.score, measure, None) for _, outcome in row.outcomes)
-        return mean([value for value in values if value is not None], bounds=(0, 1))
-
-    def without_evidence(outcome: Outcome) -> bool:
-        return outcome.score is not None and outcome.score.evidence == 0
-
-    return Table.of(
-        [row for part in every for row in slices(part)],
-        name="truthfulqa_conflict",
-        title="Conflict in answers",
-        caption="ConflictScore of answers by condition.",
-        columns=[
-            *(RUN, WRITER),
-            Column("scorer", "Scored by", lambda row: judge_named(row.part.config)),
-            Column("setting", "Setting", lambda row: row.part.setting),
-            CONDITION,
-            *score_columns(scores),
-            Measure("less_rag", "CS-C less RAG's", less_rag),
-            ANSWERS,
-            Column("unevidenced", "Without evidence", lambda row: row.count(without_evidence)),
-            Column("asked", "Asked again", lambda row: row.count(lambda o: o.asked)),
-        ],
-        notes=(
-            "Means over answers with a score; in brackets 95 % t intervals. Less RAG's: the paired "
-            "difference over the questions of which both have a score.",
-            *ABOUT_SCORES,
-            *low_label_mass(
-                judgement.label_mass
-                for part in every
-                for result in part.results
-                for judgement in result.judgements
-            ),
-        ),
-    )
-
-
-def less_rag(own: Slice) -> Estimate | None:
-    """The paired difference of CS-C from RAG's."""
-    if own.condition == CONDITIONS["rag"]:
-        return None
-    first: dict[str, float] = {}
-    second: dict[str, float] = {}
-    for result, outcome in own.outcomes:
-        before, after = result.outcomes["rag"].score, outcome.score
-        if before and after and before.cs_c is not None and after.cs_c is not None:
-            first[result.group], second[result.group] = after.cs_c, before.cs_c
-    return paired_difference(first, second, bounds=(-1, 1))
 
 
 def faults(results: Mapping[str, Sequence[TruthResult]]) -> Table:

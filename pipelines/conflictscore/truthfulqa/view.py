@@ -1,19 +1,21 @@
 """What TruthfulQA puts on the page: shares, flips, and every question with its pair of answers."""
 
-from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
+from pipelines.conflictscore import page
 from pipelines.conflictscore import view as of_responses
 from pipelines.conflictscore.regeneration.view import new_words, told
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.truthfulqa.result import CONDITIONS, Condition, Outcome, TruthResult
-from pipelines.conflictscore.truthfulqa.tables import BECAME, flip, truth_judge_named
+from pipelines.conflictscore.truthfulqa.tables import BECAME, all_tables, flip
 from pipelines.conflictscore.view import sources
+from pipelines.experiment.publish import Publication, Runs
+from pipelines.metrics.estimate import Estimate
 from pipelines.report import glance
 from pipelines.report.blocks import Card, Cards, Fold, Sources
-from pipelines.report.explorer import Example, ExperimentView, Facet, Part
-from pipelines.report.table import MISSING, Table, estimate_of, own_rows
+from pipelines.report.explorer import Example, Facet
+from pipelines.report.table import estimate_of, own_rows
 from pipelines.report.texts import (
     Aside,
     Block,
@@ -34,126 +36,53 @@ from pipelines.report.views import (
     WRONG,
     Mark,
     dot_plots,
-    failures_part,
-    links,
-    listed,
-    named,
-    picked,
     values,
     words,
 )
-
-NAME = "truthfulqa"
-TITLE = "TruthfulQA"
 
 _MARKS: Final = (RIGHT, WRONG, UNREADABLE, UNJUDGED)
 _UNTOUCHED: Final = "not asked again"
 
 
-def view(
-    results: Mapping[str, Sequence[TruthResult]],
-    made: Sequence[Table],
-    entries: Mapping[str, Mapping[str, Any]],
-) -> ExperimentView:
-    """Answers by condition, and the questions of the runs in a folder.
-
-    Results and entries of `run.json` are by the name of a run; `made` is of `tables.all_tables`.
-    """
-    configs = {run: entry["config"] for run, entry in entries.items()}
-    tables = named(made, "truthfulqa_")
-    every = "every question was answered, and everything could be read"
-    parts = (
-        Part(
-            "Answers",
-            picked(tables, "free_form binary"),
-            (
-                *dot_plots(
-                    tables.get("free_form"), "run", "condition", {"truthful": "Truthful, {}"}
-                ),
-                *dot_plots(
-                    tables.get("binary"), "run", "condition", {"accuracy": "Right choices, {}"}
-                ),
-            ),
-            "Answers from documents, some of which repeat a misconception: how many are right?",
+def publication(runs: Runs[TruthResult]) -> Publication:
+    """Tables and page of what a folder has."""
+    made = all_tables(runs.results, runs.configs)
+    figures: list[tuple[str, Estimate | None]] = []
+    trivial: list[tuple[str, Estimate | None]] = []
+    for table, key in zip(made, ("truthful", "accuracy"), strict=False):
+        for row in own_rows(table):
+            setting = "free-form" if key == "truthful" else "binary"
+            value = f"{row['condition']} ({setting}, {row['run']})", estimate_of(row[key])
+            if row["condition"] not in CONDITIONS.values():
+                trivial.append(value)
+            elif row["condition"] in (CONDITIONS["rag"], CONDITIONS["regenerated"]):
+                figures.append(value)
+    return page.publication(
+        runs,
+        page.Headline(
+            "TruthfulQA",
+            ("question", "questions"),
+            "Do answers become truer when a model is told where its documents disagree?",
+            "Right answers",
+            figures,
+            trivial,
         ),
-        Part(
-            "What feedback changed",
-            picked(tables, "flips differences conflict"),
-            intro="Where documents disagree about an answer it is written again, told of the "
-            "conflict and, to compare with, untold.",
-        ),
-    )
-    return ExperimentView(
-        name=NAME,
-        title=TITLE,
-        finding=finding(results, tables, configs),
-        parts=(
-            *(part for part in parts if part.tables),
-            failures_part(tables.get("failures"), every, links(NAME, results), ("run", "question")),
+        made,
+        _example,
+        plots=(
+            *dot_plots(made[0], "run", "condition", {"truthful": "Truthful, {}"}),
+            *dot_plots(made[1], "run", "condition", {"accuracy": "Right choices, {}"}),
         ),
         facets=(
             Facet("Setting", ("free-form", "binary")),
             Facet("Told of the conflict", (*BECAME, "unknown", _UNTOUCHED)),
             Facet("Answer", words(_MARKS), tuple(CONDITIONS.values())),
         ),
-        runs={run: run for run in results},
-        noun=("question", "questions"),
         models=glance.models_used(
-            configs.values(),
+            runs.configs.values(),
             {"writer": "answers", "model": "scores", "judge": "judges truth", "tagger": "tagger"},
         ),
-        facts=tuple((run, _data(entry, len(results[run]))) for run, entry in entries.items()),
-        **listed(results, _example),
     )
-
-
-def finding(
-    results: Mapping[str, Sequence[TruthResult]],
-    tables: Mapping[str, Table],
-    configs: Mapping[str, Mapping[str, Any]],
-) -> glance.Finding:
-    """What the page's first screen says: right answers by condition, and what needs no model."""
-    figures: list[tuple[str, Any]] = []
-    trivial: list[tuple[str, Any]] = []
-    for name, key in (("free_form", "truthful"), ("binary", "accuracy")):
-        for row in own_rows(tables[name]) if name in tables else ():
-            run = f", {row['run']}" if len(results) > 1 else ""
-            called = f"{row['condition']} ({name.replace('_', '-')}{run})"
-            if row["condition"] not in CONDITIONS.values():
-                trivial.append((called, estimate_of(row[key])))
-            elif row["condition"] in (CONDITIONS["rag"], CONDITIONS["regenerated"]):
-                figures.append((called, estimate_of(row[key])))
-    every = [result for part in results.values() for result in part]
-    gone = sum(result.status == "failed" for result in every)
-    unread = len(tables["failures"].rows) - gone if "failures" in tables else 0
-    return glance.Finding(
-        question="Do answers become truer when a model is told where its documents disagree?",
-        data=glance.data_of(results, configs, "question"),
-        models="; ".join(dict.fromkeys(map(_made_by, configs.values()))),
-        found=f"Right answers: {glance.with_figures(figures) or MISSING}.",
-        beside=f"Without a model: {glance.with_figures(trivial)}." if trivial else "",
-        failed=glance.failed(
-            (gone, f"{{}} of {glance.count(len(every), 'question')} failed"),
-            (unread, "choices, verdicts and judgements that could not be read or made: {}"),
-        ),
-        examples=glance.fewest(estimate for _, estimate in figures),
-        figures=figures,
-        baselines=trivial,
-    )
-
-
-def _made_by(config: Mapping[str, Any]) -> str:
-    """Which model answered, scored and judged, from a run's configuration."""
-    steps = [f"answered by {config['writer']['name']}", f"scored by {glance.judges(config)}"]
-    judge = truth_judge_named(config)
-    return "; ".join([*steps, *([f"truth judged by {judge}"] if judge else [])])
-
-
-def _data(entry: Mapping[str, Any], items: int) -> str:
-    left_out = entry.get("left_out", {})
-    undocumented = left_out.get("undocumented", 0)
-    said = f"; {undocumented:,} questions without documents are left out" if undocumented else ""
-    return f"{entry['config']['data']['name']} ({items:,} questions in a setting{said})"
 
 
 def _mark(result: TruthResult, condition: Condition) -> Mark:
