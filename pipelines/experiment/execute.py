@@ -111,7 +111,6 @@ async def execute(
                 costs += _note_costs(work, models)
                 masses += [mass for each in results for mass in experiment.label_masses(each)]
             counter.status("")
-        plan.afterwards(models)
         return Executed(costs, mean_label_mass(masses))
 
 

@@ -155,11 +155,10 @@ class Plan(Generic[ItemT, ResultT]):
     Attributes:
         items: In the order of the data, with distinct ids.
         needs: The models.
-        work: Makes it ready; several are done one after the other (repeats).
+        work: Makes it ready; several are done one after the other.
         summary: What `--dry-run` says before it counts calls and tokens.
         cost: Bounds of what an item takes, by formula; None where they are not known beforehand.
         entries: Those of its works in `run.json`, by the name of the language model that is asked.
-        afterwards: Called with the models when all is done, before tables are made.
         remarks: What is said at the end.
     """
 
@@ -167,7 +166,6 @@ class Plan(Generic[ItemT, ResultT]):
     needs: Needs
     work: Callable[[RunModels], Sequence[Work[ItemT, ResultT]]]
     summary: str = ""
-    afterwards: Callable[[RunModels], None] = lambda _: None
     remarks: Sequence[str] = ()
     cost: Callable[[ItemT, Tokens], Cost] | None = None
     entries: Callable[[str], Sequence[str]] = lambda _: ()

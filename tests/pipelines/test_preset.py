@@ -121,7 +121,6 @@ def presets() -> list[tuple[str, str]]:
         ("conflicts", {"settings": {"guided": True}}),
         ("conflicts", {"settings": {"dates": True}}),
         ("truthfulqa", {"hedge": True}),
-        ("truthfulqa", {"claim_of_choice": "statement"}),
         ("truthfulqa", {"most_documents": 5}),
         ("report-writing", {"sample": 20}),
     ],

@@ -155,18 +155,6 @@ def test_a_run_by_the_tagger_alone(
     assert 'settings.claims ("sentences" there, "whole" now); name' in line
 
 
-def test_repeats_of_the_tagger_do_not_drift(
-    contested: Contested, files: Path, tagger: ScriptedTagger
-) -> None:
-    done = contested.done(*RUN, *NLI, "--repeat", "2")
-    assert "its labels do not drift" in done.err
-    (row,) = table(files / "out", "conflictscore-drift")
-    assert (row["same_labels"], row["probability"]) == (1.0, 0.0)
-    assert tagger.loads == 1
-    notes = (files / "out/tables/conflictscore-drift.md").read_text()
-    assert "do not drift" in notes
-
-
 def test_the_tagger_judges_what_a_language_model_split(
     contested: Contested, files: Path, endpoint: Scripted
 ) -> None:
