@@ -1,13 +1,9 @@
 """ConflictScore over a file of responses."""
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar
-
-from pydantic import TypeAdapter, ValidationError
 
 from pipelines.conflictscore.cost import scoring
 from pipelines.conflictscore.pipeline import METRICS, conflict_score, result, scorer_of, verdict
@@ -16,16 +12,13 @@ from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.settings import AS_IN_PAPER, Settings
 from pipelines.data.jsonl import SAMPLES, Dataset, Skipped, read
 from pipelines.data.records import Example
-from pipelines.errors import InputError
 from pipelines.experiment.cost import Cost, Tokens
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs, judge_needs
 from pipelines.experiment.options import JudgedOptions, Overflow, RunOptions, judging
 from pipelines.experiment.publish import Publication, Runs
-from pipelines.files import read_bytes, replace_text
 from pipelines.judge.run_judge import threshold_of
 from pipelines.option import Option
-from pipelines.runs.folder import RunFolder
 
 HELP = """Score every response of a file with ConflictScore.
 
@@ -79,15 +72,15 @@ def plan(options: ScoreOptions) -> Plan[Example, Result]:
                 scorer.config(dataset.name, dataset.digest),
                 partial(conflict_score, scorer=scorer),
                 judge=scorer.judge,
-                begun=partial(_keep_skipped, models.folder, dataset.skipped),
+                facts={"skipped": dataset.skipped},
             )
         ]
 
     remarks = []
     if bad := dataset.skipped:
         remarks.append(
-            f"bad records skipped: {len(bad):,}, listed in {EXPERIMENT.name}.skipped.jsonl; the "
-            f"first is on line {bad[0].line}: {bad[0].error}"
+            f"bad records skipped: {len(bad):,}, listed in tables/failures; the first is on line "
+            f"{bad[0].line}: {bad[0].error}"
         )
     return Plan(
         dataset.examples,
@@ -116,27 +109,11 @@ def _summary(data: Dataset, settings: Settings, needs: Needs) -> str:
     return "\n".join(told)
 
 
-def skipped(folder: RunFolder) -> list[Skipped]:
-    """The lines of the input that were no records."""
-    path = folder.path / f"{EXPERIMENT.name}.skipped.jsonl"
-    try:
-        lines = read_bytes(path).split(b"\n")[:-1] if path.exists() else []
-        return [TypeAdapter(Skipped).validate_json(line) for line in lines]
-    except ValidationError as error:
-        raise InputError(
-            f"{path} is damaged; run the same command again to have it made again"
-        ) from error
-
-
-def _keep_skipped(folder: RunFolder, bad: Sequence[Skipped]) -> None:
-    lines = (json.dumps(asdict(one), ensure_ascii=False) + "\n" for one in bad)
-    replace_text(folder.path / f"{EXPERIMENT.name}.skipped.jsonl", "".join(lines))
-
-
 def _publication(runs: Runs[Result]) -> Publication:
     from pipelines.conflictscore.view import publication
 
-    return publication(runs, skipped(runs.folder))
+    skipped = runs.folder.noted(EXPERIMENT.name, "skipped", list[Skipped])
+    return publication(runs, skipped or ())
 
 
 EXPERIMENT = Experiment(

@@ -70,7 +70,7 @@ def publication(
     configs = list(runs.configs.values())
     keys = [column.key for column in failures.columns[:2]]
     several = keys[0] == "run"
-    lost = Counter(str(row.get("kind") or row["what"]) for row in own_rows(failures))
+    lost = Counter(str(row["what"]) for row in own_rows(failures))
     figures = glance.with_figures(headline.figures, glance.figure) or MISSING
     finding = glance.Finding(
         question=headline.question,

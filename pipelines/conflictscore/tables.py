@@ -15,7 +15,6 @@ from pipelines.metrics.estimate import Estimate, mean, paired_difference, propor
 from pipelines.report.failures import Failure, failed, invalid, truncations
 from pipelines.report.failures import failures as failure_table
 from pipelines.report.table import Column, Measure, Table, shown
-from pipelines.report.texts import one_line
 
 ABOUT_SCORES: Final = (
     "CS-C and CS-R: lower is better. Supported by any: the share of claims that some document "
@@ -25,8 +24,6 @@ ABOUT_SCORES: Final = (
     "Without evidence: responses on which no document takes a side. Unless counted as 0 "
     "(--unevidenced zero), they have no CS-C and CS-R and are in no mean of them.",
 )
-
-_EXCERPT = 300
 
 
 class Group(NamedTuple):
@@ -167,54 +164,50 @@ def differences(results: Sequence[Result]) -> Table:
     )
 
 
-def failures(results: Sequence[Result], skipped: Sequence[Skipped] = ()) -> Table:
-    """Everything that was not scored, not read or not seen whole, one row each."""
-    unread = (
-        Failure((None, f"line {bad.line}"), "bad record", one_line(bad.error, _EXCERPT))
-        for bad in skipped
-    )
-    return failure_table(
-        [*unread, *(fault for result in results for fault in _faults(result))],
-        name="failures",
-        caption="What was not scored, could not be read, or was not seen whole.",
-        places=[Column("response", "Response", lambda at: at[0])],
-        said=[
-            Column("kind", "Kind", lambda fault: fault.what),
-            Column("where", "Where", lambda fault: fault.at[1]),
-            Column("what", "What", lambda fault: fault.reason),
-        ],
-        notes=(f"Replies are cut to {_EXCERPT} characters here.",),
-    )
-
-
-def faults(
+def failures(
     runs: Mapping[str, Sequence[Result]],
     name: str,
     noun: str,
+    *,
+    skipped: Sequence[Skipped] = (),
     cuts: Callable[[Any], Sequence[Truncation]] = lambda result: result.truncations,
 ) -> Table:
-    """The same of several runs, by example: an example is called `noun`."""
+    """Everything that has no score, was not read or not seen whole, one row each.
 
-    def found(at: tuple[str, str], result: Result) -> Iterator[Failure[tuple[str, str]]]:
-        if result.status != "scored":
-            yield failed(at, f"{result.status} {noun}", result.error, result.raw)
-        yield from invalid(at, result.judgements)
-        yield from truncations(at, cuts(result))
-
+    Args:
+        runs: Results by the name of their run, which is no column where it is "".
+        name: Of the table.
+        noun: What a result is of: "response".
+        skipped: Lines of the data that were no records.
+        cuts: What of a result was seen only in part.
+    """
+    rows = [failed(("", f"line {bad.line}"), "bad record", bad.error) for bad in skipped]
+    for run, results in runs.items():
+        for result in results:
+            rows += _failures(result, (run, result.id), noun)
+            rows += truncations((run, result.id), cuts(result))
+    places: list[Column[tuple[str, str]]] = [
+        Column("run", "Run", lambda at: at[0]),
+        Column(noun, noun.capitalize(), lambda at: at[1]),
+    ]
     return failure_table(
-        (
-            fault
-            for run, part in runs.items()
-            for result in part
-            for fault in found((run, result.id), result)
-        ),
+        rows,
         name=name,
-        places=[
-            Column("run", "Run", lambda at: at[0]),
-            Column(noun, noun.capitalize(), lambda at: at[1]),
-        ],
+        places=places[1:] if [*runs] == [""] else places,
         caption="What has no score, could not be read, or was not seen whole.",
     )
+
+
+def _failures(result: Result, at: tuple[str, str], noun: str) -> Iterator[Failure[tuple[str, str]]]:
+    if result.status != "scored":
+        yield failed(at, f"{result.status} {noun}", result.error, result.raw)
+    yield from invalid(at, result.judgements)
+    if result.claims_capped:
+        kept = f"the list ended at {len(result.claims):,}, repetitions aside"
+        why = "it was as long as it may be, in claims or in tokens; claims may be missing"
+        yield Failure(at, "capped claims", f"{kept}: {why}")
+    if result.copied_claims:
+        yield failed(at, "copied claims", " ".join(result.copied_claims))
 
 
 def all_tables(
@@ -225,7 +218,7 @@ def all_tables(
         scores(results, model, data),
         differences(results),
         labels(results),
-        failures(results, skipped),
+        failures({"": results}, "failures", "response", skipped=skipped),
     )
 
 
@@ -318,31 +311,3 @@ def _by_record(results: Sequence[Result], name: str, measure: str) -> dict[str, 
 
 def _unread(result: Result) -> list[Judgement]:
     return [one for one in result.judgements if one.relation is Relation.INVALID]
-
-
-def _faults(result: Result) -> Iterator[Failure[tuple[str | None, str]]]:
-    def fault(what: str, where: str, reason: str) -> Failure[tuple[str | None, str]]:
-        return Failure((result.id, where), what, reason)
-
-    if result.status != "scored":
-        reason = result.error or "no reason was recorded"
-        if result.raw:
-            reason = f"{reason}; the reply: {result.raw}"
-        yield fault(f"{result.status} response", "", one_line(reason, _EXCERPT))
-    numbers = {claim: number for number, claim in enumerate(result.claims, 1)}
-    for judgement in _unread(result):
-        where = f"claim {numbers[judgement.claim]}, document {judgement.document}"
-        reply = one_line(judgement.raw or judgement.refusal or "", _EXCERPT)
-        yield fault("invalid judgement", where, reply)
-    if result.claims_capped:
-        kept = len(result.claims)
-        reason = (
-            f"the list ended at {kept:,} claim{'s' if kept != 1 else ''}, repetitions aside, "
-            "because it was as long as it may be, in claims or in tokens; claims may be missing"
-        )
-        yield fault("capped claims", "response", reason)
-    if copied := result.copied_claims:
-        yield fault("copied claims", "response", one_line(" ".join(copied), _EXCERPT))
-    for cut in result.truncations:
-        seen = f"the first {cut.kept:,} of {cut.tokens:,} tokens were seen"
-        yield fault("truncation", cut.text, seen)

@@ -146,7 +146,6 @@ async def resume(
     folder.begin(work.entry, work.config, made_with)
     if work.facts:
         folder.note(work.entry, work.facts)
-    work.begun()
     log = folder.log(work.entry, experiment.result)
     log.mend()
     done = done_in(log)

@@ -130,7 +130,6 @@ class Work(Generic[ItemT, ResultT]):
         judge: Who judges claims, to tell what that took; None where nobody does.
         second: Who judges what was written, where that is another one; likewise.
         client: The language model of this draw, where it is not the plan's.
-        begun: Called once the folder has taken the configuration.
         items: Those of the plan, as the models change them beforehand; as they are unless given.
         places: Makes ready the processes that do it side by side, and says how many they are;
             called once there is something to do.
@@ -143,7 +142,6 @@ class Work(Generic[ItemT, ResultT]):
     judge: RunJudge | None = None
     second: RunJudge | None = None
     client: Client | None = None
-    begun: Callable[[], None] = lambda: None
     items: Sequence[ItemT] | None = None
     places: Callable[[], int] = lambda: 1
 

@@ -9,7 +9,7 @@ from typing import Final
 from pipelines.conflictscore import page
 from pipelines.conflictscore import view as scored
 from pipelines.conflictscore.both_sides.experiment import JudgedResult
-from pipelines.conflictscore.tables import faults
+from pipelines.conflictscore.tables import failures
 from pipelines.data.wikicontradict import FROM_BOTH
 from pipelines.experiment.publish import Publication, Runs
 from pipelines.metrics.estimate import Estimate
@@ -158,7 +158,7 @@ def publication(runs: Runs[JudgedResult]) -> Publication:
             ],
             [(sign, Signed.of(WITHOUT, sign, first).area) for sign in BASELINES],
         ),
-        [areas(results), faults(results, "both_sides_failures", "answer")],
+        [areas(results), failures(results, "both_sides_failures", "answer")],
         example,
         facets=(
             Facet("People", tuple(_SAID.values())),

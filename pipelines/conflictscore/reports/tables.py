@@ -12,7 +12,7 @@ from pipelines.conflictscore.result import MEASURES
 from pipelines.conflictscore.tables import (
     ABOUT_SCORES,
     conflicting_share,
-    faults,
+    failures,
     label_counts,
     mean_score,
     score_columns,
@@ -83,8 +83,11 @@ def all_tables(
 ) -> tuple[Table, Table, Table]:
     """Every table of a folder's runs, by their names, in the order of reading."""
     parts = slices(results, configs)
-    lost = faults(
-        results, "reports_failures", "report", lambda one: (*one.unread, *one.truncations)
+    lost = failures(
+        results,
+        "reports_failures",
+        "report",
+        cuts=lambda result: (*result.unread, *result.truncations),
     )
     return scores(parts), differences(parts), lost
 
@@ -238,8 +241,7 @@ def _content(result: ReportResult) -> list[Block]:
     """What the report is about, then what any response shows."""
     made: list[Block] = []
     if result.entity:
-        by = "named by the model" if result.entity_source == "model" else "named by rule"
-        made.append(Note(f"{result.entity} ({by})", "About"))
+        made.append(Note(result.entity, "About"))
     if not result.finished:
         made.append(Note("The report was cut for its length."))
     return [*made, *of_responses.content(result)]
