@@ -12,7 +12,7 @@ from pipelines.data.jsonl import Skipped
 from pipelines.judge.judgement import Judgement, Relation, Truncation
 from pipelines.metrics.calibration import low_label_mass, mean_label_mass
 from pipelines.metrics.estimate import Estimate, mean, paired_difference, proportion, share
-from pipelines.report.failures import Failure, failed, invalid, truncations
+from pipelines.report.failures import REASON, REPLY, WHAT, Failure, failed, invalid, truncations
 from pipelines.report.failures import failures as failure_table
 from pipelines.report.table import Column, Measure, Table, shown
 
@@ -194,6 +194,7 @@ def failures(
         rows,
         name=name,
         places=places[1:] if [*runs] == [""] else places,
+        said=(WHAT, REASON, REPLY),
         caption="What has no score, could not be read, or was not seen whole.",
     )
 

@@ -108,10 +108,10 @@ def detection(every: Detectors, data: str) -> Table:
     def figure(
         key: str, title: str, measure: Callable[[metrics.Outcomes], Estimate | None]
     ) -> Measure[Slice]:
-        return Measure(key, title, lambda own: measure(own.outcomes))
+        return Measure(key, title, lambda part: measure(part.outcomes))
 
     def total(key: str, title: str, count: Callable[[DetectionResult], int]) -> Column[Slice]:
-        return Column(key, title, lambda own: sum(map(count, own.results)))
+        return Column(key, title, lambda part: sum(map(count, part.results)))
 
     return Table.of(
         slices(every),
@@ -122,7 +122,7 @@ def detection(every: Detectors, data: str) -> Table:
             *(*_OF, HERE),
             figure("precision", "Precision", metrics.precision),
             figure("recall", "Recall", metrics.recall),
-            Measure("f1", "F1", lambda own: metrics.f1_score([*verdicts(own.results).values()])),
+            Measure("f1", "F1", lambda part: metrics.f1_score([*verdicts(part.results).values()])),
             figure("accuracy", "Accuracy", metrics.accuracy),
             figure("accuracy_conflict", "Accuracy, conflict", metrics.recall),
             figure(
@@ -196,16 +196,20 @@ def _pair(first: Slice, second: Slice) -> Pair[str]:
 def documents(every: Detectors) -> Table:
     """Accuracy and macro-F1 of single documents' labels, where the true relations are known."""
     return Table.of(
-        (own for own in slices(every) if own.labels),
+        (part for part in slices(every) if part.labels),
         name="conflict_detection_documents",
         title="Labels of documents",
         caption="Single documents, where it is known what they say of the claim.",
         columns=[
             *_OF,
-            Measure("accuracy", "Accuracy", lambda own: accuracy(*own.readable)),
-            Measure("macro_f1", "Macro-F1", lambda own: macro_f1(*own.readable, RELATIONS)),
-            Column("documents", "Documents", lambda own: len(own.labels)),
-            Column("invalid", "Unreadable", lambda own: len(own.labels) - len(own.readable[0])),
+            Measure("accuracy", "Accuracy", lambda part: accuracy(*part.readable)),
+            Measure("macro_f1", "Macro-F1", lambda part: macro_f1(*part.readable, RELATIONS)),
+            Column("documents", "Documents", lambda part: len(part.labels)),
+            Column(
+                "invalid",
+                "Unreadable",
+                lambda part: sum(given is Relation.INVALID for _, given in part.labels),
+            ),
         ],
         notes=(
             "Unreadable labels are in neither figure. Documents are taken as independent; those of "
@@ -273,24 +277,25 @@ def _faults(result: DetectionResult, judge: str) -> Iterator[Failure[tuple[str, 
     yield from truncations(at, result.truncations)
 
 
-def sources(every: Detectors) -> list[str]:
-    """Sources in order of their first example; `OVERALL` last where there are several."""
-    names = list(dict.fromkeys(each.example.source for own in every.values() for each in own))
-    return [*names, OVERALL] if len(set(names) - {HARD}) > 1 else names
-
-
 def slices(every: Detectors) -> list[Slice]:
-    """What each detector decided of each source; detectors without any result are left out."""
+    """What each detector decided of each source, in order of their first examples, and overall.
 
-    def is_of(own: str, source: str) -> bool:
-        return own != HARD if source == OVERALL else own == source
-
-    return [
-        Slice(source, name, picked)
-        for source in sources(every)
-        for name, own in every.items()
-        if (picked := [each for each in own if is_of(each.example.source, source)])
+    Detectors without any result are left out.
+    """
+    sources = dict.fromkeys(one.example.source for part in every.values() for one in part)
+    parts = [
+        Slice(source, name, chosen)
+        for source in sources
+        for name, results in every.items()
+        if (chosen := [result for result in results if result.example.source == source])
     ]
+    if len(sources.keys() - {HARD}) > 1:
+        parts += [
+            Slice(OVERALL, name, chosen)
+            for name, results in every.items()
+            if (chosen := [result for result in results if result.example.source != HARD])
+        ]
+    return parts
 
 
 def _unequal(every: Detectors) -> tuple[str, ...]:

@@ -1,6 +1,8 @@
 """Tables of TruthfulQA: answers and choices (Tables 4, 5), what writing again changed, failures."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from pipelines.conflictscore.truthfulqa.pipeline import RIGHT
@@ -44,7 +46,8 @@ class Part(NamedTuple):
     results: Sequence[TruthResult]
 
 
-class Slice(NamedTuple):
+@dataclass(frozen=True)
+class Slice:
     """A part under a condition, or under what stands in for one."""
 
     part: Part
@@ -56,10 +59,10 @@ class Slice(NamedTuple):
         return sum(bool(holds(outcome)) for _, outcome in self.outcomes)
 
 
-RUN: Final = Column[Slice]("run", "Run", lambda own: own.part.run)
-WRITER: Final = Column[Slice]("writer", "Writer", lambda own: own.part.config["writer"]["name"])
+RUN: Final = Column[Slice]("run", "Run", lambda row: row.part.run)
+WRITER: Final = Column[Slice]("writer", "Writer", lambda row: row.part.config["writer"]["name"])
 CONDITION: Final = Column[Slice]("condition", "Condition")
-ANSWERS: Final = Column[Slice]("answers", "Answers", lambda own: len(own.outcomes))
+ANSWERS: Final = Column[Slice]("answers", "Answers", lambda row: len(row.outcomes))
 
 
 def parts(
@@ -68,10 +71,10 @@ def parts(
     """The answered questions of each run and setting."""
     settings: tuple[Setting, ...] = ("free-form", "binary")
     return [
-        Part(run, configs[run], setting, found)
-        for run, own in results.items()
+        Part(run, configs[run], setting, answered)
+        for run, every in results.items()
         for setting in settings
-        if (found := [r for r in own if r.setting == setting and r.status == "answered"])
+        if (answered := [r for r in every if r.setting == setting and r.status == "answered"])
     ]
 
 
@@ -200,10 +203,10 @@ def binary(every: Sequence[Part]) -> Table:
     )
 
 
-def accuracy(own: Slice) -> Estimate | None:
+def accuracy(row: Slice) -> Estimate | None:
     """The share of right choices among all (Table 5); unreadable ones are wrong."""
-    right = sum(outcome.letter == result.correct for result, outcome in own.outcomes)
-    return proportion(right, len(own.outcomes))
+    right = sum(outcome.letter == result.correct for result, outcome in row.outcomes)
+    return proportion(right, len(row.outcomes))
 
 
 def baselines(part: Part) -> list[Slice]:
@@ -220,7 +223,7 @@ def baselines(part: Part) -> list[Slice]:
         Slice(
             part,
             "the longer answer",
-            always(lambda own: max(own.options, key=lambda letter: len(own.options[letter]))),
+            always(lambda row: max(row.options, key=lambda letter: len(row.options[letter]))),
         ),
     ]
 
@@ -233,8 +236,10 @@ FLIPS: Final[Mapping[tuple[bool, bool], str]] = {
 }
 """What became of a changed answer (section 6.4): right before, right after -> its name."""
 
-BECAME: Final = ("retained", *FLIPS.values())
-"""What may become of an answer in conflict; retained is one that was not changed."""
+UNKNOWN: Final = "unknown"
+UNTOUCHED: Final = "not asked again"
+BECAME: Final = ("retained", *FLIPS.values(), UNKNOWN, UNTOUCHED)
+"""What may become of RAG's answer; retained is one in conflict that was not changed."""
 
 SECTION_6_4: Final = quote(
     "retained corrected broken",
@@ -248,46 +253,56 @@ SECTION_6_4: Final = quote(
 )
 
 
+class Changes(NamedTuple):
+    """What became of RAG's answers under a condition: one of `BECAME` -> how many."""
+
+    part: Part
+    condition: Condition
+    counts: Counter[str]
+
+    @property
+    def asked(self) -> int:
+        """Answers that were to be written again."""
+        return self.counts.total() - self.counts[UNTOUCHED]
+
+    def of_revised(self, name: str) -> Estimate | None:
+        """The share of those that became that among the revised ones."""
+        return proportion(self.counts[name], sum(self.counts[one] for one in FLIPS.values()))
+
+
 def flips(every: Sequence[Part]) -> Table:
     """What became of RAG's answers when they were written again (section 6.4)."""
 
-    def count(name: str) -> Column[tuple[Part, Condition]]:
-        return Column(name.replace(" ", "_"), name.capitalize(), lambda own: became(own, name))
-
-    def of_revised(name: str) -> Measure[tuple[Part, Condition]]:
-        return Measure(
-            f"{name}_share",
-            f"{name.capitalize()} of revised",
-            lambda own: proportion(became(own, name), became(own, *FLIPS.values())),
-        )
+    def count(key: str, name: str) -> Column[Changes]:
+        return Column(key, name.capitalize(), lambda row: row.counts[name])
 
     again: tuple[Condition, ...] = ("rewritten", "regenerated")
     return Table.of(
-        [(part, condition) for part in every for condition in again],
+        [
+            Changes(part, condition, Counter(flip(result, condition) for result in part.results))
+            for part in every
+            for condition in again
+        ],
         name="truthfulqa_flips",
         quoted=SECTION_6_4,
         title="What became of answers in conflict",
         caption="RAG's answers that the documents disagree about, before and after.",
         columns=[
-            Column("run", "Run", lambda own: own[0].run),
-            Column("setting", "Setting", lambda own: own[0].setting),
-            Column("condition", "Condition", lambda own: CONDITIONS[own[1]]),
+            Column("run", "Run", lambda row: row.part.run),
+            Column("setting", "Setting", lambda row: row.part.setting),
+            Column("condition", "Condition", lambda row: CONDITIONS[row.condition]),
             HERE,
-            Column("asked", "Asked again", asked_again),
-            *map(count, BECAME),
-            Column("unknown", "Unknown", lambda own: asked_again(own) - became(own, *BECAME)),
+            Column("asked", "Asked again"),
+            *(count(name.replace(" ", "_"), name) for name in ("retained", *FLIPS.values())),
+            count("unknown", UNKNOWN),
             Measure(
                 "retained_share",
                 "Retained of asked",
-                lambda own: proportion(became(own, "retained"), asked_again(own)),
+                lambda row: proportion(row.counts["retained"], row.asked),
             ),
-            of_revised("corrected"),
-            of_revised("broken"),
-            Column(
-                "untouched",
-                "Not asked again",
-                lambda own: sum(not r.outcomes[own[1]].asked for r in own[0].results),
-            ),
+            Measure("corrected_share", "Corrected of revised", lambda r: r.of_revised("corrected")),
+            Measure("broken_share", "Broken of revised", lambda row: row.of_revised("broken")),
+            count("untouched", UNTOUCHED),
         ],
         notes=(
             "Retained: the disputed claim still stands in the answer, or the same option was "
@@ -304,27 +319,15 @@ def flips(every: Sequence[Part]) -> Table:
     )
 
 
-def asked_again(own: tuple[Part, Condition]) -> int:
-    """Answers that were to be written again under a condition."""
-    part, condition = own
-    return sum(result.outcomes[condition].asked for result in part.results)
-
-
-def became(own: tuple[Part, Condition], *names: str) -> int:
-    """How many answers of a part became one of these."""
-    part, condition = own
-    return sum(flip(result, condition) in names for result in part.results)
-
-
-def flip(result: TruthResult, condition: Condition) -> str | None:
-    """One of `BECAME`; None where RAG's answer was not asked for again, or is not known."""
+def flip(result: TruthResult, condition: Condition) -> str:
+    """What became of RAG's answer under a condition: one of `BECAME`."""
     outcome = result.outcomes[condition]
     if not outcome.asked:
-        return None
+        return UNTOUCHED
     if outcome.ignored:
         return "retained"
     before, after = result.right("rag"), result.right(condition)
-    return None if before is None or after is None else FLIPS[before, after]
+    return UNKNOWN if before is None or after is None else FLIPS[before, after]
 
 
 def differences(every: Sequence[Part]) -> Table:
@@ -369,7 +372,7 @@ def _less(part: Part, first: Condition, second: Condition) -> Comparison:
 def faults(results: Mapping[str, Sequence[TruthResult]]) -> Table:
     """Everything that failed, could not be read, or was not seen whole."""
     return failures(
-        (fault for run, own in results.items() for each in own for fault in _faults(run, each)),
+        (fault for run, part in results.items() for one in part for fault in _faults(run, one)),
         name="truthfulqa_failures",
         places=[
             Column("run", "Run", lambda at: at[0]),

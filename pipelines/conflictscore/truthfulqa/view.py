@@ -8,7 +8,7 @@ from pipelines.conflictscore import view as of_responses
 from pipelines.conflictscore.regeneration.view import new_words, told
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.truthfulqa.result import CONDITIONS, Condition, Outcome, TruthResult
-from pipelines.conflictscore.truthfulqa.tables import BECAME, all_tables, flip
+from pipelines.conflictscore.truthfulqa.tables import BECAME, UNTOUCHED, all_tables, flip
 from pipelines.conflictscore.view import sources
 from pipelines.experiment.publish import Publication, Runs
 from pipelines.metrics.estimate import Estimate
@@ -41,7 +41,6 @@ from pipelines.report.views import (
 )
 
 _MARKS: Final = (RIGHT, WRONG, UNREADABLE, UNJUDGED)
-_UNTOUCHED: Final = "not asked again"
 
 
 def publication(runs: Runs[TruthResult]) -> Publication:
@@ -75,7 +74,7 @@ def publication(runs: Runs[TruthResult]) -> Publication:
         ),
         facets=(
             Facet("Setting", ("free-form", "binary")),
-            Facet("Told of the conflict", (*BECAME, "unknown", _UNTOUCHED)),
+            Facet("Told of the conflict", BECAME),
             Facet("Answer", words(_MARKS), tuple(CONDITIONS.values())),
         ),
         models=glance.models_used(
@@ -94,20 +93,11 @@ def _mark(result: TruthResult, condition: Condition) -> Mark:
     return UNJUDGED if unjudged else UNREADABLE
 
 
-def _became(result: TruthResult) -> list[str]:
-    """What became of RAG's answer, for the list."""
-    if "regenerated" not in result.outcomes:
-        return []
-    if not result.outcomes["regenerated"].asked:
-        return [_UNTOUCHED]
-    return [flip(result, "regenerated") or "unknown"]
-
-
 def _example(run: str, result: TruthResult) -> Example:
     marks = {CONDITIONS[name]: _mark(result, name) for name in result.outcomes}
-    became = _became(result)
+    became = [flip(result, "regenerated")] if result.outcomes else []
     chips: list[Inline] = [mark.on(name) for name, mark in marks.items()]
-    chips += [Chip(name, "outline") for name in became if name != _UNTOUCHED]
+    chips += [Chip(name, "outline") for name in became if name != UNTOUCHED]
     if result.status == "failed":
         chips.append(FAILED)
     return Example(

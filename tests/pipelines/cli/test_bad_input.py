@@ -124,7 +124,7 @@ def test_bad_records_are_skipped_and_counted(
     assert [row["response"] for row in rows] == [f"line {number}" for number in lines]
     for row, (_, parts) in zip(rows, BAD_LINES.values(), strict=True):
         for part in parts:
-            assert part in row["detail"]
+            assert part in row["reason"]
     # The report of a finished run, made again, still counts them.
     (out / "report.html").unlink()
     contested.done(*command, "--on-error", "skip")

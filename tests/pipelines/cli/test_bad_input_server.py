@@ -211,7 +211,7 @@ def test_a_document_of_two_megabytes(
     (row,) = table(out, "failures")
     assert (row["response"], row["what"]) == ("r0", "truncation")
     seen = f"document archive: the first {cut['kept']:,} of 400,000 tokens were seen"
-    assert row["detail"] == seen
+    assert row["reason"] == seen
     assert table(out, "scores")[0]["truncated_texts"] == 1
 
 
