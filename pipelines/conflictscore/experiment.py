@@ -9,13 +9,12 @@ from pipelines.conflictscore.cost import scoring
 from pipelines.conflictscore.pipeline import METRICS, conflict_score, result, scorer_of, verdict
 from pipelines.conflictscore.relations import OF_RESPONSES
 from pipelines.conflictscore.result import Result
-from pipelines.conflictscore.settings import AS_IN_PAPER, Settings
+from pipelines.conflictscore.settings import AS_IN_PAPER, ScoredOptions, Settings
 from pipelines.data.jsonl import SAMPLES, Dataset, Skipped, read
 from pipelines.data.records import Example
 from pipelines.experiment.cost import Cost, Tokens
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs, judge_needs
-from pipelines.experiment.options import JudgedOptions, Overflow, RunOptions, judging
 from pipelines.experiment.publish import Publication, Runs
 from pipelines.judge.run_judge import threshold_of
 from pipelines.option import Option
@@ -34,7 +33,7 @@ Examples:
 """
 
 
-class ScoreOptions(RunOptions, JudgedOptions):
+class ScoreOptions(ScoredOptions):
     """What a user may choose about a run of ConflictScore."""
 
     PRESETS: ClassVar = {"as_in_paper": AS_IN_PAPER}
@@ -45,14 +44,12 @@ class ScoreOptions(RunOptions, JudgedOptions):
             "JSONL file of responses and documents; see docs/input.md.", shown="bundled samples"
         ),
     ] = SAMPLES
-    on_overflow: Overflow = "error"
-    metric: Settings = Settings()
 
 
 def plan(options: ScoreOptions) -> Plan[Example, Result]:
     """Read the responses and say who scores them."""
     dataset = read(options.data, on_error=options.on_error, limit=options.limit)
-    settings = judging(options.metric, options.on_overflow)
+    settings = options.scoring
     # Of the whole file, whatever the limit: a run of its beginning is to be resumed without one.
     whole = read(options.data, on_error="skip") if options.limit else dataset
     brought = all(example.claims is not None for example in whole.examples)

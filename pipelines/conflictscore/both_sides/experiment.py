@@ -10,7 +10,7 @@ from pipelines.conflictscore.cost import scoring
 from pipelines.conflictscore.pipeline import METRICS, Scorer, conflict_score, scorer_of, verdict
 from pipelines.conflictscore.relations import OF_RESPONSES
 from pipelines.conflictscore.result import Result
-from pipelines.conflictscore.settings import AS_IN_PAPER, Settings
+from pipelines.conflictscore.settings import AS_IN_PAPER, ScoredOptions, Settings
 from pipelines.data.records import Document, Example
 from pipelines.data.released import Part, in_part
 from pipelines.data.wikicontradict import JudgedAnswer, Verdict, judged_answers
@@ -18,7 +18,6 @@ from pipelines.errors import InputError
 from pipelines.experiment.cost import Cost, Tokens
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import judge_needs
-from pipelines.experiment.options import JudgedOptions, Overflow, RunOptions, judging
 from pipelines.experiment.publish import Publication, Runs
 from pipelines.files import read_bytes
 from pipelines.option import Option
@@ -57,7 +56,7 @@ Examples:
 """
 
 
-class BothSidesOptions(RunOptions, JudgedOptions):
+class BothSidesOptions(ScoredOptions):
     """What a user may choose about ConflictScore beside people."""
 
     PRESETS: ClassVar = {"as_in_paper": AS_IN_PAPER}
@@ -73,8 +72,6 @@ class BothSidesOptions(RunOptions, JudgedOptions):
             "What to call this run within its folder.", shown="tagger-sentences, model-atomic, ..."
         ),
     ] = None
-    on_overflow: Overflow = "error"
-    metric: Settings = Settings()
 
 
 def plan(options: BothSidesOptions) -> Plan[JudgedAnswer, JudgedResult]:
@@ -88,7 +85,7 @@ def plan(options: BothSidesOptions) -> Plan[JudgedAnswer, JudgedResult]:
     answers = in_part(every, options.half, lambda answer: answer.question)[: options.limit]
     if not answers:
         raise InputError(f"{options.data} has no answer in the half '{options.half}'; take all")
-    settings = judging(options.metric, options.on_overflow)
+    settings = options.scoring
     name = file_name(options.name or f"{settings.judge}-{settings.claims}")
     needs = judge_needs(options, settings, asks=settings.needs_model(claims_given=False))
     digest, entry = hashlib.sha256(read_bytes(options.data)).hexdigest(), f"{NAME}.{name}"

@@ -22,18 +22,16 @@ from pipelines.conflictscore.reports.writing import (
     write_report,
 )
 from pipelines.conflictscore.reports.writing import REPLY_TOKENS as ENTITY
-from pipelines.conflictscore.settings import REPORTS_AS_IN_PAPER, Settings
+from pipelines.conflictscore.settings import REPORTS_AS_IN_PAPER, Settings, WriterOptions
 from pipelines.data.jsonl import SAMPLES
 from pipelines.data.records import Example
 from pipelines.data.sampling import sample
 from pipelines.experiment.cost import Cost, Tokens, call
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import writer_needs
-from pipelines.experiment.options import JudgedOptions, JudgeModel, Overflow, RunOptions, judging
 from pipelines.experiment.publish import Publication, Runs
 from pipelines.judge.run_judge import model_of
 from pipelines.option import Option, one_of
-from pipelines.runs.folder import file_name, named_after
 
 PANEL = "Reports"
 
@@ -54,7 +52,7 @@ Examples:
 """
 
 
-class ReportOptions(RunOptions, JudgedOptions):
+class ReportOptions(WriterOptions):
     """What a user may choose about report writing."""
 
     PRESETS: ClassVar = {"as_in_paper": REPORTS_AS_IN_PAPER}
@@ -66,10 +64,6 @@ class ReportOptions(RunOptions, JudgedOptions):
             shown="bundled samples",
         ),
     ] = SAMPLES
-    name: Annotated[
-        str | None,
-        Option("What to call the run; several may share a folder.", shown="the writer's name"),
-    ] = None
     sample: Annotated[int, Field(ge=1), Option("Most questions, drawn by seed.", panel=PANEL)] = 100
     seed: Annotated[int, Field(ge=0), Option("Decides which questions are drawn.", panel=PANEL)] = 0
     promptings: Annotated[
@@ -86,9 +80,6 @@ class ReportOptions(RunOptions, JudgedOptions):
     report_tokens: Annotated[int, Field(ge=16), Option("Most tokens of a report.", panel=PANEL)] = (
         512
     )
-    judge_model: JudgeModel = None
-    on_overflow: Overflow = "error"
-    metric: Settings = Settings()
 
 
 def plan(options: ReportOptions) -> Plan[Assignment, ReportResult]:
@@ -101,10 +92,9 @@ def plan(options: ReportOptions) -> Plan[Assignment, ReportResult]:
     topics = read(options.data)
     chosen = sample(topics.topics, options.sample, options.seed)[: options.limit]
     promptings = one_of(options.promptings, PROMPTINGS, "--prompting")
-    settings = judging(options.metric, options.on_overflow)
+    settings = options.scoring
     needs = writer_needs(options, settings, options.judge_model, splits=settings.splits)
-    if options.name is not None:
-        file_name(options.name)  # said before a server is started
+    options.entry(EXPERIMENT.name, "")  # refuses a bad name before a server is started
 
     def work(models: RunModels) -> Sequence[Work[Assignment, ReportResult]]:
         author = report_writer(
@@ -120,7 +110,14 @@ def plan(options: ReportOptions) -> Plan[Assignment, ReportResult]:
             "writer": model_of(author.client),
         }
         each = partial(score_report, author=author, scorer=scorer)
-        return [Work(_entry(options, author.client.model.name), config, each, judge=scorer.judge)]
+        return [
+            Work(
+                options.entry(EXPERIMENT.name, author.client.model.name),
+                config,
+                each,
+                judge=scorer.judge,
+            )
+        ]
 
     return Plan(
         assignments(chosen, promptings),
@@ -129,7 +126,7 @@ def plan(options: ReportOptions) -> Plan[Assignment, ReportResult]:
         f"{topics.file}: {len(topics.topics):,} questions in conflict ({topics.passed_over:,} "
         f"passed over), {len(chosen):,} of them taken; {len(promptings)} reports each",
         cost=partial(cost, settings=settings, report_tokens=options.report_tokens),
-        entries=lambda model: [_entry(options, model)],
+        entries=lambda model: [options.entry(EXPERIMENT.name, model)],
     )
 
 
@@ -148,10 +145,6 @@ def cost(item: Assignment, tokens: Tokens, settings: Settings, report_tokens: in
     prompt = tokens.prompt(f"conflictscore/{PROMPT[item.prompting]}", **blank)
     written = call(prompt + shown, report_tokens)
     return named.times(1, 0) + written + scoring(settings, tokens, report_tokens, documents)
-
-
-def _entry(options: ReportOptions, model: str) -> str:
-    return f"{EXPERIMENT.name}.{options.name or named_after(model)}"
 
 
 async def score_report(

@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from pipelines.conflictscore.claims import LEAST_REPLY_TOKENS
 from pipelines.conflictscore.cost import scoring
 from pipelines.conflictscore.pipeline import scorer_of
-from pipelines.conflictscore.settings import TRUTHFULQA_AS_IN_PAPER, Settings
+from pipelines.conflictscore.settings import TRUTHFULQA_AS_IN_PAPER, Settings, WriterOptions
 from pipelines.conflictscore.truthfulqa.items import Item, items_of
 from pipelines.conflictscore.truthfulqa.judging import (
     VERDICT_TOKENS,
@@ -33,21 +33,12 @@ from pipelines.data.truthfulqa import SAMPLES, digest, read
 from pipelines.experiment.cost import Cost, Tokens, call
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import writer_needs
-from pipelines.experiment.options import (
-    JudgedOptions,
-    JudgeModel,
-    Overflow,
-    RunOptions,
-    judging,
-    source_of,
-    tagger_named,
-)
+from pipelines.experiment.options import source_of, tagger_named
 from pipelines.experiment.publish import Publication, Runs
 from pipelines.judge.run_judge import model_of, tagger_of
 from pipelines.judge.store import stored
 from pipelines.judge.tagger import tagger_judge
 from pipelines.option import Only, Option, one_of
-from pipelines.runs.folder import file_name, named_after
 
 
 def cost(
@@ -125,7 +116,7 @@ FREE_FORM = Only(
 )
 
 
-class TruthOptions(RunOptions, JudgedOptions):
+class TruthOptions(WriterOptions):
     """What a user may choose about TruthfulQA."""
 
     PRESETS: ClassVar = {"as_in_paper": TRUTHFULQA_AS_IN_PAPER}
@@ -142,10 +133,6 @@ class TruthOptions(RunOptions, JudgedOptions):
     ] = None
     index: Annotated[
         Path | None, Option("Index that is searched for questions without documents.")
-    ] = None
-    name: Annotated[
-        str | None,
-        Option("What to call the run; several may share a folder.", shown="the writer's name"),
     ] = None
     settings: Annotated[
         list[str] | None,
@@ -185,9 +172,6 @@ class TruthOptions(RunOptions, JudgedOptions):
             only=FREE_FORM,
         ),
     ] = "model"
-    judge_model: JudgeModel = None
-    on_overflow: Overflow = "error"
-    metric: Settings = Settings()
 
     @model_validator(mode="before")
     @classmethod
@@ -203,7 +187,7 @@ def plan(options: TruthOptions) -> Plan[Item, TruthResult]:
         ServingError: There is no such profile, or no such tagger.
     """
     wanted = one_of(options.settings, SETTINGS, "--setting")
-    metric = judging(options.metric, options.on_overflow)
+    metric = options.scoring
     by_model = "free-form" in wanted and options.truth == "model"
     needs = writer_needs(options, metric, options.judge_model, splits=metric.splits or by_model)
     if "free-form" in wanted and options.truth == "tagger" and needs.tagger is None:
@@ -217,8 +201,7 @@ def plan(options: TruthOptions) -> Plan[Item, TruthResult]:
         index=options.index,
         limit=options.limit,
     )
-    if options.name is not None:
-        file_name(options.name)  # said before a server is started
+    options.entry(EXPERIMENT.name, "")  # refuses a bad name before a server is started
 
     def work(models: RunModels) -> Sequence[Work[Item, TruthResult]]:
         scorer = scorer_of(metric, models)
@@ -232,7 +215,7 @@ def plan(options: TruthOptions) -> Plan[Item, TruthResult]:
         )
         return [
             Work(
-                _entry(options, models.asked.model.name),
+                options.entry(EXPERIMENT.name, models.asked.model.name),
                 _config(options, methods, models),
                 partial(answer_question, methods=methods),
                 facts={"left_out": left_out._asdict()},
@@ -251,12 +234,8 @@ def plan(options: TruthOptions) -> Plan[Item, TruthResult]:
         cost=partial(
             cost, settings=metric, answer_tokens=options.answer_tokens, truth=options.truth
         ),
-        entries=lambda model: [_entry(options, model)],
+        entries=lambda model: [options.entry(EXPERIMENT.name, model)],
     )
-
-
-def _entry(options: TruthOptions, model: str) -> str:
-    return f"{EXPERIMENT.name}.{options.name or named_after(model)}"
 
 
 def _judge(options: TruthOptions, models: RunModels) -> TruthJudge:
