@@ -47,7 +47,7 @@ TABLE_2: Final = quote(
 )
 """Figures of the paper; the numbers of conflicts are of its Table 1."""
 
-MISTAKES = 1_000
+MISTAKES = 200
 """Most mistakes in the table."""
 
 _EXCERPT = 400

@@ -55,16 +55,18 @@ def cost(
     read = tokens(item.asked.question, *(document.as_read() for document in item.documents))
     quotes = {"supporting": [{"document": 10, "text": ""}] * len(blank), "contradicting": []}
     response = {"question": "?", "response": "", "claim": "?"}
+    shown: dict[str, object] = {}
+    extra: dict[str, object] = {"hedged": True}
+    options = 0
     if item.options is not None:
         first, again, reply = "choose_from_web", "choose_again", CHOICE_TOKENS
-        shown = {"option_a": "", "option_b": ""}
-        extra, options = shown, tokens(item.options.a, item.options.b)
+        shown = extra = {"option_a": "", "option_b": ""}
+        options = tokens(item.options.a, item.options.b)
         known = read + 3 * options
         claims = [f"{item.options.a} {item.options.b}"]
         judged = scoring(settings, tokens, "", item.documents, claims).times(4, 0)
     else:
         first, again, reply = "answer_from_web", "regenerate", answer_tokens
-        shown, extra, options = {}, {"hedged": True}, 0
         known = read + answer_tokens + max(LEAST_REPLY_TOKENS, 3 * (answer_tokens + tokens.turn))
         judged = scoring(settings, tokens, answer_tokens, item.documents).times(4)
         judged += _verdicts(item, tokens, answer_tokens, truth).times(4)
