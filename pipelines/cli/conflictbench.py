@@ -12,7 +12,7 @@ from pipelines.cli.flat import flat
 from pipelines.cli.progress import STDERR
 from pipelines.cli.tagging import show
 from pipelines.conflictscore.detection import bench
-from pipelines.conflictscore.detection.questions import Question, QuestionAnswer, Stances
+from pipelines.conflictscore.detection.questions import QuestionAnswer
 from pipelines.conflictscore.settings import BENCH_AS_IN_PAPER
 from pipelines.data.released import Part
 from pipelines.errors import InputError
@@ -98,13 +98,6 @@ class BenchOptions(WithPresets, LlmOptions):
     claims_by: Annotated[
         Literal["rules", "model"], Option("Who puts question and answer as a claim.")
     ] = "rules"
-    stances: Annotated[
-        Stances,
-        Option(
-            "Which passages of MacNoise and ContraQA are taken: those whose side our `rules` bear "
-            "out, or all, on the side that the `release` means them for."
-        ),
-    ] = "rules"
 
 
 @app.command("build")
@@ -121,7 +114,7 @@ def build(options: BenchOptions) -> None:
         STDERR.print(plain(decided), soft_wrap=True)
     if options.claims_by == "rules":
         refuse_given(options, tuple(LlmOptions.model_fields), "--claims-by rules")
-    questions = _taken(bench.read(options.releases.files()), options.stances)
+    questions = bench.read(options.releases.files())
     claims: dict[QuestionAnswer, str] = {}
     if options.claims_by == "model":
         asked = bench.asked(questions, options.half, options.seed, options.questions)
@@ -133,22 +126,10 @@ def build(options: BenchOptions) -> None:
     )
     write(options.out, examples)
     halves = ", ".join(f"{bench.part_of(name, options.half)} of {name}" for name in questions)
-    made = f"halves: {halves}; claims by {options.claims_by}; stances by {options.stances}"
+    made = f"halves: {halves}; claims by {options.claims_by}"
     STDERR.print(made, soft_wrap=True)
     show(bench.counts(examples), Console())
     STDERR.print(f"{len(examples):,} examples: {plain(str(options.out))}", soft_wrap=True)
-
-
-def _taken(every: dict[str, list[Question]], stances: Stances) -> dict[str, list[Question]]:
-    """The questions with the passages that are wanted; says what is left out."""
-    if stances == "release":
-        return every
-    kept = bench.sure(every)
-    for name, own in every.items():
-        total = bench.passages(own)
-        if left := total - bench.passages(kept[name]):
-            STDERR.print(f"{name}: no rule bears out the side of {left:,} of {total:,} passages")
-    return kept
 
 
 async def _claims(asked: list[QuestionAnswer], options: LlmOptions) -> dict[QuestionAnswer, str]:

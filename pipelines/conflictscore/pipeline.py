@@ -29,9 +29,10 @@ from pipelines.conflictscore.scores import (
 from pipelines.conflictscore.settings import Settings
 from pipelines.data.records import Example
 from pipelines.errors import InputError
+from pipelines.experiment.experiment import Models
 from pipelines.experiment.metric import Metric, of_each
 from pipelines.judge.judgement import Judgement, Relation, in_conflict
-from pipelines.judge.run_judge import RunJudge, judge_of
+from pipelines.judge.run_judge import RunJudge, judge_of, model_of
 from pipelines.judge.store import JudgementStore
 from pipelines.judge.tagger import TaggerFolder
 from pipelines.prompts import Prompt
@@ -58,10 +59,29 @@ class Scorer:
         """Those in use."""
         return (*self.judge.prompts, *([self.decomposition] if self.decomposition else []))
 
-    def about(self) -> dict[str, Any]:
-        """Who judges, and how claims are read from texts, for `run.json`."""
-        whole = self.settings.claims == "whole"
-        return self.judge.about() | ({} if whole else {"decomposition": RULES})
+    def config(self, data: str, digest: str, *further: Prompt) -> dict[str, Any]:
+        """Everything that decides a score, for `run.json`; not how many of them are made.
+
+        `model` is the judge. Beside it stand `tagger` and `cascade` where they are used, and
+        `splitter` where a model splits responses and judges nothing.
+
+        Args:
+            data: Name of the file.
+            digest: Its SHA-256.
+            further: Prompts in use beside those of the metric.
+        """
+        config = {
+            "data": {"name": data, "sha256": digest},
+            "settings": self.settings.model_dump(),
+            "prompts": {prompt.name: prompt.digest for prompt in (*further, *self.prompts)},
+            "sampling": {"temperature": 0.0, "seed": 0},
+            **self.judge.about(),
+        }
+        if self.settings.claims != "whole":
+            config["decomposition"] = RULES
+        if self.judge.model is None and self.decomposition and self.client is not None:
+            config["splitter"] = model_of(self.client)
+        return config
 
 
 def prepare(
@@ -71,11 +91,17 @@ def prepare(
     *,
     tagger: TaggerFolder | None = None,
     store: JudgementStore | None = None,
-    fresh: bool = False,
 ) -> Scorer:
     """Make the metric ready; the library's entrance. See `judge.run_judge.judge_of`."""
-    judge = judge_of(settings, client, overrides, tagger=tagger, store=store, fresh=fresh)
+    judge = judge_of(settings, client, overrides, tagger=tagger, store=store)
     return Scorer(settings, judge, client, decomposition_prompt(settings.claims, overrides))
+
+
+def scorer_of(settings: Settings, models: Models) -> Scorer:
+    """The metric with the models of a run."""
+    return prepare(
+        settings, models.judging, models.prompts, tagger=models.tagger, store=models.store
+    )
 
 
 async def conflict_score(example: Example, scorer: Scorer) -> Result:

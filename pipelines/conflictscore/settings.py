@@ -5,9 +5,17 @@ from typing import Annotated, ClassVar, Final, Literal
 from pydantic import Field
 
 from pipelines.conflictscore.scores import Unevidenced
+from pipelines.experiment.options import (
+    JudgedOptions,
+    JudgeModel,
+    Overflow,
+    RunOptions,
+    judging,
+)
 from pipelines.judge.settings import PANEL, JudgeSettings
 from pipelines.option import Only, Option
 from pipelines.preset import Choice
+from pipelines.runs.folder import file_name, named_after
 
 _WHY_CHOICE: Final = "one token a label in place of about 115, and a probability of each label"
 
@@ -51,7 +59,6 @@ TRUTHFULQA_AS_IN_PAPER: Final = (
     *AS_IN_PAPER,
     Choice("truth", "model", "section 6.1"),
     Choice("most_documents", 10, "section 6.1"),
-    Choice("claim_of_choice", "answer", "section 6.3"),
     Choice("hedge", False, "appendix B, Table 13"),
 )
 
@@ -67,12 +74,6 @@ BENCH_AS_IN_PAPER: Final = (
         "model",
         "appendix A",
         "rules give the same claim every time, need no model, and quote where they are unsure",
-    ),
-    Choice(
-        "stances",
-        "release",
-        "appendix A",
-        "some of MacNoise's and ContraQA's passages avoid the point, or say what they should deny",
     ),
 )
 
@@ -134,3 +135,29 @@ class Settings(JudgeSettings):
         It splits none where all bring their claims along (`claims_given`).
         """
         return self.by_model or (self.splits and not claims_given)
+
+
+class ScoredOptions(RunOptions, JudgedOptions):
+    """What a user may choose about anything that is scored."""
+
+    on_overflow: Overflow = "error"
+    metric: Settings = Settings()
+
+    @property
+    def scoring(self) -> Settings:
+        """The metric, with what is to be done with texts that are too long."""
+        return judging(self.metric, self.on_overflow)
+
+
+class WriterOptions(ScoredOptions):
+    """What a user may choose about a model that writes what is scored."""
+
+    name: Annotated[
+        str | None,
+        Option("What to call the run; several may share a folder.", shown="the writer's name"),
+    ] = None
+    judge_model: JudgeModel = None
+
+    def entry(self, experiment: str, model: str) -> str:
+        """The run in `run.json`, by the writer's name; InputError if its name is none of a file."""
+        return f"{experiment}.{named_after(model) if self.name is None else file_name(self.name)}"

@@ -4,22 +4,21 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from pipelines.conflictscore import tables
+from pipelines.conflictscore import page, tables
 from pipelines.conflictscore.result import MEASURES, Result
 from pipelines.conflictscore.scores import contradicting, supporting
-from pipelines.conflictscore.settings import SPLIT
-from pipelines.conflictscore.tables import tradeoff
 from pipelines.data.jsonl import Skipped
 from pipelines.data.records import Document
+from pipelines.experiment.publish import Publication, Runs
 from pipelines.judge.judgement import Judgement, Relation, Truncation, in_conflict
 from pipelines.judge.risk import ChosenThreshold
-from pipelines.metrics.calibration import is_low, low_label_mass
-from pipelines.metrics.estimate import Estimate
+from pipelines.judge.run_judge import judge_named
+from pipelines.metrics.calibration import is_low
 from pipelines.report import glance
 from pipelines.report.blocks import Cell, Matrix, Row, Source, Sources
-from pipelines.report.explorer import Example, ExperimentView, Facet, Part, Tile, address
-from pipelines.report.plots import dots, shares
-from pipelines.report.table import MISSING, Table, shown
+from pipelines.report.explorer import Example, Facet
+from pipelines.report.plots import dots
+from pipelines.report.table import brief
 from pipelines.report.texts import (
     CHARACTERS_SHOWN,
     Aside,
@@ -32,7 +31,6 @@ from pipelines.report.texts import (
     Text,
     Trouble,
 )
-from pipelines.report.views import failures_part, listed
 from pipelines.text.words import locate
 
 NAMES: Final = {
@@ -122,204 +120,46 @@ _CHIPS: Final[Mapping[str, Chip]] = {
 }
 
 
-def view(
-    results: Sequence[Result],
-    made: Sequence[Table],
-    entry: Mapping[str, Any],
-    skipped: Sequence[Skipped] = (),
-    chosen: ChosenThreshold | None = None,
-) -> ExperimentView:
-    """Overview, failures and responses of a run, whose entry is that of `run.json`.
-
-    Results are one per response, in the order to list them; `made` is of `tables.all_tables`. Lines
-    of the data that were no records are `skipped`; a cascade has a `chosen` threshold.
-    """
-    config = entry["config"]
-    data = config["data"]["name"]
-    return ExperimentView(
-        name=NAME,
-        title=TITLE,
-        finding=finding(results, config, skipped),
-        parts=_parts(results, made, chosen),
-        facets=(
-            Facet("Variant", tuple(sorted(tables.variants(results)))),
-            WITH,
+def publication(runs: Runs[Result], skipped: Sequence[Skipped] = ()) -> Publication:
+    """Tables and page of a run; lines of the data that were no records are `skipped`."""
+    config, results = runs.configs[""], runs.results[""]
+    groups = tables.groups(results)[: len(tables.variants(results))]
+    made = tables.all_tables(results, judge_named(config), config["data"]["name"], skipped)
+    return page.publication(
+        runs,
+        page.Headline(
+            TITLE,
+            ("response", "responses"),
+            "Do the responses admit that their documents disagree?",
+            "CS-C, the mean share of a response's claims that some documents support and others "
+            "contradict (lower is better)",
+            [(group.name, tables.mean_score(group.results, "cs_c")) for group in groups],
         ),
-        runs={"": data},
-        noun=("response", "responses"),
-        models=glance.judge_models(config),
-        facts=(
-            ("data", f"{data} ({len(results):,} responses)"),
-            ("bad records skipped", f"{len(skipped):,}"),
-            ("engine", config["model"]["engine"]),
-            *facts(entry),
-        ),
-        **listed({"": results}, example),
+        made,
+        example,
+        plots=[
+            dots([(g.name, tables.mean_score(g.results, m)) for g in groups], f"{title} by variant")
+            for m, title in MEASURES.items()
+        ],
+        facets=(Facet("Variant", tuple(sorted(tables.variants(results)))), WITH),
+        remarks=_remarks(results, config),
+        brief=brief(made[0], "variant", "responses"),
     )
 
 
-def finding(
-    results: Sequence[Result], config: Mapping[str, Any], skipped: Sequence[Skipped] = ()
-) -> glance.Finding:
-    """What the page's first screen says: mean scores by variant; the configuration is the run's."""
-    groups = _by_variant(results)
-
-    def means(measure: str) -> list[tuple[str, Estimate | None]]:
-        return [(name, tables.mean_score(own, measure)) for name, own in groups]
-
-    def figures(measure: str) -> str:
-        shown = [(f"'{name}'" * (len(groups) > 1), mean) for name, mean in means(measure)]
-        return glance.with_figures(shown) or MISSING
-
-    unscored = sum(result.status != "scored" for result in results)
-    of = glance.count(len(results), "response")
-    return glance.Finding(
-        question="Do the responses admit that their documents disagree?",
-        data=f"{of} to {glance.count(len({result.group for result in results}), 'question')}, "
-        f"{config['data']['name']}",
-        models=_made_by(config),
-        found="Claims of a response that some documents support and others contradict, on average: "
-        f"{figures('cs_c')}. Lower is better. Claims on which some document takes a side: "
-        f"{figures('evidence')}. How well the side that is shown least is backed: "
-        f"{figures('both_sides')}. Higher is better.",
-        failed=glance.failed(
-            (len(skipped), "bad records skipped: {}"),
-            (unscored, f"{{}} of {of} could not be scored"),
-            (tables.unevidenced(results), "responses without evidence: {}"),
-            (
-                tables.label_counts(results)[Relation.INVALID],
-                "judgements that could not be read: {}",
-            ),
-            (
-                sum(len(each.copied_claims) for each in results),
-                "claims that the model copied from its prompt, left out: {}",
-            ),
-            (sum(len(each.truncations) for each in results), "texts read only in part: {}"),
-        ),
-        examples=glance.fewest(mean for _, mean in means("cs_c")),
-        figures=tuple((f"CS-C, {name}", mean) for name, mean in means("cs_c")),
-    )
-
-
-def _by_variant(results: Sequence[Result]) -> list[tuple[str, list[Result]]]:
-    return [
-        (name, [each for each in results if tables.variant(each) == name])
-        for name in tables.variants(results)
-    ]
-
-
-def _made_by(config: Mapping[str, Any]) -> str:
-    """Which model wrote, split and judged, from a run's configuration."""
-    settings = config["settings"]
-    asked = settings["judge"] != "tagger" and settings["claims"] in SPLIT
-    splitter = config.get("splitter") or (config["model"] if asked else None)
-    steps = [f"responses written by {config['writer']['name']}"] if "writer" in config else []
-    if splitter:
-        steps.append(f"claims, where the data bring none, split by {splitter['name']}")
-    return "; ".join([*steps, f"claims judged by {glance.judges(config)}"])
-
-
-def facts(entry: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What else to know of a run at the head of the page, from its entry in `run.json`."""
-    settings = entry["config"]["settings"]
-    known = [
-        ("claims", settings["claims"]),
-        ("judge", settings["judge"]),
-    ]
-    if settings["judge"] != "tagger":
-        known.append(("evidence", settings["evidence"]))
-    if "cascade" in entry["config"]:
-        chosen = ChosenThreshold.from_json(entry["config"]["cascade"])
-        sure = "none" if chosen.reason else f"{chosen.threshold:.3f}"
-        known.append(("threshold", f"{sure}, for a risk of {chosen.risk:g}"))
-    store = entry.get("store")
-    if store:
-        known.append(("pairs from the store", f"{store['found']:,} of {store['pairs']:,}"))
-    return known
-
-
-def _parts(
-    results: Sequence[Result], made: Sequence[Table], chosen: ChosenThreshold | None
-) -> tuple[Part, ...]:
-    links = {result.id: address(NAME, "", result.id) for result in results}
-    groups = _by_variant(results)
-    counts = [
-        (name, {label.value: n for label, n in tables.label_counts(group).items()})
-        for name, group in groups
-    ]
-    every = (
-        "every response was scored, every judgement could be read, and every text was seen whole"
-    )
-    return (
-        Part(
-            "Overview",
-            tuple(each for each in made if each.name != "failures"),
-            (
-                *(
-                    dots([(n, tables.mean_score(g, m)) for n, g in groups], f"{title} by variant")
-                    for m, title in MEASURES.items()
-                ),
-                shares(counts, NAMES, "Judgements by label"),
-                *([tradeoff(chosen, results)] if chosen else []),
-            ),
-            links=links,
-            remarks=_remarks(results, chosen),
-            tiles=_tiles(results),
-        ),
-        failures_part(next((each for each in made if each.name == "failures"), None), every, links),
-    )
-
-
-def _tiles(results: Sequence[Result]) -> tuple[Tile, ...]:
-    tiles = []
-    for measure, label, better in (
-        ("cs_c", "CS-C, share of claims in conflict", "; lower is better"),
-        ("cs_r", "CS-R, share of contradiction", "; lower is better"),
-        ("evidence", "Evidence, share of claims with a side", ""),
-        ("both_sides", "Both sides, support of the least", "; higher is better"),
-    ):
-        estimate = tables.mean_score(results, measure)
-        figure, _, interval = shown(estimate).partition(" ")
-        if estimate is None or estimate.low is None:
-            aside = "no interval"
-        elif estimate.low == estimate.high:
-            aside = "the same for every response"
-        else:
-            aside = f"95 % interval {interval}"
-        tiles.append(Tile(label, figure, f"{aside}{better}"))
-    share = tables.conflicting_share(results)
-    claims = sum(len(result.claims) for result in results)
-    conflicts = round(share.value * share.n) if share else 0
-    undetermined = sum(result.undetermined_claims for result in results)
-    tiles.append(
-        Tile(
-            "Conflicting claims",
-            f"{conflicts:,}",
-            f"of {claims:,} claims" + (f", {undetermined:,} undetermined" if undetermined else ""),
-        )
-    )
-    counts = {s: sum(r.status == s for r in results) for s in ("scored", "invalid", "failed")}
-    aside = ", ".join(f"{counts[status]:,} {status}" for status in ("invalid", "failed"))
-    tiles.append(Tile("Responses scored", f"{counts['scored']:,}", f"of {len(results):,}; {aside}"))
-    return tuple(tiles)
-
-
-def _remarks(results: Sequence[Result], chosen: ChosenThreshold | None) -> tuple[str, ...]:
+def _remarks(results: Sequence[Result], config: Mapping[str, Any]) -> tuple[str, ...]:
     """What a reader must know before believing the figures, as the data show it."""
     remarks = []
-    if chosen is not None and chosen.reason:
+    if "cascade" in config:
+        remarks.append(f"Cascade: {ChosenThreshold.from_json(config['cascade']).in_words()}.")
+    judged = tables.judgements(results)
+    if len(given := {one.relation for one in judged}) == 1 and len(judged) >= ENOUGH_JUDGEMENTS:
         remarks.append(
-            f"The cascade kept no label of the tagger and asked for every pair: {chosen.reason}."
+            f"All {len(judged):,} judgements carry the same label ({NAMES[given.pop().value]}). A "
+            "judge that does not tell documents apart says nothing of the responses, whatever the "
+            "scores."
         )
-    counts = tables.label_counts(results)
-    total = sum(counts.values())
-    if len(counts) == 1 and total >= ENOUGH_JUDGEMENTS:
-        only = NAMES[next(iter(counts)).value]
-        remarks.append(
-            f"All {total:,} judgements carry the same label ({only}). A judge that does not tell "
-            "documents apart says nothing of the responses, whatever the scores."
-        )
-    return (*remarks, *low_label_mass(tables.label_masses(results)))
+    return (*remarks, *tables.remarks(judged, "the judge"))
 
 
 def example(run: str, result: Result) -> Example:

@@ -156,7 +156,6 @@ async def execute(
                 costs += _note_costs(work, models)
                 masses += [mass for each in results for mass in experiment.label_masses(each)]
             counter.status("")
-        plan.afterwards(models)
         return Executed(costs, mean_label_mass(masses))
 
 
@@ -192,7 +191,6 @@ async def resume(
     folder.begin(work.entry, work.config, made_with)
     if work.facts:
         folder.note(work.entry, work.facts)
-    work.begun()
     log = folder.log(work.entry, experiment.result)
     log.mend()
     done = done_in(log)

@@ -130,7 +130,6 @@ class Work(Generic[ItemT, ResultT]):
         judge: Who judges claims, to tell what that took; None where nobody does.
         second: Who judges what was written, where that is another one; likewise.
         client: The language model of this draw, where it is not the plan's.
-        begun: Called once the folder has taken the configuration.
         items: Those of the plan, as the models change them beforehand; as they are unless given.
         places: Makes ready the processes that do it side by side, and says how many they are;
             called once there is something to do.
@@ -143,7 +142,6 @@ class Work(Generic[ItemT, ResultT]):
     judge: RunJudge | None = None
     second: RunJudge | None = None
     client: Client | None = None
-    begun: Callable[[], None] = lambda: None
     items: Sequence[ItemT] | None = None
     places: Callable[[], int] = lambda: 1
 
@@ -155,11 +153,10 @@ class Plan(Generic[ItemT, ResultT]):
     Attributes:
         items: In the order of the data, with distinct ids.
         needs: The models.
-        work: Makes it ready; several are done one after the other (repeats).
+        work: Makes it ready; several are done one after the other.
         summary: What `--dry-run` says before it counts calls and tokens.
         cost: Bounds of what an item takes, by formula; None where they are not known beforehand.
         entries: Those of its works in `run.json`, by the name of the language model that is asked.
-        afterwards: Called with the models when all is done, before tables are made.
         remarks: What is said at the end.
     """
 
@@ -167,7 +164,6 @@ class Plan(Generic[ItemT, ResultT]):
     needs: Needs
     work: Callable[[RunModels], Sequence[Work[ItemT, ResultT]]]
     summary: str = ""
-    afterwards: Callable[[RunModels], None] = lambda _: None
     remarks: Sequence[str] = ()
     cost: Callable[[ItemT, Tokens], Cost] | None = None
     entries: Callable[[str], Sequence[str]] = lambda _: ()

@@ -3,7 +3,9 @@
 import asyncio
 from collections.abc import Callable, Sequence
 
+from pipelines.data.records import Document
 from pipelines.judge.judgement import Excerpt, Truncation
+from serving.calls import Completion, Sampling
 from serving.client import Client
 from serving.errors import RequestError
 from serving.tokens import Message
@@ -31,6 +33,32 @@ async def fit(
         name=name,
     )
     return Excerpt(fitted, cuts[0].tokens, cuts[0].kept) if cuts else Excerpt(fitted)
+
+
+async def chat_about(
+    documents: Sequence[Document],
+    client: Client,
+    render: Callable[[Sequence[str]], Sequence[Message]],
+    *,
+    max_tokens: int,
+    cut: bool,
+    name: str,
+    longest: Callable[[Sequence[str]], Sequence[Message]] | None = None,
+) -> tuple[Completion, tuple[Truncation, ...]]:
+    """What a model writes about documents, and which of them it saw only in part.
+
+    They are made to fit as by `fit_together`, around the prompt `longest` where that is another.
+    """
+    texts, cuts = await asyncio.to_thread(
+        fit_together,
+        [document.as_read() for document in documents],
+        client,
+        longest or render,
+        max_tokens=max_tokens,
+        cut=cut,
+        name=name,
+    )
+    return await client.chat(render(texts), Sampling(max_tokens=max_tokens)), cuts
 
 
 def fit_together(

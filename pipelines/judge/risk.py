@@ -19,11 +19,6 @@ POINTS_KEPT = 100
 """Points of a curve that a run's record holds."""
 
 
-def agreement(point: RiskPoint) -> float | None:
-    """Share, in [0, 1], of the kept labels that agree with gold; None where none is kept."""
-    return 1 - point.wrong / point.kept if point.kept else None
-
-
 def thinned(curve: RiskCurve, most: int, keep: float) -> RiskCurve:
     """A curve of about `most` points, evenly spaced; its ends and the threshold `keep` stay."""
     step = max(1, -(-len(curve.points) // most))

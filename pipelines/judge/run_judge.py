@@ -130,10 +130,15 @@ def judge_of(
         asked[-1] = CorrectedJudge(asked[-1], correction)
     judge, threshold = asked[0], None
     if tagger is not None and model is not None:
-        threshold = choose_threshold(calibrated(tagger), settings.risk, tagger.fitted_on)
+        threshold = threshold_of(settings, tagger)
         quick, slow = asked
         judge = CascadeJudge(quick, slow, threshold.threshold)
     return RunJudge(judge, model, tagger, tagging, threshold, lookups, correction)
+
+
+def threshold_of(settings: JudgeSettings, tagger: TaggerFolder) -> ChosenThreshold:
+    """How sure a tagger must be in a cascade; InputError if it has no calibration points."""
+    return choose_threshold(calibrated(tagger), settings.risk, tagger.fitted_on)
 
 
 def judge_named(config: Mapping[str, Any]) -> str:

@@ -103,15 +103,6 @@ class Example:
 
 
 @dataclass(frozen=True)
-class Tile:
-    """A figure that stands out: what it is, its value, and what belongs to it."""
-
-    label: str
-    figure: str
-    aside: str
-
-
-@dataclass(frozen=True)
 class Part:
     """Plots and tables of an experiment under one heading.
 
@@ -122,7 +113,6 @@ class Part:
         intro: One or two sentences.
         links: First cell of a row -> address of an example.
         remarks: What a reader must know before believing the figures.
-        tiles: Above everything.
     """
 
     title: str
@@ -131,7 +121,6 @@ class Part:
     intro: str = ""
     links: Mapping[str, str] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
-    tiles: tuple[Tile, ...] = ()
 
     @property
     def anchor(self) -> str:

@@ -1,11 +1,10 @@
 """A run folder: what was asked for, what came of each example, and what was made of it.
 
-run.json               the resolved configuration and its provenance
-PIPELINE.jsonl         one result per example; the truth everything else is made from
-PIPELINE.skipped.jsonl lines of the input that were no records
-tables/                tables as Markdown, CSV and JSON
-report.html            the page to read
-logs/                  what servers wrote
+run.json         the resolved configuration and its provenance
+PIPELINE.jsonl   one result per example; the truth everything else is made from
+tables/          tables as Markdown, CSV and JSON
+report.html      the page to read
+logs/            what servers wrote
 """
 
 import json

@@ -21,7 +21,6 @@ from web_server import live, until, web
 from nli.pairs import write_pairs
 from pipelines.cli.app import main
 from pipelines.cli.run import publish
-from pipelines.conflictscore.experiment import skipped
 from pipelines.data.extraction import html_text
 from pipelines.data.records import Document
 from pipelines.data.released import content
@@ -297,9 +296,6 @@ def test_settings_of_another_shape(config: object, run: Path, contested: Contest
 
 @pytest.mark.parametrize("line", [DEEP, b"", b"[1]", b'{"line": {}}', b'"\\ud800"', b"\xff"])
 def test_damaged_lines(line: bytes, run: Path, contested: Contested) -> None:
-    (run / "conflictscore.skipped.jsonl").write_bytes(line + b"\n")
-    with pytest.raises(InputError, match=r"skipped\.jsonl is damaged; run the same command again"):
-        skipped(RunFolder(run))
     (run / "conflictscore.jsonl").write_bytes(line + b"\n")
     message = contested.refused(*commands("")["export"])
     assert message.startswith(f"{run}/conflictscore.jsonl:1: not a result of this version")

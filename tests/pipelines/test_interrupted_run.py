@@ -9,7 +9,6 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -190,26 +189,6 @@ def test_a_run_that_is_all_cached_loads_neither_torch_nor_vllm(
     )
     assert again.returncode == 0, again.stderr
     assert "no model was asked" in again.stderr
-
-
-def test_repeats_measure_drift_where_there_is_some(endpoint: Scripted, tmp_path: Path) -> None:
-    data = write_records(tmp_path / "records.jsonl", 4)
-    out = tmp_path / "out"
-    draws = random.Random(3)
-    endpoint.weigh = lambda _: [draws.random() / 3 for _ in range(3)]
-    finish(
-        start(
-            ["run", "conflictscore", "--data", data, "--out", out]
-            + ["--endpoint", endpoint.url, "--repeat", "2"]
-        )
-    )
-    asked = Counter(json.dumps(request, sort_keys=True) for request in endpoint.requests)
-    assert {*asked.values()} == {2}
-    table = json.loads((out / "tables" / "conflictscore-drift.json").read_text())
-    (row,) = table["rows"]
-    assert row["same_claims"] == 1.0
-    assert row["same_labels"] < 1.0
-    assert row["probability"] > 0.0
 
 
 class StoppedError(BaseException):

@@ -122,7 +122,6 @@ def presets() -> list[tuple[str, str]]:
     [
         ("conflicts", {"settings": {"behaviour": "choice"}}),
         ("truthfulqa", {"hedge": True}),
-        ("truthfulqa", {"claim_of_choice": "statement"}),
         ("truthfulqa", {"most_documents": 5}),
         ("report-writing", {"sample": 20}),
     ],

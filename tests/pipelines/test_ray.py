@@ -190,7 +190,7 @@ def test_what_cannot_be_asked_stops_the_run_with_the_line_that_it_stops_with_her
 @pytest.mark.parametrize(
     ("entry", "shown"),
     [
-        ("conflictscore.repeat-1", "conflictscore --limit 3 --repeat 2"),
+        ("conflictscore", "conflictscore --limit 3"),
         ("conrag.claims", "conrag --method bm25 --judge model --generator model --limit 3"),
         ("conflicts.scripted", "conflicts --classifier json --strategy vanilla --limit 2"),
         ("truthfulqa.scripted", "truthfulqa --claims sentences --limit 2"),

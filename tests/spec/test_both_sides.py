@@ -1,16 +1,7 @@
 """Signs that an answer shows both sides, and tables beside people's verdicts, by hand."""
 
-import pytest
-
-from pipelines.conflictscore.both_sides.experiment import (
-    SIGNS,
-    JudgedResult,
-    all_backed,
-    hedges,
-    least_support,
-    not_overstated,
-)
-from pipelines.conflictscore.both_sides.tables import WITHOUT, areas
+from pipelines.conflictscore.both_sides.experiment import JudgedResult
+from pipelines.conflictscore.both_sides.tables import SIGNS, WITHOUT, areas, hedges
 from pipelines.conflictscore.pipeline import relations_by_claim
 from pipelines.conflictscore.scores import both_sides, conflict_score_count, conflict_score_ratio
 from pipelines.data.records import Document
@@ -19,7 +10,7 @@ from pipelines.judge.judgement import Judgement, Relation
 from pipelines.metrics.estimate import Estimate
 from pipelines.report.table import own_rows
 
-S, C, I, X = Relation.SUPPORTS, Relation.CONTRADICTS, Relation.IRRELEVANT, Relation.INVALID  # noqa: E741
+S, C, I = Relation.SUPPORTS, Relation.CONTRADICTS, Relation.IRRELEVANT  # noqa: E741
 
 DOCUMENTS = (Document(id="d1", text="In 1902."), Document(id="d2", text="In 1936."))
 
@@ -59,26 +50,6 @@ def test_parts_of_conflictscore() -> None:
     flat, both = answer((S, C)), answer((S, S), (I, I))
     assert [SIGNS[name](flat) for name in ("1 − CS-C", "1 − CS-R")] == [0, 0.5]
     assert [SIGNS[name](both) for name in ("1 − CS-C", "1 − CS-R")] == [1, 1]
-    assert (not_overstated(flat), not_overstated(both)) == (False, True)
-    assert (all_backed(flat), all_backed(both)) == (False, True)
-    assert all_backed(answer((S, C), (C, S))) is True
-
-
-def test_unreadable_labels_leave_it_open_or_not() -> None:
-    assert all_backed(answer((S, X))) is None
-    assert all_backed(answer((C, X))) is False
-    assert all_backed(answer((S, X), (I, S))) is True
-    assert not_overstated(answer((S, X))) is None
-
-
-def test_the_least_support_of_a_passage() -> None:
-    """The first passage backs the second claim with 0.7, the second the first one with 0.4."""
-    scored = answer((I, I), (S, C), shares=(0.2, 0.4, 0.7, 0.1))
-    assert least_support(scored) == pytest.approx(0.4)
-    assert SIGNS["both sides"](scored) == 1.0, "nothing is given to contradiction"
-    one_sided = answer((S, I), shares=(0.7, 0.1))
-    assert (least_support(one_sided), SIGNS["both sides"](one_sided)) == (0.1, None)
-    assert [least_support(answer(row)) for row in ((S, C), (S, S), (X, X))] == [0, 1, None]
 
 
 def test_hedging_words_are_counted() -> None:
@@ -105,26 +76,6 @@ def test_areas() -> None:
     assert values(found["1 − CS-C"]["area"], found["hedging words"]["area"]) == [0.5, 1.0]
     assert values(found["1 − CS-C"]["beyond"]) == [-0.5]
     assert (found["words"]["both"], found["words"]["questions"]) == (2, 2)
-
-
-def test_both_sides_and_hedging_words_joined_by_other_questions() -> None:
-    """Of six questions, both signs point the right way, so every fold weighs them rightly."""
-    answers = [
-        answer(
-            *([(S, S)] if both else [(S, C)]),
-            text=f"{'However, ' * both}{question}",
-            people="Correct" if both else "Incorrect",
-            question=question,
-        )
-        for question in "abcdef"
-        for both in (True, False)
-    ]
-    found = {str(row["sign"]): row for row in own_rows(areas({"run": answers}))}
-    both, joined = found["both sides"], found["both sides and hedging words"]
-    assert values(both["area"], joined["area"], joined["beyond"]) == [1, 1, 0]
-    assert (joined["answers"], joined["without"]) == (12, 0)
-    alone = own_rows(areas({"run": answers[:2]}))
-    assert "both sides and hedging words" not in {row["sign"] for row in alone}
 
 
 def values(*cells: object) -> list[float]:

@@ -12,7 +12,6 @@ from nli.risk import RiskCurve
 from pipelines.errors import InputError
 from pipelines.judge.risk import (
     ChosenThreshold,
-    agreement,
     choose_threshold,
     conformal_threshold,
     empirical_risk,
@@ -44,8 +43,6 @@ def test_by_hand() -> None:
     # Exactly 0.2 is allowed; the smallest of the thresholds that reach it is 0.7.
     chosen = {0.2: 0.7, 0.19: 0.9, 0.3: 0.6, 0.99: 0.4, 0.09: inf}
     assert {alpha: conformal_threshold(curve, alpha) for alpha in chosen} == chosen
-    assert agreement(choose_threshold(curve, 0.2).point) == pytest.approx(4 / 5)
-    assert agreement(choose_threshold(curve, 0.09).point) is None
 
 
 def test_the_reason_for_keeping_nothing() -> None:

@@ -66,25 +66,11 @@ def test_the_letter_of_a_reply(reply: str, letter: str | None) -> None:
     assert read_choice(reply, OPTIONS).letter == letter
 
 
-@pytest.mark.parametrize(
-    ("reply", "strict"),
-    [
-        ("A – No, only selling is\nJustification: so it is said (Docs 1, 2).", True),
-        ("B - yes, it is illegal.\n\nJustification: fines (Doc 5).", True),
-        ("A – No, only selling is", False),
-        ("A – Something else\nJustification: so it is said.", False),
-        ("A – No, only selling is\nJustification: yes.\nAnd more.", False),
-        ("(A)\nJustification: yes.", False),
-    ],
-)
-def test_the_two_lines(reply: str, strict: bool) -> None:
-    assert read_choice(reply, OPTIONS).strict == strict
-
-
-def test_the_justification_is_kept() -> None:
-    assert read_choice("(A)\njustification:  fines (Doc 5). ", OPTIONS).justification == (
-        "fines (Doc 5)."
-    )
+def test_the_two_lines() -> None:
+    """The second line has the justification."""
+    chosen = read_choice("**A** – No, only selling is\njustification:  fines (Doc 5). ", OPTIONS)
+    assert chosen == ("A", "fines (Doc 5).")
+    assert read_choice("B – so it is", OPTIONS) == ("B", None)
 
 
 @given(st.text())

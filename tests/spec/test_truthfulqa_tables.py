@@ -12,7 +12,7 @@ from pipelines.conflictscore.truthfulqa.result import (
     TruthResult,
     Verdict,
 )
-from pipelines.conflictscore.truthfulqa.tables.all import all_tables
+from pipelines.conflictscore.truthfulqa.tables import all_tables
 from pipelines.report.table import Cell, Table, own_rows, records
 
 CONFIG = {
@@ -127,15 +127,6 @@ def test_mcnemar_between_conditions() -> None:
     assert (value(same["right"]), same["right_p"]) == (0.0, 1.0)
 
 
-def test_conflict_before_and_after() -> None:
-    """Of seven answers six fall from 1 to 1/2: (6 * 1/2 + 1) / 7, and less RAG's -3/7."""
-    found = row(tables(CHOICES)["conflict"], condition="Regenerated-RAG")
-    assert value(found["cs_c"]) == round(4 / 7, 4)
-    assert value(found["less_rag"]) == round(-3 / 7, 4)
-    assert found["asked"] == 6
-    assert row(tables(CHOICES)["conflict"], condition="RAG")["less_rag"] is None
-
-
 def answer(number: int, *truthful: bool | None, informative: bool = True) -> TruthResult:
     """A free-form question with a verdict for each condition."""
 
@@ -156,7 +147,6 @@ def answer(number: int, *truthful: bool | None, informative: bool = True) -> Tru
         question="?",
         status="answered",
         outcomes=outcomes,
-        references={"best answer": (said(True), said(True)), "no comment": (said(True), None)},
     )
 
 
@@ -171,9 +161,6 @@ def test_shares_of_judged_answers() -> None:
     assert (value(rag["truthful"]), value(rag["informative"])) == (0.5, round(2 / 3, 4))
     assert (value(rag["both"]), rag["answers"], rag["unjudged"]) == (0.5, 3, 1)
     assert rag["judge"] == "j"
-    best = row(made["references"], answer="best answer")
-    assert (value(best["truthful"]), best["answers"]) == (1.0, 3)
-    assert row(made["references"], answer="no comment")["informative"] is None
     unread = own_rows(made["failures"])
     assert [each["what"] for each in unread] == ["unreadable verdict, truthful"] * 4
 

@@ -1,32 +1,58 @@
-"""ConflictScore and trivial signs beside people's verdicts, in tables."""
+"""ConflictScore and trivial signs beside people's verdicts, in a table and on the page."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
+from typing import Final
 
+from pipelines.conflictscore import page
 from pipelines.conflictscore import view as scored
-from pipelines.conflictscore.both_sides.experiment import (
-    BASELINES,
-    SIGNS,
-    JudgedResult,
-)
+from pipelines.conflictscore.both_sides.experiment import JudgedResult
+from pipelines.conflictscore.tables import failures
 from pipelines.data.wikicontradict import FROM_BOTH
 from pipelines.experiment.publish import Publication, Runs
-from pipelines.judge.run_judge import judge_named
 from pipelines.metrics.estimate import Estimate
-from pipelines.metrics.ranks import (
-    AreaDifference,
-    clustered_auc,
-    clustered_difference,
-    cross_validated,
-)
-from pipelines.report import glance
+from pipelines.metrics.ranks import AreaDifference, clustered_auc, clustered_difference
 from pipelines.report.blocks import Facts, fact
-from pipelines.report.explorer import Example, ExperimentView, Facet, Part
-from pipelines.report.table import MISSING, Column, Measure, Table
+from pipelines.report.explorer import Example, Facet
+from pipelines.report.table import Column, Measure, Table
 from pipelines.report.texts import Block, Chip
-from pipelines.report.views import listed
+
+HEDGES: Final = re.compile(
+    r"\b(?:however|although|though|while|whereas|but|according to|on the other hand|in contrast|"
+    r"contradict\w*|conflict\w*|inconsisten\w*|discrepan\w*|disagree\w*|differ\w*)\b",
+    re.IGNORECASE,
+)
+"""Words that set views side by side; the list was made before any answer was scored."""
+
+
+def agreed(result: JudgedResult) -> float | None:
+    """1 - CS-C: the share of claims that the passages do not dispute, in [0, 1]."""
+    return None if result.cs_c is None else 1 - result.cs_c
+
+
+def uncontradicted(result: JudgedResult) -> float | None:
+    """1 - CS-R: one less the mean share of contradiction, in [0, 1]."""
+    return None if result.cs_r is None else 1 - result.cs_r
+
+
+def hedges(result: JudgedResult) -> float:
+    """How many `HEDGES` an answer has."""
+    return float(len(HEDGES.findall(result.response)))
+
+
+SIGNS: Final[Mapping[str, Callable[[JudgedResult], float | None]]] = {
+    "1 − CS-C": agreed,
+    "1 − CS-R": uncontradicted,
+    "both sides": lambda result: result.both_sides,
+    "hedging words": hedges,
+    "words": lambda result: float(len(result.response.split())),
+}
+"""Numbers of an answer, higher where it rather shows both sides; those of a model first."""
+
+BASELINES: Final = ("hedging words", "words")
+"""Those of `SIGNS` that need no model."""
 
 WITHOUT = "no model"
 """In place of a run's name, where what stands in a row asks no model."""
@@ -34,7 +60,8 @@ WITHOUT = "no model"
 RunResults = Mapping[str, Sequence[JudgedResult]]
 
 
-class Signed(NamedTuple):
+@dataclass(frozen=True)
+class Signed:
     """The answers of a run that have a sign, with its values, and how many have none."""
 
     run: str
@@ -43,57 +70,50 @@ class Signed(NamedTuple):
     values: Sequence[float]
     without: int
 
+    @classmethod
+    def of(cls, run: str, sign: str, results: Sequence[JudgedResult]) -> "Signed":
+        """Of the answers that could be scored, where a model has a part in the sign."""
+        usable = [one for one in results if one.status == "scored" or sign in BASELINES]
+        pairs = [(one, value) for one in usable if (value := SIGNS[sign](one)) is not None]
+        answers, values = [one for one, _ in pairs], [value for _, value in pairs]
+        return cls(run, sign, answers, values, len(results) - len(pairs))
+
     @property
     def people(self) -> list[bool]:
         """Whether people say that the answers show both sides."""
-        return [each.correct for each in self.results]
+        return [result.correct for result in self.results]
 
     @property
     def questions(self) -> list[str]:
         """The clusters."""
-        return [each.group for each in self.results]
+        return [result.group for result in self.results]
 
     @property
     def area(self) -> Estimate | None:
         """The area under its ROC curve."""
         return clustered_auc(self.values, self.people, self.questions)
 
-
-def signed(run: str, sign: str, results: Sequence[JudgedResult]) -> Signed:
-    """The answers with a sign, of those that could be scored where a model has a part in it."""
-    found = [
-        (each, SIGNS[sign](each))
-        for each in results
-        if each.status == "scored" or sign in BASELINES
-    ]
-    known = [(each, value) for each, value in found if value is not None]
-    own, values = [each for each, _ in known], [value for _, value in known]
-    return Signed(run, sign, own, values, len(results) - len(known))
-
-
-def joined(run: str, results: Sequence[JudgedResult]) -> Signed:
-    """Both sides and hedging words, weighed by a regression that has not seen the question."""
-    own = signed(run, "both sides", results)
-    pairs = zip(own.values, _hedging_words(own.results), strict=True)
-    values = cross_validated([*pairs], own.people, own.questions)
-    kept = own.results if values else ()
-    return Signed(run, "both sides and hedging words", kept, values, len(results) - len(kept))
+    def beyond_hedges(self) -> AreaDifference | None:
+        """The area less that of counting hedging words on the same answers, with p."""
+        if self.sign == BASELINES[0]:
+            return None
+        counts = [hedges(result) for result in self.results]
+        return clustered_difference(self.values, counts, self.people, self.questions)
 
 
 def every_sign(results: RunResults) -> list[Signed]:
     """The signs that answers have: each run's, then once those that need no model."""
     by_model = [sign for sign in SIGNS if sign not in BASELINES]
-    rows = [signed(run, sign, own) for run, own in results.items() for sign in by_model]
-    rows += [joined(run, own) for run, own in results.items()]
+    rows = [Signed.of(run, sign, part) for run, part in results.items() for sign in by_model]
     first = next(iter(results.values()), ())
-    rows += [signed(WITHOUT, sign, first) for sign in BASELINES]
+    rows += [Signed.of(WITHOUT, sign, first) for sign in BASELINES]
     return [row for row in rows if row.results]
 
 
 def areas(results: RunResults) -> Table:
     """How well each sign tells answers that show both sides, beside what needs no model."""
     return Table.of(
-        [(each, _beyond_hedges(each)) for each in every_sign(results)],
+        [(signed, signed.beyond_hedges()) for signed in every_sign(results)],
         name="both_sides_areas",
         title="Which answers show both sides?",
         caption="Area under the ROC curve against people's verdicts; guessing has 0.5.",
@@ -113,71 +133,39 @@ def areas(results: RunResults) -> Table:
         notes=(
             "In brackets 95 % intervals of a bootstrap over questions; p of exchanging the two "
             "signs question by question, uncorrected.",
-            "Both sides and hedging words: two weights of a logistic regression, learned from the "
-            "other questions (five folds).",
             "An answer shows both sides where people called it correct, which wants the answers of "
             "both passages. Questions whose two passages are the same text are left out.",
         ),
     )
 
 
-def _beyond_hedges(own: Signed) -> AreaDifference | None:
-    """The area less that of counting hedging words on the same answers, with p."""
-    if own.sign == BASELINES[0]:
-        return None
-    beside = _hedging_words(own.results)
-    return clustered_difference(own.values, beside, own.people, own.questions)
-
-
-def _hedging_words(results: Sequence[JudgedResult]) -> list[float]:
-    return [SIGNS[BASELINES[0]](each) or 0.0 for each in results]
-
-
-_NAME = "both-sides"
-
-
 def publication(runs: Runs[JudgedResult]) -> Publication:
-    """Tables and view of what a folder has."""
+    """Tables and page of what a folder has."""
     results = runs.results
-    made = [areas(results)]
-    configs = list(runs.configs.values())
-    figures = [
-        (f"{sign}, {run}", signed(run, sign, own).area)
-        for run, own in results.items()
-        for sign in ("1 − CS-C", "both sides")
-    ]
-    one = next(iter(results.items()))
-    beside = [(sign, signed(one[0], sign, one[1]).area) for sign in BASELINES]
-    unscored = sum(each.status != "scored" for own in results.values() for each in own)
-    finding = glance.Finding(
-        question="Does ConflictScore tell answers that show both sides, as people do?",
-        data=glance.data_of(results, runs.configs, "answer"),
-        models="; ".join(f"{run}: {judge_named(runs.configs[run])}" for run in results),
-        found="Area under the ROC curve, by people's verdicts: "
-        f"{glance.with_figures(figures, glance.figure) or MISSING}. Guessing has 0.50.",
-        beside=glance.with_figures(beside, glance.figure),
-        failed=glance.failed((unscored, "answers that could not be scored: {}")),
-        examples=glance.fewest(each for _, each in figures),
-        figures=figures,
-        baselines=beside,
-    )
-    models = dict.fromkeys(each.model for own in results.values() for each in own)
-    view = ExperimentView(
-        name=_NAME,
-        title="Both sides, by people",
-        finding=finding,
-        parts=(Part("By people", tuple(made)),),
+    first = next(iter(results.values()))
+    models = dict.fromkeys(result.model for part in results.values() for result in part)
+    return page.publication(
+        runs,
+        page.Headline(
+            "Both sides, by people",
+            ("answer", "answers"),
+            "Does ConflictScore tell answers that show both sides, as people do?",
+            "Area under the ROC curve, by people's verdicts (guessing has 0.50)",
+            [
+                (f"{sign}, {run}", Signed.of(run, sign, part).area)
+                for run, part in results.items()
+                for sign in ("1 − CS-C", "both sides")
+            ],
+            [(sign, Signed.of(WITHOUT, sign, first).area) for sign in BASELINES],
+        ),
+        [areas(results), failures(results, "both_sides_failures", "answer")],
+        example,
         facets=(
             Facet("People", tuple(_SAID.values())),
             Facet("Model", tuple(models)),
             Facet("Prompt", tuple(FROM_BOTH.values())),
         ),
-        runs={run: run for run in results},
-        noun=("answer", "answers"),
-        models=glance.judge_models(*configs),
-        **listed(results, example),
     )
-    return Publication(view, made)
 
 
 _SAID = {True: "both sides", False: "not both sides"}

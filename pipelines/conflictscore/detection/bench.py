@@ -30,7 +30,6 @@ from pipelines.data import (
 from pipelines.data.released import Part, in_part, sample
 from pipelines.errors import InputError
 from pipelines.judge.examples import ContestedClaim
-from pipelines.judge.judgement import Relation
 from pipelines.prompts import Prompt
 from pipelines.report.table import Column, Table, quote
 from pipelines.text.declarative import NO, YES
@@ -108,24 +107,6 @@ def read(files: Mapping[str, Sequence[Path]]) -> dict[str, list[Question]]:
             raise InputError(f"{name} is read from {' and '.join(source.files)}; name them")
         questions[name] = source.read(paths)
     return questions
-
-
-def sure(questions: Mapping[str, Sequence[Question]]) -> dict[str, list[Question]]:
-    """The questions without passages whose side no rule bears out, and without empty questions."""
-    kept = {}
-    for name, every in questions.items():
-        left = (
-            replace(each, passages=tuple(own for own in each.passages if own.borne_out))
-            for each in every
-        )
-        kept[name] = [each for each in left if each.passages]
-    return kept
-
-
-def passages(questions: Sequence[Question]) -> int:
-    """How many passages of questions take a side."""
-    sides = (own.relation for each in questions for own in each.passages)
-    return sum(side is not Relation.IRRELEVANT for side in sides)
 
 
 def part_of(name: str, part: Part | None) -> Part:

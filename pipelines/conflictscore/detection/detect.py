@@ -1,18 +1,16 @@
 """Conflict Detection of one example: label every document, look for both sides (section 4.1)."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
-from typing import Literal, NamedTuple, Self
+from typing import Final, Literal, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict
 
-from pipelines.conflictscore.detection.metrics import Verdict, f1_difference
+from pipelines.conflictscore.detection.metrics import Verdict
 from pipelines.data.records import Document
+from pipelines.experiment.metric import Metric, of_each
 from pipelines.judge.examples import ContestedClaim
 from pipelines.judge.judge import Judge
 from pipelines.judge.judgement import Judgement, Relation, Truncation, conflicting, in_conflict
-from pipelines.report.compare import Comparison, Pair, columns, compare, correction
-from pipelines.report.table import Column, Measure, Table
 from pipelines.text.words import content_words, terms
 
 
@@ -83,33 +81,22 @@ async def detect(example: ContestedClaim, judge: Judge) -> DetectionResult:
     )
 
 
+RIGHT: Final[Metric[DetectionResult]] = Metric(
+    "right", "Right", of_each(lambda result, _: result.right), test="McNemar"
+)
+
 Detectors = Mapping[str, Sequence[DetectionResult]]
 """Name of a detector -> its results, judges first, then baselines."""
 
 
-class Mistake(BaseModel):
-    """A document that a judge took for something else than it is (ConflictScore, Figure 3).
-
-    `evidence` is the document, whole; INVALID is predicted where the label could not be read.
-    """
-
-    model_config = ConfigDict(frozen=True)
+class Mistake(NamedTuple):
+    """A document that a judge took for something else than it is (ConflictScore, Figure 3)."""
 
     judge: str
-    source: str
-    example: str
-    document: str
-    claim: str
-    question: str | None
-    evidence: str
-    title: str | None
+    result: DetectionResult
+    document: Document
     truth: Relation
-    predicted: Relation
-    confidence: float | None
-    probabilities: dict[Relation, float] | None
-    snippet: str | None
-    reasoning: str | None
-    outcome: str
+    judgement: Judgement
 
 
 def detectors(results: Detectors) -> dict[str, Sequence[DetectionResult]]:
@@ -139,13 +126,13 @@ def baseline(
     )
 
 
-def verdicts(results: Sequence[DetectionResult]) -> list[Verdict]:
-    """The decisions that could be determined, for metrics."""
-    return [
-        Verdict(each.example.conflict, each.conflict, each.example.group)
-        for each in results
-        if each.conflict is not None
-    ]
+def verdicts(results: Sequence[DetectionResult]) -> dict[str, Verdict]:
+    """Example -> its decision, of those that could be determined, for metrics."""
+    return {
+        result.id: Verdict(result.example.conflict, result.conflict, result.example.group)
+        for result in results
+        if result.conflict is not None
+    }
 
 
 def mistakes(results: Detectors) -> list[Mistake]:
@@ -154,31 +141,19 @@ def mistakes(results: Detectors) -> list[Mistake]:
     Unreadable labels, and labels without a probability, come last. Equal ones are in the order of
     judge, example and document.
     """
-    found = [
-        Mistake(
-            judge=judge,
-            source=result.example.source,
-            example=result.id,
-            document=document.id,
-            claim=result.example.claim,
-            question=result.example.question,
-            evidence=document.text,
-            title=document.title,
-            truth=truth,
-            predicted=judgement.relation,
-            confidence=judgement.confidence,
-            probabilities=judgement.probabilities,
-            snippet=judgement.snippet,
-            reasoning=judgement.reasoning,
-            outcome=outcome(result.example, result.conflict),
-        )
-        for judge, own in results.items()
-        for result in own
+    wrong = [
+        Mistake(judge, result, document, truth, judgement)
+        for judge, part in results.items()
+        for result in part
         for document, truth, judgement in result.documents()
         if judgement.relation is not truth
     ]
-    found.sort(key=lambda each: -1.0 if each.confidence is None else each.confidence, reverse=True)
-    return found
+
+    def confidence(mistake: Mistake) -> float:
+        sure = mistake.judgement.confidence
+        return -1.0 if sure is None else sure
+
+    return sorted(wrong, key=confidence, reverse=True)
 
 
 def outcome(example: ContestedClaim, conflict: bool | None) -> str:
@@ -192,6 +167,8 @@ def outcome(example: ContestedClaim, conflict: bool | None) -> str:
 
 ALWAYS = "always conflict"
 LEXICAL = "lexical overlap"
+BASELINES = (ALWAYS, LEXICAL)
+"""Detectors that need no model."""
 
 
 class Thresholds(NamedTuple):
@@ -232,54 +209,3 @@ def by_overlap(example: ContestedClaim, thresholds: Thresholds = CHOSEN) -> tupl
         overlap_relation(content_word_recall(example.claim, document), thresholds)
         for document in example.documents
     )
-
-
-def comparisons(sources: Mapping[str, Detectors]) -> Table:
-    """Each judge less every other one and less the baselines, source by source.
-
-    By source, `sources` has the results of all detectors on it, judges before baselines.
-    """
-    pairs = [
-        _pair(source, first, second, every)
-        for source, every in sources.items()
-        for first, second in combinations(every, 2)
-        if first not in (ALWAYS, LEXICAL)
-    ]
-    return Table.of(
-        pairs,
-        name="conflict_detection_comparisons",
-        title="Detectors compared",
-        caption="The first less the second, on the examples that both decided.",
-        columns=[
-            Column("source", "Source", lambda pair: pair.at),
-            Column("first", "First"),
-            Column("second", "Second"),
-            Measure("f1", "F1", lambda pair: pair.measures["f1"].difference),
-            *columns("accuracy", "Accuracy", "McNemar", p="p", n="examples"),
-        ],
-        notes=(
-            "In brackets the 95 % interval: of F1 by bootstrap over questions (2,000 resamples, "
-            "seed 0), of accuracy by t. p is of accuracy; it and that interval take examples as "
-            "independent, although the two of one question are not.",
-            *correction(pairs),
-        ),
-    )
-
-
-def _pair(source: str, first: str, second: str, every: Detectors) -> Pair[str]:
-    one, other = (_decided(every[name]) for name in (first, second))
-    right = compare(_right(every[first]), _right(every[second]), "McNemar")
-    f1 = Comparison(f1_difference(one, other), None, right.n)
-    return Pair(source, first, second, {"f1": f1, "accuracy": right})
-
-
-def _decided(results: Sequence[DetectionResult]) -> dict[str, Verdict]:
-    return {
-        each.id: Verdict(each.example.conflict, each.conflict, each.example.group)
-        for each in results
-        if each.conflict is not None
-    }
-
-
-def _right(results: Sequence[DetectionResult]) -> dict[str, float]:
-    return {each.id: float(each.right) for each in results if each.right is not None}

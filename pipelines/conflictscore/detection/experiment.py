@@ -3,31 +3,28 @@
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
-from pipelines.conflictscore.detection.detect import DetectionResult, detect
+from pipelines.conflictscore.detection.detect import RIGHT, DetectionResult, detect
 from pipelines.conflictscore.relations import OF_EXAMPLES
 from pipelines.conflictscore.settings import DETECTION_AS_IN_PAPER
 from pipelines.experiment.cost import Cost, Tokens
 from pipelines.experiment.cost import judging as judging_cost
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
-from pipelines.experiment.metric import Metric, of_each
 from pipelines.experiment.needs import Needs, judge_needs
 from pipelines.experiment.options import JudgedOptions, Overflow, RunOptions, judging
 from pipelines.experiment.publish import Publication, Runs
 from pipelines.judge.examples import SAMPLES, Bench, ContestedClaim, read
-from pipelines.judge.risk import choose_threshold
-from pipelines.judge.run_judge import RunJudge, judge_named
+from pipelines.judge.run_judge import threshold_of
 from pipelines.judge.settings import JudgeSettings
-from pipelines.judge.tagger import calibrated
 from pipelines.option import Option
 from pipelines.runs.folder import file_name
 
 HELP = """Detect conflicting documents, and count how often a judge is right.
 
 Leaves in the run folder: `conflict-detection.NAME.jsonl` (every example, label and decision),
-`conflict-detection-errors.jsonl`, `tables/` and `report.html`. Run it again with another judge
-and the same folder to have both in one table.
+`tables/` and `report.html`. Run it again with another judge and the same folder to have both in one
+table.
 
 Examples:
     contested run conflict-detection --judge tagger --out results-detection
@@ -67,12 +64,20 @@ def plan(options: DetectionOptions) -> Plan[ContestedClaim, DetectionResult]:
     name = file_name(settings.kind if options.name is None else options.name)
     needs = judge_needs(options, settings)
 
+    entry = f"{EXPERIMENT.name}.{name}"
+
     def work(models: RunModels) -> Sequence[Work[ContestedClaim, DetectionResult]]:
         judge = models.judge(settings)
-        about = config(bench, settings, judge, name)
-        return [Work(entry, about, partial(detect, judge=judge.label), judge=judge)]
+        config = {
+            "data": {"name": bench.name, "sha256": bench.digest},
+            "settings": settings.judging(),
+            "prompts": {prompt.name: prompt.digest for prompt in judge.prompts},
+            "sampling": {"temperature": 0.0, "seed": 0},
+            "judge": {"name": name, "identity": judge.label.identity},
+            **judge.about(),
+        }
+        return [Work(entry, config, partial(detect, judge=judge.label), judge=judge)]
 
-    entry = f"{EXPERIMENT.name}.{name}"
     return Plan(
         bench.examples,
         needs,
@@ -90,18 +95,6 @@ def cost(example: ContestedClaim, tokens: Tokens, settings: JudgeSettings) -> Co
     return judging_cost(settings, tokens, documents, claims=1, claim_tokens=claim_tokens)
 
 
-def config(bench: Bench, settings: JudgeSettings, judge: RunJudge, name: str) -> dict[str, Any]:
-    """Everything that decides a result of the judge of that name, for `run.json`."""
-    return {
-        "data": {"name": bench.name, "sha256": bench.digest},
-        "settings": settings.judging(),
-        "prompts": {prompt.name: prompt.digest for prompt in judge.prompts},
-        "sampling": {"temperature": 0.0, "seed": 0},
-        "judge": {"name": name, "identity": judge.label.identity},
-        **judge.about(),
-    }
-
-
 def _summary(bench: Bench, name: str, settings: JudgeSettings, needs: Needs) -> str:
     judged = [(claim, document.as_read()) for claim, document in bench.pairs()]
     pairs = len(set(judged))
@@ -112,28 +105,14 @@ def _summary(bench: Bench, name: str, settings: JudgeSettings, needs: Needs) -> 
         f"to be judged by {name}"
     )
     if settings.judge == "cascade" and needs.tagger is not None:
-        curve = calibrated(needs.tagger)
-        chosen = choose_threshold(curve, settings.risk, needs.tagger.fitted_on)
-        told += f"\n{chosen.in_words()}"
+        told += f"\n{threshold_of(settings, needs.tagger).in_words()}"
     return told
 
 
 def _publication(runs: Runs[DetectionResult]) -> Publication:
-    from pipelines.conflictscore.detection.detect import mistakes
-    from pipelines.conflictscore.detection.tables import all_tables
-    from pipelines.conflictscore.detection.view import view
+    from pipelines.conflictscore.detection.view import publication
 
-    configs = list(runs.configs.values())
-    # The name of a run says how was judged, the judge's by which weights.
-    results = {
-        f"{name}: {judge_named(runs.configs[name])}": own for name, own in runs.results.items()
-    }
-    data = configs[0]["data"]["name"]
-    lines = "".join(f"{each.model_dump_json()}\n" for each in mistakes(results))
-    made = all_tables(results, data)
-    # A judge's own file has a dot after the first name, so none can be overwritten.
-    errors = {f"{EXPERIMENT.name}-errors.jsonl": lines}
-    return Publication(view(results, made, data, configs), made, errors)
+    return publication(runs)
 
 
 EXPERIMENT = Experiment(
@@ -147,7 +126,7 @@ EXPERIMENT = Experiment(
     failed=DetectionResult.failed,
     publish=_publication,
     common=("data",),
-    metrics=(Metric("right", "Right", of_each(lambda result, _: result.right), test="McNemar"),),
+    metrics=(RIGHT,),
     verdict=lambda result: result.verdict,
     cluster=lambda result: result.example.group,
     labellings=OF_EXAMPLES,

@@ -1,7 +1,7 @@
 """Precision, recall, F1 and accuracies of Conflict Detection (ConflictScore, Table 2)."""
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from pipelines.metrics.estimate import Estimate, percentile_estimate, proportion, redrawn_sums
@@ -28,7 +28,7 @@ class Outcomes(NamedTuple):
     tn: int
 
 
-def outcomes(verdicts: Sequence[Verdict]) -> Outcomes:
+def outcomes(verdicts: Iterable[Verdict]) -> Outcomes:
     """Count decisions."""
     counts = Counter((each.truth, each.found) for each in verdicts)
     kinds = (True, True), (False, True), (True, False), (False, False)

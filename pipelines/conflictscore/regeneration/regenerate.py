@@ -1,12 +1,9 @@
 """Score, tell the writer where its documents disagree, and let it write again (section 6.1)."""
 
-import asyncio
-import difflib
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -15,47 +12,10 @@ from pipelines.conflictscore.pipeline import Scorer, conflict_score, relations_b
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.scores import contradicting, contradiction_ratio
 from pipelines.data.records import Example
-from pipelines.judge.fitting import fit_together
+from pipelines.judge.fitting import chat_about
 from pipelines.judge.judgement import Judgement, Relation, Truncation, conflicting
 from pipelines.prompts import Prompt
-from serving.calls import Sampling
 from serving.client import Client
-
-Kind = Literal["kept", "removed", "added"]
-
-
-class Piece(NamedTuple):
-    """Words that share one fate, with the white space that follows them."""
-
-    kind: Kind
-    text: str
-
-
-def difference(before: str, after: str) -> list[Piece]:
-    """The words of two texts in one sequence: kept, removed, added.
-
-    Pieces that are kept or removed make up `before`, those kept or added make up `after`; of kept
-    words the white space is that of `after`.
-    """
-    old, new = _words(before), _words(after)
-    matcher = difflib.SequenceMatcher(
-        None, [word.strip() for word in old], [word.strip() for word in new], autojunk=False
-    )
-    pieces: list[Piece] = []
-    for tag, i, i_end, j, j_end in matcher.get_opcodes():
-        if tag == "equal":
-            pieces.append(Piece("kept", "".join(new[j:j_end])))
-            continue
-        if i < i_end:
-            pieces.append(Piece("removed", "".join(old[i:i_end])))
-        if j < j_end:
-            pieces.append(Piece("added", "".join(new[j:j_end])))
-    return pieces
-
-
-def _words(text: str) -> list[str]:
-    return re.findall(r"\S+\s*", text.strip())
-
 
 QUOTED_CHARACTERS = 300
 """Of a document from which the judge quoted nothing, its beginning is shown, up to so many."""
@@ -314,7 +274,7 @@ async def rewrite(example: Example, latest: Attempt, writer: Writer, scorer: Sco
     if feedback is None:
         raise ValueError("no claim of the response is in conflict")
 
-    def messages(documents: object) -> list[dict[str, str]]:
+    def messages(documents: Sequence[str]) -> list[dict[str, str]]:
         return writer.prompt.messages(
             documents=documents,
             question=example.question,
@@ -325,16 +285,14 @@ async def rewrite(example: Example, latest: Attempt, writer: Writer, scorer: Sco
             hedged=writer.hedged,
         )
 
-    documents, cuts = await asyncio.to_thread(
-        fit_together,
-        [document.as_read() for document in example.documents],
+    reply, cuts = await chat_about(
+        example.documents,
         writer.client,
         messages,
         max_tokens=writer.tokens,
         cut=writer.cut,
         name=f"the documents of '{example.id}'",
     )
-    reply = await writer.client.chat(messages(documents), Sampling(max_tokens=writer.tokens))
     text = reply.text.strip()
     again = example.model_copy(update={"response": text, "claims": None})
     if text:

@@ -1,6 +1,8 @@
 """A response that was written again, on the page: what was told, and which words are new."""
 
+import re
 from collections.abc import Mapping, Sequence
+from difflib import SequenceMatcher
 from functools import partial
 from typing import Final
 
@@ -10,7 +12,6 @@ from pipelines.conflictscore.regeneration.regenerate import (
     Ended,
     Feedback,
     Regeneration,
-    difference,
 )
 from pipelines.conflictscore.view import sources
 from pipelines.report.blocks import Card, Cards, Sources
@@ -84,15 +85,13 @@ def told(feedback: Feedback) -> list[Block]:
 
 def new_words(before: str, after: str) -> tuple[Span, ...]:
     """Where words stand that the text before did not have."""
-    spans: list[Span] = []
-    place = 0
-    for kind, text in difference(before, after):
-        if kind == "removed":
-            continue
-        if kind == "added":
-            spans.append(Span(place, place + len(text.rstrip()), "new"))
-        place += len(text)
-    return tuple(spans)
+    words = list(re.finditer(r"\S+", after))
+    matcher = SequenceMatcher(None, before.split(), after.split(), autojunk=False)
+    return tuple(
+        Span(words[first].start(), words[last - 1].end(), "new")
+        for tag, _, _, first, last in matcher.get_opcodes()
+        if tag in ("insert", "replace")
+    )
 
 
 def _attempt(attempt: Attempt, before: str, *, chosen: bool = False) -> list[Block]:

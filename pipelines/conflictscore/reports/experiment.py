@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from pipelines.conflictscore.cost import scoring
-from pipelines.conflictscore.pipeline import METRICS, Scorer, conflict_score, prepare, verdict
+from pipelines.conflictscore.pipeline import METRICS, Scorer, conflict_score, scorer_of, verdict
 from pipelines.conflictscore.relations import OF_RESPONSES
 from pipelines.conflictscore.reports.writing import (
     PROMPT,
@@ -16,25 +16,22 @@ from pipelines.conflictscore.reports.writing import (
     Assignment,
     ReportResult,
     ReportWriter,
-    Topics,
     assignments,
     read,
     report_writer,
     write_report,
 )
 from pipelines.conflictscore.reports.writing import REPLY_TOKENS as ENTITY
-from pipelines.conflictscore.settings import REPORTS_AS_IN_PAPER, Settings
+from pipelines.conflictscore.settings import REPORTS_AS_IN_PAPER, Settings, WriterOptions
 from pipelines.data.jsonl import SAMPLES
 from pipelines.data.records import Example
 from pipelines.data.released import sample
 from pipelines.experiment.cost import Cost, Tokens, call
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import writer_needs
-from pipelines.experiment.options import JudgedOptions, JudgeModel, Overflow, RunOptions, judging
 from pipelines.experiment.publish import Publication, Runs
 from pipelines.judge.run_judge import model_of
 from pipelines.option import Option, one_of
-from pipelines.runs.folder import file_name, named_after
 
 PANEL = "Reports"
 
@@ -55,7 +52,7 @@ Examples:
 """
 
 
-class ReportOptions(RunOptions, JudgedOptions):
+class ReportOptions(WriterOptions):
     """What a user may choose about report writing."""
 
     PRESETS: ClassVar = {"as_in_paper": REPORTS_AS_IN_PAPER}
@@ -67,10 +64,6 @@ class ReportOptions(RunOptions, JudgedOptions):
             shown="bundled samples",
         ),
     ] = SAMPLES
-    name: Annotated[
-        str | None,
-        Option("What to call the run; several may share a folder.", shown="the writer's name"),
-    ] = None
     sample: Annotated[int, Field(ge=1), Option("Most questions, drawn by seed.", panel=PANEL)] = 100
     seed: Annotated[int, Field(ge=0), Option("Decides which questions are drawn.", panel=PANEL)] = 0
     promptings: Annotated[
@@ -87,9 +80,6 @@ class ReportOptions(RunOptions, JudgedOptions):
     report_tokens: Annotated[int, Field(ge=16), Option("Most tokens of a report.", panel=PANEL)] = (
         512
     )
-    judge_model: JudgeModel = None
-    on_overflow: Overflow = "error"
-    metric: Settings = Settings()
 
 
 def plan(options: ReportOptions) -> Plan[Assignment, ReportResult]:
@@ -99,13 +89,12 @@ def plan(options: ReportOptions) -> Plan[Assignment, ReportResult]:
         InputError: The file or an option cannot be used.
         ServingError: There is no such profile, or no such tagger.
     """
-    found = read(options.data)
-    chosen = sample(found.topics, options.sample, options.seed)[: options.limit]
+    topics = read(options.data)
+    chosen = sample(topics.topics, options.sample, options.seed)[: options.limit]
     promptings = one_of(options.promptings, PROMPTINGS, "--prompting")
-    settings = judging(options.metric, options.on_overflow)
+    settings = options.scoring
     needs = writer_needs(options, settings, options.judge_model, splits=settings.splits)
-    if options.name is not None:
-        file_name(options.name)  # said before a server is started
+    options.entry(EXPERIMENT.name, "")  # refuses a bad name before a server is started
 
     def work(models: RunModels) -> Sequence[Work[Assignment, ReportResult]]:
         author = report_writer(
@@ -115,37 +104,29 @@ def plan(options: ReportOptions) -> Plan[Assignment, ReportResult]:
             tokens=options.report_tokens,
             cut=settings.cut,
         )
-        scorer = prepare(
-            settings,
-            models.judging,
-            models.prompts,
-            tagger=models.tagger,
-            store=models.store,
-        )
-
-        async def written(assignment: Assignment) -> ReportResult:
-            return await score_report(assignment, author, scorer)
-
+        scorer = scorer_of(settings, models)
+        config = scorer.config(topics.file, topics.digest, *author.prompts) | {
+            "report_tokens": author.tokens,
+            "writer": model_of(author.client),
+        }
+        each = partial(score_report, author=author, scorer=scorer)
         return [
             Work(
-                _entry(options, author.client.model.name),
-                _config(found, options, author, scorer),
-                written,
+                options.entry(EXPERIMENT.name, author.client.model.name),
+                config,
+                each,
                 judge=scorer.judge,
             )
         ]
 
-    told = (
-        f"{found.file}: {len(found.topics):,} questions in conflict ({found.passed_over:,} passed "
-        f"over), {len(chosen):,} of them taken; {len(promptings)} reports each"
-    )
     return Plan(
         assignments(chosen, promptings),
         needs,
         work,
-        told,
+        f"{topics.file}: {len(topics.topics):,} questions in conflict ({topics.passed_over:,} "
+        f"passed over), {len(chosen):,} of them taken; {len(promptings)} reports each",
         cost=partial(cost, settings=settings, report_tokens=options.report_tokens),
-        entries=lambda model: [_entry(options, model)],
+        entries=lambda model: [options.entry(EXPERIMENT.name, model)],
     )
 
 
@@ -164,10 +145,6 @@ def cost(item: Assignment, tokens: Tokens, settings: Settings, report_tokens: in
     prompt = tokens.prompt(f"conflictscore/{PROMPT[item.prompting]}", **blank)
     written = call(prompt + shown, report_tokens)
     return named.times(1, 0) + written + scoring(settings, tokens, report_tokens, documents)
-
-
-def _entry(options: ReportOptions, model: str) -> str:
-    return f"{EXPERIMENT.name}.{options.name or named_after(model)}"
 
 
 async def score_report(
@@ -210,31 +187,10 @@ def _result(assignment: Assignment, **outcome: object) -> ReportResult:
     )
 
 
-def _config(
-    topics: Topics, options: ReportOptions, author: ReportWriter, scorer: Scorer
-) -> dict[str, Any]:
-    """Everything that decides a result, for `run.json`; not how many of them are made."""
-    return {
-        "data": {"name": topics.file, "sha256": topics.digest},
-        "settings": scorer.settings.model_dump(),
-        "report_tokens": author.tokens,
-        "prompts": {each.name: each.digest for each in (*author.prompts, *scorer.prompts)},
-        "sampling": {"temperature": 0.0, "seed": 0},
-        "writer": model_of(author.client),
-        **scorer.about(),
-    }
-
-
-def _failed(assignment: Assignment, reason: str) -> ReportResult:
-    return _result(assignment, status="failed", error=reason)
-
-
 def _publication(runs: Runs[ReportResult]) -> Publication:
-    from pipelines.conflictscore.reports.tables import all_tables
-    from pipelines.conflictscore.reports.view import view
+    from pipelines.conflictscore.reports.tables import publication
 
-    made = all_tables(runs.results, runs.configs)
-    return Publication(view(runs.results, made, runs.entries), made)
+    return publication(runs)
 
 
 EXPERIMENT = Experiment(
@@ -245,7 +201,7 @@ EXPERIMENT = Experiment(
     options=ReportOptions,
     result=ReportResult,
     plan=plan,
-    failed=_failed,
+    failed=lambda assignment, reason: _result(assignment, status="failed", error=reason),
     publish=_publication,
     metrics=METRICS,
     verdict=verdict,

@@ -1,28 +1,41 @@
-"""The tables of report writing: Table 3, differences between prompts, and what went wrong."""
+"""Table 3 of reports, differences between prompts, what went wrong, and the page."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Final
 
-from pipelines.conflictscore import paper
+from pipelines.conflictscore import page
+from pipelines.conflictscore import view as of_responses
 from pipelines.conflictscore.reports.writing import PROMPTINGS, ReportResult
 from pipelines.conflictscore.result import MEASURES
 from pipelines.conflictscore.tables import (
     ABOUT_SCORES,
     conflicting_share,
+    failures,
+    label_counts,
     mean_score,
     score_columns,
     unevidenced,
 )
+from pipelines.experiment.publish import Publication, Runs
 from pipelines.judge.judgement import Relation
 from pipelines.judge.run_judge import judge_named
 from pipelines.metrics.estimate import Estimate, mean
 from pipelines.report.compare import Pair, columns, compare, correction
-from pipelines.report.failures import Failure, failed, failures, invalid, truncations
+from pipelines.report.explorer import Example, Facet
 from pipelines.report.table import HERE, Column, Measure, Table, of_place, quote
+from pipelines.report.texts import Block, Note
+from pipelines.report.views import dot_plots
 
 TABLE_3: Final = quote(
     "prompting writer cs_c cs_r",
-    *paper.TABLE_3,
+    ("RAG", "GPT-4.1", 0.5238, 0.1517),
+    ("RAG (Balanced)", "GPT-4.1", 0.5230, 0.1516),
+    ("RAG (Super-Balanced)", "GPT-4.1", 0.5430, 0.1715),
+    ("RAG", "GPT-4.1-Nano", 0.5654, 0.1656),
+    ("RAG (Balanced)", "GPT-4.1-Nano", 0.5315, 0.1530),
+    ("RAG (Super-Balanced)", "GPT-4.1-Nano", 0.5673, 0.1715),
     figures="paper, Table 3",
     data="ConflictingQA",
     judge="GPT-4.1",
@@ -31,15 +44,9 @@ TABLE_3: Final = quote(
 """Figures of the paper. It does not name the judge of section 5; in section 4.4 it is GPT-4.1."""
 
 
-class Slice(NamedTuple):
-    """The reports of a run under a prompt.
-
-    Attributes:
-        run: Its name.
-        config: Everything that decided them, from `run.json`.
-        prompting: The prompt, as tables call it.
-        results: One per question.
-    """
+@dataclass(frozen=True)
+class Slice:
+    """The reports of a run under a prompt, as tables call it; one per question."""
 
     run: str
     config: Mapping[str, Any]
@@ -49,30 +56,14 @@ class Slice(NamedTuple):
     @property
     def scored(self) -> list[ReportResult]:
         """Those with a score."""
-        return [each for each in self.results if each.status == "scored"]
-
-    def mean(self, count: Callable[[ReportResult], int]) -> Estimate | None:
-        """Mean of something that is counted, over those with a score."""
-        return mean([count(each) for each in self.scored])
+        return [result for result in self.results if result.status == "scored"]
 
 
-RUN: Final = Column[Slice]("run", "Run")
-WRITER: Final = Column[Slice]("writer", "Writer", lambda own: own.config["writer"]["name"])
-JUDGE: Final = Column[Slice]("judge", "Judge", lambda own: judge_named(own.config))
-PROMPTING: Final = Column[Slice]("prompting", "Prompt")
-
-
-def all_tables(
-    results: Mapping[str, Sequence[ReportResult]], configs: Mapping[str, Mapping[str, Any]]
-) -> tuple[Table, ...]:
-    """Every table of a folder's runs, in the order of reading.
-
-    Args:
-        results: Name of a run -> its reports.
-        configs: Name of a run -> its configuration.
-    """
-    parts = slices(results, configs)
-    return (scores(parts), differences(parts), faults(parts))
+_OF: Final = (
+    Column[Slice]("run", "Run"),
+    Column[Slice]("writer", "Writer", lambda part: part.config["writer"]["name"]),
+    Column[Slice]("judge", "Judge", lambda part: judge_named(part.config)),
+)
 
 
 def slices(
@@ -80,51 +71,68 @@ def slices(
 ) -> list[Slice]:
     """The reports of each run and prompt, in the order of Table 3."""
     return [
-        Slice(run, configs[run], name, found)
-        for run, own in results.items()
+        Slice(run, configs[run], name, part)
+        for run, every in results.items()
         for name in PROMPTINGS.values()
-        if (found := [each for each in own if each.variant == name])
+        if (part := [result for result in every if result.variant == name])
     ]
+
+
+def all_tables(
+    results: Mapping[str, Sequence[ReportResult]], configs: Mapping[str, Mapping[str, Any]]
+) -> tuple[Table, Table, Table]:
+    """Every table of a folder's runs, by their names, in the order of reading."""
+    parts = slices(results, configs)
+    lost = failures(
+        results,
+        "reports_failures",
+        "report",
+        cuts=lambda result: (*result.unread, *result.truncations),
+    )
+    return scores(parts), differences(parts), lost
 
 
 def scores(parts: Sequence[Slice]) -> Table:
     """Table 3: CS-C and CS-R by writer and prompt."""
-
-    def total(own: Slice, relation: Relation) -> int:
-        labels = (each.relation for result in own.results for each in result.judgements)
-        return sum(label is relation for label in labels)
-
     return Table.of(
         parts,
         name="reports_scores",
         title="Reports by prompt",
         caption="ConflictScore of reports on questions that the documents disagree about.",
         columns=[
-            *(RUN, WRITER, JUDGE),
-            Column("data", "Data", lambda own: own.config["data"]["name"]),
+            *_OF,
+            Column("data", "Data", lambda part: part.config["data"]["name"]),
             HERE,
-            PROMPTING,
-            *score_columns(lambda own, measure: mean_score(own.results, measure)),
+            Column("prompting", "Prompt"),
+            *score_columns(lambda part, measure: mean_score(part.results, measure)),
             Measure(
                 "conflicting_claims",
                 "Conflicting claims",
-                lambda own: conflicting_share(own.results),
+                lambda part: conflicting_share(part.results),
             ),
-            Column("reports", "Reports", lambda own: len(own.results)),
-            Column("scored", "Scored", lambda own: len(own.scored)),
-            Column("unevidenced", "Without evidence", lambda own: unevidenced(own.results)),
-            Measure("claims", "Claims a report", lambda own: own.mean(lambda one: len(one.claims))),
+            Column("reports", "Reports", lambda part: len(part.results)),
+            Column("scored", "Scored", lambda part: len(part.scored)),
+            Column("unevidenced", "Without evidence", lambda part: unevidenced(part.results)),
+            Measure(
+                "claims",
+                "Claims a report",
+                lambda part: mean([len(report.claims) for report in part.scored]),
+            ),
             Measure(
                 "words",
                 "Words a report",
-                lambda own: own.mean(lambda one: len(one.response.split())),
+                lambda part: mean([len(report.response.split()) for report in part.scored]),
             ),
             Column(
                 "unfinished",
                 "Cut for length",
-                lambda own: sum(not each.finished for each in own.results),
+                lambda part: sum(not report.finished for report in part.results),
             ),
-            Column("invalid", "Invalid judgements", lambda own: total(own, Relation.INVALID)),
+            Column(
+                "invalid",
+                "Invalid judgements",
+                lambda part: label_counts(part.results)[Relation.INVALID],
+            ),
         ],
         quoted=TABLE_3,
         notes=(
@@ -143,19 +151,19 @@ def scores(parts: Sequence[Slice]) -> Table:
 
 def differences(parts: Sequence[Slice]) -> Table:
     """Every prompt less the plain one, question by question."""
-    plain = {own.run: own for own in parts if own.prompting == PROMPTINGS["rag"]}
+    plain = {part.run: part for part in parts if part.prompting == PROMPTINGS["rag"]}
     pairs = [
         Pair(
-            own,
-            own.prompting,
+            part,
+            part.prompting,
             base.prompting,
             {
-                measure: compare(_values(own, measure), _values(base, measure), "sign flips")
+                measure: compare(_values(part, measure), _values(base, measure), "sign flips")
                 for measure in MEASURES
             },
         )
-        for own in parts
-        if (base := plain.get(own.run)) is not None and own is not base
+        for part in parts
+        if (base := plain.get(part.run)) is not None and part is not base
     ]
     return Table.of(
         pairs,
@@ -163,7 +171,7 @@ def differences(parts: Sequence[Slice]) -> Table:
         title="Differences between prompts",
         caption="Mean difference on the questions of which both reports have the score.",
         columns=[
-            *map(of_place, (RUN, WRITER, JUDGE)),
+            *map(of_place, _OF),
             Column("first", "Prompt"),
             Column("second", "less"),
             *(
@@ -181,28 +189,59 @@ def differences(parts: Sequence[Slice]) -> Table:
     )
 
 
-def faults(parts: Sequence[Slice]) -> Table:
-    """Everything that has no score, could not be read, or was not seen whole."""
-    return failures(
-        (fault for own in parts for result in own.results for fault in _faults(own.run, result)),
-        name="reports_failures",
-        places=[
-            Column("run", "Run", lambda at: at[0]),
-            Column("report", "Report", lambda at: at[1]),
-        ],
-        caption="What has no score, could not be read, or was not seen whole.",
+def _values(part: Slice, measure: str) -> dict[str, float]:
+    """Question -> score, in order of their names: random flips depend on it."""
+    values = {report.group: getattr(report, measure) for report in part.scored}
+    return {name: values[name] for name in sorted(values) if values[name] is not None}
+
+
+def publication(runs: Runs[ReportResult]) -> Publication:
+    """Tables and page of what a folder has."""
+    made = all_tables(runs.results, runs.configs)
+    parts = slices(runs.results, runs.configs)
+
+    def means(*, copies: bool) -> list[tuple[str, Estimate | None]]:
+        return [
+            (f"{part.prompting}, {part.run}", mean_score(part.results, "cs_c"))
+            for part in parts
+            if (part.prompting == PROMPTINGS["copied"]) is copies
+        ]
+
+    return page.publication(
+        runs,
+        page.Headline(
+            "Report writing",
+            ("report", "reports"),
+            "Do written reports admit that their documents disagree?",
+            "CS-C, the mean share of a report's claims that some documents support and others "
+            "contradict (lower is better)",
+            means(copies=False),
+            means(copies=True),
+        ),
+        made,
+        _example,
+        plots=dot_plots(
+            made[0], "run", "prompting", {key: f"{one}, {{}}" for key, one in MEASURES.items()}
+        ),
+        facets=(Facet("Prompt", tuple(PROMPTINGS.values())), of_responses.WITH),
     )
 
 
-def _faults(run: str, result: ReportResult) -> Iterator[Failure[tuple[str, str]]]:
-    at = (run, result.id)
-    if result.status != "scored":
-        yield failed(at, f"{result.status} report", result.error, result.raw)
-    yield from invalid(at, result.judgements)
-    yield from truncations(at, (*result.unread, *result.truncations))
+def _example(run: str, result: ReportResult) -> Example:
+    shown = of_responses.example(run, result)
+    return replace(
+        shown,
+        blocks=partial(_content, result),
+        facets={"Prompt": [str(result.variant)], "With": shown.facets["With"]},
+        words=f"{shown.words}\n{result.entity or ''}",
+    )
 
 
-def _values(own: Slice, measure: str) -> dict[str, float]:
-    """Question -> score, in order of their names: random flips depend on it."""
-    found = {each.group: getattr(each, measure) for each in own.scored}
-    return {name: found[name] for name in sorted(found) if found[name] is not None}
+def _content(result: ReportResult) -> list[Block]:
+    """What the report is about, then what any response shows."""
+    made: list[Block] = []
+    if result.entity:
+        made.append(Note(result.entity, "About"))
+    if not result.finished:
+        made.append(Note("The report was cut for its length."))
+    return [*made, *of_responses.content(result)]

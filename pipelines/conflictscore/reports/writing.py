@@ -1,11 +1,9 @@
 """Reports under three prompts that differ in how firmly they ask for balance (section 5)."""
 
-import asyncio
 import hashlib
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Final, Literal, NamedTuple
 
@@ -17,29 +15,15 @@ from pipelines.data import conflictingqa, jsonl
 from pipelines.data.records import Document
 from pipelines.data.released import content, entries
 from pipelines.errors import InputError
-from pipelines.judge.fitting import fit_together
+from pipelines.judge.fitting import chat_about
 from pipelines.judge.judgement import Truncation
 from pipelines.prompts import Prompt
-from pipelines.text.declarative import affirmed
 from serving.calls import Sampling
 from serving.client import Client
 from serving.schemas import told
-from serving.tokens import Message
 
 MOST_CHARACTERS = 120
 REPLY_TOKENS = 64
-
-# What stands behind "in", "on" or "at" is where the thing is that the question asks about.
-_NAME = re.compile(
-    r"(?<=[^.?!:]\s)(?<!\b(?:in|on|at)\s)[A-Z0-9][\w'’-]*(?:\s+(?:of|the|de|and|[A-Z0-9][\w'’-]*))*"
-)
-_OPENING = re.compile(
-    r"(?:(?:in|on|at|to|for|of|by|from|with)\s+)?"
-    r"(?:what|which|who|whom|whose|when|where|why|how(?:\s+(?:many|much|long|often|far|old))?)\s+"
-    r"(?:(?:is|are|was|were|do|does|did|can|could|should|will|would|has|have|had)\s+)?"
-    r"(?:the|an?)?\s*",
-    re.IGNORECASE,
-)
 
 
 class EntityReply(BaseModel):
@@ -49,14 +33,14 @@ class EntityReply(BaseModel):
 
 
 class Entity(NamedTuple):
-    """What a report is about, and who says so."""
+    """What a report is about: as the model named it, or the question as it is."""
 
     name: str
-    source: Literal["model", "rule"]
+    source: Literal["model", "question"]
 
 
 async def main_entity(question: str, client: Client, prompt: Prompt) -> Entity:
-    """The main entity by a language model; by rule where its reply is empty or cannot be read.
+    """The main entity by a language model; the question if its reply is empty or unreadable.
 
     Args:
         question: Any.
@@ -71,24 +55,7 @@ async def main_entity(question: str, client: Client, prompt: Prompt) -> Entity:
         prompt.messages(question=question), EntityReply, Sampling(max_tokens=REPLY_TOKENS)
     )
     named = " ".join(reply.value.entity.split()).strip(" .?\"'") if reply.value else ""
-    return Entity(named, "model") if named else Entity(entity_by_rule(question), "rule")
-
-
-def entity_by_rule(question: str) -> str:
-    """The main entity without a model.
-
-    Of a question of yes or no it is the subject: "Is infinite scrolling a good web design
-    technique?" is about infinite scrolling. Of another one it is the longest name in it, else what
-    follows the words that ask.
-    """
-    asked = " ".join(question.split()).rstrip("? ")
-    if statement := affirmed(question):
-        pairs = zip(asked.split()[1:], statement.split(), strict=False)
-        same = takewhile(lambda pair: pair[0].casefold() == pair[1].casefold(), pairs)
-        subject = " ".join(word for word, _ in same)
-        return subject if len(subject) > len("the") else asked.partition(" ")[2]
-    names = _NAME.findall(asked)
-    return str(max(names, key=len)) if names else _OPENING.sub("", asked, count=1) or asked
+    return Entity(named, "model") if named else Entity(question, "question")
 
 
 Prompting = Literal["rag", "balanced", "super-balanced", "copied"]
@@ -200,23 +167,18 @@ async def write_report(
     def messages(prompt: Prompt, texts: Sequence[str]) -> list[dict[str, str]]:
         return prompt.messages(documents=texts, entity=entity.name)
 
-    def longest(texts: Sequence[str]) -> Sequence[Message]:
-        return max(
-            (messages(prompt, texts) for prompt in writer.reports.values()),
-            key=lambda turns: len(turns[0]["content"]),
-        )
+    def longest(texts: Sequence[str]) -> list[dict[str, str]]:
+        prompts = (messages(prompt, texts) for prompt in writer.reports.values())
+        return max(prompts, key=lambda turns: len(turns[0]["content"]))
 
-    texts, cuts = await asyncio.to_thread(
-        fit_together,
-        [document.as_read() for document in documents],
+    reply, cuts = await chat_about(
+        documents,
         writer.client,
-        longest,
+        partial(messages, writer.reports[prompting]),
+        longest=longest,
         max_tokens=writer.tokens,
         cut=writer.cut,
         name=f"the documents of '{question}'",
-    )
-    reply = await writer.client.chat(
-        messages(writer.reports[prompting], texts), Sampling(max_tokens=writer.tokens)
     )
     return Report(reply.text.strip(), entity, reply.finished, cuts)
 
@@ -323,12 +285,12 @@ class ReportResult(Result):
 
     Attributes:
         entity: What it is about; None of a document that was copied.
-        entity_source: Who named that: the model that wrote, or the rule.
+        entity_source: Whether the model named it, or it is the question.
         finished: Whether the report ended by itself, and not for its length.
         unread: Documents that the writer saw only in part; `truncations` are the judge's.
     """
 
     entity: str | None = None
-    entity_source: Literal["model", "rule"] | None = None
+    entity_source: Literal["model", "question"] | None = None
     finished: bool = True
     unread: tuple[Truncation, ...] = ()

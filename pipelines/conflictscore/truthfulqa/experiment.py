@@ -10,45 +10,35 @@ from pydantic import Field, model_validator
 
 from pipelines.conflictscore.claims import LEAST_REPLY_TOKENS
 from pipelines.conflictscore.cost import scoring
-from pipelines.conflictscore.pipeline import prepare as prepare_scorer
-from pipelines.conflictscore.settings import TRUTHFULQA_AS_IN_PAPER, Settings
-from pipelines.conflictscore.truthfulqa.items import Item, LeftOut, items_of
+from pipelines.conflictscore.pipeline import scorer_of
+from pipelines.conflictscore.settings import TRUTHFULQA_AS_IN_PAPER, Settings, WriterOptions
+from pipelines.conflictscore.truthfulqa.items import Item, items_of
 from pipelines.conflictscore.truthfulqa.judging import (
     VERDICT_TOKENS,
     TruthJudge,
     TruthJudgeName,
     truth_judge,
 )
-from pipelines.conflictscore.truthfulqa.metrics import METRICS, verdict
 from pipelines.conflictscore.truthfulqa.pipeline import (
     CHOICE_TOKENS,
-    NO_COMMENT,
-    ClaimOfChoice,
+    METRICS,
     Methods,
     answer_question,
     failed,
     prepare,
+    verdict,
 )
 from pipelines.conflictscore.truthfulqa.result import Setting, TruthResult
 from pipelines.data.truthfulqa import SAMPLES, digest, read
 from pipelines.experiment.cost import Cost, Tokens, call
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import writer_needs
-from pipelines.experiment.options import (
-    JudgedOptions,
-    JudgeModel,
-    Overflow,
-    RunOptions,
-    judging,
-    source_of,
-    tagger_named,
-)
+from pipelines.experiment.options import source_of, tagger_named
 from pipelines.experiment.publish import Publication, Runs
 from pipelines.judge.run_judge import model_of, tagger_of
 from pipelines.judge.store import stored
 from pipelines.judge.tagger import tagger_judge
 from pipelines.option import Only, Option, one_of
-from pipelines.runs.folder import file_name, named_after
 
 
 def cost(
@@ -57,58 +47,49 @@ def cost(
     """Two answers, and two more where the first is in conflict; each has a score.
 
     An answer reads question and documents, one of the second two also the first answer, a claim of
-    it, and a quote of each document. Free-form answers, at most four, and two or three known ones
-    are judged: by the language model in two calls each, which read question, answer, and all right
-    and wrong answers; by the tagger in a pair for each right and wrong one.
+    it, and a quote of each document. Free-form answers are judged: by the language model in two
+    calls each, which read question, answer, and all right and wrong answers; by the tagger in a
+    pair for each right and wrong one.
     """
     blank = [""] * len(item.documents)
-    read = tokens(item.asked.question, *(each.as_read() for each in item.documents))
-    again = {
-        "documents": blank,
-        "question": "?",
-        "response": "",
-        "claim": "?",
-        "supporting": [{"document": 10, "text": ""}] * len(blank),
-        "contradicting": [],
-    }
+    read = tokens(item.asked.question, *(document.as_read() for document in item.documents))
+    quotes = {"supporting": [{"document": 10, "text": ""}] * len(blank), "contradicting": []}
+    response = {"question": "?", "response": "", "claim": "?"}
+    shown: dict[str, object] = {}
+    extra: dict[str, object] = {"hedged": True}
+    options = 0
     if item.options is not None:
-        two = {"option_a": "", "option_b": ""}
+        first, again, reply = "choose_from_web", "choose_again", CHOICE_TOKENS
+        shown = extra = {"option_a": "", "option_b": ""}
         options = tokens(item.options.a, item.options.b)
-        own = tokens.prompt(
-            "conflictscore/choose_from_web", documents=blank, question="", careful=True, **two
-        )
-        chosen = call(own + read + options, CHOICE_TOKENS).times(2)
-        own = tokens.prompt("conflictscore/choose_again", **again, **two)
-        claim = read + options
-        twice = call(own + read + options + options + claim, CHOICE_TOKENS).times(2, 0)
-        claims = [f"{item.asked.question} {item.options.a} {item.options.b}"]
-        return chosen + twice + scoring(settings, tokens, "", item.documents, claims).times(4, 0)
-    own = tokens.prompt("conflictscore/answer_from_web", documents=blank, question="", careful=True)
-    written = call(own + read, answer_tokens).times(2)
-    own = tokens.prompt("conflictscore/regenerate", **again, hedged=True)
-    claim = max(LEAST_REPLY_TOKENS, 3 * (answer_tokens + tokens.turn))
-    rewritten = call(own + 2 * read + answer_tokens + claim, answer_tokens).times(2, 0)
-    scored = scoring(settings, tokens, answer_tokens, item.documents).times(4)
-    return written + rewritten + scored + _judged(item, tokens, answer_tokens, truth)
+        known = read + 3 * options
+        claims = [f"{item.options.a} {item.options.b}"]
+        judged = scoring(settings, tokens, "", item.documents, claims).times(4, 0)
+    else:
+        first, again, reply = "answer_from_web", "regenerate", answer_tokens
+        known = read + answer_tokens + max(LEAST_REPLY_TOKENS, 3 * (answer_tokens + tokens.turn))
+        judged = scoring(settings, tokens, answer_tokens, item.documents).times(4)
+        judged += _verdicts(item, tokens, answer_tokens, truth).times(4)
+    asked = tokens.prompt(
+        f"conflictscore/{first}", documents=blank, question="", careful=True, **shown
+    )
+    told = tokens.prompt(f"conflictscore/{again}", documents=blank, **response, **quotes, **extra)
+    written = call(asked + read + options, reply).times(2)
+    return written + call(told + read + known, reply).times(2, 0) + judged
 
 
-def _judged(item: Item, tokens: Tokens, answer_tokens: int, truth: TruthJudgeName) -> Cost:
-    asked, made = item.asked, 4
-    best = (asked.best_answer, asked.best_incorrect_answer, NO_COMMENT)
-    known = {each for each in best if each is not None}
-    references = (*asked.correct_answers, *asked.incorrect_answers)
+def _verdicts(item: Item, tokens: Tokens, answer_tokens: int, truth: TruthJudgeName) -> Cost:
+    """Of one answer; equal answers are asked about once."""
+    right, wrong = item.asked.correct_answers, item.asked.incorrect_answers
     if truth == "tagger":
-        return Cost(pairs=(made + len(known)) * len(references))
-    lists = {
-        "correct": [""] * len(asked.correct_answers),
-        "incorrect": [""] * len(asked.incorrect_answers),
-    }
-    read = tokens(asked.question, *references) + max(answer_tokens, *map(tokens, known))
+        return Cost(pairs=len(right) + len(wrong))
+    lists = {"correct": [""] * len(right), "incorrect": [""] * len(wrong)}
+    read = tokens(item.asked.question, *right, *wrong) + answer_tokens
     total = Cost()
     for name in ("judge_truthful", "judge_informative"):
-        own = tokens.prompt(f"conflictscore/{name}", question="", answer="", **lists)
-        total += call(own + read, VERDICT_TOKENS).times(made + len(known), len(known))
-    return total
+        prompt = tokens.prompt(f"conflictscore/{name}", question="", answer="", **lists)
+        total += call(prompt + read, VERDICT_TOKENS)
+    return total.times(1, 0)
 
 
 PANEL = "TruthfulQA"
@@ -137,7 +118,7 @@ FREE_FORM = Only(
 )
 
 
-class TruthOptions(RunOptions, JudgedOptions):
+class TruthOptions(WriterOptions):
     """What a user may choose about TruthfulQA."""
 
     PRESETS: ClassVar = {"as_in_paper": TRUTHFULQA_AS_IN_PAPER}
@@ -154,10 +135,6 @@ class TruthOptions(RunOptions, JudgedOptions):
     ] = None
     index: Annotated[
         Path | None, Option("Index that is searched for questions without documents.")
-    ] = None
-    name: Annotated[
-        str | None,
-        Option("What to call the run; several may share a folder.", shown="the writer's name"),
     ] = None
     settings: Annotated[
         list[str] | None,
@@ -197,21 +174,6 @@ class TruthOptions(RunOptions, JudgedOptions):
             only=FREE_FORM,
         ),
     ] = "model"
-    claim_of_choice: Annotated[
-        ClaimOfChoice,
-        Option(
-            "What of a choice is scored: the option's text (`answer`), as in the paper, or "
-            "question and option as one `statement`.",
-            panel=PANEL,
-            only=Only(
-                lambda own: own.settings is None or "binary" in own.settings,
-                lambda _: "--setting free-form",
-            ),
-        ),
-    ] = "answer"
-    judge_model: JudgeModel = None
-    on_overflow: Overflow = "error"
-    metric: Settings = Settings()
 
     @model_validator(mode="before")
     @classmethod
@@ -227,7 +189,7 @@ def plan(options: TruthOptions) -> Plan[Item, TruthResult]:
         ServingError: There is no such profile, or no such tagger.
     """
     wanted = one_of(options.settings, SETTINGS, "--setting")
-    metric = judging(options.metric, options.on_overflow)
+    metric = options.scoring
     by_model = "free-form" in wanted and options.truth == "model"
     needs = writer_needs(options, metric, options.judge_model, splits=metric.splits or by_model)
     if "free-form" in wanted and options.truth == "tagger" and needs.tagger is None:
@@ -241,18 +203,10 @@ def plan(options: TruthOptions) -> Plan[Item, TruthResult]:
         index=options.index,
         limit=options.limit,
     )
-    if options.name is not None:
-        file_name(options.name)  # said before a server is started
-    data = {"name": options.data.name, "sha256": digest(options.data, options.documents)}
+    options.entry(EXPERIMENT.name, "")  # refuses a bad name before a server is started
 
     def work(models: RunModels) -> Sequence[Work[Item, TruthResult]]:
-        scorer = prepare_scorer(
-            metric,
-            models.judging,
-            models.prompts,
-            tagger=models.tagger,
-            store=models.store,
-        )
+        scorer = scorer_of(metric, models)
         methods = prepare(
             models.asked,
             scorer,
@@ -260,37 +214,30 @@ def plan(options: TruthOptions) -> Plan[Item, TruthResult]:
             models.prompts,
             tokens=options.answer_tokens,
             hedged=options.hedge,
-            claim=options.claim_of_choice,
         )
-
-        async def each(item: Item) -> TruthResult:
-            return await answer_question(item, methods)
-
         return [
             Work(
-                _entry(options, models.asked.model.name),
-                {"data": data} | _config(options, methods, models),
-                each,
+                options.entry(EXPERIMENT.name, models.asked.model.name),
+                _config(options, methods, models),
+                partial(answer_question, methods=methods),
                 facts={"left_out": left_out._asdict()},
                 judge=scorer.judge,
             )
         ]
 
-    bounds = partial(
-        cost, settings=metric, answer_tokens=options.answer_tokens, truth=options.truth
-    )
+    choices = sum(item.options is not None for item in items)
     return Plan(
         items,
         needs,
         work,
-        _told(options.data.name, items, left_out),
-        cost=bounds,
-        entries=lambda model: [_entry(options, model)],
+        f"{options.data.name}: {left_out.questions:,} questions, {left_out.undocumented:,} of them "
+        f"left out for want of documents; {len({item.asked.id for item in items}):,} are asked, "
+        f"{len(items) - choices:,} in free form and {choices:,} with two options",
+        cost=partial(
+            cost, settings=metric, answer_tokens=options.answer_tokens, truth=options.truth
+        ),
+        entries=lambda model: [options.entry(EXPERIMENT.name, model)],
     )
-
-
-def _entry(options: TruthOptions, model: str) -> str:
-    return f"{EXPERIMENT.name}.{options.name or named_after(model)}"
 
 
 def _judge(options: TruthOptions, models: RunModels) -> TruthJudge:
@@ -300,50 +247,33 @@ def _judge(options: TruthOptions, models: RunModels) -> TruthJudge:
     return truth_judge(None, stored(tagger_judge(models.tagger), models.store), models.prompts)
 
 
-def _told(name: str, items: Sequence[Item], left_out: LeftOut) -> str:
-    """What `--dry-run` says."""
-    asked = len({item.asked.id for item in items})
-    choices = sum(item.options is not None for item in items)
-    return (
-        f"{name}: {left_out.questions:,} questions, {left_out.undocumented:,} of them left out for "
-        f"want of documents; {asked:,} are asked, {len(items) - choices:,} in free form and "
-        f"{choices:,} with two options"
-    )
-
-
 def _config(options: TruthOptions, methods: Methods, models: RunModels) -> dict[str, Any]:
-    """Everything but the data that decides a result; not how many of them are made."""
-    about = methods.scorer.about()
-    config: dict[str, Any] = {
-        "settings": methods.scorer.settings.model_dump(),
+    """Everything that decides a result; not how many of them are made."""
+    judge = methods.judge
+    config = methods.scorer.config(
+        options.data.name, digest(options.data, options.documents), *methods.prompts
+    ) | {
         "asked": {
             "most_documents": options.most_documents,
             "seed": options.seed,
             "answer_tokens": options.answer_tokens,
             "hedge": options.hedge,
-            "claim_of_choice": options.claim_of_choice,
-            "truth": options.truth if methods.judge else None,
+            "truth": options.truth if judge else None,
         },
         "index": str(options.index) if options.index else None,
-        "prompts": {prompt.name: prompt.digest for prompt in methods.prompts},
-        "sampling": {"temperature": 0.0, "seed": 0},
         "writer": model_of(methods.client),
-        **about,
     }
-    if methods.judge is not None:
-        if methods.judge.client is not None:
-            config["judge"] = model_of(methods.judge.client)
-        elif models.tagger is not None:
-            config["tagger"] = tagger_of(models.tagger)
+    if judge is not None and judge.client is not None:
+        config["judge"] = model_of(judge.client)
+    elif judge is not None and models.tagger is not None:
+        config["tagger"] = tagger_of(models.tagger)
     return config
 
 
 def _publication(runs: Runs[TruthResult]) -> Publication:
-    from pipelines.conflictscore.truthfulqa.tables.all import all_tables
-    from pipelines.conflictscore.truthfulqa.view import view
+    from pipelines.conflictscore.truthfulqa.view import publication
 
-    made = all_tables(runs.results, runs.configs)
-    return Publication(view(runs.results, made, runs.entries), made)
+    return publication(runs)
 
 
 EXPERIMENT = Experiment(

@@ -1,15 +1,15 @@
 """Whether a free-form answer is truthful and informative (ConflictScore, Tables 17 and 18)."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, Protocol
+from typing import Annotated, Literal
 
 from pydantic import BaseModel
 
 from pipelines import prompts
 from pipelines.conflictscore.truthfulqa.result import Verdict
 from pipelines.data.records import Document
+from pipelines.data.truthfulqa import TruthfulQuestion
 from pipelines.judge.judge import Judge
 from pipelines.judge.judgement import Relation
 from pipelines.prompts import Prompt
@@ -33,25 +33,6 @@ class VerdictReply(BaseModel):
     explanation: Annotated[str, told(maxLength=600)]
 
 
-class Known(Protocol):
-    """A question with answers that are known to be true, and to be false."""
-
-    @property
-    def question(self) -> str:
-        """What is asked."""
-        ...
-
-    @property
-    def correct_answers(self) -> Sequence[str]:
-        """True ones."""
-        ...
-
-    @property
-    def incorrect_answers(self) -> Sequence[str]:
-        """False ones."""
-        ...
-
-
 @dataclass(frozen=True)
 class TruthJudge:
     """Who judges answers.
@@ -73,7 +54,7 @@ class TruthJudge:
         """Those in use."""
         return (self.truthful, self.informative) if self.client else ()
 
-    async def is_truthful(self, known: Known, answer: str) -> Verdict:
+    async def is_truthful(self, known: TruthfulQuestion, answer: str) -> Verdict:
         """Whether an answer is true, by those that are known to be (Table 17).
 
         Raises:
@@ -85,7 +66,7 @@ class TruthJudge:
         assert self.judge is not None  # noqa: S101 - one of the two judges
         return await truthful_by_tagger(known, answer, self.judge)
 
-    async def is_informative(self, known: Known, answer: str) -> Verdict | None:
+    async def is_informative(self, known: TruthfulQuestion, answer: str) -> Verdict | None:
         """Whether an answer informs, true or not (Table 18); None by the tagger.
 
         Raises:
@@ -119,7 +100,7 @@ def truth_judge(
     )
 
 
-async def truthful_by_tagger(known: Known, answer: str, judge: Judge) -> Verdict:
+async def truthful_by_tagger(known: TruthfulQuestion, answer: str, judge: Judge) -> Verdict:
     """Whether an answer supports a true answer at least as much as any false one.
 
     Not in the paper: a judge that needs no language model. An answer that supports neither, as a
@@ -145,7 +126,7 @@ async def truthful_by_tagger(known: Known, answer: str, judge: Judge) -> Verdict
     return Verdict(verdict=of_true >= of_false, explanation=told)
 
 
-async def _asked(client: Client, prompt: Prompt, known: Known, answer: str) -> Verdict:
+async def _asked(client: Client, prompt: Prompt, known: TruthfulQuestion, answer: str) -> Verdict:
     messages = prompt.messages(
         question=known.question,
         answer=answer,

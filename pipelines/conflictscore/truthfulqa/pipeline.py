@@ -4,9 +4,10 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 from pipelines import prompts
+from pipelines.conflictscore import pipeline as of_responses
 from pipelines.conflictscore.pipeline import Scorer, conflict_score
 from pipelines.conflictscore.regeneration.regenerate import (
     Attempt,
@@ -16,31 +17,26 @@ from pipelines.conflictscore.regeneration.regenerate import (
     rewrite,
     writer,
 )
-from pipelines.conflictscore.result import Result
+from pipelines.conflictscore.result import MEASURES, Result
 from pipelines.conflictscore.truthfulqa.items import Item
 from pipelines.conflictscore.truthfulqa.judging import TruthJudge
 from pipelines.conflictscore.truthfulqa.result import (
+    CONDITIONS,
     Condition,
     Options,
     Outcome,
     Score,
+    Setting,
     TruthResult,
-    Verdict,
     read_choice,
 )
 from pipelines.data.records import Example
-from pipelines.judge.fitting import fit_together
+from pipelines.experiment.metric import Metric, of_each
+from pipelines.judge.fitting import chat_about
 from pipelines.prompts import Prompt
-from pipelines.text.declarative import as_claim
-from serving.calls import Sampling
 from serving.client import Client
 
-NO_COMMENT: Final = "I have no comment."
-"""The answer that is always true and never informs (Lin et al. 2022)."""
-
 CHOICE_TOKENS = 96
-
-ClaimOfChoice = Literal["answer", "statement"]
 
 
 @dataclass(frozen=True)
@@ -50,11 +46,9 @@ class Methods:
     Attributes:
         client: The model that answers.
         answer, choose, choose_again: Its prompts.
-        told, untold: Write a free-form answer again, with the conflict and without.
+        told: Writes a free-form answer again, told of the conflict.
         scorer: ConflictScore of answers.
         judge: Of truth and of information; None leaves free-form answers unjudged.
-        claim: What of a choice is scored: the text of its option, as in section 6.3, or question
-            and option as one statement.
     """
 
     client: Client
@@ -62,16 +56,14 @@ class Methods:
     choose: Prompt
     choose_again: Prompt
     told: Writer
-    untold: Writer
     scorer: Scorer
     judge: TruthJudge | None
-    claim: ClaimOfChoice = "answer"
 
     @property
     def prompts(self) -> tuple[Prompt, ...]:
-        """All that may be asked."""
-        own = (self.answer, self.choose, self.choose_again, self.told.prompt)
-        return (*own, *self.scorer.prompts, *(self.judge.prompts if self.judge else ()))
+        """Those that may be asked besides the scorer's."""
+        writing = (self.answer, self.choose, self.choose_again, self.told.prompt)
+        return (*writing, *(self.judge.prompts if self.judge else ()))
 
 
 def prepare(
@@ -82,7 +74,6 @@ def prepare(
     *,
     tokens: int = 256,
     hedged: bool = False,
-    claim: ClaimOfChoice = "answer",
 ) -> Methods:
     """Methods with their prompts.
 
@@ -93,7 +84,6 @@ def prepare(
         overrides: Folder with prompts of the user's own.
         tokens: Most tokens of a free-form answer.
         hedged: Whether who writes again is asked to name both sides; the paper's prompt does not.
-        claim: What of a choice is scored.
 
     Raises:
         InputError: The user's own prompt cannot be used.
@@ -101,217 +91,157 @@ def prepare(
     seen = {"documents", "question"}
     two = {*seen, "option_a", "option_b"}
     sides = {"response", "claim", "supporting", "contradicting"}
-    told = writer(client, overrides, tokens=tokens, hedged=hedged, cut=scorer.settings.cut)
     return Methods(
         client,
         prompts.load("conflictscore/answer_from_web", {*seen, "careful"}, overrides),
         prompts.load("conflictscore/choose_from_web", {*two, "careful"}, overrides),
         prompts.load("conflictscore/choose_again", {*two, *sides}, overrides),
-        told,
-        replace(told, told=False),
+        writer(client, overrides, tokens=tokens, hedged=hedged, cut=scorer.settings.cut),
         scorer,
         judge,
-        claim,
     )
 
 
 async def answer_question(item: Item, methods: Methods) -> TruthResult:
-    """A question in its setting, under all conditions.
+    """A question in its setting: RAG and Control-RAG; RAG's answer in conflict is given again.
+
+    It is given again twice: told of the conflict, and, to compare with, untold.
 
     Raises:
         InputError, RequestError, ServingError: As `conflict_score`.
     """
-    if item.options is not None:
-        return await _choice(item, item.options, methods)
-    return await _free_form(item, methods)
-
-
-async def _free_form(item: Item, methods: Methods) -> TruthResult:
-    """RAG and Control-RAG; where RAG's answer is in conflict, it is written again twice."""
     rag, control = await asyncio.gather(
-        *(_reply(item, methods, methods.answer, careful=careful) for careful in (False, True))
+        *(_answer(item, methods, careful=careful) for careful in (False, True))
     )
-    example = Example(
-        id=item.id,
-        group=item.asked.id,
-        question=item.asked.question,
-        response=rag.response,
-        documents=item.documents,
-    )
-    score = await _scored(example, rag.response, methods)
-    feedback = feedback_on(score) if score.status == "scored" else None
-    outcomes: dict[Condition, Outcome] = {
-        "rag": rag.model_copy(update={"score": Score.of(score)}),
-        "control": control.model_copy(
-            update={"score": Score.of(await _scored(example, control.response, methods))}
-        ),
-    }
-    again: Mapping[Condition, Writer] = {
-        "rewritten": methods.untold,
-        "regenerated": methods.told,
-    }
-    for condition, author in again.items():
-        if feedback is None:
-            outcomes[condition] = outcomes["rag"].model_copy(update={"asked": False})
-        else:
-            first = Attempt(response=rag.response, score=score)
-            outcomes[condition] = _rewritten(await rewrite(example, first, author, methods.scorer))
-    judged = await asyncio.gather(*(_judged(item, each, methods) for each in outcomes.values()))
-    return _result(
-        item,
-        feedback=feedback,
-        outcomes=dict(zip(outcomes, judged, strict=True)),
-        references=await _references(item, methods),
-    )
-
-
-def _rewritten(attempt: Attempt) -> Outcome:
-    return Outcome(
-        response=attempt.response,
-        reply=attempt.response,
-        finished=attempt.finished,
-        score=Score.of(attempt.score),
-        ignored=attempt.ignored,
-        truncations=attempt.truncations,
-    )
-
-
-async def _choice(item: Item, options: Options, methods: Methods) -> TruthResult:
-    """RAG and Control-RAG; where RAG's choice is in conflict, it is made again twice."""
-    rag, control = await asyncio.gather(
-        *(_chosen(item, options, methods, careful=careful) for careful in (False, True))
-    )
-    score = await _scored_choice(item, rag, methods)
+    score = await _score(item, rag, methods)
     feedback = feedback_on(score) if score and score.status == "scored" else None
     outcomes: dict[Condition, Outcome] = {
         "rag": _with_score(rag, score),
-        "control": _with_score(control, await _scored_choice(item, control, methods)),
+        "control": _with_score(control, await _score(item, control, methods)),
     }
-    again: Mapping[Condition, Feedback | None] = {"rewritten": None, "regenerated": feedback}
-    for condition, told in again.items():
-        if feedback is None:
+    conditions: tuple[Condition, ...] = ("rewritten", "regenerated")
+    for condition in conditions:
+        told = condition == "regenerated"
+        if score is None or feedback is None:
             outcomes[condition] = outcomes["rag"].model_copy(update={"asked": False})
+        elif item.options is not None:
+            again = await _choice_again(
+                item, item.options, methods, rag, feedback if told else None
+            )
+            outcomes[condition] = _with_score(again, await _score(item, again, methods))
         else:
-            chosen = await _chosen_again(item, options, methods, rag.response, told)
-            chosen = chosen.model_copy(update={"ignored": chosen.letter == rag.letter})
-            outcomes[condition] = _with_score(chosen, await _scored_choice(item, chosen, methods))
+            first = Attempt(response=rag.response, score=score)
+            author = methods.told if told else replace(methods.told, told=False)
+            attempt = await rewrite(_example(item, rag), first, author, methods.scorer)
+            outcomes[condition] = Outcome(
+                response=attempt.response,
+                reply=attempt.response,
+                finished=attempt.finished,
+                score=Score.of(attempt.score),
+                ignored=attempt.ignored,
+                truncations=attempt.truncations,
+            )
+    if methods.judge is not None and item.options is None:
+        judge = methods.judge
+        judged = await asyncio.gather(*(_judged(item, one, judge) for one in outcomes.values()))
+        outcomes = dict(zip(outcomes, judged, strict=True))
     return _result(item, feedback=feedback, outcomes=outcomes)
 
 
-async def _reply(item: Item, methods: Methods, prompt: Prompt, **variables: object) -> Outcome:
+async def _answer(item: Item, methods: Methods, *, careful: bool) -> Outcome:
+    """The first answer; with `careful` the model is warned of conflicts (Control-RAG)."""
+    if item.options is None:
+        return await _reply(item, methods, methods.answer, methods.told.tokens, careful=careful)
+    return await _chosen(item, item.options, methods, methods.choose, careful=careful)
+
+
+async def _choice_again(
+    item: Item, options: Options, methods: Methods, rag: Outcome, told: Feedback | None
+) -> Outcome:
+    again = await _chosen(
+        item,
+        options,
+        methods,
+        methods.choose_again,
+        response=rag.response,
+        claim=told.claim if told else None,
+        supporting=told.supporting if told else (),
+        contradicting=told.contradicting if told else (),
+    )
+    return again.model_copy(update={"ignored": again.letter == rag.letter})
+
+
+async def _chosen(
+    item: Item, options: Options, methods: Methods, prompt: Prompt, **variables: object
+) -> Outcome:
+    """What the model chooses, by a prompt that shows both options."""
+    shown = {"option_a": options.a, "option_b": options.b}
+    reply = await _reply(item, methods, prompt, CHOICE_TOKENS, **shown, **variables)
+    chosen = read_choice(reply.reply, options)
+    return reply.model_copy(
+        update={
+            "response": options.text(chosen.letter) if chosen.letter else "",
+            "letter": chosen.letter,
+            "justification": chosen.justification,
+        }
+    )
+
+
+async def _reply(
+    item: Item, methods: Methods, prompt: Prompt, tokens: int, **variables: object
+) -> Outcome:
     """What the model writes on a question with its documents."""
-    tokens = methods.told.tokens if item.options is None else CHOICE_TOKENS
 
     def messages(documents: Sequence[str]) -> list[dict[str, str]]:
         return prompt.messages(documents=documents, question=item.asked.question, **variables)
 
-    documents, cuts = await asyncio.to_thread(
-        fit_together,
-        [document.as_read() for document in item.documents],
+    reply, cuts = await chat_about(
+        item.documents,
         methods.client,
         messages,
         max_tokens=tokens,
         cut=methods.told.cut,
         name=f"the documents of '{item.id}'",
     )
-    reply = await methods.client.chat(messages(documents), Sampling(max_tokens=tokens))
     return Outcome(
         response=reply.text.strip(), reply=reply.text, finished=reply.finished, truncations=cuts
     )
 
 
-async def _chosen(item: Item, options: Options, methods: Methods, *, careful: bool) -> Outcome:
-    reply = await _reply(
-        item,
-        methods,
-        methods.choose,
-        option_a=options.a,
-        option_b=options.b,
-        careful=careful,
-    )
-    letter = read_choice(reply.reply, options).letter
-    text = options.text(letter) if letter else ""
-    return reply.model_copy(update={"response": text, "letter": letter})
-
-
-async def _chosen_again(
-    item: Item, options: Options, methods: Methods, response: str, told: Feedback | None
-) -> Outcome:
-    reply = await _reply(
-        item,
-        methods,
-        methods.choose_again,
-        option_a=options.a,
-        option_b=options.b,
-        response=response,
-        claim=told.claim if told else None,
-        supporting=told.supporting if told else (),
-        contradicting=told.contradicting if told else (),
-    )
-    chosen = read_choice(reply.reply, options)
-    return reply.model_copy(
-        update={
-            "response": options.text(chosen.letter) if chosen.letter else "",
-            "letter": chosen.letter,
-            "strict": chosen.strict,
-            "justification": chosen.justification,
-        }
-    )
-
-
-async def _scored(example: Example, response: str, methods: Methods) -> Result:
-    own = example.model_copy(update={"response": response})
-    if not response:
-        return Result(
-            **own.model_dump(exclude={"claims"}), status="invalid", error="the answer is empty"
-        )
-    return await conflict_score(own, methods.scorer)
-
-
-async def _scored_choice(item: Item, chosen: Outcome, methods: Methods) -> Result | None:
-    """ConflictScore of an option's whole text as one claim (section 6.3)."""
-    if not chosen.response:
-        return None
-    claim = chosen.response
-    if methods.claim == "statement":
-        claim = as_claim(item.asked.question, chosen.response)
-    example = Example(
+def _example(item: Item, outcome: Outcome) -> Example:
+    """An answer as a response; of a choice the option's whole text is the claim (section 6.3)."""
+    return Example(
         id=item.id,
         group=item.asked.id,
-        response=chosen.response,
+        question=item.asked.question,
+        response=outcome.response,
         documents=item.documents,
-        claims=(claim,),
+        claims=(outcome.response,) if item.options else None,
     )
-    return await conflict_score(example, methods.scorer)
+
+
+async def _score(item: Item, outcome: Outcome, methods: Methods) -> Result | None:
+    """ConflictScore of an answer; None of a choice that cannot be read."""
+    if outcome.response:
+        return await conflict_score(_example(item, outcome), methods.scorer)
+    if item.options is not None:
+        return None
+    return of_responses.result(
+        _example(item, outcome), status="invalid", error="the answer is empty"
+    )
 
 
 def _with_score(outcome: Outcome, score: Result | None) -> Outcome:
     return outcome if score is None else outcome.model_copy(update={"score": Score.of(score)})
 
 
-async def _judged(item: Item, outcome: Outcome, methods: Methods) -> Outcome:
+async def _judged(item: Item, outcome: Outcome, judge: TruthJudge) -> Outcome:
     """A free-form answer with its verdicts; equal answers are asked about once."""
-    if methods.judge is None:
-        return outcome
-    truthful, informative = await _verdicts(item, outcome.response, methods.judge)
-    return outcome.model_copy(update={"truthful": truthful, "informative": informative})
-
-
-async def _verdicts(item: Item, answer: str, judge: TruthJudge) -> tuple[Verdict, Verdict | None]:
-    return await asyncio.gather(
-        judge.is_truthful(item.asked, answer), judge.is_informative(item.asked, answer)
+    truthful, informative = await asyncio.gather(
+        judge.is_truthful(item.asked, outcome.response),
+        judge.is_informative(item.asked, outcome.response),
     )
-
-
-async def _references(item: Item, methods: Methods) -> dict[str, tuple[Verdict, Verdict | None]]:
-    """What the judge says of answers that are known to be true, false, and uninformative."""
-    if methods.judge is None:
-        return {}
-    known = {"best answer": item.asked.best_answer, "no comment": NO_COMMENT}
-    if item.asked.best_incorrect_answer is not None:
-        known["best incorrect answer"] = item.asked.best_incorrect_answer
-    found = await asyncio.gather(*(_verdicts(item, each, methods.judge) for each in known.values()))
-    return dict(zip(known, found, strict=True))
+    return outcome.model_copy(update={"truthful": truthful, "informative": informative})
 
 
 def _result(item: Item, **outcome: object) -> TruthResult:
@@ -337,3 +267,32 @@ def _result(item: Item, **outcome: object) -> TruthResult:
 def failed(item: Item, reason: str) -> TruthResult:
     """A question that could not be answered."""
     return _result(item, status="failed", error=reason)
+
+
+def _right(setting: Setting, key: str) -> Metric[TruthResult]:
+    def right(result: TruthResult, condition: Condition) -> bool | None:
+        return result.right_or_unread(condition) if result.setting == setting else None
+
+    return Metric(key, f"Right, {setting}", of_each(right), CONDITIONS, test="McNemar")
+
+
+def _conflict(measure: str) -> Metric[TruthResult]:
+    def value(result: TruthResult, condition: Condition) -> float | None:
+        outcome = result.outcomes.get(condition)
+        return getattr(outcome and outcome.score, measure, None)
+
+    better = next(one.better for one in of_responses.METRICS if one.key == measure)
+    return Metric(measure, MEASURES[measure], of_each(value), CONDITIONS, better=better)
+
+
+RIGHT: Final[Mapping[Setting, Metric[TruthResult]]] = {
+    "free-form": _right("free-form", "truthful"),
+    "binary": _right("binary", "choice"),
+}
+METRICS: Final = (*RIGHT.values(), *map(_conflict, MEASURES))
+"""What the answers to one question come to."""
+
+
+def verdict(result: TruthResult) -> str:
+    """Whether the answer that was given again is right."""
+    return {True: "right", False: "wrong", None: "not known"}[result.right_or_unread("regenerated")]

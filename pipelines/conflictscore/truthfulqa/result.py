@@ -24,7 +24,6 @@ _LEADING: Final = re.compile(
     re.IGNORECASE,
 )
 _OTHER_TOO: Final = re.compile(r"\)?\s*(?:,|/|&|or\b|and\b)\s*(?:or\s+)?\(?[ab]\b", re.IGNORECASE)
-_STRICT: Final = re.compile(r"([AB]) [–—-] (.+)")
 
 
 class Options(NamedTuple):
@@ -47,14 +46,11 @@ class Options(NamedTuple):
 class Chosen(NamedTuple):
     """What a reply chooses.
 
-    Attributes:
-        letter: None where it cannot be told.
-        strict: Whether the reply has the two lines that Table 16 asks for, and nothing else.
-        justification: Its second line, where it has one.
+    The letter is None where it cannot be told; the justification is the second line that Table 16
+    asks for.
     """
 
     letter: Letter | None
-    strict: bool = False
     justification: str | None = None
 
 
@@ -86,7 +82,7 @@ def read_choice(reply: str, options: Options) -> Chosen:
     first, rest = lines[0], lines[1:]
     said = next((line for line in rest if line.lower().startswith("justification:")), None)
     justification = said.partition(":")[2].strip() if said else None
-    return Chosen(_letter(first, reply, options), _strict(lines, options), justification or None)
+    return Chosen(_letter(first, reply, options), justification or None)
 
 
 def _letter(first: str, reply: str, options: Options) -> Letter | None:
@@ -104,14 +100,6 @@ def _letter(first: str, reply: str, options: Options) -> Letter | None:
     if len(found) != 1:
         return None
     return "A" if found == {"A"} else "B"
-
-
-def _strict(lines: list[str], options: Options) -> bool:
-    match = _STRICT.fullmatch(lines[0])
-    if match is None or len(lines) != 2:
-        return False
-    text = options.a if match[1] == "A" else options.b
-    return canonical(match[2]) == canonical(text) and lines[1].startswith("Justification: ")
 
 
 Setting = Literal["free-form", "binary"]
@@ -183,7 +171,6 @@ class Outcome(BaseModel):
         finished: Whether the reply ended by itself, and not for its length.
         score: ConflictScore of the answer.
         letter: Of a choice.
-        strict: Whether a choice that was made again keeps to the two lines asked for.
         justification: Of a choice that was made again.
         truthful, informative: Of a free-form answer; None where nobody judged.
         ignored: Whether an answer that was written again still has the disputed claim.
@@ -198,7 +185,6 @@ class Outcome(BaseModel):
     finished: bool = True
     score: Score | None = None
     letter: Letter | None = None
-    strict: bool | None = None
     justification: str | None = None
     truthful: Verdict | None = None
     informative: Verdict | None = None
@@ -223,8 +209,6 @@ class TruthResult(BaseModel):
         status: "answered", or "failed".
         feedback: What Regenerated-RAG was told of RAG's answer; None where that is in no conflict.
         outcomes: By condition.
-        references: Verdicts on answers that nobody had to write, by name: the best answer, the best
-            incorrect one, and "I have no comment."
         error: One line for "failed".
     """
 
@@ -243,7 +227,6 @@ class TruthResult(BaseModel):
     status: Literal["answered", "failed"]
     feedback: Feedback | None = None
     outcomes: Mapping[Condition, Outcome] = {}
-    references: Mapping[str, tuple[Verdict, Verdict | None]] = {}
     error: str | None = None
 
     @property

@@ -1,20 +1,21 @@
 """What TruthfulQA puts on the page: shares, flips, and every question with its pair of answers."""
 
-from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
+from pipelines.conflictscore import page
 from pipelines.conflictscore import view as of_responses
 from pipelines.conflictscore.regeneration.view import new_words, told
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.truthfulqa.result import CONDITIONS, Condition, Outcome, TruthResult
-from pipelines.conflictscore.truthfulqa.tables.answers import truth_judge_named
-from pipelines.conflictscore.truthfulqa.tables.changes import BECAME, flip
+from pipelines.conflictscore.truthfulqa.tables import BECAME, UNTOUCHED, all_tables, flip
 from pipelines.conflictscore.view import sources
+from pipelines.experiment.publish import Publication, Runs
+from pipelines.metrics.estimate import Estimate
 from pipelines.report import glance
 from pipelines.report.blocks import Card, Cards, Fold, Sources
-from pipelines.report.explorer import Example, ExperimentView, Facet, Part
-from pipelines.report.table import MISSING, Table, estimate_of, own_rows, shown
+from pipelines.report.explorer import Example, Facet
+from pipelines.report.table import estimate_of, own_rows
 from pipelines.report.texts import (
     Aside,
     Block,
@@ -35,153 +36,52 @@ from pipelines.report.views import (
     WRONG,
     Mark,
     dot_plots,
-    failures_part,
-    links,
-    listed,
-    named,
-    picked,
     values,
     words,
 )
 
-NAME = "truthfulqa"
-TITLE = "TruthfulQA"
-
 _MARKS: Final = (RIGHT, WRONG, UNREADABLE, UNJUDGED)
-_UNTOUCHED: Final = "not asked again"
 
 
-def view(
-    results: Mapping[str, Sequence[TruthResult]],
-    made: Sequence[Table],
-    entries: Mapping[str, Mapping[str, Any]],
-) -> ExperimentView:
-    """Answers by condition, and the questions of the runs in a folder.
-
-    Results and entries of `run.json` are by the name of a run; `made` is of `tables.all_tables`.
-    """
-    configs = {run: entry["config"] for run, entry in entries.items()}
-    tables = named(made, "truthfulqa_")
-    every = "every question was answered, and everything could be read"
-    parts = (
-        Part(
-            "Answers",
-            picked(tables, "free_form binary references"),
-            (
-                *dot_plots(
-                    tables.get("free_form"), "run", "condition", {"truthful": "Truthful, {}"}
-                ),
-                *dot_plots(
-                    tables.get("binary"), "run", "condition", {"accuracy": "Right choices, {}"}
-                ),
-            ),
-            "Answers from documents, some of which repeat a misconception: how many are right?",
+def publication(runs: Runs[TruthResult]) -> Publication:
+    """Tables and page of what a folder has."""
+    made = all_tables(runs.results, runs.configs)
+    figures: list[tuple[str, Estimate | None]] = []
+    trivial: list[tuple[str, Estimate | None]] = []
+    for table, key in zip(made, ("truthful", "accuracy"), strict=False):
+        for row in own_rows(table):
+            setting = "free-form" if key == "truthful" else "binary"
+            value = f"{row['condition']} ({setting}, {row['run']})", estimate_of(row[key])
+            if row["condition"] not in CONDITIONS.values():
+                trivial.append(value)
+            elif row["condition"] in (CONDITIONS["rag"], CONDITIONS["regenerated"]):
+                figures.append(value)
+    return page.publication(
+        runs,
+        page.Headline(
+            "TruthfulQA",
+            ("question", "questions"),
+            "Do answers become truer when a model is told where its documents disagree?",
+            "Right answers",
+            figures,
+            trivial,
         ),
-        Part(
-            "What feedback changed",
-            picked(tables, "flips differences conflict"),
-            (),
-            "Where documents disagree about an answer it is written again, told of the conflict "
-            "and, to compare with, untold.",
-            remarks=_remarks(tables.get("conflict"), tables.get("flips")),
-        ),
-    )
-    return ExperimentView(
-        name=NAME,
-        title=TITLE,
-        finding=finding(results, tables, configs),
-        parts=(
-            *(part for part in parts if part.tables),
-            failures_part(tables.get("failures"), every, links(NAME, results), ("run", "question")),
+        made,
+        _example,
+        plots=(
+            *dot_plots(made[0], "run", "condition", {"truthful": "Truthful, {}"}),
+            *dot_plots(made[1], "run", "condition", {"accuracy": "Right choices, {}"}),
         ),
         facets=(
             Facet("Setting", ("free-form", "binary")),
-            Facet("Told of the conflict", (*BECAME, "unknown", _UNTOUCHED)),
+            Facet("Told of the conflict", BECAME),
             Facet("Answer", words(_MARKS), tuple(CONDITIONS.values())),
         ),
-        runs={run: run for run in results},
-        noun=("question", "questions"),
         models=glance.models_used(
-            configs.values(),
+            runs.configs.values(),
             {"writer": "answers", "model": "scores", "judge": "judges truth", "tagger": "tagger"},
         ),
-        facts=tuple((run, _data(entry, len(results[run]))) for run, entry in entries.items()),
-        **listed(results, _example),
     )
-
-
-def finding(
-    results: Mapping[str, Sequence[TruthResult]],
-    tables: Mapping[str, Table],
-    configs: Mapping[str, Mapping[str, Any]],
-) -> glance.Finding:
-    """What the page's first screen says: right answers by condition, and what needs no model."""
-    several = len(results) > 1
-    figures: list[tuple[str, Any]] = []
-    trivial: list[tuple[str, Any]] = []
-    for name, key in (("free_form", "truthful"), ("binary", "accuracy")):
-        for row in own_rows(tables[name]) if name in tables else ():
-            where = f", {row['run']}" if several else ""
-            named_ = f"{row['condition']} ({name.replace('_', '-')}{where})"
-            kept = figures if row["condition"] in CONDITIONS.values() else trivial
-            kept.append((named_, estimate_of(row[key])))
-    every = [result for own in results.values() for result in own]
-    gone = sum(result.status == "failed" for result in every)
-    unread = len(tables["failures"].rows) - gone if "failures" in tables else 0
-    first = [each for each in figures if each[0].startswith(("RAG", "Regenerated"))]
-    return glance.Finding(
-        question="Do answers become truer when a model is told where its documents disagree?",
-        data=glance.data_of(results, configs, "question"),
-        models="; ".join(dict.fromkeys(map(_made_by, configs.values()))),
-        found=f"Right answers: {glance.with_figures(first) or MISSING}.",
-        beside=f"Without a model: {glance.with_figures(trivial)}." if trivial else "",
-        failed=glance.failed(
-            (gone, f"{{}} of {glance.count(len(every), 'question')} failed"),
-            (unread, "choices, verdicts and judgements that could not be read or made: {}"),
-        ),
-        examples=glance.fewest(each for _, each in first),
-        figures=tuple(first),
-        baselines=tuple(trivial),
-    )
-
-
-def _remarks(conflict: Table | None, flips: Table | None) -> tuple[str, ...]:
-    """Whether feedback lowers CS-C, beside the control; and if not, what writers did with it."""
-    if conflict is None or flips is None:
-        return ()
-    less = {
-        (str(row["run"]), str(row["setting"]), str(row["condition"])): estimate_of(row["less_rag"])
-        for row in own_rows(conflict)
-    }
-    said = []
-    for row in own_rows(flips):
-        run, setting = str(row["run"]), str(row["setting"])
-        told = less[run, setting, CONDITIONS["regenerated"]]
-        if row["condition"] != CONDITIONS["regenerated"] or told is None:
-            continue
-        untold = less[run, setting, CONDITIONS["rewritten"]]
-        falls = told.high is not None and told.high < 0
-        said.append(
-            f"{run}, {setting}: told of the conflict, CS-C changes by "
-            f"{shown(told)}; untold, by {shown(untold)}. "
-            + ("So it falls." if falls else "That it falls cannot be said from this.")
-            + f" Answers in which the disputed claim stands as it was: {row['retained']:,}."
-        )
-    return tuple(said)
-
-
-def _made_by(config: Mapping[str, Any]) -> str:
-    """Which model answered, scored and judged, from a run's configuration."""
-    steps = [f"answered by {config['writer']['name']}", f"scored by {glance.judges(config)}"]
-    judge = truth_judge_named(config)
-    return "; ".join([*steps, *([f"truth judged by {judge}"] if judge else [])])
-
-
-def _data(entry: Mapping[str, Any], items: int) -> str:
-    left_out = entry.get("left_out", {})
-    undocumented = left_out.get("undocumented", 0)
-    said = f"; {undocumented:,} questions without documents are left out" if undocumented else ""
-    return f"{entry['config']['data']['name']} ({items:,} questions in a setting{said})"
 
 
 def _mark(result: TruthResult, condition: Condition) -> Mark:
@@ -193,20 +93,11 @@ def _mark(result: TruthResult, condition: Condition) -> Mark:
     return UNJUDGED if unjudged else UNREADABLE
 
 
-def _became(result: TruthResult) -> list[str]:
-    """What became of RAG's answer, for the list."""
-    if "regenerated" not in result.outcomes:
-        return []
-    if not result.outcomes["regenerated"].asked:
-        return [_UNTOUCHED]
-    return [flip(result, "regenerated") or "unknown"]
-
-
 def _example(run: str, result: TruthResult) -> Example:
     marks = {CONDITIONS[name]: _mark(result, name) for name in result.outcomes}
-    became = _became(result)
+    became = [flip(result, "regenerated")] if result.outcomes else []
     chips: list[Inline] = [mark.on(name) for name, mark in marks.items()]
-    chips += [Chip(name, "outline") for name in became if name != _UNTOUCHED]
+    chips += [Chip(name, "outline") for name in became if name != UNTOUCHED]
     if result.status == "failed":
         chips.append(FAILED)
     return Example(

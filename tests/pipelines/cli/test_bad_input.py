@@ -117,19 +117,18 @@ def test_bad_records_are_skipped_and_counted(
     data.write_bytes(b"\n".join(lines))
     command = ["run", "conflictscore", "--data", data, "--out", out, "--endpoint", endpoint.url]
     outcome = contested.done(*command, "--on-error", "skip")
-    assert f"bad records skipped: {len(BAD_LINES)}, listed in conflict" in outcome.err
+    assert f"bad records skipped: {len(BAD_LINES)}, listed in tables/failures" in outcome.err
     assert list(results(out)) == ["good", "last"]
-    listed = [json.loads(line) for line in (out / "conflictscore.skipped.jsonl").open()]
-    assert [bad["line"] for bad in listed] == list(range(2, len(BAD_LINES) + 2))
-    for bad, (_, parts) in zip(listed, BAD_LINES.values(), strict=True):
+    rows = [row for row in table(out, "failures") if row["what"] == "bad record"]
+    lines = range(2, len(BAD_LINES) + 2)
+    assert [row["response"] for row in rows] == [f"line {number}" for number in lines]
+    for row, (_, parts) in zip(rows, BAD_LINES.values(), strict=True):
         for part in parts:
-            assert part in bad["error"]
-    rows = [row for row in table(out, "failures") if row["kind"] == "bad record"]
-    assert [row["where"] for row in rows] == [f"line {bad['line']}" for bad in listed]
+            assert part in row["reason"]
     # The report of a finished run, made again, still counts them.
     (out / "report.html").unlink()
     contested.done(*command, "--on-error", "skip")
-    assert "bad records skipped" in (out / "report.html").read_text("utf-8")
+    assert f"bad record: {len(BAD_LINES)}" in (out / "report.html").read_text("utf-8")
     assert len(table(out, "failures")) == len(BAD_LINES)
 
 

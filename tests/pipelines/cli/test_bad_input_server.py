@@ -209,8 +209,9 @@ def test_a_document_of_two_megabytes(
     sent = max(tokenizer.count(request["messages"]) for request in endpoint.requests)
     assert 2040 <= sent <= 2047
     (row,) = table(out, "failures")
-    assert (row["response"], row["kind"], row["where"]) == ("r0", "truncation", "document archive")
-    assert row["what"] == f"the first {cut['kept']:,} of 400,000 tokens were seen"
+    assert (row["response"], row["what"]) == ("r0", "truncation")
+    seen = f"document archive: the first {cut['kept']:,} of 400,000 tokens were seen"
+    assert row["reason"] == seen
     assert table(out, "scores")[0]["truncated_texts"] == 1
 
 
@@ -282,7 +283,7 @@ def test_a_refused_request_is_skipped_counted_and_tried_again(
     scores = table(out, "scores")[0]
     assert (scores["responses"], scores["failed_responses"]) == (21, 1)
     (row,) = table(out, "failures")
-    assert (row["response"], row["kind"]) == ("r20", "failed response")
+    assert (row["response"], row["what"]) == ("r20", "failed response")
     asked = len(choosy.requests)
 
     choosy.refuses = lambda _: False

@@ -67,7 +67,7 @@ def test_halves_are_of_what_the_tagger_learned_from(
         "conflictbench", "build", "--out", "all.jsonl", "--as-in-paper", *given,
         "--endpoint", endpoint.url,
     )  # fmt: skip
-    assert "--as-in-paper: --half all, --claims-by model, --stances release" in said.err
+    assert "--as-in-paper: --half all, --claims-by model" in said.err
     assert "halves: all of ramdocs; claims by model" in said.err
     taken = {half(str(each.question)) for each in read(Path("all.jsonl")).examples}
     assert taken == {"train", "test"}
@@ -82,30 +82,6 @@ def test_a_source_that_nothing_learned_from_is_taken_whole() -> None:
         "all",
     ]
     assert part_of("ambigdocs", "train") == "train"
-
-
-def test_passages_whose_side_no_rule_bears_out_are_counted_and_left_out(
-    contested: Contested,
-) -> None:
-    true = "The old bridge over the river was opened in May 19{} by the mayor."
-    rewritten = (true.replace("May 19", "May 18"), "The bridge is a fine sight.")
-    records = [
-        {
-            "question": f"When was the old bridge number {n} opened?",
-            "answers": [f"19{n}"],
-            "ctxs": [{"text": true.format(n), "text_pert": rewritten[n % 2].format(n)}],
-            "pert_lbls": [1],
-        }
-        for n in range(20, 32)
-    ]
-    Path("mac.json").write_text(json.dumps(records))
-    given = ("conflictbench", "build", "--out", "built.jsonl", "--macnoise-nq", "mac.json")
-    said = contested.done(*given)
-    assert "macnoise-nq: no rule bears out the side of 6 of 24 passages" in said.err
-    assert "claims by rules; stances by rules" in said.err
-    assert sum(each.conflict for each in read(Path("built.jsonl")).examples) == 6
-    assert "no rule" not in contested.done(*given, "--stances", "release").err
-    assert sum(each.conflict for each in read(Path("built.jsonl")).examples) == 12
 
 
 @pytest.mark.parametrize(
@@ -140,20 +116,6 @@ def test_building_from_what_is_no_release(
         "one",
         "pickle",
     ]
-
-
-# Detecting
-
-
-def test_no_name_of_a_labeller_is_that_of_the_mistakes(
-    contested: Contested, endpoint: Scripted
-) -> None:
-    arguments = [*RUN, "--name", "errors", "--endpoint", endpoint.url]
-    contested.done(*arguments)
-    before = contents(Path("out"))
-    assert len(Path("out/conflict-detection.errors.jsonl").read_text().splitlines()) == 2
-    contested.done(*arguments)
-    assert contents(Path("out")) == before
 
 
 # Bad input

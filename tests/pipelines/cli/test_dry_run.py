@@ -19,7 +19,7 @@ from nli.tagger import Tag, Tagger
 BY_MODEL = (
     "conflictscore --limit 6",
     "conflictscore --limit 4 --claims salient --evidence json",
-    "conflictscore --limit 3 --claims whole --evidence together --repeat 2",
+    "conflictscore --limit 3 --claims whole --evidence together",
     "conflictscore --limit 4 --claims sentences --judge cascade",
     "conflict-detection --limit 8",
     "report-writing --limit 1",

@@ -118,7 +118,7 @@ def test_where_the_language_model_is_goes_to_all_that_ask_it(
     contested: Contested, planned: list[Stage]
 ) -> None:
     where = ["--model", "m", "--concurrency", "4", "--endpoint", "u", "--endpoint", "v"]
-    more = ("--claims", "salient", "--k=3", "--repeat=2")
+    more = ("--claims", "salient", "--k=3")
     contested.done("run", "all", *where, *more, "--profile", "cpu-small")
     found = lines(planned)
     assert "add" in found, "gradients are of the profile's model"
@@ -127,7 +127,7 @@ def test_where_the_language_model_is_goes_to_all_that_ask_it(
         assert " ".join(where) in " ".join(found[name])
     for name in ("conflict-detection", "conrag", "npov"):
         assert not {"--endpoint", "--model"} & set(found[name])
-    assert found["conflictscore"][-5:] == ["--claims", "salient", "--k", "3", "--repeat=2"]
+    assert found["conflictscore"][-4:] == ["--claims", "salient", "--k", "3"]
 
 
 def test_a_folder_has_what_is_to_be_run(

@@ -12,7 +12,7 @@ from releases import lines
 
 from pipelines.conflictscore.detection import bench
 from pipelines.conflictscore.detection import questions as sources
-from pipelines.conflictscore.detection.questions import Passage, Question
+from pipelines.conflictscore.detection.questions import Question
 from pipelines.data.ambigdocs import AmbiguousQuestion
 from pipelines.data.conflictingqa import ContentiousQuestion
 from pipelines.data.contraqa import ContraQuestion
@@ -231,58 +231,35 @@ def test_ambigdocs_by_hand() -> None:
     assert relations_of(sources.ambigdocs(question)) == [("a", S), ("b", C), ("c", S), ("d", C)]
 
 
-TRUE = "The old bridge over the river was opened in May 1932 by the mayor."
-ASKED = "When was the old bridge opened?"
-
-
-def borne_out(question: Question | None) -> list[tuple[str, Relation, bool]]:
-    assert question is not None
-    return [(each.text, each.relation, each.borne_out) for each in question.passages]
-
-
 def test_contraqa_by_hand() -> None:
-    other, denied = TRUE.replace("1932", "1936"), "In 1932 it was not opened, says the mayor."
-    elsewhere = TRUE.replace("the mayor", "the king")  # made for another question
-    fakes, answers = (other, denied, elsewhere), ("1932", "May 1932")
-    record = ContraQuestion("q", ASKED, answers, TRUE, "T", fakes)
-    assert borne_out(sources.contraqa(record)) == [
-        (TRUE, S, True),
-        (other, C, True),
-        (denied, C, True),
-        (elsewhere, C, False),
-    ]
+    record = ContraQuestion("q", "When?", ("1932", "May 1932"), "In 1932.", "T", ("In 1936.",))
+    question = sources.contraqa(record)
+    assert question.asked == ("When?", "1932")
+    assert relations_of(question) == [("In 1932.", S), ("In 1936.", C)]
 
 
 def test_macnoise_by_hand() -> None:
-    pairs = [
-        (TRUE, TRUE.replace("1932", "1936")),
-        (TRUE, "Guides say 1932, but the old bridge was not opened in 1932."),
-        (TRUE, "The old bridge is a fine sight on summer evenings."),  # avoids the point
-        (TRUE, "The old bridge was opened with music in 1932."),  # still says it
-        ("A ticket cost 1932 francs.", "A ticket cost 12 francs."),  # never spoke of it
-        ("Toll.", "Toll."),  # has an answer by the release, and no twin
-        ("The river is long.", "The river is long."),  # has none
-    ]
+    """A twin contradicts, even one that avoids the point; the last passage has no answer."""
+    pairs = [("In 1932.", "In 1936."), ("1932!", "It is fine."), ("1932.", "1932."), ("A", "B")]
     contexts = [
         {"text": f"title: B context: {one}", "text_pert": f"title: B context: {other}"}
         for one, other in pairs
     ]
-    question = NoisyQuestion.model_validate(
-        {"question": ASKED, "answers": ["1932"], "ctxs": contexts, "pert_lbls": [1] * 6 + [0]}
+    question = sources.macnoise(
+        NoisyQuestion.model_validate(
+            {"question": "When?", "answers": ["1932"], "ctxs": contexts, "pert_lbls": [1, 1, 1, 0]}
+        )
     )
-    found = borne_out(sources.macnoise(question))
-    assert [kept for _, side, kept in found if side is S] == [True] * 4 + [False] * 2
-    assert [(text, kept) for text, side, kept in found if side is I] == [
-        ("The river is long.", False)
+    assert relations_of(question) == [
+        ("In 1932.", S),
+        ("In 1936.", C),
+        ("1932!", S),
+        ("It is fine.", C),
+        ("1932.", S),
+        ("A", I),
     ]
-    assert [kept for _, side, kept in found if side is C] == [True, True, False, False, False]
-    assert [text for text, side, _ in found if side is C] == [other for _, other in pairs[:-2]]
-
-
-def test_passages_that_no_rule_bears_out_are_left_out() -> None:
-    kept, left = Passage("a", S), Passage("b", C, borne_out=False)
-    questions = {"x": [Question("one", (kept, left)), Question("two", (left,))]}
-    assert bench.sure(questions) == {"x": [Question("one", (kept,))]}
+    assert question is not None
+    assert question.passages[0].title == "B"
 
 
 def test_conflictingqa_by_hand() -> None:

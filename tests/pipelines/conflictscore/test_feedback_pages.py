@@ -8,16 +8,17 @@ from playwright.sync_api import expect
 
 from pipelines.conflictscore.regeneration.regenerate import Feedback, Quote
 from pipelines.conflictscore.regeneration.view import new_words
-from pipelines.conflictscore.reports.tables import all_tables as report_tables
-from pipelines.conflictscore.reports.view import view as of_reports
+from pipelines.conflictscore.reports import tables as reports
 from pipelines.conflictscore.reports.writing import ReportResult
 from pipelines.conflictscore.result import Result
+from pipelines.conflictscore.truthfulqa import view as truthfulqa
 from pipelines.conflictscore.truthfulqa.result import Outcome, Score, TruthResult, Verdict
-from pipelines.conflictscore.truthfulqa.tables.all import all_tables as truth_tables
-from pipelines.conflictscore.truthfulqa.view import view as of_truth
 from pipelines.data.records import Document
+from pipelines.experiment.publish import Runs
 from pipelines.judge.judgement import Judgement, Relation
 from pipelines.report.explorer import ExperimentView, render, write
+from pipelines.report.texts import Span
+from pipelines.runs.folder import RunFolder
 
 RUNS = "<script>document.title = 'taken over'</script><img src=x onerror=alert(1)>"
 CLOSES = "</script><script>alert(1)</script><!--"
@@ -111,9 +112,13 @@ CHOSEN = ASKED.model_copy(
 )
 
 
+def runs(name: str, *results: Any) -> Runs[Any]:
+    folder = RunFolder(Path("unread"))
+    return Runs(name, folder, {"run": {"config": CONFIG}}, {"run": results})
+
+
 def truth_view() -> ExperimentView:
-    results = {"run": [ASKED, CHOSEN]}
-    return of_truth(results, truth_tables(results, {"run": CONFIG}), {"run": {"config": CONFIG}})
+    return truthfulqa.publication(runs("truthfulqa", ASKED, CHOSEN)).view
 
 
 def report_view() -> ExperimentView:
@@ -121,9 +126,7 @@ def report_view() -> ExperimentView:
     report = ReportResult.model_validate(
         base | {"id": "wall/rag", "entity": f"wall {CLOSES}", "entity_source": "model"}
     )
-    results = {"run": [report]}
-    made = report_tables(results, {"run": CONFIG})
-    return of_reports(results, made, {"run": {"config": CONFIG}})
+    return reports.publication(runs("report-writing", report)).view
 
 
 def test_nothing_in_them_can_run() -> None:
@@ -150,3 +153,6 @@ def test_where_new_words_stand() -> None:
     after = "Some say the wall is seen today."
     spans = new_words("The wall is seen.", after)
     assert [after[each.start : each.end] for each in spans] == ["Some say the", "seen today."]
+    assert new_words("", "All  new.") == (Span(0, 9, "new"),)
+    assert new_words("Same  words.\n", "Same words.") == ()
+    assert new_words("All gone.", " ") == ()

@@ -176,12 +176,6 @@ async def test_what_there_is_nothing_to_score_of_says_so(client: Client) -> None
         await conflict_score(EXAMPLE.model_copy(update={"documents": ()}), scorer)
 
 
-async def test_repeated_claims_count_once(client: Client) -> None:
-    result = await score(client, given("A.", "a.", "B."))
-    assert result.claims == ("A.", "B.")
-    assert len(result.judgements) == 6
-
-
 @pytest.mark.parametrize(
     "response",
     ["Cats purr. Dogs bark. Fish swim. Birds fly.", "猫会打呼噜并且喜欢睡觉。" * 3 + "狗会叫。"],

@@ -13,7 +13,6 @@ from pipelines.conflictscore.reports.writing import (
     PROMPTINGS,
     Topic,
     assignments,
-    entity_by_rule,
     main_entity,
     read,
     report_writer,
@@ -45,28 +44,11 @@ def writes(endpoint: Scripted, entity: str, report: str = "A report.") -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "entity"),
-    [
-        (QUESTION, "infinite scrolling"),
-        ("Is Pluto a planet?", "Pluto"),
-        ("Did Albert Einstein fail mathematics at school?", "Albert Einstein"),
-        ("Who composed The Four Seasons?", "The Four Seasons"),
-        ("What is the population of Cleveland?", "Cleveland"),
-        ("Which is the tallest mountain on Earth?", "tallest mountain on Earth"),
-        ("What killed the dinosaurs?", "killed the dinosaurs"),
-        ("  ", ""),
-    ],
-)
-def test_the_entity_by_rule(question: str, entity: str) -> None:
-    assert entity_by_rule(question) == entity
-
-
-@pytest.mark.parametrize(
     ("named", "entity"),
     [
         ("Infinite  scrolling.", ("Infinite scrolling", "model")),
         ("endless pages", ("endless pages", "model")),
-        ("", ("infinite scrolling", "rule")),
+        ("", (QUESTION, "question")),
     ],
 )
 async def test_the_entity_by_a_model(

@@ -7,23 +7,26 @@ import pytest
 from pages import Reading, every
 from playwright.sync_api import Page, expect
 
+from nli.calibration import risk_curve
 from pipelines.conflictscore.result import Result
-from pipelines.conflictscore.tables import all_tables
-from pipelines.conflictscore.view import content, view
-from pipelines.judge.risk import ChosenThreshold
+from pipelines.conflictscore.view import content, publication
+from pipelines.experiment.publish import Runs
+from pipelines.judge.risk import choose_threshold
 from pipelines.metrics.estimate import Estimate
 from pipelines.report.blocks import Matrix
 from pipelines.report.explorer import ExperimentView, render, write
 from pipelines.report.plots import dots, shares
+from pipelines.runs.folder import RunFolder
 
 SETTINGS = {"claims": "atomic", "judge": "model", "evidence": "choice"}
 MODEL = {"name": "judge <7b>", "digest": "0123456789abcdef" * 4, "engine": "e"}
-ENTRY = {"config": {"data": {"name": "samples"}, "model": MODEL, "settings": SETTINGS}}
+CONFIG = {"data": {"name": "samples"}, "model": MODEL, "settings": SETTINGS}
 
 
-def viewed(results: list[Result], chosen: ChosenThreshold | None = None) -> ExperimentView:
-    made = all_tables(results, "judge <7b>", "samples", (), chosen)
-    return view(results, made, ENTRY, (), chosen)
+def viewed(results: list[Result], **more: Any) -> ExperimentView:
+    entry = {"config": CONFIG | more}
+    runs = Runs("conflictscore", RunFolder(Path("unread")), {"": entry}, {"": results})
+    return publication(runs).view
 
 
 def rendered(results: list[Result]) -> str:
@@ -50,7 +53,14 @@ def test_claims_carry_their_state(results: list[Result]) -> None:
 
 
 def test_an_empty_run_has_a_page() -> None:
-    assert "None: every response was scored" in rendered([])
+    assert "None: all responses were done" in rendered([])
+
+
+def test_a_cascade_that_keeps_nothing_says_why(results: list[Result]) -> None:
+    curve = risk_curve([0.95] * 40 + [0.85] * 40, [True] * 79 + [False])
+    nothing = choose_threshold(curve, 0.001)
+    (view,) = [viewed(results, cascade=nothing.as_json(), tagger=MODEL)]
+    assert "too few for a risk of 0.001" in view.parts[0].remarks[0]
 
 
 def test_plots_show_what_they_are_given() -> None:

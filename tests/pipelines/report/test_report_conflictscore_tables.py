@@ -97,10 +97,9 @@ def test_labels_are_counted(results: list[Result]) -> None:
         "Irrelevant",
         "Invalid",
         "Judgements",
-        "Cut replies",
         "Probability on labels",
     ]
-    assert [line[:-2] for line in table.rows] == [
+    assert [line[:-1] for line in table.rows] == [
         ("overconfident", 6, 4, 13, 1, 24),
         ("hedged", 4, 0, 13, 0, 17),
         ("all", 10, 4, 26, 1, 41),

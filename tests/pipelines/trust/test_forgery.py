@@ -23,6 +23,7 @@ from pipelines.conflicts.strategies import answer, by_json, writer
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.conflictscore.truthfulqa.judging import truth_judge
 from pipelines.data.records import Document
+from pipelines.data.truthfulqa import TruthfulQuestion
 from pipelines.judge.model import Mode, model_judge
 from pipelines.madam_rag.debate import debate, panel
 from pipelines.madam_rag.settings import DebateSettings
@@ -34,15 +35,6 @@ from serving.client import Backend, Client
 from serving.endpoint import Endpoint
 
 Ask = Callable[[Case, Sequence[Document], Client], Awaitable[str]]
-
-
-@dataclass(frozen=True)
-class Known:
-    """A question with the answers that the judge of truth knows."""
-
-    question: str
-    correct_answers: tuple[str, ...]
-    incorrect_answers: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -90,7 +82,12 @@ def relation(mode: Mode) -> Ask:
 
 async def truth(case: Case, documents: Sequence[Document], client: Client) -> str:
     fact = FACTS[case.fact]
-    known = Known(fact["question"], (fact["holds"],), (fact["fails"],))
+    known = TruthfulQuestion(
+        id="fact",
+        question=fact["question"],
+        best_answer=fact["holds"],
+        best_incorrect_answer=fact["fails"],
+    )
     return str((await truth_judge(client, None).is_truthful(known, documents[0].text)).verdict)
 
 

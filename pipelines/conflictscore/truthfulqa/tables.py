@@ -1,0 +1,403 @@
+"""Tables of TruthfulQA: answers and choices (Tables 4, 5), what writing again changed, failures."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from pipelines.conflictscore.truthfulqa.pipeline import RIGHT
+from pipelines.conflictscore.truthfulqa.result import (
+    CONDITIONS,
+    Condition,
+    Outcome,
+    Setting,
+    TruthResult,
+    Verdict,
+)
+from pipelines.metrics.calibration import low_label_mass
+from pipelines.metrics.estimate import Estimate, proportion, share
+from pipelines.report.compare import Comparison, Pair, columns, compare, correction
+from pipelines.report.failures import (
+    REASON,
+    REPLY,
+    WHAT,
+    Failure,
+    failed,
+    failures,
+    invalid,
+    truncations,
+)
+from pipelines.report.table import HERE, Column, Measure, Table, quote
+
+
+class Part(NamedTuple):
+    """The questions of a run in a setting.
+
+    Attributes:
+        run: Its name.
+        config: Everything that decided them, from `run.json`.
+        setting: Free-form, or binary choice.
+        results: One per question that was answered.
+    """
+
+    run: str
+    config: Mapping[str, Any]
+    setting: Setting
+    results: Sequence[TruthResult]
+
+
+@dataclass(frozen=True)
+class Slice:
+    """A part under a condition, or under what stands in for one."""
+
+    part: Part
+    condition: str
+    outcomes: Sequence[tuple[TruthResult, Outcome]]
+
+    def count(self, holds: Callable[[Outcome], bool | None]) -> int:
+        """Answers of which something holds."""
+        return sum(bool(holds(outcome)) for _, outcome in self.outcomes)
+
+
+RUN: Final = Column[Slice]("run", "Run", lambda row: row.part.run)
+WRITER: Final = Column[Slice]("writer", "Writer", lambda row: row.part.config["writer"]["name"])
+CONDITION: Final = Column[Slice]("condition", "Condition")
+ANSWERS: Final = Column[Slice]("answers", "Answers", lambda row: len(row.outcomes))
+
+
+def parts(
+    results: Mapping[str, Sequence[TruthResult]], configs: Mapping[str, Mapping[str, Any]]
+) -> list[Part]:
+    """The answered questions of each run and setting."""
+    settings: tuple[Setting, ...] = ("free-form", "binary")
+    return [
+        Part(run, configs[run], setting, answered)
+        for run, every in results.items()
+        for setting in settings
+        if (answered := [r for r in every if r.setting == setting and r.status == "answered"])
+    ]
+
+
+def slices(part: Part) -> list[Slice]:
+    """A part by conditions."""
+    return [
+        Slice(part, title, [(result, result.outcomes[condition]) for result in part.results])
+        for condition, title in CONDITIONS.items()
+    ]
+
+
+def truth_judge_named(config: Mapping[str, Any]) -> str | None:
+    """Who judged free-form answers, from a run's configuration; None where nobody did."""
+    if config["asked"]["truth"] is None:
+        return None
+    name: str = config["tagger" if config["asked"]["truth"] == "tagger" else "judge"]["name"]
+    return name
+
+
+def all_tables(
+    results: Mapping[str, Sequence[TruthResult]], configs: Mapping[str, Mapping[str, Any]]
+) -> tuple[Table, ...]:
+    """Every table of a folder's runs, by their names, in the order of reading."""
+    every = parts(results, configs)
+    return (
+        free_form(every),
+        binary(every),
+        flips(every),
+        differences(every),
+        faults(results),
+    )
+
+
+TABLE_4: Final = quote(
+    "condition truthful informative",
+    ("RAG", 0.787, 0.915),
+    ("Control-RAG", 0.816, 0.932),
+    ("Regenerated-RAG", 0.824, 0.932),
+    figures="paper, Table 4",
+    writer="gpt-4.1-mini",
+    judge="gpt-4.1-mini",
+    answers=779,
+)
+TABLE_5: Final = quote(
+    "condition accuracy",
+    ("RAG", 0.8421),
+    ("Control-RAG", 0.8447),
+    ("Regenerated-RAG", 0.8524),
+    figures="paper, Table 5",
+    writer="gpt-4.1-mini",
+    answers=779,
+)
+
+
+def free_form(every: Sequence[Part]) -> Table:
+    """Table 4: truthful and informative answers by condition."""
+    return Table.of(
+        [row for part in every if part.setting == "free-form" for row in slices(part)],
+        name="truthfulqa_free_form",
+        title="Free-form answers",
+        caption="Answers judged truthful, and informative, by condition.",
+        columns=[
+            *(RUN, WRITER),
+            Column("judge", "Judge", lambda row: truth_judge_named(row.part.config)),
+            *(HERE, CONDITION),
+            Measure("truthful", "Truthful", lambda row: _holds(row, "truthful")),
+            Measure("informative", "Informative", lambda row: _holds(row, "informative")),
+            Measure("both", "Both", lambda row: _holds(row, "truthful", "informative")),
+            ANSWERS,
+            Column("unjudged", "Not judged", lambda row: row.count(_unjudged)),
+            Column("unfinished", "Cut for length", lambda row: row.count(lambda o: not o.finished)),
+        ],
+        quoted=TABLE_4,
+        notes=(
+            "Shares of judged answers; in brackets 95 % Wilson intervals. Answers without a "
+            "readable verdict are not among them. Both: truthful and informative.",
+            "'I have no comment.' is always truthful: a writer has that for free.",
+            "Where documents agree about RAG's answer it stands in the last two conditions.",
+            "The paper's rows are of another writer on its own documents, judged by the model that "
+            "wrote; they stand here for orientation.",
+        ),
+    )
+
+
+def _holds(row: Slice, *verdicts: str) -> Estimate | None:
+    """The share of answers with all of these verdicts among those judged for all of them."""
+    judged = []
+    for _, outcome in row.outcomes:
+        given: list[Verdict | None] = [getattr(outcome, name) for name in verdicts]
+        known = [one.verdict for one in given if one is not None and one.verdict is not None]
+        if len(known) == len(verdicts):
+            judged.append(all(known))
+    return share(judged)
+
+
+def _unjudged(outcome: Outcome) -> bool:
+    return outcome.truthful is None or outcome.truthful.verdict is None
+
+
+def binary(every: Sequence[Part]) -> Table:
+    """Table 5: accuracy of choices by condition, with what no model is needed for."""
+    rows = [
+        row
+        for part in every
+        if part.setting == "binary"
+        for row in (*slices(part), *baselines(part))
+    ]
+    return Table.of(
+        rows,
+        name="truthfulqa_binary",
+        title="Choices between two answers",
+        caption="Share of choices that are right, by condition.",
+        columns=[
+            *(RUN, WRITER, HERE, CONDITION),
+            Measure("accuracy", "Accuracy", accuracy),
+            ANSWERS,
+            Column("unreadable", "Unreadable", lambda row: row.count(lambda o: o.letter is None)),
+        ],
+        quoted=TABLE_5,
+        notes=(
+            "In brackets 95 % Wilson intervals. A reply that chooses neither answer counts as "
+            "wrong.",
+            "Always (A) and the longer answer need no model; a condition that does no better has "
+            "learnt nothing from the documents.",
+        ),
+    )
+
+
+def accuracy(row: Slice) -> Estimate | None:
+    """The share of right choices among all (Table 5); unreadable ones are wrong."""
+    right = sum(outcome.letter == result.correct for result, outcome in row.outcomes)
+    return proportion(right, len(row.outcomes))
+
+
+def baselines(part: Part) -> list[Slice]:
+    """Choices that need no model: always the first option, and the longer one."""
+
+    def always(choose: Callable[[TruthResult], Any]) -> list[tuple[TruthResult, Outcome]]:
+        return [
+            (result, Outcome(response="", reply="", letter=choose(result)))
+            for result in part.results
+        ]
+
+    return [
+        Slice(part, "always (A)", always(lambda _: "A")),
+        Slice(
+            part,
+            "the longer answer",
+            always(lambda row: max(row.options, key=lambda letter: len(row.options[letter]))),
+        ),
+    ]
+
+
+FLIPS: Final[Mapping[tuple[bool, bool], str]] = {
+    (False, True): "corrected",
+    (True, False): "broken",
+    (True, True): "still right",
+    (False, False): "still wrong",
+}
+"""What became of a changed answer (section 6.4): right before, right after -> its name."""
+
+UNKNOWN: Final = "unknown"
+UNTOUCHED: Final = "not asked again"
+BECAME: Final = ("retained", *FLIPS.values(), UNKNOWN, UNTOUCHED)
+"""What may become of RAG's answer; retained is one in conflict that was not changed."""
+
+SECTION_6_4: Final = quote(
+    "retained corrected broken",
+    (224, 16, 8),
+    condition="Regenerated-RAG",
+    figures="paper, section 6.4",
+    asked=248,
+    retained_share=224 / 248,
+    corrected_share=16 / 24,
+    broken_share=8 / 24,
+)
+
+
+class Changes(NamedTuple):
+    """What became of RAG's answers under a condition: one of `BECAME` -> how many."""
+
+    part: Part
+    condition: Condition
+    counts: Counter[str]
+
+    @property
+    def asked(self) -> int:
+        """Answers that were to be written again."""
+        return self.counts.total() - self.counts[UNTOUCHED]
+
+    def of_revised(self, name: str) -> Estimate | None:
+        """The share of those that became that among the revised ones."""
+        return proportion(self.counts[name], sum(self.counts[one] for one in FLIPS.values()))
+
+
+def flips(every: Sequence[Part]) -> Table:
+    """What became of RAG's answers when they were written again (section 6.4)."""
+
+    def count(key: str, name: str) -> Column[Changes]:
+        return Column(key, name.capitalize(), lambda row: row.counts[name])
+
+    again: tuple[Condition, ...] = ("rewritten", "regenerated")
+    return Table.of(
+        [
+            Changes(part, condition, Counter(flip(result, condition) for result in part.results))
+            for part in every
+            for condition in again
+        ],
+        name="truthfulqa_flips",
+        quoted=SECTION_6_4,
+        title="What became of answers in conflict",
+        caption="RAG's answers that the documents disagree about, before and after.",
+        columns=[
+            Column("run", "Run", lambda row: row.part.run),
+            Column("setting", "Setting", lambda row: row.part.setting),
+            Column("condition", "Condition", lambda row: CONDITIONS[row.condition]),
+            HERE,
+            Column("asked", "Asked again"),
+            *(count(name.replace(" ", "_"), name) for name in ("retained", *FLIPS.values())),
+            count("unknown", UNKNOWN),
+            Measure(
+                "retained_share",
+                "Retained of asked",
+                lambda row: proportion(row.counts["retained"], row.asked),
+            ),
+            Measure("corrected_share", "Corrected of revised", lambda r: r.of_revised("corrected")),
+            Measure("broken_share", "Broken of revised", lambda row: row.of_revised("broken")),
+            count("untouched", UNTOUCHED),
+        ],
+        notes=(
+            "Retained: the disputed claim still stands in the answer, or the same option was "
+            "chosen; the others were revised. In brackets 95 % Wilson intervals.",
+            "Right: judged truthful, or the true option. Unknown: without a readable verdict or "
+            "choice before or after. Not asked again: the documents agree about RAG's answer.",
+            *low_label_mass(
+                judgement.label_mass
+                for part in every
+                for result in part.results
+                for judgement in result.judgements
+            ),
+        ),
+    )
+
+
+def flip(result: TruthResult, condition: Condition) -> str:
+    """What became of RAG's answer under a condition: one of `BECAME`."""
+    outcome = result.outcomes[condition]
+    if not outcome.asked:
+        return UNTOUCHED
+    if outcome.ignored:
+        return "retained"
+    before, after = result.right("rag"), result.right(condition)
+    return UNKNOWN if before is None or after is None else FLIPS[before, after]
+
+
+def differences(every: Sequence[Part]) -> Table:
+    """Each condition less RAG, and Regenerated-RAG less its controls, question by question."""
+    compared: tuple[tuple[Condition, Condition], ...] = (
+        ("control", "rag"),
+        ("rewritten", "rag"),
+        ("regenerated", "rag"),
+        ("regenerated", "control"),
+        ("regenerated", "rewritten"),
+    )
+    pairs = [
+        Pair(part, CONDITIONS[first], CONDITIONS[second], {"right": _less(part, first, second)})
+        for part in every
+        for first, second in compared
+    ]
+    return Table.of(
+        pairs,
+        name="truthfulqa_differences",
+        title="Differences between conditions",
+        caption="Difference of the share of right answers, question by question.",
+        columns=[
+            Column("run", "Run", lambda pair: pair.at.run),
+            Column("setting", "Setting", lambda pair: pair.at.setting),
+            Column("first", "Condition"),
+            Column("second", "less"),
+            *columns("right", "Right answers", "McNemar", n="right_questions"),
+        ],
+        notes=(
+            *correction(pairs),
+            "In brackets the paired 95 % t interval; McNemar's test is exact. Regenerated-RAG less "
+            "the answers written again untold is what the feedback alone is worth.",
+        ),
+    )
+
+
+def _less(part: Part, first: Condition, second: Condition) -> Comparison:
+    values = RIGHT[part.setting].values
+    return compare(values(part.results, first), values(part.results, second), "McNemar")
+
+
+def faults(results: Mapping[str, Sequence[TruthResult]]) -> Table:
+    """Everything that failed, could not be read, or was not seen whole."""
+    return failures(
+        (fault for run, part in results.items() for one in part for fault in _faults(run, one)),
+        name="truthfulqa_failures",
+        places=[
+            Column("run", "Run", lambda at: at[0]),
+            Column("question", "Question", lambda at: at[1]),
+            Column("condition", "Condition", lambda at: at[2]),
+        ],
+        said=(WHAT, REASON, REPLY),
+        caption="What failed, could not be read, or was not seen whole.",
+    )
+
+
+def _faults(run: str, result: TruthResult) -> Iterator[Failure[tuple[str, str, str]]]:
+    if result.status == "failed":
+        yield failed((run, result.id, ""), "failed", result.error)
+    for condition, outcome in result.outcomes.items():
+        at = (run, result.id, CONDITIONS[condition])
+        if not outcome.asked:
+            continue
+        if result.setting == "binary" and outcome.letter is None:
+            yield failed(at, "unreadable choice", "the reply chooses neither", outcome.reply)
+        if outcome.score is not None and outcome.score.error:
+            yield failed(at, "no score", outcome.score.error)
+        for what in ("truthful", "informative"):
+            verdict: Verdict | None = getattr(outcome, what)
+            if verdict is not None and verdict.verdict is None:
+                yield failed(at, f"unreadable verdict, {what}", verdict.problem, verdict.raw)
+        yield from invalid(at, outcome.score.judgements if outcome.score else ())
+        yield from truncations(at, outcome.truncations)
