@@ -18,7 +18,7 @@ from pipelines.errors import InputError
 from pipelines.experiment.cost import cost_line
 from pipelines.experiment.options import LlmOptions, source_of
 from pipelines.files import replace_text
-from pipelines.inspection.found import one_line_of
+from pipelines.inspection.task import one_line_of
 from pipelines.npov.example import SIDES, NpovExample, Perspectives, input_text
 from pipelines.npov.topics import SAMPLE_TOPICS, retrieve
 from pipelines.option import Option, refuse_given

@@ -61,12 +61,11 @@ def web(options: WebOptions) -> None:
     from pipelines.loopback import Door, listening, serve_until_interrupted
     from pipelines.web.app import Limits, application
     from pipelines.web.jobs import Jobs
-    from pipelines.web.perform import perform
-    from pipelines.web.tasks import ANY_TASK
+    from pipelines.web.tasks import ANY_ASKED, perform
 
     os.umask(0o077)  # what a job is asked and finds is its user's alone
     opened = listening(options.port)
-    jobs = Jobs(options.out or default_home() / "web", ANY_TASK.validate_json)
+    jobs = Jobs(options.out or default_home() / "web", ANY_ASKED.validate_json)
     limits = Limits(
         bytes=int(options.upload_mb * 1e6),
         documents=options.most_documents,

@@ -22,8 +22,7 @@ from pipelines.report.template import assets
 from pipelines.report.texts import one_line, visible
 from pipelines.web.documents import READ, GivenText, read
 from pipelines.web.jobs import Found, Job, Jobs
-from pipelines.web.offers import Offer, check, offers
-from pipelines.web.tasks import ANY_TASK, AnyTask, OfDocuments
+from pipelines.web.tasks import ANY_ASKED, AnyAsked, Asked, Offer, offers, refuse
 from serving.errors import ServingError
 
 KindT = TypeVar("KindT")
@@ -161,24 +160,25 @@ def _of_jobs(server: ServerOptions, jobs: Jobs, limits: Limits) -> APIRouter:
         """All jobs, the oldest first."""
         return jobs.all()
 
-    @routes.post("/jobs", status_code=201)
-    def add(asked: Annotated[AnyTask, Body(discriminator="task")]) -> Job:
+    def add(asked: Any) -> Job:
         """Queue a job; `task` says which."""
-        count = len(asked.documents) if isinstance(asked, OfDocuments) else 0
-        _check(asked.texts(), count, limits)
-        check(asked, server)  # what cannot be done is refused now
+        _check(asked.texts(), len(asked.files), limits)
+        refuse(asked, server)
         return jobs.add(asked)
+
+    add.__annotations__["asked"] = Annotated[AnyAsked, Body()]
+    routes.post("/jobs", status_code=201)(add)
 
     @routes.get("/jobs/{name}")
     def job(name: str) -> Job:
         """How far a job is."""
         return known(name)
 
-    @routes.get("/jobs/{name}/asked")
-    def asked_of(name: str) -> AnyTask:
+    @routes.get("/jobs/{name}/asked", response_model=AnyAsked)
+    def asked_of(name: str) -> Asked:
         """What was asked."""
         known(name)
-        return _read(jobs, name, "asked.json", ANY_TASK)
+        return _read(jobs, name, "asked.json", ANY_ASKED)
 
     @routes.get("/jobs/{name}/found")
     def found_by(name: str) -> Found:

@@ -19,14 +19,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel, ValidationError
 
 from nli.errors import TaggerError, is_fault
 from pipelines.errors import InputError
 from pipelines.files import hold, open_unfollowed, refuse_links, replace_text
-from pipelines.inspection.found import Tell
+from pipelines.inspection.task import Tell
 from pipelines.loopback import STOP_S
 from pipelines.report.texts import one_line, visible
 from salience.errors import SalienceError
@@ -90,14 +90,18 @@ class Found(BaseModel, frozen=True):
     result: Any
 
 
-class Asked(BaseModel):
+class Asked(Protocol):
     """What jobs are made of: a task with its texts and choices."""
 
-    task: str
+    @property
+    def task(self) -> str:
+        """Its name."""
 
     def subject(self) -> str:
         """What the list calls it."""
-        raise NotImplementedError
+
+    def model_dump_json(self) -> str:
+        """All of it, for `Jobs`' `read`."""
 
 
 Perform = Callable[[Any, Tell], Awaitable[tuple[Found, str]]]
