@@ -45,7 +45,7 @@ class WebOptions(ServerOptions):
 def web(options: WebOptions) -> None:
     """Open a page in the browser: paste texts, drop documents, and look at what comes of them.
 
-    It scores a response, judges a claim, asks documents, lets them debate, names the type of their
+    It scores a response, asks documents, lets them debate, names the type of their
     conflict, checks a neutral response, and shows what words rest on. The server answers this
     machine alone, and only who has the key of the printed address. Jobs are done one after the
     other, and kept.

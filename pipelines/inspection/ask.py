@@ -106,7 +106,19 @@ def embedder(path: Path) -> Embedder:
 async def ask(
     asked: QueryAsked, options: AnswerOptions, models: Models, tell: Tell
 ) -> Inspection[Answer]:
-    """Find passages, tag them, and answer from them; it raises what `retrieve` and `conrag` do."""
+    """Say what documents hold for a claim and against it, with every sentence cited.
+
+    Passages are found, tagged as supporting or refuting, and grouped; how evenly the two sides are
+    balanced is the conflict score. The tagger that comes with the program is asked unless
+    `--judge` says otherwise, and the answer quotes them; then no server is needed.
+
+    Examples:
+        contested ask "The Vinland Map is a genuine fifteenth-century map."
+
+        contested ask "Did humans hunt the mammoth to extinction?" --html mammoth.html
+
+        contested ask "When did the last mammoths die?" --generator model --packet 4
+    """
     models = telling(models, tell)
     claim = claim_of(asked.query, options)
     retrieved = retrieve(asked, claim or asked.query, options, tell)
@@ -147,19 +159,6 @@ def _view(answer: Answer, used: list[ModelUsed], _: bytes | None) -> ExperimentV
 ASK = Task(
     name="ask",
     title="Ask documents",
-    help="""Say what documents hold for a claim and against it, with every sentence cited.
-
-    Passages are found, tagged as supporting or refuting, and grouped; how evenly the two sides are
-    balanced is the conflict score. The tagger that comes with the program is asked unless
-    `--judge` says otherwise, and the answer quotes them; then no server is needed.
-
-    Examples:
-        contested ask "The Vinland Map is a genuine fifteenth-century map."
-
-        contested ask "Did humans hunt the mammoth to extinction?" --html mammoth.html
-
-        contested ask "When did the last mammoths die?" --generator model --packet 4
-    """,
     asked=QueryAsked,
     options=AnswerOptions,
     needs=AnswerOptions.needs,

@@ -62,7 +62,14 @@ def held(options: PanelOptions) -> DebateSettings:
 async def debate(
     asked: QuestionAsked, options: PanelOptions, models: Models, tell: Tell
 ) -> Inspection[Debate]:
-    """Hold the debate; it raises what `madam_rag.debate.debate` does."""
+    """Let agents debate a question, one for each document, until nobody changes their answer.
+
+    Every agent answers from its own document; an aggregator brings the answers together, all right
+    ones where the question can be meant in several ways; the agents hear of it and answer again.
+
+    Example:
+        contested debate "When was the bridge opened?" --documents guide.txt study.txt leaflet.txt
+    """
     models = telling(models, tell)
     client = models.asked
     tell("debating")
@@ -97,14 +104,6 @@ async def debate(
 DEBATE = Task(
     name="debate",
     title="Let documents debate",
-    help="""Let agents debate a question, one for each document, until nobody changes their answer.
-
-    Every agent answers from its own document; an aggregator brings the answers together, all right
-    ones where the question can be meant in several ways; the agents hear of it and answer again.
-
-    Example:
-        contested debate "When was the bridge opened?" --documents guide.txt study.txt leaflet.txt
-    """,
     asked=QuestionAsked,
     options=PanelOptions,
     needs=needs,

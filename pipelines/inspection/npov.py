@@ -123,7 +123,23 @@ def needs(options: CheckOptions) -> Needs:
 async def check_npov(
     asked: ExampleAsked, options: CheckOptions, models: Models, tell: Tell
 ) -> Inspection[Any]:
-    """Check a response; it raises what `argument_map` and `ablation` do."""
+    """Find arguments that a neutral response leaves out, and what it adds to them.
+
+    By default both are read off a model's gradients, as in the paper, without a server: a word of
+    an argument that no word of the response rests on was probably left out, a word of the response
+    that rests on no argument was probably added. `--detector ablation` asks a server how much less
+    likely the response is without each argument, which finds far more errors. Without an example a
+    bundled one is checked.
+
+    Examples:
+        contested check-npov --html uniforms.html
+
+        contested check-npov --detector ablation --html ablated.html
+
+        contested check-npov example.json --html checked.html --png checked.png
+
+        contested check-npov --html tokens.html --level tokens
+    """
     if options.detector == "ablation":
         return await by_ablation(asked.example(), models, tell)
     return await by_salience(asked.example(), options, tell)
@@ -199,23 +215,6 @@ async def by_ablation(
 CHECK_NPOV = Task(
     name="check-npov",
     title="Check a neutral response",
-    help="""Find arguments that a neutral response leaves out, and what it adds to them.
-
-    By default both are read off a model's gradients, as in the paper, without a server: a word of
-    an argument that no word of the response rests on was probably left out, a word of the response
-    that rests on no argument was probably added. `--detector ablation` asks a server how much less
-    likely the response is without each argument, which finds far more errors. Without an example a
-    bundled one is checked.
-
-    Examples:
-        contested check-npov --html uniforms.html
-
-        contested check-npov --detector ablation --html ablated.html
-
-        contested check-npov example.json --html checked.html --png checked.png
-
-        contested check-npov --html tokens.html --level tokens
-    """,
     asked=ExampleAsked,
     options=CheckOptions,
     needs=needs,

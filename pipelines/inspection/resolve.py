@@ -98,7 +98,18 @@ def source_of(document: Document) -> Source:
 async def resolve(
     asked: QuestionAsked, options: TypedAnswerOptions, models: Models, tell: Tell
 ) -> Inspection[QueryResult]:
-    """Predict, answer and judge; it raises what `examine` does."""
+    """Say how sources disagree over a question, and answer as that kind of conflict wants.
+
+    No conflict is answered plainly; complementary answers are brought together; of opinions both
+    sides are told; of outdated information the latest counts; misinformation is passed over. Every
+    sentence of the answer cites sources, and is judged by them. A file may begin with lines like
+    'Date: 2021-03-01', 'Title: ...' and 'URL: ...'.
+
+    Examples:
+        contested resolve "When was the bridge opened?" --documents guide.txt study.txt leaflet.txt
+
+        contested resolve "Is it tolled?" --documents guide.txt leaflet.txt --strategy none
+    """
     models = telling(models, tell)
     client, tagger = models.client, models.tagger
     sources = tuple(map(source_of, asked.documents))
@@ -128,18 +139,6 @@ async def resolve(
 RESOLVE = Task(
     name="resolve",
     title="Name the conflict",
-    help="""Say how sources disagree over a question, and answer as that kind of conflict wants.
-
-    No conflict is answered plainly; complementary answers are brought together; of opinions both
-    sides are told; of outdated information the latest counts; misinformation is passed over. Every
-    sentence of the answer cites sources, and is judged by them. A file may begin with lines like
-    'Date: 2021-03-01', 'Title: ...' and 'URL: ...'.
-
-    Examples:
-        contested resolve "When was the bridge opened?" --documents guide.txt study.txt leaflet.txt
-
-        contested resolve "Is it tolled?" --documents guide.txt leaflet.txt --strategy none
-    """,
     asked=QuestionAsked,
     options=TypedAnswerOptions,
     needs=needs,

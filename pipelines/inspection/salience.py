@@ -138,10 +138,17 @@ def gradients_of(folder: DecoderFolder) -> ModelUsed:
 async def salience(
     asked: PromptAsked, options: MapOptions, models: Models, tell: Tell
 ) -> Inspection[RootModel[dict[str, Any]]]:
-    """Take the gradients, and sum them up by words.
+    """Show which words of a prompt each word of a response rests on.
 
-    Raises:
-        SalienceError: As `Decoder.encode` and `Decoder.salience`.
+    The gradient of every response token's logit is taken with respect to every earlier token, times
+    that token's embedding; squared, and divided by their sum, these are shares of its salience. The
+    rest of a word's salience is on function words and on earlier words of the response. No server
+    is needed.
+
+    Examples:
+        contested salience --prompt "The dam at Aldham was built in" --response " 1902."
+
+        contested salience --prompt @guide.txt --response @answer.txt --html salience.html
     """
     from pipelines.npov.check import sentence_spans
     from pipelines.report.explorer import single
@@ -219,18 +226,6 @@ def as_data(found: "WordMap") -> dict[str, Any]:
 SALIENCE = Task(
     name="salience",
     title="See what words rest on",
-    help="""Show which words of a prompt each word of a response rests on.
-
-    The gradient of every response token's logit is taken with respect to every earlier token, times
-    that token's embedding; squared, and divided by their sum, these are shares of its salience. The
-    rest of a word's salience is on function words and on earlier words of the response. No server
-    is needed.
-
-    Examples:
-        contested salience --prompt "The dam at Aldham was built in" --response " 1902."
-
-        contested salience --prompt @guide.txt --response @answer.txt --html salience.html
-    """,
     asked=PromptAsked,
     options=MapOptions,
     needs=needs,

@@ -142,7 +142,23 @@ def needs(options: ScoreOptions) -> Needs:
 async def score(
     asked: ResponseAsked, options: ScoreOptions, models: Models, tell: Tell
 ) -> Inspection[Any]:
-    """Score an answer, and write it again if wanted; it raises what `conflict_score` does."""
+    """Score one answer: its claims, what each document says of them, and four scores.
+
+    Examples:
+        contested score --response answer.txt --documents guide.txt study.txt leaflet.txt
+
+        contested score --regenerate --response answer.txt --documents guide.txt study.txt
+
+    CS-C is the share of claims that some documents support and others contradict. CS-R is how much
+    of the evidence contradicts, on average over claims. Lower is better: an answer that says that
+    its sources disagree is supported by all of them. Evidence is the share of claims that some
+    document supports or contradicts. Both sides is how well the answer backs the side that it backs
+    least; higher is better.
+
+    With --regenerate a model is shown the claim whose evidence is most at odds, with the passages
+    for and against it, and writes again. Before and after stand side by side, with every word that
+    changed.
+    """
     example = Example(
         id="response",
         group="response",
@@ -233,23 +249,6 @@ def _who(author: Writer, scorer: Scorer) -> str:
 SCORE = Task(
     name="score",
     title="Score a response",
-    help="""Score one answer: its claims, what each document says of them, and four scores.
-
-    Examples:
-        contested score --response answer.txt --documents guide.txt study.txt leaflet.txt
-
-        contested score --regenerate --response answer.txt --documents guide.txt study.txt
-
-    CS-C is the share of claims that some documents support and others contradict. CS-R is how much
-    of the evidence contradicts, on average over claims. Lower is better: an answer that says that
-    its sources disagree is supported by all of them. Evidence is the share of claims that some
-    document supports or contradicts. Both sides is how well the answer backs the side that it backs
-    least; higher is better.
-
-    With --regenerate a model is shown the claim whose evidence is most at odds, with the passages
-    for and against it, and writes again. Before and after stand side by side, with every word that
-    changed.
-    """,
     asked=ResponseAsked,
     options=ScoreOptions,
     needs=needs,

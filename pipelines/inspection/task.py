@@ -6,6 +6,7 @@ from what it is asked and from its options.
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from inspect import getdoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar
 
@@ -76,25 +77,28 @@ class Task(Generic[AskedT, OptionsT, ResultT]):
     Attributes:
         name: Of the command, and in addresses.
         title: On the page.
-        help: Of the command; the page shows the first paragraph.
         asked: The texts it is asked about.
         options: How it is done, and by which models.
         needs: The models. It raises InputError for options without effect, ServingError for models
             that are missing.
-        inspect: Does it.
+        inspect: Does it. Its docstring is the help of the command, and begins that of the page.
         form: Options that the page offers.
         maps: Whether a map can be drawn as a picture.
     """
 
     name: str
     title: str
-    help: str
     asked: type[AskedT]
     options: type[OptionsT]
     needs: Callable[[OptionsT], Needs]
     inspect: Callable[[AskedT, OptionsT, Models, Tell], Awaitable[Inspection[ResultT]]]
     form: tuple[str, ...] = ()
     maps: bool = False
+
+    @property
+    def help(self) -> str:
+        """What it does, with examples of the command."""
+        return getdoc(self.inspect) or ""
 
 
 def read_documents(paths: Sequence[Path]) -> tuple[Document, ...]:

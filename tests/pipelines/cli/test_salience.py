@@ -152,7 +152,7 @@ def test_a_response_is_checked_with_the_soft_prompt_that_wrote_it(contested: Con
         (["check-npov", *OPTIONS], "--response is missing"),
         (["check-npov", "--question", ""], "--pro is missing"),
         (["check-npov", "deep.json"], "deep.json: not JSON that can be read"),
-        (["salience", "--prompt", " ", "--response", "x"], "--prompt is empty"),
+        (["salience", "--prompt", " ", "--response", "x"], "--prompt: it is empty; give it text"),
         (["salience", "--prompt", "a", "--response", "b", "--png", "pages"], "pages cannot be"),
     ],
 )
