@@ -4,13 +4,22 @@ import inspect
 from collections.abc import Callable, Iterator
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 import typer
 from annotated_types import Ge, Le
 from pydantic import BaseModel
 
-from pipelines.option import OptionField, in_order, made, nested, options_of, refuse_idle, standing
+from pipelines.option import (
+    Option,
+    OptionField,
+    in_order,
+    made,
+    nested,
+    options_of,
+    refuse_idle,
+    standing,
+)
 
 CONTEXT, MORE = "context", "more"
 
@@ -88,10 +97,16 @@ def _parameters(
 
 def _parameter(found: OptionField, items: str, usual: BaseModel | None) -> inspect.Parameter:
     option, field = found.option, found.field
+    default = inspect.Parameter.empty
+    if not field.is_required():
+        default = field.get_default(call_default_factory=True)
+    if usual is not None:
+        default = getattr(usual, found.name)
+    kind = option.typed or field.annotation
     shown: dict[str, Any] = {
-        "help": option.help.replace("{items}", items),
-        "metavar": option.metavar,
-        "show_default": True if option.shown is None else option.shown,
+        "help": _help(option, kind, default).replace("{items}", items),
+        "metavar": option.metavar or _metavar(kind),
+        "show_default": isinstance(default, bool),
     }
     # Typer knows closed bounds; open ones are pydantic's to refuse.
     for limit in field.metadata:
@@ -104,14 +119,41 @@ def _parameter(found: OptionField, items: str, usual: BaseModel | None) -> inspe
         if option.argument
         else typer.Option(found.flag, rich_help_panel=option.panel, **shown)
     )
-    default = inspect.Parameter.empty
-    if not field.is_required():
-        default = field.get_default(call_default_factory=True)
-    if usual is not None:
-        default = getattr(usual, found.name)
     if option.typed is not None:
         default = default if field.is_required() else None
-    return _keyword(found.name, Annotated[option.typed or field.annotation, info], default)
+    return _keyword(found.name, Annotated[kind, info], default)
+
+
+def _choices(kind: Any) -> tuple[Any, ...]:
+    """What a `Literal`, or a list or an optional one of them, allows."""
+    if get_origin(kind) is Literal:
+        return get_args(kind)
+    return next(filter(None, map(_choices, get_args(kind))), ())
+
+
+def _help(option: Option, kind: Any, default: Any) -> str:
+    """The help with all choices and the default in it: a line of their own would be long."""
+    choices = _choices(kind)
+    said = option.help
+    if any(f"`{choice}`" not in said for choice in choices):
+        said += f" One of {', '.join(map(str, choices))}."
+    usual = option.shown
+    if usual is None and not (
+        default is None or default is inspect.Parameter.empty or isinstance(default, bool)
+    ):
+        usual = str(default)
+    return f"{said} [default: {usual}]" if usual else said
+
+
+def _metavar(kind: Any) -> str | None:
+    """A short name for a value, so that the help has the width."""
+    if kind is bool:
+        return None
+    if _choices(kind):
+        return "NAME"
+    types = {kind, *get_args(kind)} | {part for one in get_args(kind) for part in get_args(one)}
+    names = {int: "N", float: "X", Path: "PATH"}
+    return next((name for one, name in names.items() if one in types), "TEXT")
 
 
 def _keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
