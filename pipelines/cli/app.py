@@ -10,7 +10,6 @@ from typer.exceptions import Abort, TyperException
 from nli.errors import TaggerError, is_fault
 from pipelines.cli import (
     annotate,
-    answer_npov,
     calibrate,
     compare,
     conflictbench,
@@ -70,7 +69,6 @@ First steps:
 for task in TASKS:
     app.command(task.name)(command_of(task))
 app.add_typer(index.app, name="index")
-app.command("answer-npov")(answer_npov.answer_npov)
 app.command("tune-npov")(tune_npov.tune_npov)
 app.add_typer(run.app, name="run")
 app.command("annotate")(annotate.annotate)

@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from pipelines.inspection.answer_npov import ANSWER_NPOV
 from pipelines.inspection.ask import ASK
 from pipelines.inspection.debate import DEBATE
 from pipelines.inspection.npov import CHECK_NPOV
@@ -15,6 +16,7 @@ TASKS: Final[tuple[Task[Any, Any, Any], ...]] = (
     ASK,
     DEBATE,
     RESOLVE,
+    ANSWER_NPOV,
     CHECK_NPOV,
     SALIENCE,
 )

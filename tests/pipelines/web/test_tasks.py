@@ -130,7 +130,15 @@ def test_a_neutral_response_without_each_argument(tmp_path: Path, endpoint: Scri
 
 def test_without_a_model_what_needs_one_says_so() -> None:
     offered = {offer.task: offer for offer in offers(ServerOptions())}
-    assert list(offered) == ["score", "ask", "debate", "resolve", "check-npov", "salience"]
+    assert list(offered) == [
+        "score",
+        "ask",
+        "debate",
+        "resolve",
+        "answer-npov",
+        "check-npov",
+        "salience",
+    ]
     assert [name for name, offer in offered.items() if not offer.lacks] == ["score", "ask"]
     assert offered["debate"].lacks.startswith("there is no model 'smollm2-135m-instruct'")
     judge, claims = offered["score"].choices
