@@ -54,16 +54,7 @@ First steps:
 
 * `contested run conflictscore --data answers.jsonl --out results` scores a file of answers.
 
-* `contested index build` and `contested ask "The Vinland Map is genuine."` show both sides.
-
-* `contested debate "When was the bridge opened?" --documents guide.txt study.txt leaflet.txt` lets
-  documents disagree.
-
-* `contested resolve "How many moons has Jupiter?" --documents a.txt b.txt` names their conflict.
-
 * `contested web` opens a page where all of this can be tried.
-
-* `contested check-npov` finds what a neutral answer leaves out and what it adds.
 """,
 )
 for task in TASKS:

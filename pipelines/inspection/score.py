@@ -40,7 +40,7 @@ from pipelines.option import Only, Option, Options
 from pipelines.preset import WithPresets
 from pipelines.report.explorer import ExperimentView, single
 from pipelines.report.glance import ModelUsed, count
-from pipelines.report.texts import Aside, Strong, line
+from pipelines.report.texts import Aside, Line, Strong, line
 
 PANEL = "Regeneration"
 
@@ -195,7 +195,7 @@ async def score(
     return Inspection(result, cost, title="ConflictScore", view=view, problem=problem)
 
 
-def _scores(result: Result) -> Any:
+def _scores(result: Result) -> Line:
     """The four scores in a line, and of what they are."""
     counted = f"{count(len(result.claims), 'claim')}"
     if result.undetermined_claims:

@@ -22,7 +22,7 @@ from pipelines.report.template import assets
 from pipelines.report.texts import one_line, visible
 from pipelines.web.documents import READ, GivenText, read
 from pipelines.web.jobs import Found, Job, Jobs
-from pipelines.web.tasks import ANY_ASKED, AnyAsked, Asked, Offer, offers, refuse
+from pipelines.web.tasks import ANY_ASKED, AnyAsked, Asked, Offer, OneAsked, offers, refuse
 from serving.errors import ServingError
 
 KindT = TypeVar("KindT")
@@ -166,7 +166,7 @@ def _of_jobs(server: ServerOptions, jobs: Jobs, limits: Limits) -> APIRouter:
         refuse(asked, server)
         return jobs.add(asked)
 
-    add.__annotations__["asked"] = Annotated[AnyAsked, Body()]
+    add.__annotations__["asked"] = Annotated[OneAsked, Body(discriminator="task")]
     routes.post("/jobs", status_code=201)(add)
 
     @routes.get("/jobs/{name}")

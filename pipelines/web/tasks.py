@@ -152,8 +152,10 @@ def _asked_by(task: Task[Any, Any, Any]) -> type[Asked]:
     return create_model(base, __base__=Asked, task=(Literal[task.name], task.name), **taken)
 
 
-AnyAsked: Any = Annotated[reduce(or_, map(_asked_by, TASKS)), Field(discriminator="task")]
-"""What a job is made of: the texts and choices of one of the tasks."""
+OneAsked: Any = reduce(or_, map(_asked_by, TASKS))
+"""What a job is made of: the texts and choices of one of the tasks; `task` says of which."""
+
+AnyAsked: Any = Annotated[OneAsked, Field(discriminator="task")]
 
 ANY_ASKED: Final[TypeAdapter[Asked]] = TypeAdapter(AnyAsked)
 
