@@ -151,7 +151,7 @@ async def by_salience(
     """Take the gradients, and score by them; it raises what `argument_map` does."""
     from pipelines.npov.check import argument_map, check
     from pipelines.npov.soft_prompt import SoftPrompt
-    from pipelines.npov.view import by_token, response_view
+    from pipelines.npov.view import CHECKED, by_token, response_view
 
     settings = options.salience.model_copy(update={"aggregation": options.aggregation})
     soft = SoftPrompt.load(options.soft_prompt) if options.soft_prompt else None
@@ -184,7 +184,7 @@ async def by_salience(
         checked,
         f"gradients of {folder.model.name}{' with a soft prompt' if soft else ''}, {computed}; "
         "--detector ablation finds more errors",
-        title=view(None).title,
+        title=CHECKED,
         view=view,
         picture=partial(shown.picture, example.question) if shown.values.size else None,
         about={"salience": settings.model_dump(), "computed": computed},

@@ -102,9 +102,10 @@
   };
 
   const Choices = ({ choices, values, change }) => html`<div class="choices">${choices.map(({ name, label, hint, values: offered }) => html`
-    <div class="field"><label for=${`choice-${name}`}>${label}</label><p class="note" id=${`choice-${name}-hint`}>${hint}</p>
+    <div class="field"><label for=${`choice-${name}`}>${label}</label>
       <select id=${`choice-${name}`} aria-describedby=${`choice-${name}-hint`} value=${String(values[name])} onChange=${(event) => change({ [name]: offered[event.target.selectedIndex].value })} autocomplete="off">
-        ${offered.map((each) => html`<option value=${String(each.value)} disabled=${Boolean(each.lacks)}>${each.value}</option>`)}</select></div>`)}</div>`;
+        ${offered.map((each) => html`<option value=${String(each.value)} disabled=${Boolean(each.lacks)}>${each.value}</option>`)}</select>
+      <p class="note" id=${`choice-${name}-hint`}>${hint}</p></div>`)}</div>`;
 
   const Form = ({ setting, draft, change }) => {
     const [trouble, setTrouble] = useState("");
