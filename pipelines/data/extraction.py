@@ -93,6 +93,7 @@ def extracted(name: str, kind: str, data: bytes) -> str:
             [sys.executable, "-P", "-m", "pipelines.data.extraction", kind],
             input=data,
             capture_output=True,
+            check=False,
             env=os.environ | module_path(),
             timeout=SECONDS,
         )
