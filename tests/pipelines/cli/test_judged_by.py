@@ -43,8 +43,6 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (f"{SCORE} {{llm}}", NAMED),
         (f"{SCORE} --regenerate {{llm}}", "tagger sentences (--judge and --claims: so that no"),
         (f"{RUN} --dry-run", SMALL),
-        (f"{RUN} --claims whole --dry-run", "tagger whole (--judge: profile cpu-small)"),
-        (f"{RUN} --profile cpu-1.5b --dry-run", "tagger atomic (--judge and --claims: profile"),
         (f"{RUN} --profile one-gpu-7b --dry-run", "model atomic (--judge and --claims: profile"),
         (f"{RUN} --profile mine.toml --dry-run", "model whole (--judge and --claims: profile m"),
         (f"{RUN} {{llm}} --dry-run", NAMED),
@@ -53,9 +51,6 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             "model statements (--judge and --claims: as in",
         ),
         ("run report-writing --dry-run", SMALL),
-        ("run truthfulqa --limit 1 --dry-run", SMALL),
-        ("run truthfulqa --limit 1 {llm} --dry-run", NAMED),
-        ("run both-sides --dry-run", SMALL),
     ],
 )
 def test_the_judge_is_said_first(

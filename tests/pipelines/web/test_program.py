@@ -50,11 +50,8 @@ def browser(folder: Path, then: str) -> Path:
     "command",
     [
         "{}",
-        "{} %s",
-        "{} --new-window %s",
         "{} --profile=a --incognito %s --quiet",
         "/no/such/browser %s:{} %s",
-        "false:{}",
         "{} %s &",
     ],
 )
