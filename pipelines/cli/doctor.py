@@ -47,7 +47,6 @@ MARKS = {
     "note": "[yellow]note[/yellow]",
 }
 
-_QUESTION = "Name the months of the year, one after the other."
 _ROOM_GIB = 5
 
 _COMPATIBLE = "VLLM_ENABLE_CUDA_COMPATIBILITY"
