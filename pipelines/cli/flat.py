@@ -142,7 +142,7 @@ def _help(option: Option, kind: Any, default: Any) -> str:
         default is None or default is inspect.Parameter.empty or isinstance(default, bool)
     ):
         usual = str(default)
-    return f"{said} [default: {usual}]" if usual else said
+    return f"{said} (default: {usual})" if usual else said
 
 
 def _metavar(kind: Any) -> str | None:

@@ -112,6 +112,6 @@ def test_help_shows_the_defaults_that_hold_and_names_what_is_counted() -> None:
     app = typer.Typer()
     app.command()(flat(command, "questions"))
     shown = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "200"}).output
-    assert "[default: nli]" in shown
+    assert "(default: nli)" in shown
     assert "How many questions." in shown
     assert "unseen" not in shown
