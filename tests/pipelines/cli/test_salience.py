@@ -112,7 +112,7 @@ def test_words_rest_on_words(contested: Contested, model: list[str]) -> None:
     assert len(data["shares"]) == len(data["prompt_words"]) == 4
     assert "What the response rests on" in Path("map.html").read_text()
     nothing = contested.done(*asked, "It is.", "--html", "map.html", *model)
-    assert "the response has no word but function words" in nothing.out
+    assert "The response has no word but function words" in nothing.out
     drawn = contested(*asked, "It is.", "--png", "map.png", *model)
     assert (drawn.code, "there are no words to draw" in drawn.err) == (2, True)
 
