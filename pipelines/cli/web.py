@@ -61,11 +61,11 @@ def web(options: WebOptions) -> None:
     from pipelines.loopback import Door, listening, serve_until_interrupted
     from pipelines.web.app import Limits, application
     from pipelines.web.jobs import Jobs
-    from pipelines.web.tasks import ANY_ASKED, perform
+    from pipelines.web.tasks import FORM, perform
 
     os.umask(0o077)  # what a job is asked and finds is its user's alone
     opened = listening(options.port)
-    jobs = Jobs(options.out or default_home() / "web", ANY_ASKED.validate_json)
+    jobs = Jobs(options.out or default_home() / "web", FORM.validate_json)
     limits = Limits(
         bytes=int(options.upload_mb * 1e6),
         documents=options.most_documents,

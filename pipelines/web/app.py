@@ -21,7 +21,7 @@ from pipelines.report.template import assets
 from pipelines.report.texts import one_line, visible
 from pipelines.web.documents import READ, GivenText, read
 from pipelines.web.jobs import Found, Job, Jobs
-from pipelines.web.tasks import ANY_ASKED, AnyAsked, Asked, Offer, OneAsked, offers, refuse
+from pipelines.web.tasks import FORM, FORMS, Form, Offer, offers, refuse
 from serving.errors import ServingError
 
 KindT = TypeVar("KindT")
@@ -144,13 +144,13 @@ def _of_jobs(server: ServerOptions, jobs: Jobs, limits: Limits) -> APIRouter:
         """All jobs, the oldest first."""
         return jobs.all()
 
-    def add(asked: Any) -> Job:
+    def add(sent: Any) -> Job:
         """Queue a job; `task` says which."""
-        _check(asked.texts(), len(asked.files), limits)
-        refuse(asked, server)
-        return jobs.add(asked)
+        _check(sent.texts(), len(sent.files), limits)
+        refuse(sent, server)
+        return jobs.add(sent)
 
-    add.__annotations__["asked"] = Annotated[OneAsked, Body(discriminator="task")]
+    add.__annotations__["sent"] = Annotated[FORMS, Body(discriminator="task")]
     routes.post("/jobs", status_code=201)(add)
 
     @routes.get("/jobs/{name}")
@@ -158,11 +158,11 @@ def _of_jobs(server: ServerOptions, jobs: Jobs, limits: Limits) -> APIRouter:
         """How far a job is."""
         return known(name)
 
-    @routes.get("/jobs/{name}/asked", response_model=AnyAsked)
-    def asked_of(name: str) -> Asked:
+    @routes.get("/jobs/{name}/asked", response_model=FORMS)
+    def asked_of(name: str) -> Form:
         """What was asked."""
         known(name)
-        return _read(jobs, name, "asked.json", ANY_ASKED)
+        return _read(jobs, name, "asked.json", FORM)
 
     @routes.get("/jobs/{name}/found")
     def found_by(name: str) -> Found:

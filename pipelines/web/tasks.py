@@ -77,8 +77,8 @@ class Offer(BaseModel, frozen=True):
     lacks: str = ""
 
 
-class Asked(BaseModel, frozen=True, extra="forbid"):
-    """What a form asks: the base of every task's."""
+class Form(BaseModel, frozen=True, extra="forbid"):
+    """What the form of a task sends: the base of each."""
 
     task: str
 
@@ -97,7 +97,7 @@ class Asked(BaseModel, frozen=True, extra="forbid"):
 
     def texts(self) -> list[str]:
         """All texts that were given."""
-        given = [getattr(self, name) for name, _ in form_of(TASK[self.task])]
+        given = [getattr(self, name) for name, _ in texts_of(TASK[self.task])]
         return [
             *(text for text in given if isinstance(text, str)),
             *(document.text for document in self.files),
@@ -108,7 +108,7 @@ class Asked(BaseModel, frozen=True, extra="forbid"):
         return self.texts()[0]
 
 
-def form_of(task: Task[Any, Any, Any]) -> list[tuple[str, Shown]]:
+def texts_of(task: Task[Any, Any, Any]) -> list[tuple[str, Shown]]:
     """The texts that the page asks for, by the names of their fields."""
     shown = {
         name: note
@@ -142,22 +142,21 @@ def values_of(field: FieldInfo) -> tuple[str | int, ...]:
     return get_args(named)
 
 
-def _asked_by(task: Task[Any, Any, Any]) -> type[Asked]:
+def _form(task: Task[Any, Any, Any]) -> type[Form]:
     """What the form of a task sends."""
     kinds: Mapping[Kind, Any] = {"documents": NonEmpty[GivenText]}
-    taken: dict[str, Any] = {name: (kinds.get(at.kind, Text), ...) for name, at in form_of(task)}
+    taken: dict[str, Any] = {name: (kinds.get(at.kind, Text), ...) for name, at in texts_of(task)}
     for name, field in choices_of(task).items():
         taken[name] = (Literal[values_of(field)] | None, None)
-    base = f"{task.name.title().replace('-', '')}Asked"
-    return create_model(base, __base__=Asked, task=(Literal[task.name], task.name), **taken)
+    base = f"{task.name.title().replace('-', '')}Form"
+    return create_model(base, __base__=Form, task=(Literal[task.name], task.name), **taken)
 
 
-OneAsked: Any = reduce(or_, map(_asked_by, TASKS))
-"""What a job is made of: the texts and choices of one of the tasks; `task` says of which."""
+FORMS: Any = reduce(or_, map(_form, TASKS))
+"""What forms send: the texts and choices of one of the tasks; `task` says of which."""
 
-AnyAsked: Any = Annotated[OneAsked, Field(discriminator="task")]
-
-ANY_ASKED: Final[TypeAdapter[Asked]] = TypeAdapter(AnyAsked)
+FORM: Final[TypeAdapter[Form]] = TypeAdapter(Annotated[FORMS, Field(discriminator="task")])
+"""Reads what a form sent."""
 
 
 def options_of(
@@ -214,7 +213,7 @@ def _offer(task: Task[Any, Any, Any], server: ServerOptions) -> Offer:
         help=task.help.partition("\n")[0],
         fields=tuple(
             FormField(name=name, label=shown.label or _label(name), kind=shown.kind)
-            for name, shown in form_of(task)
+            for name, shown in texts_of(task)
         ),
         choices=tuple(choices),
         lacks="" if had_any else usually,
@@ -249,18 +248,18 @@ def check(task: Task[Any, Any, Any], options: ModelOptions) -> Needs:
     return needs
 
 
-def refuse(asked: Asked, server: ServerOptions) -> None:
+def refuse(sent: Form, server: ServerOptions) -> None:
     """Refuse now what could not be done later; it raises what `check` does, and InputError."""
-    task = TASK[asked.task]
-    as_asked(task, asked)
-    check(task, options_of(task, server, asked.model_dump()))
+    task = TASK[sent.task]
+    as_asked(task, sent)
+    check(task, options_of(task, server, sent.model_dump()))
 
 
-def as_asked(task: Task[Any, Any, Any], asked: Asked) -> BaseModel:
+def as_asked(task: Task[Any, Any, Any], sent: Form) -> BaseModel:
     """What a form sent, as the task takes it; InputError if it cannot."""
     given: dict[str, Any] = {}
-    for name, shown in form_of(task):
-        value = getattr(asked, name)
+    for name, shown in texts_of(task):
+        value = getattr(sent, name)
         if shown.kind == "documents":
             value = tuple(Document(id=one.name, text=one.text) for one in value)
         elif shown.kind == "lines":
@@ -270,18 +269,18 @@ def as_asked(task: Task[Any, Any, Any], asked: Asked) -> BaseModel:
     return found
 
 
-async def perform(server: ServerOptions, asked: Asked, tell: Tell) -> tuple[Found, str]:
+async def perform(server: ServerOptions, sent: Form, tell: Tell) -> tuple[Found, str]:
     """Do a task: what was found, and the page of it.
 
     Raises:
         InputError, ServingError, TaggerError, SalienceError: As the command.
     """
-    task = TASK[asked.task]
-    options = options_of(task, server, asked.model_dump())
+    task = TASK[sent.task]
+    options = options_of(task, server, sent.model_dump())
     async with models_for(options, task.needs(options), tell) as opened:
-        found = await task.inspect(as_asked(task, asked), options, warm(opened), tell)
+        found = await task.inspect(as_asked(task, sent), options, warm(opened), tell)
     if found.view is None:
-        raise ValueError(f"{asked.task} has no page")
+        raise ValueError(f"{sent.task} has no page")
     view = found.view(found.picture() if found.picture else None)
     (example,) = view.examples
     blocks = list(example.blocks())

@@ -16,7 +16,7 @@ from web_server import GUIDE, SCORE, STUDY, web
 
 from pipelines.experiment.options import ServerOptions
 from pipelines.report import blocks, texts
-from pipelines.web.tasks import ANY_ASKED, offers
+from pipelines.web.tasks import FORM, offers
 
 DOCUMENTS = {"documents": [GUIDE, STUDY]}
 QUESTION = "When was the bridge opened?"
@@ -156,7 +156,7 @@ def test_a_form_takes_texts_and_offered_options_alone() -> None:
     for name in ("index", "file", "endpoint", "prompts", "cache", "models_dir"):
         for asked in (*BY_TAGGER, *BY_MODEL, neutral("ablation")):
             with pytest.raises(ValidationError):
-                ANY_ASKED.validate_python({**asked, name: "/etc/passwd"})
+                FORM.validate_python({**asked, name: "/etc/passwd"})
 
 
 def test_the_interface_is_described(tmp_path: Path) -> None:
