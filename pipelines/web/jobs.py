@@ -28,6 +28,7 @@ from pipelines.errors import InputError
 from pipelines.files import hold, open_unfollowed, refuse_links, replace_text
 from pipelines.inspection.task import Tell
 from pipelines.loopback import STOP_S
+from pipelines.report.glance import ModelUsed
 from pipelines.report.texts import one_line, visible
 from salience.errors import SalienceError
 from serving.connect import shared_servers
@@ -65,14 +66,6 @@ class Job(BaseModel, frozen=True):
     error: str = ""
 
 
-class ModelNamed(BaseModel, frozen=True):
-    """Who did what; the digest is None for an endpoint of unknown weights."""
-
-    role: str
-    name: str
-    digest: str | None = None
-
-
 class Found(BaseModel, frozen=True):
     """What a job found.
 
@@ -85,7 +78,7 @@ class Found(BaseModel, frozen=True):
 
     title: str
     cost: str
-    models: tuple[ModelNamed, ...]
+    models: tuple[ModelUsed, ...]
     blocks: list[dict[str, Any]]
     result: Any
 

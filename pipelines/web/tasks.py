@@ -30,7 +30,7 @@ from pipelines.report.explorer import render
 from pipelines.report.template import made_visible
 from pipelines.runs.provenance import provenance
 from pipelines.web.documents import GivenText
-from pipelines.web.jobs import Found, ModelNamed
+from pipelines.web.jobs import Found
 from serving import models
 from serving.errors import ServingError
 from serving.installed import engine_version
@@ -289,10 +289,7 @@ async def perform(server: ServerOptions, sent: Form, tell: Tell) -> tuple[Found,
         Found(
             title=found.title,
             cost=found.cost,
-            models=tuple(
-                ModelNamed(role=used.role, name=used.name, digest=used.digest)
-                for used in view.models
-            ),
+            models=tuple(view.models),
             blocks=made_visible(encoded(blocks)),
             result=found.result.model_dump(mode="json"),
         ),
