@@ -147,7 +147,7 @@ def _form(task: Task[Any, Any, Any]) -> type[Form]:
     kinds: Mapping[Kind, Any] = {"documents": NonEmpty[GivenText]}
     taken: dict[str, Any] = {name: (kinds.get(at.kind, Text), ...) for name, at in texts_of(task)}
     for name, field in choices_of(task).items():
-        taken[name] = (Literal[values_of(field)] | None, None)
+        taken[name] = (field.rebuild_annotation() | None, None)
     base = f"{task.name.title().replace('-', '')}Form"
     return create_model(base, __base__=Form, task=(Literal[task.name], task.name), **taken)
 
