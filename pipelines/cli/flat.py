@@ -97,7 +97,7 @@ def _parameters(
 
 def _parameter(found: OptionField, items: str, usual: BaseModel | None) -> inspect.Parameter:
     option, field = found.option, found.field
-    default = inspect.Parameter.empty
+    default: Any = inspect.Parameter.empty
     if not field.is_required():
         default = field.get_default(call_default_factory=True)
     if usual is not None:

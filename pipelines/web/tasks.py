@@ -134,7 +134,7 @@ def choices_of(task: Task[Any, Any, Any]) -> dict[str, FieldInfo]:
 
 def values_of(field: FieldInfo) -> tuple[str | int, ...]:
     """What can be chosen: of a number those up to the usual one."""
-    least = next((note.ge for note in field.metadata if isinstance(note, Ge)), None)
+    least: Any = next((note.ge for note in field.metadata if isinstance(note, Ge)), None)
     if least is not None:
         return tuple(range(least, field.default + 1))
     kind = field.annotation
@@ -148,8 +148,8 @@ def _form(task: Task[Any, Any, Any]) -> type[Form]:
     taken: dict[str, Any] = {name: (kinds.get(at.kind, Text), ...) for name, at in texts_of(task)}
     for name, field in choices_of(task).items():
         taken[name] = (field.rebuild_annotation() | None, None)
-    base = f"{task.name.title().replace('-', '')}Form"
-    return create_model(base, __base__=Form, task=(Literal[task.name], task.name), **taken)
+    taken["task"] = (Literal[task.name], task.name)
+    return create_model(f"{task.name.title().replace('-', '')}Form", __base__=Form, **taken)
 
 
 FORMS: Any = reduce(or_, map(_form, TASKS))
