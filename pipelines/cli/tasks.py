@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -41,7 +42,7 @@ def command_of(task: Task[Any, Any, Any]) -> Callable[..., None]:
     def command(asked: Any, options: Any, page: PageOptions) -> None:
         inspect(
             options,
-            task.needs(options),
+            partial(task.needs, options),
             lambda models, tell: task.inspect(asked, options, models, tell),
             page,
         )
@@ -54,23 +55,24 @@ def command_of(task: Task[Any, Any, Any]) -> Callable[..., None]:
 
 def inspect(
     options: ModelOptions,
-    needs: Needs,
+    needs: Callable[[], Needs],
     work: Callable[[Models, Tell], Awaitable[Inspection[ResultT]]],
     page: PageOptions,
 ) -> ResultT:
     """Do the work with the models that it needs; print what it found, write its page and picture.
 
-    Options without effect, and files that cannot be written, are refused before.
+    Files that cannot be written, and options without effect, are refused before.
     """
-    refuse_unneeded(options, needs)
     html, png = page.html, page.png if isinstance(page, MapOptions) else None
     for path in (html, png):
         if path is not None:
             check_writable(path)
+    wanted = needs()
+    refuse_unneeded(options, wanted)
 
     async def opened() -> Inspection[ResultT]:
         with waiting() as tell:
-            async with models_for(options, needs, tell) as models:
+            async with models_for(options, wanted, tell) as models:
                 say(judged_by(options))
                 return await work(models, tell)
 

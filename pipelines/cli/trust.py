@@ -59,7 +59,7 @@ def trust(options: TrustOptions, page: PageOptions) -> None:
             found, spent(models.client, judge), title="Hostile texts", view=partial(view, found)
         )
 
-    inspect(options, judge_needs(options, options.judging), work, page)
+    inspect(options, partial(judge_needs, options, options.judging), work, page)
 
 
 def view(found: Trust, _: bytes | None) -> ExperimentView:
