@@ -15,12 +15,10 @@ a person can mend is a `contested.Error`, of one line.
 import asyncio
 import html
 import io
-import tempfile
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import wraps
-from pathlib import Path
+from functools import partial, wraps
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -44,10 +42,7 @@ if TYPE_CHECKING:  # loaded where they are used, so that `import contested` is q
     from pipelines.conflictscore.result import Result
     from pipelines.conrag.answer import Answer
     from pipelines.data.records import Document
-    from pipelines.experiment.experiment import Models
-    from pipelines.experiment.needs import Needs
-    from pipelines.experiment.options import ModelOptions
-    from pipelines.inspection.found import Inspection, Tell
+    from pipelines.inspection.task import Task
     from pipelines.judge.judgement import Judgement
     from pipelines.madam_rag.replies import Debate
     from pipelines.npov.check import ResponseErrors
@@ -158,35 +153,18 @@ async def ascore(
     Raises:
         InputError, ServingError, TaggerError: See `Error`.
     """
-    from pipelines.data.records import Example
-    from pipelines.inspection.score import (
-        AnswerScoreOptions,
-        ExplainedSettings,
-        score,
-        score_needs,
-    )
+    from pipelines.inspection.score import SCORE
 
     statements = None if claims is None or isinstance(claims, str) else tuple(claims)
-    chosen = {
-        "judge": judge,
-        "claims": claims if statements is None else "whole",
-    }
-    settings = {name: value for name, value in chosen.items() if value is not None}
-    options = AnswerScoreOptions(
-        metric=ExplainedSettings.model_validate(settings), **_options(where)
-    )
-    example = Example(
-        id="response",
-        group="response",
-        question=question,
-        response=response,
-        documents=_documents(documents),
-        claims=statements,
-    )
     return await _found(
-        options,
-        score_needs(options, claims_given=statements is not None),
-        lambda models, tell: score(example, options, models, tell),
+        SCORE,
+        {
+            "response": response,
+            "documents": _documents(documents),
+            "question": question,
+            "claims": statements,
+        },
+        {"judge": judge, "claims": claims if statements is None else "whole", **where},
     )
 
 
@@ -210,29 +188,12 @@ async def aask(
     Raises:
         InputError, ServingError, TaggerError: See `Error`.
     """
-    from pipelines.conrag.settings import AnswerOptions, TaggingSettings
-    from pipelines.inspection.ask import ask, claim_of, search
-    from pipelines.inspection.found import one_line_of
-    from pipelines.retrieval.documents import cut
-    from pipelines.retrieval.index import build
+    from pipelines.inspection.ask import ASK
 
-    options = AnswerOptions.model_validate(
-        {
-            "judging": TaggingSettings(judge=judge),
-            "generator": "model" if writes else "template",
-            "method": "bm25",
-            **_options(where),
-        }
-    )
-    text = one_line_of(query)
-    claim = claim_of(text, options)
-    with tempfile.TemporaryDirectory() as folder:
-        index = build(cut(_documents(documents)), Path(folder) / "index")
-        retrieved = search(index, claim or text, options)
     return await _found(
-        options,
-        options.needs(),
-        lambda models, tell: ask(text, retrieved, options, models, tell, index="the documents"),
+        ASK,
+        {"query": query, "documents": _documents(documents)},
+        {"judge": judge, "generator": "model" if writes else None, "method": "bm25", **where},
     )
 
 
@@ -254,19 +215,12 @@ async def adebate(
     Raises:
         InputError, ServingError: See `Error`.
     """
-    from pipelines.inspection.debate import PanelOptions, debate, debate_needs
-    from pipelines.madam_rag.data import GivenDocument, Question
-    from pipelines.madam_rag.settings import DebateSettings
+    from pipelines.inspection.debate import DEBATE
 
-    options = PanelOptions.model_validate(
-        {"debate": DebateSettings(rounds=rounds), **_options(where)}
-    )
-    given = tuple(GivenDocument(document=document) for document in _documents(documents))
-    asked = Question(id="question", question=question, documents=given)
     return await _found(
-        options,
-        debate_needs(options),
-        lambda models, tell: debate(asked, options, models, tell),
+        DEBATE,
+        {"question": question, "documents": _documents(documents)},
+        {"rounds": rounds, **where},
     )
 
 
@@ -290,24 +244,12 @@ async def aresolve(
     Raises:
         InputError, ServingError, TaggerError: See `Error`.
     """
-    from pipelines.conflicts.data import Query, Source
-    from pipelines.conflicts.experiment import needs_of
-    from pipelines.inspection.resolve import TypedAnswerOptions, methods_of, resolve
+    from pipelines.inspection.resolve import RESOLVE
 
-    options = TypedAnswerOptions.model_validate(
-        {
-            "strategy": strategy,
-            **({} if strategy == "none" else {"judge": judge}),
-            **_options(where),
-        }
-    )
-    given = tuple(Source(text=one.text, title=one.id) for one in _documents(documents))
-    asked = Query(id="query", query=question, sources=given)
-    methods = methods_of(options)
     return await _found(
-        options,
-        needs_of(methods, options),
-        lambda models, tell: resolve(asked, options, methods, models, tell),
+        RESOLVE,
+        {"question": question, "documents": _documents(documents)},
+        {"strategy": strategy, "judge": None if strategy == "none" else judge, **where},
     )
 
 
@@ -333,14 +275,12 @@ async def acheck(
     Raises:
         InputError, ServingError: See `Error`.
     """
-    from pipelines.experiment.options import ServedOptions
-    from pipelines.inspection.npov import ABLATION_NEEDS, by_ablation
-    from pipelines.npov.example import NpovExample
+    from pipelines.inspection.npov import CHECK_NPOV
 
-    options = ServedOptions.model_validate(_options(where))
-    asked = NpovExample(question=question, pro=tuple(pro), con=tuple(con), response=response)
     return await _found(
-        options, ABLATION_NEEDS, lambda models, tell: by_ablation(asked, models, tell)
+        CHECK_NPOV,
+        {"question": question, "pro": [*pro], "con": [*con], "response": response},
+        {"detector": "ablation", **where},
     )
 
 
@@ -373,28 +313,32 @@ async def atag(
 
 
 async def _found(
-    options: "ModelOptions",
-    needs: "Needs",
-    work: "Callable[[Models, Tell], Awaitable[Inspection[Any]]]",
+    task: "Task[Any, Any, Any]", asked: Mapping[str, Any], options: Mapping[str, Any]
 ) -> Found[Any]:
-    """Do the work with the models that it needs."""
+    """Do a task with the options that were given, so that none is idle."""
+    from pydantic import ValidationError
+
     from pipelines.experiment.execute import models_for
     from pipelines.experiment.needs import refuse_unneeded
+    from pipelines.option import made, refuse_idle
 
     go_offline()
-    refuse_unneeded(options, needs)
-    async with models_for(options, needs, lambda _: None) as models:
-        found = await work(models, lambda _: None)
-    assert found.view is not None  # noqa: S101  (each of these has one)
-    return Found(found.result, found.cost, found.view)
-
-
-def _options(where: Where) -> dict[str, Any]:
-    """Options of a command: those that were given alone, so that none is idle."""
-    given: dict[str, Any] = {**where}
+    given = {name: value for name, value in options.items() if value is not None}
     if "endpoint" in given:
         given["endpoint"] = [given["endpoint"]]
-    return given
+    chosen = made(task.options, given)
+    refuse_idle(chosen)
+    try:
+        texts = task.asked(**asked)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise InputError(f"{first['loc'][0]}: {first['msg']}") from error
+    needs = task.needs(chosen)
+    refuse_unneeded(chosen, needs)
+    async with models_for(chosen, needs, lambda _: None) as models:
+        found = await task.inspect(texts, chosen, models, lambda _: None)
+    assert found.view is not None  # noqa: S101  (each of these has one)
+    return Found(found.result, found.cost, partial(found.view, None))
 
 
 def _documents(given: Given) -> "tuple[Document, ...]":

@@ -8,17 +8,18 @@ takes the model, with the field's type, bounds and default:
 A field whose type is such a model brings its options along; one without `Option` is none.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import get_annotations
 from typing import Any, NamedTuple, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.fields import FieldInfo
 
 from pipelines.errors import InputError
 
 NameT = TypeVar("NameT", bound=str)
+SettingsT = TypeVar("SettingsT", bound=BaseModel)
 
 
 class Options(BaseModel):
@@ -49,8 +50,11 @@ class Option:
         metavar: What stands for the value in `--help`.
         shown: The default, as `--help` tells it; the field's own unless given.
         only: When it has an effect; always unless given.
-        typed: Its type on the command line, None where it is not given, if a validator makes the
-            field's of it.
+        typed: Its type on the command line, None where it is not given, if a validator or `read`
+            makes the field's of it.
+        read: Makes the field's value of what the command line gives: a text of a file.
+        argument: Whether it is given without its name, by its place.
+        greedy: Whether it takes all words that follow: `--documents a.txt b.txt`.
     """
 
     help: str
@@ -60,6 +64,9 @@ class Option:
     shown: str | None = None
     only: Only | None = None
     typed: Any = None
+    read: Callable[[Any], Any] | None = None
+    argument: bool = False
+    greedy: bool = False
 
 
 class OptionField(NamedTuple):
@@ -91,6 +98,43 @@ def nested(settings: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:
     for name, field in settings.model_fields.items():
         if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
             yield name, field.annotation
+
+
+def standing(settings: type[BaseModel], name: str) -> BaseModel | None:
+    """What settings inside others are, before anything is given."""
+    default = settings.model_fields[name].get_default(call_default_factory=True)
+    return default if isinstance(default, BaseModel) else None
+
+
+def made(
+    settings: type[SettingsT], given: Mapping[str, Any], usual: BaseModel | None = None
+) -> SettingsT:
+    """Settings from options by the names of their fields, in whichever settings these lie.
+
+    Options of other settings are passed over. `model_fields_set` has what was given. Fields that
+    were not given are as in `usual`.
+
+    Raises:
+        InputError: A value is wrong, or a field without a default is missing.
+    """
+    fields: dict[str, Any] = {
+        name: made(inside, given, standing(settings, name)) for name, inside in nested(settings)
+    }
+    known = {*given, *fields}
+    if usual is not None:
+        own = settings()
+        fields |= {name: value for name, value in usual if value != getattr(own, name)}
+    options = {option.name: option for option in options_of(settings)}
+    fields |= {name: given[name] for name in options if name in given}
+    try:
+        found = settings.model_validate(fields)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        name = str(first["loc"][0]) if first["loc"] else ""
+        flag = f"{options[name].flag if name in options else name}: " if name else ""
+        raise InputError(f"{flag}{first['msg'].removeprefix('Value error, ')}") from error
+    found.model_fields_set.intersection_update(known)
+    return found
 
 
 def refuse_idle(settings: BaseModel) -> None:

@@ -53,12 +53,11 @@ def salience(browser: Browser, folder: Path) -> None:
 
 
 def web(browser: Browser, folder: Path) -> None:
-    """A claim, judged on the page of `contested web`."""
+    """A response, scored on the page of `contested web`."""
     with (
         served("contested", "web", "--no-open", "--out", str(folder / "jobs")) as address,
         shown(browser, address, 1100) as page,
     ):
-        page.get_by_text("Judge a claim").click()
         page.get_by_text("Fill in an example").click()
         page.locator("button.main").click()
         page.locator(".matrix").wait_for(timeout=120_000)

@@ -52,11 +52,19 @@ async def test_both_kinds_of_function_work_in_an_event_loop() -> None:
     assert waited.result.claims == (CLAIM, "It is red.")
 
 
-def test_both_sides_of_a_claim() -> None:
+def test_both_sides_of_a_claim(
+    contested: Contested, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     answer = library.ask(CLAIM, [*DOCUMENTS.values()])
     assert answer.result.disputed
     assert {row.passage.id for row in answer.result.evidence} == {"d1", "d2"}
     assert "disputed" in str(answer)
+    monkeypatch.chdir(tmp_path)
+    for number, text in enumerate(DOCUMENTS.values(), 1):
+        Path(f"d{number}.txt").write_text(text)
+    files = ["--documents", "d1.txt", "d2.txt", "--method", "bm25"]
+    told = contested.done("ask", CLAIM, *files, "--json")
+    assert json.loads(told.out) == answer.model_dump()
 
 
 def test_a_row_of_labels_for_each_claim() -> None:

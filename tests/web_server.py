@@ -15,12 +15,11 @@ from starlette.testclient import TestClient
 
 from pipelines.cli.web import WebOptions
 from pipelines.experiment.options import ServerOptions
-from pipelines.inspection.found import Tell
+from pipelines.inspection.task import Tell
 from pipelines.loopback import Door, listening
 from pipelines.web.app import Limits, application
 from pipelines.web.jobs import Found, Jobs, Perform
-from pipelines.web.perform import perform
-from pipelines.web.tasks import ANY_TASK
+from pipelines.web.tasks import FORM, perform
 
 PORT = 8765
 GUIDE = {"name": "guide", "text": "The bridge was opened by the mayor in 1932."}
@@ -88,7 +87,7 @@ def web(
 ) -> Iterator[Web]:
     """A server that does jobs unless it is told not to work, by `performing` or as it is meant."""
     server = ServerOptions(**options)
-    jobs = Jobs(folder, ANY_TASK.validate_json)
+    jobs = Jobs(folder, FORM.validate_json)
     door = Door(PORT, limits.bytes)
     app = application(server, jobs, door, limits)
     base = f"http://127.0.0.1:{PORT}"
@@ -110,7 +109,7 @@ def web(
 def live(folder: Path, limits: Limits = LIMITS, **options: Any) -> Iterator[tuple[str, Jobs]]:
     """A server on a port, for browsers: the address that it prints, and its jobs."""
     asked = WebOptions(**options)
-    jobs, socket = Jobs(folder, ANY_TASK.validate_json), listening(0)
+    jobs, socket = Jobs(folder, FORM.validate_json), listening(0)
     door = Door(socket.getsockname()[1], limits.bytes)
     config = uvicorn.Config(
         application(asked, jobs, door, limits), log_level="warning", timeout_graceful_shutdown=1

@@ -10,29 +10,24 @@ from typer.exceptions import Abort, TyperException
 from nli.errors import TaggerError, is_fault
 from pipelines.cli import (
     annotate,
-    answer_npov,
-    ask,
     calibrate,
     compare,
     conflictbench,
-    debate,
     doctor,
     export,
     index,
     models,
     nli,
-    npov,
     ramdocs,
-    resolve,
     run,
-    salience,
-    score,
     trust,
     tune_npov,
 )
 from pipelines.cli.serve import serve
+from pipelines.cli.tasks import command_of
 from pipelines.cli.web import web
 from pipelines.errors import InputError
+from pipelines.inspection.tasks import TASKS
 from pipelines.report.texts import visible
 from salience.errors import SalienceError
 from serving.errors import ServingError
@@ -59,26 +54,12 @@ First steps:
 
 * `contested run conflictscore --data answers.jsonl --out results` scores a file of answers.
 
-* `contested index build` and `contested ask "The Vinland Map is genuine."` show both sides.
-
-* `contested debate "When was the bridge opened?" --documents guide.txt study.txt leaflet.txt` lets
-  documents disagree.
-
-* `contested resolve "How many moons has Jupiter?" --documents a.txt b.txt` names their conflict.
-
 * `contested web` opens a page where all of this can be tried.
-
-* `contested check-npov` finds what a neutral answer leaves out and what it adds.
 """,
 )
-app.command("score")(score.score)
+for task in TASKS:
+    app.command(task.name)(command_of(task))
 app.add_typer(index.app, name="index")
-app.command("ask")(ask.ask)
-app.command("debate")(debate.debate)
-app.command("resolve")(resolve.resolve)
-app.command("check-npov")(npov.check_npov)
-app.command("salience")(salience.salience)
-app.command("answer-npov")(answer_npov.answer_npov)
 app.command("tune-npov")(tune_npov.tune_npov)
 app.add_typer(run.app, name="run")
 app.command("annotate")(annotate.annotate)

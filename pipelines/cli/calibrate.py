@@ -78,10 +78,6 @@ class CalibrateOptions(LlmOptions):
         Literal["best", "temperature", "isotonic"],
         Option("What to keep of a tagger; `best` is what suits unseen pairs best.", only=FITTED),
     ] = "best"
-    aggregation: Annotated[
-        Literal["best", "maximum", "noisy-or", "learned"],
-        Option("How a tagger's windows of a long premise are joined.", only=FITTED),
-    ] = "best"
     precision: Annotated[
         Precision, Option("Number format of the tagger's computation.", only=TAGGER)
     ] = "auto"
@@ -143,12 +139,10 @@ def _calibrate_tagger(
     with progress("pairs", len(rows)) as bar:
         pairs = [row.pair for row in rows]
         readings = tagger.read(pairs, lambda share: bar.add(share * len(rows)))
-    method, joined = options.method, options.aggregation
     made = calibrating.calibrate(
         calibrating.Readings(tuple(rows), tuple(readings)),
         base,
-        methods=calibrating.METHODS[1:] if method == "best" else (method,),
-        aggregations=calibrating.AGGREGATIONS if joined == "best" else (joined,),
+        methods=calibrating.METHODS[1:] if options.method == "best" else (options.method,),
         data=options.pairs.name,
     )
     kept = made.calibration

@@ -1,35 +1,28 @@
 """`contested doctor`: what this machine has, and what is missing."""
 
-import asyncio
 import ctypes
 import os
 import shutil
-import tempfile
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 import psutil
 from rich.console import Console
 from rich.table import Table
 
 from pipelines.cli.flat import flat
-from pipelines.cli.models import hashing
-from pipelines.cli.progress import STDERR
 from pipelines.errors import InputError
 from pipelines.experiment.options import ProfileOptions, tagger_named
 from pipelines.judge.tagger import TaggerFolder
-from pipelines.option import Option
 from pipelines.report.terminal import plain
 from pipelines.retrieval.dense import default_embedder
 from pipelines.runs.provenance import hardware
 from serving import connect, models
 from serving import profile as profiles
-from serving.calls import Completion, Sampling
 from serving.connect import Source, default_cache
 from serving.errors import ServingError
 from serving.gpus import driver, visible
@@ -42,7 +35,7 @@ from serving.installed import (
     engine_version,
 )
 from serving.placement import Seat, fitting
-from serving.profile import Profile, Role
+from serving.profile import Profile
 from serving.weights import cache_tokens, weights_gib
 
 State = Literal["good", "missing", "note"]
@@ -54,24 +47,12 @@ MARKS = {
     "note": "[yellow]note[/yellow]",
 }
 
-_QUESTION = "Name the months of the year, one after the other."
 _ROOM_GIB = 5
 
 _COMPATIBLE = "VLLM_ENABLE_CUDA_COMPATIBILITY"
 
 _WORKING_GIB = 3
 """What vLLM takes on a CPU beside weights and cache; 3.1 was seen with a model of 1.5B."""
-
-
-class DoctorOptions(ProfileOptions):
-    """How thoroughly it looks."""
-
-    verify: Annotated[
-        bool, Option("Hash the models' files. Otherwise sizes and times are compared.")
-    ] = False
-    ask: Annotated[
-        bool, Option("Start the models as a command would, ask each for a token, and stop them.")
-    ] = False
 
 
 @dataclass(frozen=True)
@@ -84,24 +65,16 @@ class Finding:
 
 
 @flat
-def doctor(options: DoctorOptions) -> None:
+def doctor(options: ProfileOptions) -> None:
     """Say what this machine has and what is missing for a profile.
 
-    Nothing is loaded or started unless you say --ask. Exit code 0 if everything needed is there, 2
-    if not.
+    Nothing is loaded or started. Exit code 0 if everything needed is there, 2 if not.
 
     Example:
         contested doctor --profile one-gpu-7b
     """
     profile = options.profile or profiles.default_name()
-    found = list(
-        findings(
-            profile,
-            options.models_dir or default_models_dir(),
-            verify=options.verify,
-            ask=options.ask,
-        )
-    )
+    found = list(findings(profile, options.models_dir or default_models_dir()))
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     for overflow in ("ellipsis", "ellipsis", "fold"):  # a path is told whole
         table.add_column(overflow=overflow)
@@ -113,9 +86,7 @@ def doctor(options: DoctorOptions) -> None:
         raise ServingError(f"missing: {', '.join(missing)}; the lines above say how to mend it")
 
 
-def findings(
-    profile: str, models_dir: Path, *, verify: bool = False, ask: bool = False
-) -> Iterator[Finding]:
+def findings(profile: str, models_dir: Path) -> Iterator[Finding]:
     """Look at everything a run needs, one finding each."""
     chosen = profiles.load(profile)
     yield from machine()
@@ -124,12 +95,10 @@ def findings(
         yield nvidia_driver(chosen)
         yield _looked_for("C compiler", c_compiler)
     yield Finding("profile", "good", f"{chosen.name}: {chosen.description}")
-    yield from roles(chosen, models_dir, verify=verify)
+    yield from roles(chosen, models_dir)
     yield from placement(chosen, models_dir)
     yield from memory(chosen, models_dir)
     yield from disk()
-    if ask:
-        yield from answers(chosen, models_dir)
 
 
 def machine() -> Iterator[Finding]:
@@ -185,7 +154,7 @@ def nvidia_driver(profile: Profile) -> Finding:
     return Finding("driver", "missing", f"{version} is too old; {UPDATE_DRIVER}")
 
 
-def roles(profile: Profile, models_dir: Path, *, verify: bool) -> Iterator[Finding]:
+def roles(profile: Profile, models_dir: Path) -> Iterator[Finding]:
     """The model of every role, each looked at once."""
     named = profile.roles.model_dump()
     named["salience"] = named["salience"] or named["generator"]
@@ -198,10 +167,7 @@ def roles(profile: Profile, models_dir: Path, *, verify: bool) -> Iterator[Findi
 
         def model(name: str = name, plays: list[str] = plays) -> str:
             found = models.find(name, models_dir)
-            if verify:
-                _verify(found, models_dir)
-            how = " as added, byte by byte" if verify else ""
-            return f"{', '.join(plays)}: {found.path} ({found.digest[:12]}{how})"
+            return f"{', '.join(plays)}: {found.path} ({found.digest[:12]})"
 
         yield _looked_for(f"model {name}", model)
 
@@ -277,49 +243,6 @@ def disk() -> Iterator[Finding]:
     cache = default_cache()
     size = f"{cache.stat().st_size / 2**20:.1f} MiB" if cache.exists() else "new"
     yield Finding("cache", "good", f"{cache}, {size}")
-
-
-def answers(profile: Profile, models_dir: Path) -> Iterator[Finding]:
-    """Ask the model of each role that is served."""
-    parts: dict[str, Role] = {profile.roles.judge: "judge", profile.roles.generator: "generator"}
-    for name, role in parts.items():
-        source = Source(profile, role, models_dir)
-        yield _looked_for(f"answer of {name}", lambda source=source: asyncio.run(_asked(source)))  # type: ignore[misc]
-
-
-async def _asked(source: Source) -> str:
-    """How long the first token and further ones take. The cache is new, so the model answers."""
-    told: list[str] = []
-
-    def tell(text: str) -> None:
-        told.append(text)
-        STDERR.print(text, style="dim", soft_wrap=True)
-
-    async def timed(tokens: int) -> tuple[Completion, float]:
-        began = time.monotonic()
-        reply = await client.chat([{"role": "user", "content": _QUESTION}], Sampling(tokens))
-        return reply, time.monotonic() - began
-
-    with tempfile.TemporaryDirectory() as folder:
-        async with connect.connect(source, cache=Path(folder) / "cache", on_status=tell) as client:
-            _, first = await timed(1)
-            reply, rest = await timed(64)
-    how = "start and first token" if told else "it was running; first token"
-    rate = reply.completion_tokens / rest
-    return f"{how}: {first:.1f} s; then {rate:.1f} tokens/s for a single request"
-
-
-def _verify(model: models.Model, models_dir: Path) -> None:
-    """Hash a registered model; ServingError where its bytes are not those that were added."""
-    if not any(one.name == model.name for one in models.registered(models_dir)):
-        return  # a folder that is not registered was hashed when it was found
-    with hashing(model.name, model.path) as on_bytes:
-        changed = models.verify(model, models_dir, on_bytes=on_bytes)
-    if changed:
-        raise ServingError(
-            f"{', '.join(changed)} in {model.path} is not as it was added; restore it, or add or"
-            " import the model again"
-        )
 
 
 def _libnuma() -> str:

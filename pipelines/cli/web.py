@@ -45,7 +45,7 @@ class WebOptions(ServerOptions):
 def web(options: WebOptions) -> None:
     """Open a page in the browser: paste texts, drop documents, and look at what comes of them.
 
-    It scores a response, judges a claim, asks documents, lets them debate, names the type of their
+    It scores a response, asks documents, lets them debate, names the type of their
     conflict, checks a neutral response, and shows what words rest on. The server answers this
     machine alone, and only who has the key of the printed address. Jobs are done one after the
     other, and kept.
@@ -61,12 +61,11 @@ def web(options: WebOptions) -> None:
     from pipelines.loopback import Door, listening, serve_until_interrupted
     from pipelines.web.app import Limits, application
     from pipelines.web.jobs import Jobs
-    from pipelines.web.perform import perform
-    from pipelines.web.tasks import ANY_TASK
+    from pipelines.web.tasks import FORM, perform
 
     os.umask(0o077)  # what a job is asked and finds is its user's alone
     opened = listening(options.port)
-    jobs = Jobs(options.out or default_home() / "web", ANY_TASK.validate_json)
+    jobs = Jobs(options.out or default_home() / "web", FORM.validate_json)
     limits = Limits(
         bytes=int(options.upload_mb * 1e6),
         documents=options.most_documents,

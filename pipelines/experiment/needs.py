@@ -42,6 +42,7 @@ class Needs:
         tagger: The NLI tagger; None where it is not asked.
         judge_tagger: The tagger that judges what was written, where that is a role of its own.
         unasked: Why no language model is, for the refusal of its options.
+        unused: These options.
         untagged: Why no tagger is.
     """
 
@@ -50,6 +51,7 @@ class Needs:
     tagger: TaggerFolder | None = None
     judge_tagger: TaggerFolder | None = None
     unasked: str = "these options, which ask no language model"
+    unused: tuple[str, ...] = OF_A_SERVER
     untagged: str = "these options, which ask no tagger"
 
 
@@ -163,7 +165,7 @@ def judge_source(options: ServerOptions, judge_model: str | None) -> Source | No
 def refuse_unneeded(options: ModelOptions, needs: Needs) -> None:
     """Refuse options of models that a run does not need, with an InputError."""
     if needs.role is None and isinstance(options, ServedOptions):
-        refuse_given(options, OF_A_SERVER, needs.unasked)
+        refuse_given(options, needs.unused, needs.unasked)
     if not needs.tagger:
         refuse_given(options, ("tagger",), needs.untagged)
 

@@ -1,21 +1,56 @@
-"""What passages say for and against one claim (ConRAG)."""
+"""What documents say for and against one claim (ConRAG)."""
 
-from collections.abc import Sequence
-from functools import partial
+import tempfile
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Annotated
 
 from pipelines.conrag.answer import Answer
 from pipelines.conrag.generation import generator as generator_of
 from pipelines.conrag.pipeline import conrag
 from pipelines.conrag.settings import AnswerOptions
+from pipelines.data.records import Document, NonEmpty
 from pipelines.errors import InputError
 from pipelines.experiment.cost import spent
 from pipelines.experiment.experiment import Models
 from pipelines.experiment.options import judging
-from pipelines.inspection.found import Inspection, Tell, models_used, telling
+from pipelines.inspection.task import (
+    Inspection,
+    Query,
+    Shown,
+    Task,
+    Tell,
+    documents_option,
+    models_used,
+    telling,
+)
+from pipelines.option import Option, Options
 from pipelines.report.explorer import ExperimentView
 from pipelines.report.glance import ModelUsed
-from pipelines.retrieval.index import Index, Retrieved
+from pipelines.retrieval.dense import Embedder
+from pipelines.retrieval.documents import cut
+from pipelines.retrieval.index import Index, Retrieved, build
 from pipelines.text.declarative import affirmed
+
+
+class QueryAsked(Options):
+    """A claim or a question, and whatever is searched for it: an index, or documents."""
+
+    query: Annotated[
+        Query,
+        Option(
+            "A claim or a question. Questions of yes or no are put as claims; others need "
+            "--generator model.",
+            argument=True,
+        ),
+        Shown("line", "Claim or question"),
+    ]
+    index: Annotated[Path, Option("The index, from `contested index build`.")] = Path("index")
+    documents: Annotated[
+        NonEmpty[Document] | None,
+        documents_option("Text files to search in place of an index.", list[Path] | None),
+        Shown("documents"),
+    ] = None
 
 
 def claim_of(text: str, options: AnswerOptions) -> str | None:
@@ -41,35 +76,57 @@ def as_claim(text: str) -> str | None:
     return affirmed(text) if text.endswith("?") else text
 
 
-def search(index: Index, text: str, options: AnswerOptions) -> list[Retrieved]:
-    """The passages of an index that a claim or question is answered from."""
-    return index.search(
-        text,
-        k=options.settings.depth,
-        method=options.method or ("hybrid" if index.about.model else "bm25"),
-    )
+def retrieve(asked: QueryAsked, text: str, options: AnswerOptions, tell: Tell) -> list[Retrieved]:
+    """The passages that a claim or question is answered from, of the documents or the index.
+
+    Raises:
+        InputError: The index is missing, or has no embeddings for the method.
+    """
+
+    def search(index: Index) -> list[Retrieved]:
+        method = options.method or ("hybrid" if index.about.model else "bm25")
+        return index.search(text, k=options.settings.depth, method=method)
+
+    if asked.documents is None:
+        return search(Index(asked.index, embedder(options.embedder) if options.embedder else None))
+    path = options.embedding()
+    tell("indexing the documents")
+    with tempfile.TemporaryDirectory(prefix="contested-") as folder:
+        return search(
+            build(cut(asked.documents), Path(folder) / "index", embedder(path) if path else None)
+        )
+
+
+@lru_cache(maxsize=1)
+def embedder(path: Path) -> Embedder:
+    """The embedding model of a folder; it loads itself once."""
+    return Embedder(path)
 
 
 async def ask(
-    text: str,
-    retrieved: Sequence[Retrieved],
-    options: AnswerOptions,
-    models: Models,
-    tell: Tell,
-    *,
-    index: str,
+    asked: QueryAsked, options: AnswerOptions, models: Models, tell: Tell
 ) -> Inspection[Answer]:
-    """Tag the passages and answer from them; `index` says where they are from.
+    """Say what documents hold for a claim and against it, with every sentence cited.
 
-    It raises what `claim_of` and `conrag` do.
+    Passages are found, tagged as supporting or refuting, and grouped; how evenly the two sides are
+    balanced is the conflict score. The tagger that comes with the program is asked unless
+    `--judge` says otherwise, and the answer quotes them; then no server is needed.
+
+    Examples:
+        contested ask "The Vinland Map is a genuine fifteenth-century map."
+
+        contested ask "Did humans hunt the mammoth to extinction?" --html mammoth.html
+
+        contested ask "When did the last mammoths die?" --generator model --packet 4
     """
     models = telling(models, tell)
-    claim = claim_of(text, options)
+    claim = claim_of(asked.query, options)
+    retrieved = retrieve(asked, claim or asked.query, options, tell)
     judge = models.judge(judging(options.judging, options.on_overflow))
     writer = generator_of(models.asked, models.prompts) if options.writes else None
     tell("reading the passages")
     answer = await conrag(
-        claim or text,
+        claim or asked.query,
         retrieved,
         judge=judge.label,
         settings=options.settings,
@@ -86,11 +143,25 @@ async def ask(
         spent(models.client, judge),
         title="What the documents say",
         view=partial(_view, answer, used),
-        about={"query": answer.query, "index": index},
+        about={
+            "query": answer.query,
+            "index": str(asked.index) if asked.documents is None else "the documents given",
+        },
     )
 
 
-def _view(answer: Answer, used: list[ModelUsed]) -> ExperimentView:
+def _view(answer: Answer, used: list[ModelUsed], _: bytes | None) -> ExperimentView:
     from pipelines.conrag.view import answer_view
 
     return answer_view(answer, used)
+
+
+ASK = Task(
+    name="ask",
+    title="Ask documents",
+    asked=QueryAsked,
+    options=AnswerOptions,
+    needs=AnswerOptions.needs,
+    inspect=ask,
+    form=("judge", "generator"),
+)

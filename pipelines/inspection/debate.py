@@ -7,14 +7,21 @@ from pipelines.experiment.cost import cost_line
 from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import ServerOptions
-from pipelines.inspection.found import Inspection, Tell, models_used, telling
+from pipelines.inspection.task import (
+    Inspection,
+    QuestionAsked,
+    Task,
+    Tell,
+    models_used,
+    telling,
+)
 from pipelines.madam_rag.baselines import (
     MADAM,
     WITHOUT_AGGREGATOR,
     Outcome,
     QuestionResult,
 )
-from pipelines.madam_rag.data import Question
+from pipelines.madam_rag.data import GivenDocument, Question
 from pipelines.madam_rag.debate import debate as hold
 from pipelines.madam_rag.debate import panel
 from pipelines.madam_rag.replies import Debate
@@ -37,13 +44,14 @@ class PanelOptions(DebateOptions, ServerOptions):
     ] = True
 
 
-def debate_needs(options: PanelOptions) -> Needs:
-    """The model that debates."""
+def needs(options: PanelOptions) -> Needs:
+    """The model that debates; it raises what `held` does."""
+    held(options)
     return Needs(role="generator")
 
 
-def debate_settings(options: PanelOptions) -> DebateSettings:
-    """How it is held; InputError where an option needs an aggregator and there is none."""
+def held(options: PanelOptions) -> DebateSettings:
+    """How the debate is held; InputError for an option that needs an aggregator, without one."""
     if options.aggregator:
         return options.debate
     if options.debate.history == "aggregate" and "history" in options.debate.model_fields_set:
@@ -52,26 +60,35 @@ def debate_settings(options: PanelOptions) -> DebateSettings:
 
 
 async def debate(
-    asked: Question, options: PanelOptions, models: Models, tell: Tell
+    asked: QuestionAsked, options: PanelOptions, models: Models, tell: Tell
 ) -> Inspection[Debate]:
-    """Hold the debate; it raises what `madam_rag.debate.debate` does."""
+    """Let agents debate a question, one for each document, until nobody changes their answer.
+
+    Every agent answers from its own document; an aggregator brings the answers together, all right
+    ones where the question can be meant in several ways; the agents hear of it and answer again.
+
+    Example:
+        contested debate "When was the bridge opened?" --documents guide.txt study.txt leaflet.txt
+    """
     models = telling(models, tell)
     client = models.asked
     tell("debating")
     found = await hold(
-        asked.question,
-        [each.document for each in asked.documents],
-        panel(client, models.prompts),
-        debate_settings(options),
+        asked.question, [*asked.documents], panel(client, models.prompts), held(options)
     )
 
-    def view() -> ExperimentView:
+    def view(_: bytes | None) -> ExperimentView:
         from pipelines.madam_rag.blocks import question_view
 
-        held = Outcome(concluded=found.concluded, calls=found.calls, debate=found)
+        question = Question(
+            id="question",
+            question=asked.question,
+            documents=tuple(GivenDocument(document=document) for document in asked.documents),
+        )
+        outcome = Outcome(concluded=found.concluded, calls=found.calls, debate=found)
         method = MADAM if options.aggregator else WITHOUT_AGGREGATOR
         result = QuestionResult(
-            id=asked.id, asked=asked, status="answered", outcomes={method: held}
+            id=question.id, asked=question, status="answered", outcomes={method: outcome}
         )
         return question_view(result, models_used(agents=client.model))
 
@@ -82,3 +99,14 @@ async def debate(
         view=view,
         about={"question": asked.question},
     )
+
+
+DEBATE = Task(
+    name="debate",
+    title="Let documents debate",
+    asked=QuestionAsked,
+    options=PanelOptions,
+    needs=needs,
+    inspect=debate,
+    form=("rounds",),
+)

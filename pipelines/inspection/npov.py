@@ -1,66 +1,193 @@
 """Whether a neutral response is faithful: by gradients, or by leaving out each argument."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
+from pydantic import model_validator
+
+from pipelines.errors import InputError
 from pipelines.experiment.cost import cost_line
 from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import Needs
-from pipelines.inspection.found import Inspection, Tell, models_used
-from pipelines.npov.example import SIDES, NpovExample
-from pipelines.npov.settings import SalienceSettings
+from pipelines.experiment.options import ServedOptions
+from pipelines.files import read_bytes
+from pipelines.inspection.salience import Level, by_gradients, gradients_of
+from pipelines.inspection.task import Inspection, Shown, Task, Tell, models_used
+from pipelines.npov.decoder import DecoderOptions, decoder_folder
+from pipelines.npov.example import SIDES, NpovExample, example, read_example
+from pipelines.npov.settings import SALIENCE_PANEL, SalienceSettings
+from pipelines.option import Option, Options, refuse_given
+from pipelines.report.explorer import ExperimentView
+from pipelines.report.glance import ModelUsed
+from salience.variants import Aggregation
 
 if TYPE_CHECKING:  # numpy
     from pipelines.npov.check import AblationErrors, ResponseErrors
-    from pipelines.npov.soft_prompt import SoftPrompt
-    from pipelines.report.explorer import ExperimentView
     from salience.decoder import Decoder
     from salience.maps import WordMap
 
-Detector = Literal["salience", "ablation"]
+SAMPLE: Final = Path(__file__).parents[1] / "npov" / "samples" / "uniforms.json"
+"""The example that is checked unless another is given."""
 
-ABLATION_NEEDS: Final = Needs(role="generator", untagged="--detector ablation")
+_example_option = partial(Option, panel="Example")
 
 
-class CheckedBySalience(NamedTuple):
-    """A checked response.
+class ExampleAsked(Options):
+    """A neutral response with its arguments: in a file, or in parts."""
 
-    `shown` is the map that a page shows; `view` puts it there, with its picture where one is drawn.
+    file: Annotated[
+        Path | None,
+        Option(
+            "JSON with question, pro, con and response; instead of it, the options below.",
+            argument=True,
+        ),
+    ] = None
+    question: Annotated[str | None, _example_option("The user's question."), Shown("line")] = None
+    pro: Annotated[
+        list[str] | None,
+        _example_option("An argument for it; give it once for each."),
+        Shown("lines", "Arguments for it"),
+    ] = None
+    con: Annotated[
+        list[str] | None,
+        _example_option("An argument against it; likewise."),
+        Shown("lines", "Arguments against it"),
+    ] = None
+    response: Annotated[str | None, _example_option("What was answered."), Shown("text")] = None
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        self.example()  # a missing part is said before a model is looked for
+        return self
+
+    def example(self) -> NpovExample:
+        """The example; InputError for one in parts that lacks a part, or stands beside a file."""
+        given = self.model_dump(exclude={"file"})
+        named = {name: value for name, value in given.items() if value is not None}
+        if self.file is not None and named:
+            raise InputError(
+                f"--{next(iter(named))} has no effect beside {self.file}; leave one out"
+            )
+        if not named:
+            return read_example(self.file or SAMPLE)
+        missing = [name for name in given if name not in named]
+        if missing:
+            raise InputError(
+                f"--{missing[0]} is missing; an example has question, pro, con, response"
+            )
+        return example(named, "the example")
+
+
+class CheckOptions(DecoderOptions, ServedOptions):
+    """How a response is checked."""
+
+    detector: Annotated[
+        Literal["salience", "ablation"],
+        Option(
+            "Gradients, as in the paper, in this process; or what the response loses where an "
+            "argument is left out of its prompt, by a server. That finds far more errors: see "
+            "docs/results.md."
+        ),
+    ] = "salience"
+    soft_prompt: Annotated[
+        Path | None,
+        Option(
+            "The soft prompt of the generator that wrote the response, from `contested tune-npov "
+            "--task response`: gradients are those of the model with it.",
+            panel=SALIENCE_PANEL,
+        ),
+    ] = None
+    aggregation: Annotated[
+        Aggregation, Option("How a word's row of the map becomes its score.", panel=SALIENCE_PANEL)
+    ] = "max"
+    salience: SalienceSettings = SalienceSettings()
+    level: Level = "words"
+
+
+def needs(options: CheckOptions) -> Needs:
+    """The model that is asked, if one is; InputError for options that the detector does not use."""
+    named = f"--detector {options.detector}"
+    if options.detector == "salience":
+        decoder_folder(options)
+        return Needs(unasked=named, unused=("endpoint", "strict", "cache", "concurrency"))
+    of_gradients = ("soft_prompt", "aggregation", "precision", "device", "level")
+    refuse_given(options, of_gradients, named)
+    refuse_given(options.salience, tuple(SalienceSettings.model_fields), named)
+    return Needs(role="generator", untagged=named)
+
+
+async def check_npov(
+    asked: ExampleAsked, options: CheckOptions, models: Models, tell: Tell
+) -> Inspection[Any]:
+    """Find arguments that a neutral response leaves out, and what it adds to them.
+
+    By default both are read off a model's gradients, as in the paper, without a server: a word of
+    an argument that no word of the response rests on was probably left out, a word of the response
+    that rests on no argument was probably added. `--detector ablation` asks a server how much less
+    likely the response is without each argument, which finds far more errors. Without an example a
+    bundled one is checked.
+
+    Examples:
+        contested check-npov --html uniforms.html
+
+        contested check-npov --detector ablation --html ablated.html
+
+        contested check-npov example.json --html checked.html --png checked.png
+
+        contested check-npov --html tokens.html --level tokens
     """
+    if options.detector == "ablation":
+        return await by_ablation(asked.example(), models, tell)
+    return await by_salience(asked.example(), options, tell)
 
-    errors: "ResponseErrors"
-    shown: "WordMap"
-    view: "Callable[[bytes | None], ExperimentView]"
 
-
-def by_salience(
-    example: NpovExample,
-    decoder: "Decoder",
-    settings: SalienceSettings,
-    *,
-    by_tokens: bool = False,
-    soft_prompt: "SoftPrompt | None" = None,
-    model: str | None = None,
-    on_progress: Callable[[int, int], None] = lambda *_: None,
-) -> CheckedBySalience:
+async def by_salience(
+    example: NpovExample, options: CheckOptions, tell: Tell
+) -> "Inspection[ResponseErrors]":
     """Take the gradients, and score by them; it raises what `argument_map` does."""
     from pipelines.npov.check import argument_map, check
-    from pipelines.npov.view import by_token, response_view
+    from pipelines.npov.soft_prompt import SoftPrompt
+    from pipelines.npov.view import CHECKED, by_token, response_view
 
-    found = argument_map(
-        example,
-        decoder,
-        settings,
-        on_progress,
-        every_token=by_tokens,
-        soft_prompt=soft_prompt,
-        model=model,
-    )
+    settings = options.salience.model_copy(update={"aggregation": options.aggregation})
+    soft = SoftPrompt.load(options.soft_prompt) if options.soft_prompt else None
+    folder, by_tokens = decoder_folder(options), options.level == "tokens"
+
+    def work(decoder: "Decoder", reached: Callable[[int, int], None]) -> "tuple[WordMap, str]":
+        made = argument_map(
+            example,
+            decoder,
+            settings,
+            reached,
+            every_token=by_tokens,
+            soft_prompt=soft,
+            model=folder.model.digest,
+        )
+        return made, f"{decoder.precision} on {decoder.device}"
+
+    found, computed = await by_gradients(folder, tell, work)
     checked = check(example, found, settings)
     shown = by_token(example, found) if by_tokens else found
-    return CheckedBySalience(
-        checked, shown, partial(response_view, checked, example, shown, settings)
+    used = [gradients_of(folder)]
+    if options.soft_prompt is not None:
+        digest = sha256(read_bytes(options.soft_prompt)).hexdigest()
+        used.append(ModelUsed("soft prompt", options.soft_prompt.name, digest))
+
+    def view(png: bytes | None) -> ExperimentView:
+        return replace(response_view(checked, example, shown, settings, png), models=tuple(used))
+
+    return Inspection(
+        checked,
+        f"gradients of {folder.model.name}{' with a soft prompt' if soft else ''}, {computed}; "
+        "--detector ablation finds more errors",
+        title=CHECKED,
+        view=view,
+        picture=partial(shown.picture, example.question) if shown.values.size else None,
+        about={"salience": settings.model_dump(), "computed": computed},
     )
 
 
@@ -79,7 +206,19 @@ async def by_ablation(
         checked,
         cost_line(client),
         title=CHECKED,
-        view=partial(ablation_view, checked, used),
+        view=lambda _: ablation_view(checked, used),
         picture=partial(ablation_picture, checked),
         about={"detector": "ablation"},
     )
+
+
+CHECK_NPOV = Task(
+    name="check-npov",
+    title="Check a neutral response",
+    asked=ExampleAsked,
+    options=CheckOptions,
+    needs=needs,
+    inspect=check_npov,
+    form=("detector",),
+    maps=True,
+)

@@ -2,8 +2,8 @@
 
 from typing import Annotated, Literal
 
-from pipelines.conflicts.data import Query
-from pipelines.conflicts.experiment import refuse_idle
+from pipelines.conflicts.data import Query, Source
+from pipelines.conflicts.experiment import needs_of, refuse_idle
 from pipelines.conflicts.pipeline import Methods, examine
 from pipelines.conflicts.result import QueryResult
 from pipelines.conflicts.settings import (
@@ -12,10 +12,20 @@ from pipelines.conflicts.settings import (
     AnswerSettings,
     ConflictsSettings,
 )
+from pipelines.data.records import Document
+from pipelines.errors import InputError
 from pipelines.experiment.cost import cost_line
 from pipelines.experiment.experiment import Models
+from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import Overflow, ServerOptions
-from pipelines.inspection.found import Inspection, Tell, models_used, telling
+from pipelines.inspection.task import (
+    Inspection,
+    QuestionAsked,
+    Task,
+    Tell,
+    models_used,
+    telling,
+)
 from pipelines.judge.store import stored
 from pipelines.judge.tagger import tagger_judge
 from pipelines.option import Option, refuse_given
@@ -66,18 +76,51 @@ def methods_of(options: TypedAnswerOptions) -> Methods:
     return methods
 
 
+def needs(options: TypedAnswerOptions) -> Needs:
+    """The models; it raises what `methods_of` and `needs_of` do."""
+    return needs_of(methods_of(options), options)
+
+
+def source_of(document: Document) -> Source:
+    """A source from a document's text, which may begin with lines like "Date: 2021-03-01".
+
+    Without a title it is called as the document is; InputError if it has nothing but such lines.
+    """
+    try:
+        source = Source.from_text(document.text)
+    except ValueError as error:
+        raise InputError(
+            f"{document.id} has no text below its first lines; give it some"
+        ) from error
+    return source if source.title else source.model_copy(update={"title": document.id})
+
+
 async def resolve(
-    asked: Query, options: TypedAnswerOptions, methods: Methods, models: Models, tell: Tell
+    asked: QuestionAsked, options: TypedAnswerOptions, models: Models, tell: Tell
 ) -> Inspection[QueryResult]:
-    """Predict, answer and judge; it raises what `examine` does."""
+    """Say how sources disagree over a question, and answer as that kind of conflict wants.
+
+    No conflict is answered plainly; complementary answers are brought together; of opinions both
+    sides are told; of outdated information the latest counts; misinformation is passed over. Every
+    sentence of the answer cites sources, and is judged by them. A file may begin with lines like
+    'Date: 2021-03-01', 'Title: ...' and 'URL: ...'.
+
+    Examples:
+        contested resolve "When was the bridge opened?" --documents guide.txt study.txt leaflet.txt
+
+        contested resolve "Is it tolled?" --documents guide.txt leaflet.txt --strategy none
+    """
     models = telling(models, tell)
     client, tagger = models.client, models.tagger
+    sources = tuple(map(source_of, asked.documents))
+    query = Query(id="query", query=asked.question, sources=sources)
     judge = None if tagger is None else stored(tagger_judge(tagger), models.store)
     tell("reading")
     judging = client if options.judge == "model" else None
-    result = await examine(asked, methods.ready(client, judging, judge, models.prompts))
+    methods = methods_of(options).ready(client, judging, judge, models.prompts)
+    result = await examine(query, methods)
 
-    def view() -> ExperimentView:
+    def view(_: bytes | None) -> ExperimentView:
         from pipelines.conflicts.view import query_view
 
         return query_view(
@@ -87,7 +130,18 @@ async def resolve(
     return Inspection(
         result,
         cost_line(client) if client else "",
-        title=asked.query,
+        title=asked.question,
         view=view,
-        about={"query": asked.query},
+        about={"query": asked.question},
     )
+
+
+RESOLVE = Task(
+    name="resolve",
+    title="Name the conflict",
+    asked=QuestionAsked,
+    options=TypedAnswerOptions,
+    needs=needs,
+    inspect=resolve,
+    form=("strategy", "types"),
+)

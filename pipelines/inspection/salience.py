@@ -1,63 +1,211 @@
 """Which words of a prompt each word of a response rests on."""
 
+import asyncio
+import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import replace
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+
+from pydantic import AfterValidator, RootModel
 
 from nli.sentences import sentences
-from pipelines.npov.settings import GradientSettings
+from pipelines.data.text import read_text
+from pipelines.errors import InputError
+from pipelines.experiment.experiment import Models
+from pipelines.experiment.needs import Needs
+from pipelines.inspection.task import Inspection, Shown, Task, Tell
+from pipelines.npov.decoder import DecoderFolder, DecoderOptions, decoder_folder
+from pipelines.npov.settings import SALIENCE_PANEL, GradientSettings
+from pipelines.option import Option, Options
+from pipelines.report.blocks import Grid
+from pipelines.report.explorer import ExperimentView
+from pipelines.report.glance import ModelUsed
+from pipelines.report.texts import Block, Note
 
 if TYPE_CHECKING:  # numpy
-    from pipelines.report.explorer import ExperimentView
     from salience.decoder import Decoder
     from salience.maps import WordMap
     from salience.words import Word
 
+FoundT = TypeVar("FoundT")
 
-class Resting(NamedTuple):
-    """Salience of a response.
+MOST = 3
+"""Words of the prompt that are named for a word of the response."""
 
-    `words` maps content words, `shown` what a page shows; `view` puts it there, with its picture
-    where one is drawn.
-    """
+Level = Annotated[
+    Literal["words", "tokens"],
+    Option(
+        "What page and picture show: content words, or the tokens that the model reads.",
+        panel=SALIENCE_PANEL,
+    ),
+]
+"""For the field `level`."""
 
-    words: "WordMap"
-    shown: "WordMap"
-    view: "Callable[[bytes | None], ExperimentView]"
+
+def text_or_file(given: str) -> str:
+    """A text of the command line, or of the file that it names as @FILE, as it stands there."""
+    if given.startswith("@"):
+        return read_text(Path(given[1:]), strip=False)
+    if given.encode("utf-8", "replace").decode() != given:
+        raise InputError("the text is not UTF-8; set the terminal to UTF-8")
+    return given
 
 
-def salience(
-    prompt: str,
-    response: str,
-    decoder: "Decoder",
-    gradients: GradientSettings,
-    *,
-    by_tokens: bool = False,
-    on_progress: Callable[[int, int], None] = lambda *_: None,
-) -> Resting:
-    """Take the gradients, and sum them up by words; `on_progress` is told (done, total) tokens.
+def _not_empty(text: str) -> str:
+    if not text.strip():
+        raise ValueError("it is empty; give it text")
+    return text
 
-    Raises:
-        SalienceError: As `Decoder.encode` and `Decoder.salience`.
+
+AsRead = Annotated[str, AfterValidator(_not_empty)]
+"""A text as a model reads it, white space at its ends included."""
+
+
+class PromptAsked(Options):
+    """What a model read, and what it answered."""
+
+    prompt: Annotated[
+        AsRead,
+        Option(
+            "What the model read; @FILE reads it from a text file, white space at its ends "
+            "included.",
+            read=text_or_file,
+        ),
+        Shown("text"),
+    ]
+    response: Annotated[
+        AsRead,
+        Option(
+            "What was answered; likewise. A space is put between them if neither has one.",
+            read=text_or_file,
+        ),
+        Shown("text"),
+    ]
+
+    @property
+    def answer(self) -> str:
+        """The response as it continues the prompt."""
+        spaced = self.prompt[-1].isspace() or self.response[0].isspace()
+        return self.response if spaced else f" {self.response}"
+
+
+class MapOptions(DecoderOptions):
+    """How gradients are taken, and what shows them."""
+
+    gradients: GradientSettings = GradientSettings()
+    level: Level = "words"
+
+
+def needs(options: DecoderOptions) -> Needs:
+    """No model that is served; ServingError if the one that gradients are taken of is missing."""
+    decoder_folder(options)
+    return Needs()
+
+
+@lru_cache(maxsize=1)
+def loaded(folder: DecoderFolder) -> "Decoder":
+    """The model of a folder, as the page's job before left it."""
+    return folder.load()
+
+
+async def by_gradients(
+    folder: DecoderFolder,
+    tell: Tell,
+    work: "Callable[[Decoder, Callable[[int, int], None]], FoundT]",
+) -> FoundT:
+    """What a thread finds by gradients; it ends at the next token once nobody waits for it."""
+    over = threading.Event()
+
+    def reached(done: int, total: int) -> None:
+        if over.is_set():
+            raise InputError("the job was stopped")
+        tell(f"gradients of {done:,} of {total:,} tokens")
+
+    tell(f"loading {folder.model.name}")
+    try:
+        return await asyncio.to_thread(lambda: work(loaded(folder), reached))
+    finally:
+        over.set()
+
+
+def gradients_of(folder: DecoderFolder) -> ModelUsed:
+    """The model, for the page."""
+    return ModelUsed("gradients", folder.model.name, folder.model.digest)
+
+
+async def salience(
+    asked: PromptAsked, options: MapOptions, models: Models, tell: Tell
+) -> Inspection[RootModel[dict[str, Any]]]:
+    """Show which words of a prompt each word of a response rests on.
+
+    The gradient of every response token's logit is taken with respect to every earlier token, times
+    that token's embedding; squared, and divided by their sum, these are shares of its salience. The
+    rest of a word's salience is on function words and on earlier words of the response. No server
+    is needed.
+
+    Examples:
+        contested salience --prompt "The dam at Aldham was built in" --response " 1902."
+
+        contested salience --prompt @guide.txt --response @answer.txt --html salience.html
     """
     from pipelines.npov.check import sentence_spans
     from pipelines.report.explorer import single
     from pipelines.report.heatmap import heatmap, picture, sides
     from salience.maps import tokens_of, word_map, words_of
 
-    encoded = decoder.encode(prompt, response)
-    given = [(span.start, span.end) for span in sentences(prompt)]
-    answered = sentence_spans(encoded)
-    tokens = decoder.salience(encoded, **gradients.model_dump(), on_progress=on_progress)
-    found = shown = word_map(encoded, tokens, words_of(encoded, given), words_of(encoded, answered))
-    if by_tokens:
-        shown = word_map(encoded, tokens, tokens_of(encoded, given), tokens_of(encoded, answered))
+    how, folder = options.gradients.model_dump(), decoder_folder(options)
+    spans = [(span.start, span.end) for span in sentences(asked.prompt)]
 
-    def view(drawn: bytes | None) -> "ExperimentView":
+    def work(
+        decoder: "Decoder", reached: Callable[[int, int], None]
+    ) -> "tuple[WordMap, WordMap, str]":
+        encoded = decoder.encode(asked.prompt, asked.answer)
+        tokens = decoder.salience(encoded, **how, on_progress=reached)
+        by_word, by_token = (
+            word_map(
+                encoded, tokens, units(encoded, spans), units(encoded, sentence_spans(encoded))
+            )
+            for units in (words_of, tokens_of)
+        )
+        shown = by_token if options.level == "tokens" else by_word
+        return by_word, shown, f"{decoder.precision} on {decoder.device}"
+
+    found, shown, computed = await by_gradients(folder, tell, work)
+
+    def view(png: bytes | None) -> ExperimentView:
         # A text per sentence; words are shaded by their largest share.
-        shaded = heatmap(*sides(shown, given, answered), shown.values)
-        return single("salience", "What the response rests on", (shaded, *picture(drawn)))
+        shaded = heatmap(*sides(shown, spans, sentence_spans(shown.encoded)), shown.values)
+        content = (shaded, rests_on(found), *picture(png))
+        made = single("salience", "What the response rests on", content)
+        return replace(made, models=(gradients_of(folder),))
 
-    return Resting(found, shown, view)
+    return Inspection(
+        RootModel[dict[str, Any]](as_data(found)),
+        f"gradients of {folder.model.name}, {computed}",
+        title="What the response rests on",
+        view=view,
+        picture=partial(shown.picture, "") if shown.values.size else None,
+        about={"salience": how, "computed": computed},
+    )
+
+
+def rests_on(found: "WordMap") -> Block:
+    """The words of the response, each with the words of the prompt that it rests on most."""
+    data = as_data(found)
+    if not data["prompt_words"] or not data["response_words"]:
+        which = "response" if data["prompt_words"] else "prompt"
+        return Note(f"The {which} has no word but function words.")
+    rows = []
+    for place, word in enumerate(data["response_words"]):
+        shares = [row[place] for row in data["shares"]]
+        best = sorted(range(len(shares)), key=lambda n: -shares[n])[:MOST]
+        sources = ", ".join(
+            f"{data['prompt_words'][n]['text']} {shares[n]:.1%}" for n in best if shares[n]
+        )
+        rows.append(((word["text"],), (sources or "–",)))
+    return Grid("What each word rests on", ("word", "rests on"), tuple(rows))
 
 
 def as_data(found: "WordMap") -> dict[str, Any]:
@@ -73,3 +221,15 @@ def as_data(found: "WordMap") -> dict[str, Any]:
         "response_words": words(found.response),
         "shares": [[round(float(share), 6) for share in row] for row in found.values],
     }
+
+
+SALIENCE = Task(
+    name="salience",
+    title="See what words rest on",
+    asked=PromptAsked,
+    options=MapOptions,
+    needs=needs,
+    inspect=salience,
+    form=("target",),
+    maps=True,
+)

@@ -1,18 +1,72 @@
-"""ConflictScore of one answer."""
+"""ConflictScore of one answer, and the answer written again from the conflict in it."""
 
-from pipelines.conflictscore.pipeline import conflict_score, prepare
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from pipelines.conflictscore.pipeline import Scorer, conflict_score, prepare
+from pipelines.conflictscore.regeneration.regenerate import Regeneration, Writer, writer
+from pipelines.conflictscore.regeneration.regenerate import regenerate as write_again
 from pipelines.conflictscore.result import Result
-from pipelines.conflictscore.settings import Settings
-from pipelines.data.records import Example
-from pipelines.experiment.cost import spent
+from pipelines.conflictscore.settings import REGENERATION_AS_IN_PAPER, Settings
+from pipelines.data.records import Document, Example, NonEmpty, Text
+from pipelines.data.text import read_text
+from pipelines.experiment.cost import cost_line, spent
 from pipelines.experiment.experiment import Models
-from pipelines.experiment.needs import Needs, judge_needs
-from pipelines.experiment.options import JudgedOptions, Overflow, judging
-from pipelines.inspection.found import Inspection, Tell, models_used, telling
+from pipelines.experiment.needs import Needs, judge_needs, writer_needs
+from pipelines.experiment.options import (
+    AsInPaper,
+    JudgedOptions,
+    Overflow,
+    Usual,
+    judge_model_option,
+    judging,
+)
+from pipelines.inspection.task import (
+    Inspection,
+    Query,
+    Shown,
+    Task,
+    Tell,
+    documents_option,
+    models_used,
+    telling,
+)
 from pipelines.judge.settings import Evidence
+from pipelines.option import Only, Option, Options
+from pipelines.preset import WithPresets
 from pipelines.report.explorer import ExperimentView, single
-from pipelines.report.glance import count
-from pipelines.report.texts import Aside, Strong, line
+from pipelines.report.glance import ModelUsed, count
+from pipelines.report.texts import Aside, Line, Strong, line
+
+PANEL = "Regeneration"
+
+REGENERATED = Only(lambda own: own.regenerate, "a score without --regenerate")
+
+
+class ResponseAsked(Options):
+    """A response with its documents; `claims` stand in place of those that would be made of it."""
+
+    response: Annotated[
+        Text,
+        Option("Text file with the answer.", typed=Path, read=read_text),
+        Shown("text"),
+    ]
+    documents: Annotated[
+        NonEmpty[Document],
+        documents_option(
+            "Text files with the documents it was written from, one document each; all that follow "
+            "are taken: --documents a.txt b.txt c.txt"
+        ),
+        Shown("documents"),
+    ]
+    question: Annotated[
+        Query | None, Option("What was asked; the writer of --regenerate is told.", panel=PANEL)
+    ] = None
+    claims: NonEmpty[Text] | None = None
 
 
 class ExplainedSettings(Settings):
@@ -21,25 +75,102 @@ class ExplainedSettings(Settings):
     evidence: Evidence = "json"
 
 
-class AnswerScoreOptions(JudgedOptions):
-    """How one answer is scored."""
+class ScoreOptions(WithPresets, JudgedOptions):
+    """How an answer is scored and, if wanted, written again."""
 
+    PRESETS: ClassVar = {"as_in_paper": REGENERATION_AS_IN_PAPER}
+
+    as_in_paper: AsInPaper = False
     metric: ExplainedSettings = ExplainedSettings()
     on_overflow: Overflow = "error"
+    regenerate: Annotated[
+        bool,
+        Option(
+            "Let a model that is told of the conflict write the answer again, and score that. "
+            "Unless you choose, the tagger judges, sentence by sentence: no model judges its own "
+            "work.",
+            panel=PANEL,
+        ),
+    ] = False
+    rounds: Annotated[
+        int,
+        Field(ge=1, le=10),
+        Option("Most times to ask for another answer.", panel=PANEL, only=REGENERATED),
+    ] = 1
+    keep: Annotated[
+        Literal["best", "last"],
+        Option(
+            "Which answer is the result: the `best` by score, so never one that scores worse than "
+            "yours, or the `last`.",
+            panel=PANEL,
+            only=REGENERATED,
+        ),
+    ] = "best"
+    hedge: Annotated[
+        bool,
+        Option(
+            "Whether the writer is asked to name both sides where documents remain at odds. "
+            "Without, it is asked for the most truthful answer alone, as in the paper.",
+            name="--hedge/--no-hedge",
+            panel=PANEL,
+            only=REGENERATED,
+        ),
+    ] = True
+    answer_tokens: Annotated[
+        int,
+        Field(ge=16),
+        Option("Most tokens of an answer.", panel=PANEL, only=REGENERATED),
+    ] = 256
+    judge_model: Annotated[str | None, judge_model_option(PANEL, REGENERATED)] = None
+
+    @classmethod
+    def usual(cls, given: Mapping[str, Any]) -> Usual:
+        """As it is elsewhere, but that no model judges what it wrote itself."""
+        if given.get("regenerate") and not given.get("as_in_paper"):
+            return Usual("tagger", "sentences", "so that no model judges its own work")
+        return super().usual(given)
 
 
-def score_needs(options: AnswerScoreOptions, *, claims_given: bool = False) -> Needs:
-    """The models that judge and split; it raises what `judge_needs` does."""
-    asks = options.metric.needs_model(claims_given=claims_given)
-    return judge_needs(options, options.metric, asks=asks)
+def needs(options: ScoreOptions) -> Needs:
+    """The models that judge, split and write; it raises what `judge_needs` does."""
+    metric = options.metric
+    if options.regenerate:
+        return writer_needs(options, metric, options.judge_model, splits=metric.splits)
+    return judge_needs(options, metric, asks=metric.needs_model(claims_given=False))
 
 
 async def score(
-    example: Example, options: AnswerScoreOptions, models: Models, tell: Tell
-) -> Inspection[Result]:
-    """Score one answer; it raises what `conflict_score` does."""
+    asked: ResponseAsked, options: ScoreOptions, models: Models, tell: Tell
+) -> Inspection[Any]:
+    """Score one answer: its claims, what each document says of them, and four scores.
+
+    Examples:
+        contested score --response answer.txt --documents guide.txt study.txt leaflet.txt
+
+        contested score --regenerate --response answer.txt --documents guide.txt study.txt
+
+    CS-C is the share of claims that some documents support and others contradict. CS-R is how much
+    of the evidence contradicts, on average over claims. Lower is better: an answer that says that
+    its sources disagree is supported by all of them. Evidence is the share of claims that some
+    document supports or contradicts. Both sides is how well the answer backs the side that it backs
+    least; higher is better.
+
+    With --regenerate a model is shown the claim whose evidence is most at odds, with the passages
+    for and against it, and writes again. Before and after stand side by side, with every word that
+    changed.
+    """
+    example = Example(
+        id="response",
+        group="response",
+        question=asked.question,
+        response=asked.response,
+        documents=asked.documents,
+        claims=asked.claims,
+    )
     models = telling(models, tell)
     settings = judging(options.metric, options.on_overflow)
+    if options.regenerate:
+        return await _regenerate(example, settings, options, models, tell)
     scorer = prepare(
         settings, models.client, models.prompts, tagger=models.tagger, store=models.store
     )
@@ -47,7 +178,7 @@ async def score(
     result = await conflict_score(example, scorer)
     judge = scorer.judge
 
-    def view() -> ExperimentView:
+    def view(_: bytes | None) -> ExperimentView:
         from pipelines.conflictscore.view import NAME, TITLE, content
 
         used = models_used(
@@ -55,14 +186,72 @@ async def score(
             judges=judge.model.client.model if judge.model else None,
             tags=judge.tagger,
         )
-        undetermined = result.undetermined_claims
-        counted = f"{count(len(result.claims), 'claim')}"
-        if undetermined:
-            counted += f", {undetermined} of them undetermined"
-        told = (
-            f"{counted}, {count(len(result.documents), 'document')}; CS-C and CS-R: lower is better"
-        )
-        scores = line(*map(Strong, result.figures()), Aside(told))
-        return single(NAME, TITLE, [scores, *content(result)], used)
+        return single(NAME, TITLE, [_scores(result), *content(result)], used)
 
-    return Inspection(result, spent(models.client, judge), title="ConflictScore", view=view)
+    problem = ""
+    if result.status != "scored":
+        problem = f"the response could not be scored: {result.error}"
+    cost = spent(models.client, judge)
+    return Inspection(result, cost, title="ConflictScore", view=view, problem=problem)
+
+
+def _scores(result: Result) -> Line:
+    """The four scores in a line, and of what they are."""
+    counted = f"{count(len(result.claims), 'claim')}"
+    if result.undetermined_claims:
+        counted += f", {result.undetermined_claims} of them undetermined"
+    said = f"{counted}, {count(len(result.documents), 'document')}; CS-C and CS-R: lower is better"
+    return line(*map(Strong, result.figures()), Aside(said))
+
+
+async def _regenerate(
+    example: Example, settings: Settings, options: ScoreOptions, models: Models, tell: Tell
+) -> Inspection[Regeneration]:
+    author = writer(
+        models.asked,
+        models.prompts,
+        tokens=options.answer_tokens,
+        hedged=options.hedge,
+        cut=settings.cut,
+    )
+    scorer = prepare(
+        settings, models.judging, models.prompts, tagger=models.tagger, store=models.store
+    )
+    tell("writing")
+    made = await write_again(example, author, scorer, rounds=options.rounds, keep=options.keep)
+    title = example.question or "An answer, written again"
+    judge = scorer.judge.model.client.model if scorer.judge.model else None
+    used = models_used(writes=author.client.model, judges=judge, tags=models.tagger)
+    return Inspection(
+        made,
+        f"{_who(author, scorer)}\n{cost_line(author.client)}",
+        title=title,
+        view=partial(_regeneration_view, made, used, title),
+    )
+
+
+def _regeneration_view(
+    made: Regeneration, used: list[ModelUsed], title: str, _: bytes | None
+) -> ExperimentView:
+    from pipelines.conflictscore.regeneration.view import regeneration_view
+
+    return regeneration_view(made, used, title)
+
+
+def _who(author: Writer, scorer: Scorer) -> str:
+    """Who wrote and who judged, with a warning where that is one model."""
+    said = f"written by {author.client.model.name}, judged by {scorer.judge.name}"
+    if scorer.judge.model is not None and scorer.judge.model.client is author.client:
+        said += ": the same model judges what it writes; --judge tagger does not"
+    return said
+
+
+SCORE = Task(
+    name="score",
+    title="Score a response",
+    asked=ResponseAsked,
+    options=ScoreOptions,
+    needs=needs,
+    inspect=score,
+    form=("judge", "claims"),
+)

@@ -173,8 +173,7 @@ def _likeliest(
     one, other = fit.part("choice:", "train"), fit.part("choice:", "test")
     if not one.pairs or not other.pairs:
         raise InputError(
-            "the pairs to fit on are of too few groups or premises to choose by; give pairs of "
-            "more, or name both --method and --aggregation"
+            "the pairs to fit on are of too few groups or premises to choose by; give pairs of more"
         )
     losses: dict[tuple[Method, Aggregation], float] = {}
     for method, aggregation in choices:

@@ -1,7 +1,6 @@
 """The page and what it asks for: an application behind its door."""
 
 import asyncio
-import subprocess
 from collections.abc import AsyncIterable
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -22,8 +21,7 @@ from pipelines.report.template import assets
 from pipelines.report.texts import one_line, visible
 from pipelines.web.documents import READ, GivenText, read
 from pipelines.web.jobs import Found, Job, Jobs
-from pipelines.web.offers import Offer, check, offers
-from pipelines.web.tasks import ANY_TASK, AnyTask, OfDocuments
+from pipelines.web.tasks import FORM, FORMS, Form, Offer, offers, refuse
 from serving.errors import ServingError
 
 KindT = TypeVar("KindT")
@@ -123,27 +121,12 @@ def application(server: ServerOptions, jobs: Jobs, door: Door, limits: Limits) -
     ) -> list[GivenText]:
         """The texts of a file, whose bytes are the request's body."""
         async with reading:
-            found = await _read_while_awaited(request, name)
-        _check([each.text for each in found], len(found), limits)
-        return found
+            texts = await run_in_threadpool(read, name, await request.body())
+        _check([text.text for text in texts], len(texts), limits)
+        return texts
 
     app.include_router(_of_jobs(server, jobs, limits), prefix="/api")
     return guarded(app, door)
-
-
-async def _read_while_awaited(request: Request, name: str) -> list[GivenText]:
-    """The texts of the file that is sent; its reading ends with whoever waits for it."""
-    processes: list[subprocess.Popen[bytes]] = []
-    data = await request.body()
-    work = asyncio.create_task(run_in_threadpool(read, name, data, processes.append))
-    try:
-        while not (await asyncio.wait([work], timeout=EVERY_S))[0]:
-            if await request.is_disconnected():
-                raise HTTPException(499, "nobody waits for the file any more")
-        return work.result()
-    finally:
-        for process in processes:
-            process.kill()
 
 
 def _of_jobs(server: ServerOptions, jobs: Jobs, limits: Limits) -> APIRouter:
@@ -161,24 +144,25 @@ def _of_jobs(server: ServerOptions, jobs: Jobs, limits: Limits) -> APIRouter:
         """All jobs, the oldest first."""
         return jobs.all()
 
-    @routes.post("/jobs", status_code=201)
-    def add(asked: Annotated[AnyTask, Body(discriminator="task")]) -> Job:
+    def add(sent: Any) -> Job:
         """Queue a job; `task` says which."""
-        count = len(asked.documents) if isinstance(asked, OfDocuments) else 0
-        _check(asked.texts(), count, limits)
-        check(asked, server)  # what cannot be done is refused now
-        return jobs.add(asked)
+        _check(sent.texts(), len(sent.files), limits)
+        refuse(sent, server)
+        return jobs.add(sent)
+
+    add.__annotations__["sent"] = Annotated[FORMS, Body(discriminator="task")]
+    routes.post("/jobs", status_code=201)(add)
 
     @routes.get("/jobs/{name}")
     def job(name: str) -> Job:
         """How far a job is."""
         return known(name)
 
-    @routes.get("/jobs/{name}/asked")
-    def asked_of(name: str) -> AnyTask:
+    @routes.get("/jobs/{name}/asked", response_model=FORMS)
+    def asked_of(name: str) -> Form:
         """What was asked."""
         known(name)
-        return _read(jobs, name, "asked.json", ANY_TASK)
+        return _read(jobs, name, "asked.json", FORM)
 
     @routes.get("/jobs/{name}/found")
     def found_by(name: str) -> Found:

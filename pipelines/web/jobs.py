@@ -19,15 +19,16 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel, ValidationError
 
 from nli.errors import TaggerError, is_fault
 from pipelines.errors import InputError
 from pipelines.files import hold, open_unfollowed, refuse_links, replace_text
-from pipelines.inspection.found import Tell
+from pipelines.inspection.task import Tell
 from pipelines.loopback import STOP_S
+from pipelines.report.glance import ModelUsed
 from pipelines.report.texts import one_line, visible
 from salience.errors import SalienceError
 from serving.connect import shared_servers
@@ -65,14 +66,6 @@ class Job(BaseModel, frozen=True):
     error: str = ""
 
 
-class ModelNamed(BaseModel, frozen=True):
-    """Who did what; the digest is None for an endpoint of unknown weights."""
-
-    role: str
-    name: str
-    digest: str | None = None
-
-
 class Found(BaseModel, frozen=True):
     """What a job found.
 
@@ -85,19 +78,23 @@ class Found(BaseModel, frozen=True):
 
     title: str
     cost: str
-    models: tuple[ModelNamed, ...]
+    models: tuple[ModelUsed, ...]
     blocks: list[dict[str, Any]]
     result: Any
 
 
-class Asked(BaseModel):
+class Asked(Protocol):
     """What jobs are made of: a task with its texts and choices."""
 
-    task: str
+    @property
+    def task(self) -> str:
+        """Its name."""
 
     def subject(self) -> str:
         """What the list calls it."""
-        raise NotImplementedError
+
+    def model_dump_json(self) -> str:
+        """All of it, for `Jobs`' `read`."""
 
 
 Perform = Callable[[Any, Tell], Awaitable[tuple[Found, str]]]

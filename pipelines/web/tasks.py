@@ -1,498 +1,323 @@
-"""The tasks of the page: what each is asked, which models it needs, and the function that does it.
+"""The tasks as the page has them: forms made from their declarations, what is asked, and doing it.
 
-Each is a record of what a user gives. Its fields say how the page asks for them; those with a
-`Literal` are choices. The functions are those of the commands.
+A form has the texts of a task and the options that it offers there; what a form leaves out is as
+the program was started, or as the command has it.
 """
 
-import asyncio
-import tempfile
-import threading
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import reduce
+from operator import or_
+from typing import Annotated, Any, Final, Literal, Self, get_args, get_origin
 
-from pydantic import Field, RootModel, TypeAdapter, model_validator
+from annotated_types import Ge
+from pydantic import BaseModel, Field, TypeAdapter, create_model, model_validator
+from pydantic.fields import FieldInfo
 
-from pipelines.conflicts.data import Query, Source
-from pipelines.conflicts.experiment import needs_of
-from pipelines.conflicts.settings import AnswerSettings
-from pipelines.conflictscore.settings import ClaimSource
-from pipelines.conrag.settings import AnswerOptions, TaggingSettings, WriterName
-from pipelines.data.records import Document, Example, NonEmpty, Text
+from pipelines.data.records import Document, NonEmpty, Text
 from pipelines.errors import InputError
+from pipelines.experiment.execute import models_for
 from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import Needs
-from pipelines.experiment.options import ServerOptions
-from pipelines.inspection.ask import ask, claim_of, search
-from pipelines.inspection.debate import PanelOptions, debate, debate_needs, debate_settings
-from pipelines.inspection.found import Inspection, Tell, one_line_of
-from pipelines.inspection.npov import ABLATION_NEEDS, Detector, by_ablation, by_salience
-from pipelines.inspection.resolve import TypedAnswerOptions, methods_of, resolve
-from pipelines.inspection.salience import as_data, salience
-from pipelines.inspection.score import (
-    AnswerScoreOptions,
-    ExplainedSettings,
-    score,
-    score_needs,
-)
-from pipelines.judge.settings import JudgeName
-from pipelines.madam_rag.data import GivenDocument, Question
-from pipelines.madam_rag.settings import DebateSettings
-from pipelines.npov.decoder import DecoderOptions, decoder_folder
-from pipelines.npov.example import NpovExample
-from pipelines.npov.settings import GradientSettings, SalienceSettings
-from pipelines.option import Options
-from pipelines.report.glance import ModelUsed
-from pipelines.retrieval.documents import cut
-from pipelines.retrieval.index import build
+from pipelines.experiment.options import ModelOptions, ServerOptions, source_of
+from pipelines.inspection.task import Kind, Shown, Task, Tell
+from pipelines.inspection.tasks import TASKS
+from pipelines.judge.tagger import TaggerFolder, Tagging
+from pipelines.option import Option, made, nested
+from pipelines.report.blocks import encoded
+from pipelines.report.explorer import render
+from pipelines.report.template import made_visible
+from pipelines.runs.provenance import provenance
 from pipelines.web.documents import GivenText
-from pipelines.web.jobs import Asked
-from pipelines.web.warm import decoder_of, embedder_of
-from serving.models import Model
+from pipelines.web.jobs import Found
+from serving import models
+from serving.errors import ServingError
+from serving.installed import engine_version
 
-if TYPE_CHECKING:  # torch
-    from salience.decoder import Decoder
+TASK: Final = {task.name: task for task in TASKS}
 
-OptionsT = TypeVar("OptionsT", bound=Options)
-FoundT = TypeVar("FoundT")
+KINDS: Final[tuple[Kind, ...]] = ("line", "lines", "text", "documents")
+"""Of fields, in the order in which the page asks for them."""
 
 
-@dataclass(frozen=True)
-class Shown:
-    """How the page asks for a field: one `line`, a `text`, `documents`, or a choice by `labels`."""
+class Value(BaseModel, frozen=True):
+    """A value of a choice; `lacks` says why it is not to be had."""
 
+    value: str | int
+    lacks: str = ""
+
+
+class Choice(BaseModel, frozen=True):
+    """A choice, and its usual value, which is to be had if any is."""
+
+    name: str
     label: str
-    kind: Literal["line", "text", "documents", "choice"] = "choice"
-    hint: str = ""
-    labels: Mapping[Any, str] = field(default_factory=dict)
+    hint: str
+    usual: str | int
+    values: tuple[Value, ...]
 
 
-Documents = Annotated[
-    NonEmpty[GivenText],
-    Shown("Documents", "documents", "What the answer was, or is to be, written from."),
-]
+class FormField(BaseModel, frozen=True):
+    """A field to be filled in."""
 
-JUDGES = {
-    "tagger": "the tagger",
-    "model": "the language model, with reasons",
-    "cascade": "the tagger; the language model where it is unsure",
-}
-Judged = Annotated[JudgeName, Shown("Judged by", labels=JUDGES)]
+    name: str
+    label: str
+    kind: Kind
 
 
-class Task(Asked, frozen=True, extra="forbid"):
-    """A task: its name for addresses and people, and what it needs and does."""
+class Offer(BaseModel, frozen=True):
+    """A task; `lacks` says why it is not to be had."""
 
-    TITLE: ClassVar[str]
-    HELP: ClassVar[str]
-    COMMAND: ClassVar[str]
-    SUBJECT: ClassVar[str]
-    """The field that says what was asked."""
-
-    def subject(self) -> str:
-        """What was asked."""
-        return str(getattr(self, self.SUBJECT))
-
-    def needs(self, server: ServerOptions) -> Needs:
-        """The models; texts do not matter to it. InputError, ServingError where there are none."""
-        raise NotImplementedError
-
-    def texts(self) -> list[str]:
-        """All texts that were given."""
-        return [value for value in vars(self).values() if isinstance(value, str)]
-
-    async def inspect(self, server: ServerOptions, models: Models, tell: Tell) -> Inspection[Any]:
-        """Do it; it raises what the command does."""
-        raise NotImplementedError
+    task: str
+    title: str
+    help: str
+    fields: tuple[FormField, ...]
+    choices: tuple[Choice, ...]
+    lacks: str = ""
 
 
-class OfDocuments(Task, frozen=True):
-    """A task whose texts are judged by documents."""
+class Form(BaseModel, frozen=True, extra="forbid"):
+    """What the form of a task sends: the base of each."""
 
-    documents: Documents
+    task: str
+
+    @property
+    def files(self) -> tuple[GivenText, ...]:
+        """The documents."""
+        return getattr(self, "documents", ())
 
     @model_validator(mode="after")
-    def _distinct(self) -> "OfDocuments":
-        names = Counter(each.name for each in self.documents)
+    def _distinct(self) -> Self:
+        names = Counter(document.name for document in self.files)
         twice = next((name for name, times in names.items() if times > 1), None)
         if twice is not None:
             raise ValueError(f"two documents are called '{twice}'; rename one")
         return self
 
     def texts(self) -> list[str]:
-        """Those of documents with the others."""
-        return [*super().texts(), *(each.text for each in self.documents)]
+        """All texts that were given."""
+        given = [getattr(self, name) for name, _ in texts_of(TASK[self.task])]
+        return [
+            *(text for text in given if isinstance(text, str)),
+            *(document.text for document in self.files),
+        ]
 
-    def as_documents(self) -> tuple[Document, ...]:
-        """The documents as pipelines take them."""
-        return tuple(Document(id=each.name, text=each.text) for each in self.documents)
-
-
-class ScoreTask(OfDocuments, frozen=True):
-    """How much of a response is disputed by its documents."""
-
-    TITLE = "Score a response"
-    HELP = "Its claims, what each document says of them, and what that makes of the response."
-    COMMAND = "contested score"
-    SUBJECT = "response"
-
-    task: Literal["score"] = "score"
-    response: Annotated[Text, Shown("Response", "text", "The answer to look at.")]
-    judge: Judged = "tagger"
-    claims: Annotated[
-        ClaimSource,
-        Shown(
-            "Claims",
-            labels={
-                "sentences": "each sentence",
-                "whole": "the response as a whole",
-                "atomic": "all claims, split by the language model",
-                "statements": "all claims, list items and dates together, by the language model",
-                "salient": "the three most salient, by the language model",
-            },
-        ),
-    ] = "sentences"
-
-    def needs(self, server: ServerOptions) -> Needs:
-        """See `Task`."""
-        return score_needs(self._options(server))
-
-    async def inspect(self, server: ServerOptions, models: Models, tell: Tell) -> Inspection[Any]:
-        """See `Task`."""
-        example = Example(
-            id="response",
-            group="response",
-            response=self.response,
-            documents=self.as_documents(),
-        )
-        return await score(example, self._options(server), models, tell)
-
-    def _options(self, server: ServerOptions) -> AnswerScoreOptions:
-        metric = ExplainedSettings(judge=self.judge, claims=self.claims)
-        return of_server(server, AnswerScoreOptions, metric=metric)
+    def subject(self) -> str:
+        """What the list of jobs calls it: the first text."""
+        return self.texts()[0]
 
 
-class ClaimTask(OfDocuments, frozen=True):
-    """What each document says of one claim."""
-
-    TITLE = "Judge a claim"
-    HELP = "Whether each document supports or contradicts one claim, and whether they conflict."
-    COMMAND = "contested score --claims whole"
-    SUBJECT = "claim"
-
-    task: Literal["claim"] = "claim"
-    claim: Annotated[Text, Shown("Claim", "line", "One statement, as a sentence.")]
-    judge: Judged = "tagger"
-
-    def needs(self, server: ServerOptions) -> Needs:
-        """See `Task`."""
-        return score_needs(self._options(server), claims_given=True)
-
-    async def inspect(self, server: ServerOptions, models: Models, tell: Tell) -> Inspection[Any]:
-        """See `Task`."""
-        example = Example(
-            id="claim",
-            group="claim",
-            response=self.claim,
-            documents=self.as_documents(),
-            claims=(self.claim,),
-        )
-        return await score(example, self._options(server), models, tell)
-
-    def _options(self, server: ServerOptions) -> AnswerScoreOptions:
-        metric = ExplainedSettings(judge=self.judge, claims="whole")
-        return of_server(server, AnswerScoreOptions, metric=metric)
+def texts_of(task: Task[Any, Any, Any]) -> list[tuple[str, Shown]]:
+    """The texts that the page asks for, by the names of their fields."""
+    shown = {
+        name: note
+        for name, field in task.asked.model_fields.items()
+        for note in field.metadata
+        if isinstance(note, Shown)
+    }
+    return sorted(shown.items(), key=lambda item: KINDS.index(item[1].kind))
 
 
-class AskTask(OfDocuments, frozen=True):
-    """What documents hold for and against a claim (ConRAG)."""
+def choices_of(task: Task[Any, Any, Any]) -> dict[str, FieldInfo]:
+    """The options that the page offers, wherever in the task's options they lie."""
+    known: dict[str, FieldInfo] = {}
 
-    TITLE = "Ask documents"
-    HELP = "Which passages are for a claim and which against it, and an answer that cites them."
-    COMMAND = "contested ask"
-    SUBJECT = "query"
+    def look(settings: type[BaseModel]) -> None:
+        known.update(settings.model_fields)
+        for _, inside in nested(settings):
+            look(inside)
 
-    task: Literal["ask"] = "ask"
-    query: Annotated[
-        Text,
-        Shown(
-            "Claim or question",
-            "line",
-            "A question that is no yes or no needs the language model to answer it.",
-        ),
-    ]
-    judge: Judged = "tagger"
-    generator: Annotated[
-        WriterName,
-        Shown(
-            "Answer",
-            labels={"template": "quoted by a template", "model": "written by the language model"},
-        ),
-    ] = "template"
-
-    def needs(self, server: ServerOptions) -> Needs:
-        """See `Task`."""
-        return self._options(server).needs()
-
-    async def inspect(self, server: ServerOptions, models: Models, tell: Tell) -> Inspection[Any]:
-        """See `Task`."""
-        options, text = self._options(server), one_line_of(self.query)
-        claim = claim_of(text, options)
-        path = options.embedding()
-        tell("indexing the documents")
-        with tempfile.TemporaryDirectory() as folder:
-            embedder = None if path is None else embedder_of(path)
-            index = build(cut(self.as_documents()), Path(folder) / "index", embedder)
-            retrieved = search(index, claim or text, options)
-        return await ask(text, retrieved, options, models, tell, index="the documents given")
-
-    def _options(self, server: ServerOptions) -> AnswerOptions:
-        judge = TaggingSettings(judge=self.judge)
-        return of_server(server, AnswerOptions, judging=judge, generator=self.generator)
+    look(task.options)
+    return {name: known[name] for name in task.form}
 
 
-class DebateTask(OfDocuments, frozen=True):
-    """An agent for each document debates a question (MADAM-RAG)."""
-
-    TITLE = "Let documents debate"
-    HELP = "One agent per document answers a question, hears the others, and answers again."
-    COMMAND = "contested debate"
-    SUBJECT = "question"
-
-    task: Literal["debate"] = "debate"
-    question: Annotated[Text, Shown("Question", "line")]
-    rounds: Annotated[
-        Literal[1, 2, 3],
-        Shown("Rounds, at most", labels={1: "1", 2: "2", 3: "3"}),
-    ] = 3
-
-    def needs(self, server: ServerOptions) -> Needs:
-        """See `Task`."""
-        return debate_needs(self._options(server))
-
-    async def inspect(self, server: ServerOptions, models: Models, tell: Tell) -> Inspection[Any]:
-        """See `Task`."""
-        asked = Question(
-            id="question",
-            question=one_line_of(self.question),
-            documents=tuple(GivenDocument(document=each) for each in self.as_documents()),
-        )
-        return await debate(asked, self._options(server), models, tell)
-
-    def _options(self, server: ServerOptions) -> PanelOptions:
-        options = of_server(server, PanelOptions, debate=DebateSettings(rounds=self.rounds))
-        debate_settings(options)
-        return options
+def values_of(field: FieldInfo) -> tuple[str | int, ...]:
+    """What can be chosen: of a number those up to the usual one."""
+    least: Any = next((note.ge for note in field.metadata if isinstance(note, Ge)), None)
+    if least is not None:
+        return tuple(range(least, field.default + 1))
+    kind = field.annotation
+    named = kind if get_origin(kind) is Literal else get_args(kind)[0]  # of `Literal[...] | None`
+    return get_args(named)
 
 
-class TypeTask(OfDocuments, frozen=True):
-    """The type of conflict between sources, and an answer that fits (CONFLICTS)."""
-
-    TITLE = "Name the conflict"
-    HELP = "How sources disagree over a question: complementary, opinions, outdated, wrong, or not."
-    COMMAND = "contested resolve"
-    SUBJECT = "question"
-
-    task: Literal["conflict-type"] = "conflict-type"
-    question: Annotated[Text, Shown("Question", "line")]
-    strategy: Annotated[
-        Literal["none", "pipeline"],
-        Shown("Answer", labels={"none": "the type alone", "pipeline": "one that fits the type"}),
-    ] = "none"
-    types: Annotated[
-        Literal["choice", "json"],
-        Shown("Type", labels={"choice": "with probabilities", "json": "with an explanation"}),
-    ] = "choice"
-
-    def needs(self, server: ServerOptions) -> Needs:
-        """See `Task`."""
-        options = self._options(server)
-        return needs_of(methods_of(options), options)
-
-    async def inspect(self, server: ServerOptions, models: Models, tell: Tell) -> Inspection[Any]:
-        """See `Task`."""
-        options = self._options(server)
-        asked = Query(id="query", query=one_line_of(self.question), sources=self._sources())
-        return await resolve(asked, options, methods_of(options), models, tell)
-
-    def _sources(self) -> tuple[Source, ...]:
-        found = []
-        for each in self.documents:
-            try:
-                source = Source.from_text(each.text)
-            except ValueError as error:
-                raise InputError(
-                    f"{each.name} has no text below its first lines; give it some"
-                ) from error
-            found.append(source if source.title else source.model_copy(update={"title": each.name}))
-        return tuple(found)
-
-    def _options(self, server: ServerOptions) -> TypedAnswerOptions:
-        return of_server(
-            server,
-            TypedAnswerOptions,
-            strategy=self.strategy,
-            answering=AnswerSettings(types=self.types),
-        )
+def _form(task: Task[Any, Any, Any]) -> type[Form]:
+    """What the form of a task sends."""
+    kinds: Mapping[Kind, Any] = {"documents": NonEmpty[GivenText]}
+    taken: dict[str, Any] = {name: (kinds.get(at.kind, Text), ...) for name, at in texts_of(task)}
+    for name, field in choices_of(task).items():
+        taken[name] = (field.rebuild_annotation() | None, None)
+    taken["task"] = (Literal[task.name], task.name)
+    return create_model(f"{task.name.title().replace('-', '')}Form", __base__=Form, **taken)
 
 
-class NpovTask(Task, frozen=True):
-    """Whether a neutral response is faithful to its arguments (NPOV)."""
+FORMS: Any = reduce(or_, map(_form, TASKS))
+"""What forms send: the texts and choices of one of the tasks; `task` says of which."""
 
-    TITLE = "Check a neutral response"
-    HELP = "Which of the arguments given it leaves out, and what it adds to them."
-    COMMAND = "contested check-npov"
-    SUBJECT = "question"
-
-    task: Literal["npov"] = "npov"
-    question: Annotated[Text, Shown("Question", "line")]
-    pro: Annotated[Text, Shown("Arguments for it", "text", "Each on a line of its own.")]
-    con: Annotated[Text, Shown("Arguments against it", "text", "Likewise.")]
-    response: Annotated[Text, Shown("Response", "text", "What was written from them.")]
-    detector: Annotated[
-        Detector,
-        Shown(
-            "Found by",
-            labels={
-                "salience": "gradients, as in the paper",
-                "ablation": "leaving out each argument, which finds more errors",
-            },
-        ),
-    ] = "salience"
-
-    def needs(self, server: ServerOptions) -> Needs:
-        """See `Task`; a model that gradients are taken of is not served."""
-        if self.detector == "ablation":
-            return ABLATION_NEEDS
-        decoder_folder(_decoding(server))
-        return Needs()
-
-    async def inspect(self, server: ServerOptions, models: Models, tell: Tell) -> Inspection[Any]:
-        """See `Task`."""
-        asked = NpovExample(
-            question=one_line_of(self.question),
-            pro=_lines(self.pro),
-            con=_lines(self.con),
-            response=self.response,
-        )
-        if self.detector == "ablation":
-            return await by_ablation(asked, models, tell)
-        known, checked = await _by_gradients(
-            server,
-            tell,
-            lambda decoder, reached: by_salience(
-                asked, decoder, SalienceSettings(), on_progress=reached
-            ),
-        )
-        used = (ModelUsed("gradients", known.name, known.digest),)
-        view = replace(checked.view(None), models=used)
-        return Inspection(
-            checked.errors,
-            f"gradients of {known.name}",
-            title=view.title,
-            view=lambda: view,
-            about={"detector": "salience"},
-        )
+FORM: Final[TypeAdapter[Form]] = TypeAdapter(Annotated[FORMS, Field(discriminator="task")])
+"""Reads what a form sent."""
 
 
-class SalienceTask(Task, frozen=True):
-    """Which words of a prompt a response rests on."""
-
-    TITLE = "See what words rest on"
-    HELP = "Which words of a prompt each word of a response rests on, by a model's gradients."
-    COMMAND = "contested salience"
-    SUBJECT = "response"
-
-    task: Literal["salience"] = "salience"
-    prompt: Annotated[Text, Shown("Prompt", "text", "What the model read.")]
-    response: Annotated[Text, Shown("Response", "text", "What was answered.")]
-    target: Annotated[
-        Literal["logit", "contrast"],
-        Shown(
-            "Gradient of",
-            labels={"logit": "each token's logit", "contrast": "its lead over the likeliest other"},
-        ),
-    ] = "logit"
-
-    def needs(self, server: ServerOptions) -> Needs:
-        """See `Task`; the model is no role's that is served."""
-        decoder_folder(_decoding(server))
-        return Needs()
-
-    async def inspect(self, server: ServerOptions, models: Models, tell: Tell) -> Inspection[Any]:
-        """See `Task`."""
-        gradients = GradientSettings(target=self.target)
-        known, found = await _by_gradients(
-            server,
-            tell,
-            # The response continues the prompt.
-            lambda decoder, reached: salience(
-                self.prompt, f" {self.response}", decoder, gradients, on_progress=reached
-            ),
-        )
-        used = (ModelUsed("gradients", known.name, known.digest),)
-        return Inspection(
-            RootModel[dict[str, Any]](as_data(found.words)),
-            f"gradients of {known.name}",
-            title="What the response rests on",
-            view=lambda: replace(found.view(None), models=used),
-        )
-
-
-def of_server(server: ServerOptions, options: type[OptionsT], **chosen: Any) -> OptionsT:
+def options_of(
+    task: Task[Any, Any, Any], server: ServerOptions, chosen: Mapping[str, Any]
+) -> ModelOptions:
     """Options of a task: those that the program was started with, and what was chosen."""
-    known = ServerOptions.model_fields.keys() & options.model_fields.keys()
-    given = {name: getattr(server, name) for name in known & server.model_fields_set}
-    return options.model_validate({**given, **chosen})
+    given = {name: getattr(server, name) for name in server.model_fields_set}
+    usual = usual_of(made(task.options, given), task.form)
+    # What is as usual does not count as given, or it could be refused as idle.
+    chosen = {
+        name: chosen[name] for name in task.form if chosen.get(name) not in (None, usual[name])
+    }
+    options: ModelOptions = made(task.options, {**given, **chosen})
+    return options
 
 
-def _decoding(server: ServerOptions) -> DecoderOptions:
-    return of_server(server, DecoderOptions)
+def usual_of(options: BaseModel, names: Sequence[str]) -> dict[str, Any]:
+    """The values of options by name, wherever they lie."""
+    found = {name: getattr(options, name) for name in names if name in type(options).model_fields}
+    for name, _ in nested(type(options)):
+        found = usual_of(getattr(options, name), names) | found
+    return found
 
 
-async def _by_gradients(
-    server: ServerOptions,
-    tell: Tell,
-    work: "Callable[[Decoder, Callable[[int, int], None]], FoundT]",
-) -> tuple[Model, FoundT]:
-    """What is found by gradients, in a thread, and of which model they are.
+def offers(server: ServerOptions) -> tuple[Offer, ...]:
+    """All tasks, as they can be done with the models that the program was started with."""
+    return tuple(_offer(task, server) for task in TASKS)
 
-    Work that tells how many tokens are done ends there once the job is over.
-    """
-    folder = decoder_folder(_decoding(server))
-    over = threading.Event()
 
-    def reached(done: int, total: int) -> None:
-        if over.is_set():
-            raise InputError("the job was stopped")
-        tell(f"gradients of {done:,} of {total:,} tokens")
+def _offer(task: Task[Any, Any, Any], server: ServerOptions) -> Offer:
+    usually = lacking(task, server)
+    usual = usual_of(options_of(task, server, {}), task.form)
+    choices = []
+    for name, field in choices_of(task).items():
+        values = tuple(
+            Value(value=value, lacks=lacking(task, server, **{name: value}))
+            for value in values_of(field)
+        )
+        had = [value.value for value in values if not value.lacks]
+        option = next(note for note in field.metadata if isinstance(note, Option))
+        choices.append(
+            Choice(
+                name=name,
+                label=_label(name),
+                hint=option.help.replace("`", ""),
+                usual=usual[name] if usual[name] in had or not had else had[0],
+                values=values,
+            )
+        )
+    had_any = any(not value.lacks for choice in choices for value in choice.values)
+    return Offer(
+        task=task.name,
+        title=task.title,
+        help=task.help.partition("\n")[0],
+        fields=tuple(
+            FormField(name=name, label=shown.label or _label(name), kind=shown.kind)
+            for name, shown in texts_of(task)
+        ),
+        choices=tuple(choices),
+        lacks="" if had_any else usually,
+    )
 
-    tell(f"loading {folder.model.name}")
+
+def _label(name: str) -> str:
+    return name.replace("_", " ").capitalize()
+
+
+def lacking(task: Task[Any, Any, Any], server: ServerOptions, **chosen: Any) -> str:
+    """Why a task cannot be done as chosen, in a line; empty where it can."""
     try:
-        return folder.model, await asyncio.to_thread(lambda: work(decoder_of(folder), reached))
-    finally:
-        over.set()
+        check(task, options_of(task, server, chosen))
+    except (InputError, ServingError) as error:
+        return str(error)
+    return ""
 
 
-def _lines(text: str) -> tuple[str, ...]:
-    return tuple(line for line in text.splitlines() if line.strip())
+def check(task: Task[Any, Any, Any], options: ModelOptions) -> Needs:
+    """The models that are needed, looked for; an endpoint is asked when the job is done.
+
+    Raises:
+        InputError, ServingError: One is not to be had.
+    """
+    needs = task.needs(options)
+    if needs.role is not None:
+        source = source_of(options, needs.role)
+        if not source.endpoints:
+            models.find(source.model or source.profiled, source.models_dir)
+            engine_version()
+    return needs
 
 
-TASKS: tuple[type[Task], ...] = (
-    ScoreTask,
-    ClaimTask,
-    AskTask,
-    DebateTask,
-    TypeTask,
-    NpovTask,
-    SalienceTask,
-)
+def refuse(sent: Form, server: ServerOptions) -> None:
+    """Refuse now what could not be done later; it raises what `check` does, and InputError."""
+    task = TASK[sent.task]
+    as_asked(task, sent)
+    check(task, options_of(task, server, sent.model_dump()))
 
-AnyTask = Annotated[
-    ScoreTask | ClaimTask | AskTask | DebateTask | TypeTask | NpovTask | SalienceTask,
-    Field(discriminator="task"),
-]
 
-ANY_TASK: TypeAdapter[AnyTask] = TypeAdapter(AnyTask)
+def as_asked(task: Task[Any, Any, Any], sent: Form) -> BaseModel:
+    """What a form sent, as the task takes it; InputError if it cannot."""
+    given: dict[str, Any] = {}
+    for name, shown in texts_of(task):
+        value = getattr(sent, name)
+        if shown.kind == "documents":
+            value = tuple(Document(id=one.name, text=one.text) for one in value)
+        elif shown.kind == "lines":
+            value = [line for line in value.splitlines() if line.strip()]
+        given[name] = value
+    found: BaseModel = made(task.asked, given)
+    return found
+
+
+async def perform(server: ServerOptions, sent: Form, tell: Tell) -> tuple[Found, str]:
+    """Do a task: what was found, and the page of it.
+
+    Raises:
+        InputError, ServingError, TaggerError, SalienceError: As the command.
+    """
+    task = TASK[sent.task]
+    options = options_of(task, server, sent.model_dump())
+    async with models_for(options, task.needs(options), tell) as opened:
+        found = await task.inspect(as_asked(task, sent), options, warm(opened), tell)
+    if found.view is None:
+        raise ValueError(f"{sent.task} has no page")
+    view = found.view(found.picture() if found.picture else None)
+    (example,) = view.examples
+    blocks = list(example.blocks())
+    drawn = replace(view, examples=(replace(example, blocks=lambda: blocks),))
+    return (
+        Found(
+            title=found.title,
+            cost=found.cost,
+            models=tuple(view.models),
+            blocks=made_visible(encoded(blocks)),
+            result=found.result.model_dump(mode="json"),
+        ),
+        render(found.title, [drawn], {**found.about, **provenance()}),
+    )
+
+
+_loaded: dict[tuple[str, str | None], Tagging] = {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class WarmTagger(TaggerFolder):
+    """A tagger that stays loaded from one job to the next."""
+
+    folder: TaggerFolder
+
+    def load(self) -> Tagging:
+        """The tagger, as an earlier job left it; see `TaggerFolder.load`."""
+        key = self.identity, self.device
+        if key not in _loaded:
+            _loaded.clear()
+            _loaded[key] = self.folder.load()
+        return _loaded[key]
+
+
+def warm(opened: Models) -> Models:
+    """The same models, with a tagger that stays loaded."""
+    if opened.tagger is None:
+        return opened
+    known = {field.name: getattr(opened.tagger, field.name) for field in fields(TaggerFolder)}
+    return replace(opened, tagger=WarmTagger(**known, folder=opened.tagger))

@@ -66,7 +66,7 @@ NO_FILES: dict[str, Callable[[Path], object]] = {
 READERS = {
     "data": ("run", "conflictscore", "--endpoint", "{url}", "--out", "out", "--data", "{file}"),
     "response": ("score", "--endpoint", "{url}", "--documents", "d.txt", "--response", "{file}"),
-    "document": ("nli", "tag", "--claim", "It is old.", "--document", "{file}"),
+    "document": ("score", "--endpoint", "{url}", "--response", "d.txt", "--documents", "{file}"),
     "pairs": ("calibrate", "--dry-run", "--pairs", "{file}"),
     "prompt": ("run", "conflictscore", "--endpoint", "{url}", "--out", "out",
                "--data", "data.jsonl", "--prompts", "prompts"),

@@ -15,7 +15,8 @@
     ],
   };
   const EXAMPLES = { // of tasks that ask for other texts under the same names
-    npov: {
+    "answer-npov": { query: "Should large dams be removed?" },
+    "check-npov": {
       question: "Should pupils wear school uniforms?",
       pro: "Uniforms hide differences in family income.\nGetting dressed in the morning takes less time.",
       con: "Clothes are a way for teenagers to express themselves.\nFamilies must buy a second wardrobe that is worn nowhere else.",
@@ -59,7 +60,8 @@
   });
 
   const Texts = ({ field, texts, change, attempt }) => {
-    const { name, label, kind, hint } = field;
+    const { name, label, kind } = field;
+    const hint = kind === "lines" ? "Each on a line of its own." : "";
     const id = `field-${name}`;
     const own = { id, value: texts[name] ?? "", required: true, onInput: (event) => change({ [name]: event.target.value }), "aria-describedby": hint ? `${id}-hint` : null, autocomplete: "off", dir: "auto" };
     const take = (files) => attempt(async () => change({ [name]: (await textsOf(files)).map(({ text }) => text).join("\n\n") }));
@@ -79,7 +81,7 @@
     const add = () => { change([...documents, emptyDocument()]); setTimeout(() => list.current.querySelector("li:last-child textarea").focus()); };
     const remove = (place) => { change(documents.filter((_, at) => at !== place)); list.current.focus(); };
     return html`<fieldset class="field documents" ...${dropping(take)}><legend>${field.label}</legend>
-      <p class="note">${field.hint} Paste them, or drop or choose files: ${setting.files.join(", ")}.</p>
+      <p class="note">Paste them, or drop or choose files: ${setting.files.join(", ")}.</p>
       <ol ref=${list} tabindex="-1">${documents.map((each, place) => html`<li key=${each.key}>
         <div><input type="text" value=${each.name} placeholder=${`document ${place + 1}`} maxlength="200" aria-label=${`Name of document ${place + 1}`} onInput=${(event) => edit(place, { name: event.target.value })} autocomplete="off" dir="auto" />
           ${documents.length > 1 && html`<button type="button" class="quiet" aria-label=${`Remove document ${place + 1}`} onClick=${() => remove(place)}>Remove</button>`}</div>
@@ -99,10 +101,11 @@
       ${lacking.map((why, place) => html`<p class="note lacks" id=${`lacks-${place}`} dir="auto">What is grey cannot be chosen: ${why}.</p>`)}`;
   };
 
-  const Choices = ({ choices, values, change }) => html`<div class="choices">${choices.map(({ name, label, values: offered }) => html`
+  const Choices = ({ choices, values, change }) => html`<div class="choices">${choices.map(({ name, label, hint, values: offered }) => html`
     <div class="field"><label for=${`choice-${name}`}>${label}</label>
-      <select id=${`choice-${name}`} value=${String(values[name])} onChange=${(event) => change({ [name]: offered[event.target.selectedIndex].value })} autocomplete="off">
-        ${offered.map((each) => html`<option value=${String(each.value)} disabled=${Boolean(each.lacks)}>${each.label}</option>`)}</select></div>`)}</div>`;
+      <select id=${`choice-${name}`} aria-describedby=${`choice-${name}-hint`} value=${String(values[name])} onChange=${(event) => change({ [name]: offered[event.target.selectedIndex].value })} autocomplete="off">
+        ${offered.map((each) => html`<option value=${String(each.value)} disabled=${Boolean(each.lacks)}>${each.value}</option>`)}</select>
+      <p class="note" id=${`choice-${name}-hint`}>${hint}</p></div>`)}</div>`;
 
   const Form = ({ setting, draft, change }) => {
     const [trouble, setTrouble] = useState("");
@@ -135,7 +138,7 @@
         <${Choices} choices=${offer.choices} values=${values} change=${(choices) => change({ choices: { ...draft.choices, ...choices } })} />
         ${trouble && html`<${Trouble} text=${trouble} />`}
         <p class="line"><button type="submit" class="main" disabled=${busy || Boolean(offer.lacks)}>Run</button><button type="button" onClick=${example}>Fill in an example</button>
-          <span class="note">Ctrl+Enter runs it. In a terminal: <code>${offer.command}</code></span></p>
+          <span class="note">Ctrl+Enter runs it. In a terminal: <code>contested ${offer.task}</code></span></p>
       </div></form>`;
   };
 
@@ -211,7 +214,7 @@
     const titles = useMemo(() => new Map(setting.tasks.map(({ task, title }) => [task, title])), [setting]);
     const reuse = async (job) => {
       const { task, documents, ...fields } = await api(`jobs/${job.id}/asked`);
-      const choices = setting.tasks.find((each) => each.task === task).choices.map(({ name }) => name);
+      const choices = setting.tasks.find((each) => each.task === task).choices.map(({ name }) => name); // null: as usual
       const taken = (wanted) => Object.fromEntries(Object.entries(fields).filter(([name]) => choices.includes(name) === wanted));
       change({ task, choices: taken(true), texts: { ...draft.texts, ...taken(false) }, ...(documents && { documents: documents.map((each) => emptyDocument(each)) }) });
       location.hash = "";

@@ -78,21 +78,10 @@ def test_an_answer_is_written_shown_and_ready_to_be_checked(
     assert "pro: It is (old)." in written.response
     assert "Views differ." in told.out
     assert "con: It gives power." in told.out
-    assert "example: made/example.json" in told.err
     again = contested.done(*asked, "--json")
     assert NpovExample.model_validate_json(again.out) == written
     assert "answered from the cache" in again.err
     assert len(endpoint.requests) == 1
-
-
-def test_a_dry_run_asks_nobody(contested: Contested) -> None:
-    told = contested.done("answer-npov", "Should large dams be removed?", "--dry-run").out
-    request = {"messages": [{"role": "user", "content": told}]}
-    assert fenced_text(request, "QUESTION") == "User question: {Should large dams be removed?}"
-    data = ["--data", "topics.jsonl", "--dry-run"]
-    told = contested.done("answer-npov", QUESTION, *data, "--soft-prompt", soft_prompt("m")).out
-    assert told.startswith("[5 vectors of p.safetensors]\nUser question: {Should the dam go?}\n")
-    assert told.endswith("Neutral response opening: {\n")
 
 
 def test_a_soft_prompt_answers(

@@ -8,7 +8,6 @@ from types import SimpleNamespace
 
 import psutil
 import pytest
-from commands import Contested
 from model_shapes import published
 from tiny_encoders import cross_encoder
 from tiny_project import write_model
@@ -82,20 +81,6 @@ def test_a_gpu_profile_takes_the_first_of_its_taggers_that_is_registered(
         folder = cross_encoder(tmp_path / name, architecture="DebertaV2")
         models.add(folder, name, tmp_path / "models")
         assert tagger().startswith(f"{name}, ")
-
-
-def test_a_changed_byte_is_found_by_hashing(registered: Path, contested: Contested) -> None:
-    weights = registered / SMALL / "model.safetensors"
-    state, content = weights.stat(), bytearray(weights.read_bytes())
-    content[-1] ^= 1
-    weights.write_bytes(content)
-    os.utime(weights, ns=(state.st_atime_ns, state.st_mtime_ns))
-    line = ("doctor", "--profile", "cpu-small", "--models-dir", registered)
-    assert contested.done(*line)
-    hashed = contested(*line, "--verify")
-    assert hashed.code == 2
-    assert f"missing: model {SMALL};" in hashed.err
-    assert "is not as it was added" in " ".join(hashed.out.split())
 
 
 def test_the_memory_that_is_not_there_is_noted(registered: Path, tmp_path: Path) -> None:

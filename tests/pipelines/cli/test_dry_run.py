@@ -19,21 +19,15 @@ from nli.tagger import Tag, Tagger
 BY_MODEL = (
     "conflictscore --limit 6",
     "conflictscore --limit 4 --claims salient --evidence json",
-    "conflictscore --limit 3 --claims whole --evidence together",
     "conflictscore --limit 4 --claims sentences --judge cascade",
     "conflict-detection --limit 8",
     "report-writing --limit 1",
-    "truthfulqa --limit 2",
     "truthfulqa --limit 2 --judge tagger --claims sentences --truth tagger",
     "both-sides --limit 4 --evidence json",
     "conrag --limit 3 --method bm25 --generator model --sort model --judge model",
-    "conrag --dataset alce --data alce.json --judge model --judge model",
-    "conrag --dataset alce --data alce.json",
-    "conflicts --limit 3",
-    "conflicts --limit 2 --judge tagger --against all --behaviour choice",
-    "madam-rag --limit 3",
+    "conrag --dataset alce --data alce.json --judge model --citation-judge model",
+    "conflicts --limit 2 --judge tagger --against all --behaviour choice --dates --guided",
     "madam-rag --limit 2 --history agents --consolidations 2",
-    "madam-rag --limit 1 --experiment rounds",
     "madam-rag --limit 2 --as-released",
     "npov --data topics.jsonl --set unparaphrased --limit 1",  # two share prompts
 )

@@ -1,5 +1,6 @@
 """Settings as options of a command."""
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
@@ -79,6 +80,31 @@ def test_idle_and_wrong_values_are_refused(arguments: list[str], says: str) -> N
         called(*arguments)
 
 
+class Texts(BaseModel):
+    """What a command is asked: by its place, in a file, and in all files that follow."""
+
+    query: Annotated[str, Option("What is asked.", argument=True)]
+    response: Annotated[str, Option("A file.", typed=Path, read=Path.read_text)]
+    documents: Annotated[
+        tuple[str, ...],
+        Option("Files.", typed=list[Path], read=lambda paths: tuple(map(str, paths)), greedy=True),
+    ]
+
+
+def test_texts_are_given_by_place_and_by_files(tmp_path: Path) -> None:
+    (tmp_path / "r.txt").write_text("It did.")
+    seen: list[Texts] = []
+
+    def command(asked: Texts, options: Options) -> None:
+        seen.append(asked)
+
+    app = typer.Typer()
+    app.command()(flat(command))
+    files = ["--response", str(tmp_path / "r.txt"), "--documents", "a", "b", "--steps", "3", "c"]
+    app(["Did it?", *files], standalone_mode=False)
+    assert seen == [Texts(query="Did it?", response="It did.", documents=("a", "b", "c"))]
+
+
 def test_help_shows_the_defaults_that_hold_and_names_what_is_counted() -> None:
     def command(options: Options) -> None:
         """Do it."""
@@ -86,6 +112,6 @@ def test_help_shows_the_defaults_that_hold_and_names_what_is_counted() -> None:
     app = typer.Typer()
     app.command()(flat(command, "questions"))
     shown = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "200"}).output
-    assert "[default: nli]" in shown
+    assert "(default: nli)" in shown
     assert "How many questions." in shown
     assert "unseen" not in shown

@@ -11,7 +11,7 @@ from tiny_encoders import cross_encoder
 
 from pipelines.conflictscore.result import Result
 from pipelines.judge.judgement import Relation
-from pipelines.judge.tagger import RELATION_OF, tagger_folder
+from pipelines.judge.tagger import tagger_folder
 
 ROOT = Path(__file__).parents[3]
 
@@ -87,13 +87,3 @@ def test_a_registered_tagger_has_a_name(contested: Contested, tiny: Path, tmp_pa
     score = ["score", "--response", tmp_path / "answer.txt"]
     done = contested.done(*score, "--documents", tmp_path / "a.txt", "--tagger", "my-tagger")
     assert "1 pairs tagged by my-tagger" in done.err
-
-
-def test_every_label_is_a_relation() -> None:
-    from nli.labels import LABELS
-
-    assert [RELATION_OF[label].value for label in LABELS] == [
-        "SUPPORTS",
-        "CONTRADICTS",
-        "IRRELEVANT",
-    ]

@@ -20,8 +20,7 @@ entry()
 """
 
 
-@pytest.mark.parametrize("more", [0, 5, 15])
-@pytest.mark.parametrize("command", ["--help", "models list", "score --help"])
+@pytest.mark.parametrize(("more", "command"), [(0, "--help"), (5, "models list"), (15, "--help")])
 def test_a_program_whose_memory_is_limited(command: str, more: int) -> None:
     done = subprocess.run(
         [sys.executable, "-c", LIMITED, str(more), *command.split()],

@@ -305,35 +305,3 @@ def test_a_dry_run_prints_and_leaves_the_same_figures(
     assert sum(row[label] for row in confusion for label in LABELS) == 30
     assert f"{rows['all']['accuracy']:.2f} [" in said
     assert "a second" in said
-
-
-# One look
-
-
-def test_tag_shows_label_probabilities_and_passage(
-    data: Path, contested: Contested, tiny: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "200")
-    look = ["nli", "tag", "--model", tiny, "--claim", "It is [red].", "--document", "guide.txt"]
-    said = contested.done(*look, "study.txt").out
-    (row,) = (line for line in said.splitlines() if "guide.txt" in line)
-    cells = [cell.strip() for cell in row.strip("│").split("│")]
-    assert cells[1].split()[-1] in set(LABELS)
-    assert sum(map(float, cells[2:5])) == pytest.approx(1, abs=0.02)
-    assert cells[5].rstrip(".") in (data / "guide.txt").read_text() or cells[5] == "–"
-    assert "study.txt" in said
-
-
-@pytest.mark.parametrize(
-    ("claim", "document", "problem"),
-    [
-        (" ", "guide.txt", "empty"),
-        ("It is red.", "gone.txt", "gone.txt does not exist"),
-        ("the bridge " * 120, "guide.txt", "tokens"),
-    ],
-)
-def test_what_cannot_be_tagged(
-    claim: str, document: str, problem: str, data: Path, contested: Contested, tiny: Path
-) -> None:
-    look = ["nli", "tag", "--model", tiny, "--claim", claim, "--document", document]
-    assert problem in contested.refused(*look)

@@ -18,7 +18,6 @@ from pipelines.npov.result import (
     BASELINES,
     BERT_SCORE,
     EMBEDDINGS,
-    LENGTH,
     RELEVANCE,
     ROUGE,
     SHOWN,
@@ -79,39 +78,6 @@ def test_it_goes_on_where_it_was_stopped(
     before = contents(Path("whole/tables"))
     contested.done(*command, "--out", "whole")
     assert contents(Path("whole/tables")) == before
-
-
-def test_baselines_without_an_encoder_name_no_model(
-    contested: Contested, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("pipelines.npov.experiment.default_embedder", lambda: None)
-    contested.done(*RUN, "--detector", "baselines", "--limit", 4)
-    assert "Made with no model on" in Path("results/tables/npov_detection.md").read_text()
-
-
-def test_baselines_need_no_model(contested: Contested) -> None:
-    given = [*RUN, "--organic", "organic.jsonl", "--detector", "baselines"]
-    contested.done(*given, "--per-topic", 2)
-    rows = table(Path("results"), "npov_detection")
-    shown = [row for row in rows if "paper" not in row["detector"]]
-    assert {row["detector"] for row in shown} == set(BASELINES)
-    by_length = [row for row in shown if row["detector"] == LENGTH and "synth" in row["test_set"]]
-    assert {row["coverage"] for row in by_length} == {0.5}, "matched"
-    assert len(Path("results/npov.baselines.jsonl").read_text().splitlines()) == 9
-    (left_out,) = (
-        row for row in table(Path("results"), "npov_agreement") if row["error"] == "coverage"
-    )
-    assert (left_out["responses"], left_out["annotators"]) == (1, 2)
-    told = contested.refused(*given, "--precision", "fp32")
-    assert "--precision has no effect with --detector baselines" in told
-    contested.done(*given, "--design", "paper", "--out", "as-in-paper")
-    rows = table(Path("as-in-paper"), "npov_detection")
-    (row,) = (
-        row
-        for row in rows
-        if (row["detector"], row["test_set"]) == (LENGTH, by_length[0]["test_set"])
-    )
-    assert row["hallucination"] == 0.75, "of longer responses alone, as there"
 
 
 def test_detectors_stand_in_the_same_tables(

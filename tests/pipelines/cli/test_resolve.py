@@ -172,7 +172,7 @@ def test_a_hostile_question_and_source(contested: Contested, bridges: Scripted) 
     ("more", "message"),
     [
         (["lost.txt"], "lost.txt does not exist"),
-        (["head.txt"], "head.txt has no text below its first lines; give it some"),
+        (["head.txt"], "head has no text below its first lines; give it some"),
         (["latin.txt"], "latin.txt"),
         (["old.txt"], "the document old.txt is given twice; name each file once"),
         (["--html", "taken"], "taken cannot be written (it is a folder)"),

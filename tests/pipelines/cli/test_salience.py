@@ -112,7 +112,7 @@ def test_words_rest_on_words(contested: Contested, model: list[str]) -> None:
     assert len(data["shares"]) == len(data["prompt_words"]) == 4
     assert "What the response rests on" in Path("map.html").read_text()
     nothing = contested.done(*asked, "It is.", "--html", "map.html", *model)
-    assert "the response has no word but function words" in nothing.out
+    assert "The response has no word but function words" in nothing.out
     drawn = contested(*asked, "It is.", "--png", "map.png", *model)
     assert (drawn.code, "there are no words to draw" in drawn.err) == (2, True)
 
@@ -152,7 +152,7 @@ def test_a_response_is_checked_with_the_soft_prompt_that_wrote_it(contested: Con
         (["check-npov", *OPTIONS], "--response is missing"),
         (["check-npov", "--question", ""], "--pro is missing"),
         (["check-npov", "deep.json"], "deep.json: not JSON that can be read"),
-        (["salience", "--prompt", " ", "--response", "x"], "--prompt is empty"),
+        (["salience", "--prompt", " ", "--response", "x"], "--prompt: it is empty; give it text"),
         (["salience", "--prompt", "a", "--response", "b", "--png", "pages"], "pages cannot be"),
     ],
 )

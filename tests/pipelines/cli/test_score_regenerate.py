@@ -56,20 +56,6 @@ def test_as_in_the_paper_the_model_judges_and_is_not_asked_to_hedge(
     assert "--as-in-paper decides --hedge" in said
 
 
-def test_as_json(contested: Contested, mill: Scripted) -> None:
-    found = json.loads(contested.done(*ASKED, "--json", "--endpoint", mill.url).out)
-    assert [attempt["response"] for attempt in found["attempts"]] == [ANSWER, BOTH]
-    assert found["attempts"][0]["score"]["cs_c"] == 1.0
-
-
-def test_a_page(contested: Contested, mill: Scripted) -> None:
-    done = contested.done(*ASKED, "--question", "When?", "--html", "p.html", "--endpoint", mill.url)
-    assert "page: p.html" in done.err
-    page = Path("p.html").read_text()
-    assert "When?" in page
-    assert "[red]rye" not in page.split("<script", 1)[0]
-
-
 def test_a_writer_that_does_not_listen_is_told_of(contested: Contested, mill: Scripted) -> None:
     mill.reply = lambda _: ANSWER
     out = contested.done(*ASKED, "--rounds", "3", "--endpoint", mill.url).out

@@ -19,7 +19,7 @@ from web_server import GUIDE, SCORE, Slow, Web, until, web
 from pipelines.errors import InputError
 from pipelines.files import replace_text
 from pipelines.web.jobs import Jobs
-from pipelines.web.tasks import ANY_TASK
+from pipelines.web.tasks import FORM
 
 
 @pytest.fixture(scope="module")
@@ -123,10 +123,10 @@ def test_what_was_done_is_shown_again_and_what_was_not_is_done(tmp_path: Path) -
 
 def test_two_programs_do_not_share_a_folder(tmp_path: Path) -> None:
     with web(tmp_path, work=False), pytest.raises(InputError, match="another contested web has"):
-        Jobs(tmp_path, ANY_TASK.validate_json)
+        Jobs(tmp_path, FORM.validate_json)
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot be written"):
-        Jobs(tmp_path / "file", ANY_TASK.validate_json)
+        Jobs(tmp_path / "file", FORM.validate_json)
 
 
 @pytest.mark.parametrize(

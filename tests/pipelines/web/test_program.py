@@ -20,13 +20,13 @@ from pipelines.cli.web import _open
 # Jobs and uploads that a thread works on for a minute, which nothing can stop.
 PROGRAM = """
 import asyncio, sys, time
-from pipelines.web import app, perform
+from pipelines.web import app, tasks
 from pipelines.cli.app import main
 
 async def performing(*_):
     await asyncio.to_thread(time.sleep, 60)
 
-perform.perform = performing
+tasks.perform = performing
 app.read = lambda *_: time.sleep(60)
 sys.exit(main(["web", "--port", "0"]))
 """
@@ -50,11 +50,8 @@ def browser(folder: Path, then: str) -> Path:
     "command",
     [
         "{}",
-        "{} %s",
-        "{} --new-window %s",
         "{} --profile=a --incognito %s --quiet",
         "/no/such/browser %s:{} %s",
-        "false:{}",
         "{} %s &",
     ],
 )

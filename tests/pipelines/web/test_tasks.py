@@ -9,31 +9,30 @@ import pytest
 from by_schema import reply
 from commands import Contested
 from left_out import DROPS, EXAMPLE, serve
+from pydantic import ValidationError
 from scripted import Scripted
 from tiny_loaded import saved
 from web_server import GUIDE, SCORE, STUDY, web
 
 from pipelines.experiment.options import ServerOptions
 from pipelines.report import blocks, texts
-from pipelines.web.offers import offers
-from pipelines.web.tasks import TASKS
+from pipelines.web.tasks import FORM, offers
 
 DOCUMENTS = {"documents": [GUIDE, STUDY]}
 QUESTION = "When was the bridge opened?"
 BY_TAGGER = [
     SCORE,
-    {"task": "claim", "claim": "The bridge was opened in 1932.", **DOCUMENTS},
+    SCORE | {"claims": "whole"},
     {"task": "ask", "query": "Was the bridge opened in 1932?", **DOCUMENTS},
 ]
 BY_MODEL = [
     SCORE | {"judge": "model", "claims": "atomic"},
     SCORE | {"judge": "cascade", "claims": "salient"},
     SCORE | {"judge": "model", "claims": "whole"},
-    {"task": "claim", "claim": "It opened in 1932.", "judge": "model", **DOCUMENTS},
     {"task": "ask", "query": QUESTION, "generator": "model", "judge": "model", **DOCUMENTS},
     {"task": "debate", "question": QUESTION, "rounds": 2, **DOCUMENTS},
-    {"task": "conflict-type", "question": QUESTION, "types": "json", **DOCUMENTS},
-    {"task": "conflict-type", "question": QUESTION, "strategy": "pipeline", **DOCUMENTS},
+    {"task": "resolve", "question": QUESTION, "strategy": "none", **DOCUMENTS},
+    {"task": "resolve", "question": QUESTION, "types": "json", **DOCUMENTS},
 ]
 
 
@@ -112,7 +111,7 @@ def test_salience_by_a_small_model(tmp_path: Path) -> None:
 def neutral(detector: str) -> dict[str, Any]:
     """A neutral response as the page asks about it."""
     sides = {side: "\n".join(EXAMPLE[side]) for side in ("pro", "con")}
-    return {"task": "npov", **EXAMPLE, **sides, "detector": detector}
+    return {"task": "check-npov", **EXAMPLE, **sides, "detector": detector}
 
 
 def test_a_neutral_response_without_each_argument(tmp_path: Path, endpoint: Scripted) -> None:
@@ -130,30 +129,34 @@ def test_a_neutral_response_without_each_argument(tmp_path: Path, endpoint: Scri
 
 
 def test_without_a_model_what_needs_one_says_so() -> None:
-    offered = {each.task: each for each in offers(ServerOptions())}
-    assert list(offered) == ["score", "claim", "ask", "debate", "conflict-type", "npov", "salience"]
-    assert [name for name, each in offered.items() if not each.lacks] == ["score", "claim", "ask"]
+    offered = {offer.task: offer for offer in offers(ServerOptions())}
+    assert list(offered) == [
+        "score",
+        "ask",
+        "debate",
+        "resolve",
+        "answer-npov",
+        "check-npov",
+        "salience",
+    ]
+    assert [name for name, offer in offered.items() if not offer.lacks] == ["score", "ask"]
     assert offered["debate"].lacks.startswith("there is no model 'smollm2-135m-instruct'")
-    judges = {each.value: each.lacks for each in offered["score"].choices[0].values}
-    assert judges["tagger"] == ""
-    assert all(judges[name] for name in ("model", "cascade"))
-    claims = {each.value: bool(each.lacks) for each in offered["score"].choices[1].values}
-    assert claims == {
-        "sentences": False,
-        "whole": False,
-        "atomic": True,
-        "statements": True,
-        "salient": True,
-    }
+    judge, claims = offered["score"].choices
+    assert {value.value: bool(value.lacks) for value in judge.values} == {
+        "model": True, "tagger": False, "cascade": True,
+    }  # fmt: skip
+    assert {value.value for value in claims.values if not value.lacks} == {"sentences", "whole"}
+    assert (judge.usual, claims.usual) == ("tagger", "sentences")
+    served = offers(ServerOptions(endpoint=["http://127.0.0.1:1/v1"]))[0]
+    assert [choice.usual for choice in served.choices] == ["model", "atomic"], "as the command has"
 
 
-def test_every_task_asks_for_what_it_must_be_given() -> None:
-    for task, offer in zip(TASKS, offers(ServerOptions()), strict=True):
-        asked = {each.name for each in offer.fields} | {each.name for each in offer.choices}
-        assert asked == task.model_fields.keys() - {"task"}
-        for choice in offer.choices:
-            schema = task.model_json_schema()["properties"][choice.name]
-            assert {each.value for each in choice.values} == set(schema["enum"])
+def test_a_form_takes_texts_and_offered_options_alone() -> None:
+    """What the program was started with, and files of this machine, are not a form's to name."""
+    for name in ("index", "file", "endpoint", "prompts", "cache", "models_dir"):
+        for asked in (*BY_TAGGER, *BY_MODEL, neutral("ablation")):
+            with pytest.raises(ValidationError):
+                FORM.validate_python({**asked, name: "/etc/passwd"})
 
 
 def test_the_interface_is_described(tmp_path: Path) -> None:

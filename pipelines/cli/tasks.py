@@ -1,0 +1,108 @@
+"""The commands that look at one example, made from their declarations, and what they print."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+from rich.console import Console
+
+from pipelines.cli.flat import flat
+from pipelines.cli.progress import STDERR, say, waiting
+from pipelines.errors import InputError
+from pipelines.experiment.execute import models_for
+from pipelines.experiment.experiment import Models
+from pipelines.experiment.needs import Needs, refuse_unneeded
+from pipelines.experiment.options import ModelOptions, judged_by
+from pipelines.files import check_writable, replace_bytes
+from pipelines.inspection.task import Inspection, ResultT, Task, Tell
+from pipelines.option import Option, Options
+from pipelines.report.explorer import write
+from pipelines.report.terminal import plain, plain_json, show
+from pipelines.runs.provenance import provenance
+
+
+class PageOptions(Options):
+    """How a result is printed, and the page that shows it."""
+
+    as_json: Annotated[bool, Option("Print the result as JSON.", name="--json")] = False
+    html: Annotated[Path | None, Option("Write a page that opens without a network.")] = None
+
+
+class MapOptions(PageOptions):
+    """The same, with a picture of a map."""
+
+    png: Annotated[Path | None, Option("Write the heat map as a picture.")] = None
+
+
+def command_of(task: Task[Any, Any, Any]) -> Callable[..., None]:
+    """The command of a task, for typer."""
+
+    def command(asked: Any, options: Any, page: PageOptions) -> None:
+        inspect(
+            options,
+            partial(task.needs, options),
+            lambda models, tell: task.inspect(asked, options, models, tell),
+            page,
+        )
+
+    command.__doc__ = task.help
+    page = MapOptions if task.maps else PageOptions
+    command.__annotations__.update(asked=task.asked, options=task.options, page=page)
+    return flat(command)
+
+
+def inspect(
+    options: ModelOptions,
+    needs: Callable[[], Needs],
+    work: Callable[[Models, Tell], Awaitable[Inspection[ResultT]]],
+    page: PageOptions,
+) -> ResultT:
+    """Do the work with the models that it needs; print what it found, write its page and picture.
+
+    Files that cannot be written, and options without effect, are refused before.
+    """
+    html, png = page.html, page.png if isinstance(page, MapOptions) else None
+    for path in (html, png):
+        if path is not None:
+            check_writable(path)
+    wanted = needs()
+    refuse_unneeded(options, wanted)
+
+    async def opened() -> Inspection[ResultT]:
+        with waiting() as tell:
+            async with models_for(options, wanted, tell) as models:
+                say(judged_by(options))
+                return await work(models, tell)
+
+    found = asyncio.run(opened())
+    try:
+        _write(found, html, png)
+    finally:  # what was found is shown though no file can be written
+        if page.as_json or found.view is None:
+            print(plain_json(found.result.model_dump_json(indent=2)))
+        else:
+            (example,) = found.view(None).examples
+            console = Console(emoji=False)
+            console.print(f"[italic]{plain(example.title)}[/italic]")
+            show(console, example.blocks())
+    if found.cost:
+        STDERR.print(f"[dim]{plain(found.cost)}[/dim]", soft_wrap=True)
+    if html is not None:
+        STDERR.print(f"page: {plain(str(html))}", soft_wrap=True)
+    if found.problem:
+        raise InputError(found.problem)
+    return found.result
+
+
+def _write(found: Inspection[Any], html: Path | None, png: Path | None) -> None:
+    drawn = None
+    if found.picture is not None and (html or png):
+        drawn = found.picture()
+    if png is not None:
+        if drawn is None:
+            raise InputError(f"--png {png}: there are no words to draw")
+        replace_bytes(png, drawn)
+    if html is not None and found.view is not None:
+        write(html, found.title, [found.view(drawn)], {**found.about, **provenance()})

@@ -1,0 +1,206 @@
+"""What is looked at in depth, one example at a time: for a terminal, the page and the library.
+
+A task is declared once: its command, its form on the page and its function in `contested` are made
+from what it is asked and from its options.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from inspect import getdoc
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ValidationError
+
+from nli.pairs import Pair
+from pipelines.data.records import Document, NonEmpty
+from pipelines.data.text import read_text
+from pipelines.errors import InputError
+from pipelines.experiment.experiment import Models
+from pipelines.experiment.needs import Needs
+from pipelines.experiment.options import ModelOptions
+from pipelines.judge.tagger import TaggerFolder, Tagging
+from pipelines.option import Option, Options
+from pipelines.report.explorer import ExperimentView
+from pipelines.report.glance import ModelUsed
+from serving.calls import ServedIdentity
+from serving.connect import UNVERIFIED
+
+if TYPE_CHECKING:
+    from nli.tagger import Tag
+
+
+Tell = Callable[[str], None]
+"""Told what is being waited for."""
+
+AskedT = TypeVar("AskedT", bound=BaseModel)
+OptionsT = TypeVar("OptionsT", bound=ModelOptions)
+ResultT = TypeVar("ResultT", bound=BaseModel)
+Kind = Literal["line", "text", "lines", "documents"]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How the page asks for a field: a `line`, a `text`, `lines` each a value, or `documents`."""
+
+    kind: Kind
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Inspection(Generic[ResultT]):
+    """What was found of one example.
+
+    Attributes:
+        result: All of it.
+        cost: What it took, in a line.
+        title: Heading of the page.
+        view: Makes the page's content, around the picture where one is drawn; it may load numpy.
+        picture: Draws the map as a PNG; None without a map.
+        about: What was asked, folded at the page's end.
+        problem: Why there is less to find than was asked for; empty if all is well.
+    """
+
+    result: ResultT
+    cost: str
+    title: str = ""
+    view: Callable[[bytes | None], ExperimentView] | None = None
+    picture: Callable[[], bytes] | None = None
+    about: Mapping[str, Any] = field(default_factory=dict)
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Task(Generic[AskedT, OptionsT, ResultT]):
+    """Something to look at in depth.
+
+    Attributes:
+        name: Of the command, and in addresses.
+        title: On the page.
+        asked: The texts it is asked about.
+        options: How it is done, and by which models.
+        needs: The models. It raises InputError for options without effect, ServingError for models
+            that are missing.
+        inspect: Does it. Its docstring is the help of the command, and begins that of the page.
+        form: Options that the page offers.
+        maps: Whether a map can be drawn as a picture.
+    """
+
+    name: str
+    title: str
+    asked: type[AskedT]
+    options: type[OptionsT]
+    needs: Callable[[OptionsT], Needs]
+    inspect: Callable[[AskedT, OptionsT, Models, Tell], Awaitable[Inspection[ResultT]]]
+    form: tuple[str, ...] = ()
+    maps: bool = False
+
+    @property
+    def help(self) -> str:
+        """What it does, with examples of the command."""
+        return getdoc(self.inspect) or ""
+
+
+def read_documents(paths: Sequence[Path]) -> tuple[Document, ...]:
+    """Documents from text files, named after them; InputError if a file or its name is no good."""
+    names = [path.stem for path in paths]
+    documents: dict[str, Document] = {}
+    for name, path in zip(names, paths, strict=True):
+        called = name if names.count(name) == 1 else str(path)
+        if called in documents:
+            raise InputError(f"the document {called} is given twice; name each file once")
+        text = read_text(path)
+        try:
+            documents[called] = Document(id=called, text=text)
+        except ValidationError as error:
+            raise InputError(
+                f"{path}: '{called}' cannot name a document ({error.errors()[0]['msg']}); "
+                "rename the file"
+            ) from error
+    return tuple(documents.values())
+
+
+def one_line_of(query: str) -> str:
+    """A query without superfluous white space; InputError if it is empty, or not UTF-8."""
+    text = " ".join(query.split())
+    if text.encode("utf-8", "replace").decode() != text:
+        raise InputError("the query is not UTF-8; set the terminal to UTF-8")
+    if not text:
+        raise InputError("the query is empty; give a claim, or a question")
+    return text
+
+
+Query = Annotated[str, AfterValidator(one_line_of)]
+"""A claim or question, in one line."""
+
+
+def documents_option(help_: str, typed: Any = list[Path]) -> Option:
+    """The option that takes documents: files on the command line."""
+    return Option(help_, typed=typed, read=read_documents, greedy=True)
+
+
+class QuestionAsked(Options):
+    """A question, and documents that answer it."""
+
+    question: Annotated[Query, Option("What is asked.", argument=True), Shown("line")]
+    documents: Annotated[
+        NonEmpty[Document],
+        documents_option(
+            "Text files with the documents; all that follow are taken: --documents a.txt b.txt"
+        ),
+        Shown("documents"),
+    ]
+
+
+def models_used(**roles: ServedIdentity | TaggerFolder | None) -> list[ModelUsed]:
+    """Who did what, for the page: role -> model, of those that are there."""
+    return [
+        ModelUsed(role, model.name, None if model.digest.startswith(UNVERIFIED) else model.digest)
+        for role, model in roles.items()
+        if model is not None
+    ]
+
+
+def telling(models: Models, tell: Tell) -> Models:
+    """The same models, with a tagger that tells how many pairs it has read."""
+    if models.tagger is None:
+        return models
+    known = {each.name: getattr(models.tagger, each.name) for each in fields(TaggerFolder)}
+    return replace(models, tagger=_TellingFolder(**known, folder=models.tagger, tell=tell))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _TellingFolder(TaggerFolder):
+    folder: TaggerFolder
+    tell: Tell
+
+    def load(self) -> Tagging:
+        return _TellingTagger(self.folder.load(), self.tell)
+
+
+class _TellingTagger:
+    def __init__(self, tagger: Tagging, tell: Tell) -> None:
+        self._tagger, self._tell = tagger, tell
+        self.device = tagger.device
+
+    def tag(
+        self,
+        pairs: Sequence[Pair],
+        on_progress: Callable[[int], None] | None = None,
+        *,
+        rationale: bool = False,
+    ) -> "list[Tag]":
+        """See `nli.tagger.Tagger`."""
+        characters = sum(len(pair.premise) for pair in pairs)
+        done = 0
+
+        def moved(more: int) -> None:
+            nonlocal done
+            done += more
+            self._tell(
+                f"the tagger has read {done:,} of {len(pairs):,} pairs ({characters:,} characters)"
+            )
+            if on_progress is not None:
+                on_progress(more)
+
+        return self._tagger.tag(pairs, moved, rationale=rationale)
