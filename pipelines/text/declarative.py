@@ -385,6 +385,43 @@ def _is(found: re.Match[str], answer: str) -> str | None:
     return _capital(f"{rest} {verb} {answer}")
 
 
+def _how_many(found: re.Match[str], answer: str) -> str | None:
+    """How many people live in X -> A people live in X; how many Y does X have -> X has A Y."""
+    noun, auxiliary, rest = found.groups()
+    # The statement of "how many times" has another order, and "how many did he win" has no noun.
+    if noun.lower() == "times" or re.fullmatch(_DO, noun, re.IGNORECASE):
+        return None
+    thing = answer if noun.lower() in answer.lower() else f"{answer} {noun}"
+    if not auxiliary:
+        return f"{thing} {rest}" if _has_verb(rest) else None
+    if parts := _done(rest, auxiliary):
+        *clause, tail = parts
+        return _clause(*clause, thing, tail)
+    return None
+
+
+def _how_many_there(found: re.Match[str], answer: str) -> str:
+    """How many seasons of X are there in Y -> There are A seasons of X in Y."""
+    noun, verb, rest = found.groups()
+    thing = answer if noun.split()[0].lower() in answer.lower() else f"{answer} {noun}"
+    return f"There {verb.lower()} {thing}{rest}"
+
+
+def _has_verb(rest: str) -> bool:
+    """Whether what follows "how many people" says what they do or are, by verbs that are known."""
+    words = rest.lower().split()
+    return any(is_verb(word) or is_participle(word) for word in words) or bool(
+        re.search(rf"\b(?:{_BE}|{_MODAL})\b", rest, re.IGNORECASE)
+    )
+
+
+def _how(found: re.Match[str], answer: str) -> str:
+    """How long is X -> X is A long."""
+    adjective, verb, rest = found.groups()
+    ending = "" if adjective.lower() in {"large", "big"} else f" {adjective.lower()}"
+    return _capital(f"{rest} {verb} {answer}{ending}")
+
+
 def _yes_or_no(asked: str, yes: bool) -> str | None:
     """Is X a Y -> X is a Y, or X is not a Y; can X do Y -> X can do Y."""
     found = re.fullmatch(rf"({_BE}|{_DO}|{_MODAL}) (.+)", asked, re.IGNORECASE)
@@ -419,6 +456,10 @@ def _named(noun: str, answer: str, *, only_classes: bool = False) -> str:
 
 
 _RULES: tuple[tuple[str, Rule], ...] = (
+    (r"how many (.+?) (are|were) there((?: .+)?)", _how_many_there),
+    (rf"how many ([\w' ]+?) ({_DO}) (.+)", _how_many),
+    (r"how many (\w+)()? (.+)", _how_many),
+    (rf"how (long|tall|high|old|deep|wide|large|big|far) ({_BE}) (.+)", _how),
     (rf"({PREPOSITIONS}) (?:which|what|whom) ?(.*?) ({_BE}|{_DO}) (.+)", _preposition_first),
     (rf"(when|where|what year|which year|in what year|what date) ({_BE}|{_DO}) (.+)", _when_where),
     (rf"(.+?) (?:which|what) (.+?)((?: (?:{_BE}|{_DO}|{_MODAL}) .+)?)", _in_place),

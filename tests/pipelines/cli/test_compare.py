@@ -171,9 +171,10 @@ def test_what_cannot_be_compared_is_one_line(contested: Contested) -> None:
     assert "b has no results yet" in contested.refused("compare", "a", "b")
     log.write_text(whole)
     about = json.loads(Path("b/run.json").read_text())
-    del about["pipelines"]["conflict-detection.tagger"]["config"]
+    del about["pipelines"]["conflict-detection.tagger"]["config"]["data"]
     Path("b/run.json").write_text(json.dumps(about))
-    assert "a or b is not as this version writes" in contested.refused("compare", "a", "b")
+    said = contested.refused("compare", "a", "b", "--out", "c")
+    assert "a or b is not as this version writes" in said
     Path("b/run.json").write_text("{}")
     assert "is not of a run of ours" in contested.refused("compare", "a", "b")
 
