@@ -38,7 +38,7 @@ AS_IN_PAPER: Final = (
 
 DETECTION_AS_IN_PAPER: Final = (
     Choice("judging.judge", "model", "section 4.1"),
-    Choice("judge.evidence", "json", "appendix B", _WHY_CHOICE),
+    Choice("judging.evidence", "json", "appendix B", _WHY_CHOICE),
 )
 
 REGENERATION_AS_IN_PAPER: Final = (
