@@ -10,9 +10,9 @@ the plan needs, resumes, and keeps each result as it comes.
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from pydantic import BaseModel
 
@@ -89,14 +89,6 @@ class Models:
         if self.client is None:
             raise ValueError("the plan needs no language model")
         return self.client
-
-    def repeated(self, repeat: int) -> Self:
-        """The models of draw number `repeat`: the language model is asked anew from 1 on."""
-        if self.client is None or repeat == 0:
-            return self
-        client = self.client.repeated(repeat)
-        judging = client if self.judging is self.client else self.judging
-        return replace(self, client=client, judging=judging, fresh=True)
 
     def judge(self, settings: JudgeSettings) -> RunJudge:
         """Who judges claims by documents, ready to be asked; see `judge_of`."""
