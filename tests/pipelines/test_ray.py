@@ -18,7 +18,7 @@ from commands import Contested, contents, results, write
 from scripted import Scripted, by_digest, prompt_of
 
 from pipelines.cluster import workers
-from pipelines.cluster.worker import Worker, sent
+from pipelines.cluster.worker import Worker
 from pipelines.experiment.options import RunOptions
 
 # Not imported: Ray reads its settings as it is, and these are the command's to make.
@@ -170,7 +170,10 @@ def workers_within(
 ) -> None:
     @contextmanager
     def actors(experiment: Any, options: RunOptions) -> Iterator[list[Within]]:
-        made = [Worker(experiment.name, sent(options), str(Path.cwd()), n) for n in (1, 2)]
+        made = [
+            Worker(experiment.name, options.model_dump_json(exclude_unset=True), str(Path.cwd()), n)
+            for n in (1, 2)
+        ]
         with ExitStack() as stack:
             yield [stack.enter_context(closing(Within(worker, dies))) for worker in made]
 

@@ -119,8 +119,8 @@ def test_bad_records_are_skipped_and_counted(
     assert f"bad records skipped: {len(BAD_LINES)}, listed in tables/failures" in outcome.err
     assert list(results(out)) == ["good", "last"]
     rows = [row for row in table(out, "failures") if row["what"] == "bad record"]
-    lines = range(2, len(BAD_LINES) + 2)
-    assert [row["response"] for row in rows] == [f"line {number}" for number in lines]
+    numbers = range(2, len(BAD_LINES) + 2)
+    assert [row["response"] for row in rows] == [f"line {number}" for number in numbers]
     for row, (_, parts) in zip(rows, BAD_LINES.values(), strict=True):
         for part in parts:
             assert part in row["reason"]
