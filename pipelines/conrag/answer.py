@@ -38,6 +38,7 @@ class Evidence(BaseModel, frozen=True):
             the judge names none that the passage has.
         tag: The tag of a passage that a language model was to sort; None where none was.
         reason: Why it is sorted so, in the model's words; None where it did not sort it.
+        unsure: Whether its tag is nearly a tie.
     """
 
     number: int
@@ -49,6 +50,7 @@ class Evidence(BaseModel, frozen=True):
     rationale: str | None
     tag: Relation | None = None
     reason: str | None = None
+    unsure: bool = False
 
 
 class AnswerSentence(BaseModel, frozen=True):
@@ -83,6 +85,7 @@ class Answer(BaseModel, frozen=True):
         problem: Why there are no sentences, in one line.
         raw: The reply that could not be read.
         tags: Passage id -> its tag, of all that was retrieved, in that order.
+        unsure: How many of these tags are nearly ties.
         truncations: Passages of which the judge read a part.
     """
 
@@ -104,6 +107,7 @@ class Answer(BaseModel, frozen=True):
     problem: str | None = None
     raw: str | None = None
     tags: dict[str, Relation]
+    unsure: int = 0
     truncations: tuple[Truncation, ...] = ()
 
     @property
@@ -137,6 +141,7 @@ def evidence_table(
             relevance=tagged.relevance,
             cluster=cluster_of[tagged.id],
             rationale=tagged.rationale,
+            unsure=tagged.unsure,
         )
         for tagged in packet
     )

@@ -14,6 +14,7 @@ from pipelines.report.blocks import (
     Card,
     Cards,
     Edge,
+    Fact,
     Facts,
     Fold,
     Graph,
@@ -88,16 +89,17 @@ def drawing(answer: Answer) -> Graph:
 def layout(answer: Answer) -> Mapping[str, tuple[float, float]]:
     """Where each passage lies in the drawing."""
     import networkx as nx
+    import numpy as np
 
     drawn = nx.Graph()
     drawn.add_nodes_from(sorted(name for each in answer.clusters for name in each.members))
     drawn.add_weighted_edges_from(answer.edges)
-    places = nx.spring_layout(drawn, seed=0, k=1.6 / len(drawn) ** 0.5, scale=1)
-    across, down = WIDTH / 2 - MARGIN, HEIGHT / 2 - MARGIN
-    return {
-        name: (WIDTH / 2 + float(x) * across, HEIGHT / 2 + float(y) * down)
-        for name, (x, y) in places.items()
-    }
+    places = nx.spring_layout(drawn, seed=0, k=1.6 / len(drawn) ** 0.5)
+    points = np.array(list(places.values()))
+    low, width = points.min(axis=0), np.ptp(points, axis=0)
+    shares = np.where(width > 0, (points - low) / np.where(width > 0, width, 1), 0.5)
+    scaled = MARGIN + shares * (np.array([WIDTH, HEIGHT]) - 2 * MARGIN)
+    return {name: (x, y) for name, (x, y) in zip(places, scaled.tolist(), strict=True)}
 
 
 CUT: Final = "A reply of the model broke off: its whole sentences are here, and no more."
@@ -119,7 +121,7 @@ def answer_blocks(answer: Answer) -> list[Block]:
     if answer.first_answer:
         made.append(Note(" ".join(answer.first_answer), "For and against"))
     facts = (
-        fact("Conflict score κ", f"{answer.kappa:.2f}"),
+        _kappa(answer.kappa, answer.unsure, len(answer.tags)),
         fact("For it", f"{answer.support:.2f}"),
         fact("Against it", f"{answer.refute:.2f}"),
     )
@@ -154,6 +156,12 @@ def answer_blocks(answer: Answer) -> list[Block]:
         names = ", ".join(answer.unreadable)
         made.append(Note(names, "Label could not be read, counted on neither side"))
     return made + _truncations(answer.truncations)
+
+
+def _kappa(kappa: float, unsure: int, tags: int) -> Fact:
+    """Kappa counts unsure tags like others; the note beside it says how many they are."""
+    note = (f"{unsure} of {tags} tags unsure",) if unsure else ()
+    return fact("Conflict score κ", f"{kappa:.2f}", *note)
 
 
 def members(answer: Answer, relation: Relation) -> list[tuple[Cluster, list[str]]]:
@@ -247,8 +255,9 @@ def _quoted(row: Evidence) -> Sentence:
     return Sentence(row.rationale, (Cite(row.number), Aside(title)))
 
 
-def _tag(relation: Relation, confidence: float) -> Chip:
-    return replace(SAYS[relation], text=f"{SAYS[relation].text} {confidence:.2f}")
+def _tag(relation: Relation, confidence: float, *, unsure: bool) -> Chip:
+    said = SAYS[relation]
+    return replace(said, text=f"{said.text} {confidence:.2f}{', unsure' if unsure else ''}")
 
 
 def _reason(row: Evidence) -> tuple[Inline, ...]:
@@ -259,7 +268,7 @@ def _reason(row: Evidence) -> tuple[Inline, ...]:
 def _sorted(row: Evidence) -> tuple[Inline, ...]:
     """What a passage says of the query, and by whom."""
     if row.tag is None:
-        return (_tag(row.relation, row.confidence),)
+        return (_tag(row.relation, row.confidence, unsure=row.unsure),)
     by = "the tag; the model did not sort it" if row.reason is None else "the model"
     tagged = f"tagged {SAYS[row.tag].text} {row.confidence:.2f}"
     return (SAYS[row.relation], Aside(f"by {by}; {tagged}"), *_reason(row))
@@ -285,7 +294,8 @@ def _truncations(truncations: Sequence[Truncation]) -> list[Block]:
 
 def _known(result: ClaimResult) -> Facts:
     facts = [fact("Gold stance", STANCES[result.stance])] if result.stance is not None else []
-    facts.append(fact("Conflict score κ", f"{result.kappa:.2f}"))
+    unsure = sum(passage.unsure for passage in result.passages)
+    facts.append(_kappa(result.kappa, unsure, len(result.passages)))
     if result.disputed is not None:
         said = "it disagrees" if result.disputed else "it does not disagree"
         facts.append(fact("Evidence, by the data", said))
@@ -339,7 +349,7 @@ def _cited(statement: Statement, numbers: Mapping[str, int]) -> tuple[Inline, ..
 
 
 def _passage(number: int, passage: Passage, gold: frozenset[str]) -> Source:
-    about: list[Inline] = [_tag(passage.tag, passage.confidence)]
+    about: list[Inline] = [_tag(passage.tag, passage.confidence, unsure=passage.unsure)]
     if passage.truth is not None:
         really = SAYS[passage.truth]
         about.append(Chip(f"really {really.text}", "outline", really.sign))

@@ -1,6 +1,6 @@
 """Evidence: tagged passages, their graph and clusters, and their stance (ConRAG, section 2)."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import fsum
@@ -35,6 +35,9 @@ def kappa(support: float, refute: float, *, epsilon: float = EPSILON) -> float:
 
 SIDES = (Relation.SUPPORTS, Relation.CONTRADICTS)
 
+NEAR_TIE = 0.15
+"""A tag whose label leads the next by less is shown as unsure; ours."""
+
 
 @dataclass(frozen=True)
 class TaggedPassage:
@@ -46,6 +49,7 @@ class TaggedPassage:
         confidence: u_i, the probability of that relation, in [0, 1].
         rationale: The sentence of the passage that decided; None where none did.
         quality: Weight of the passage, at least 0: the reliability of its source, where known.
+        probabilities: Of every relation, where the tagger gives them.
         label_mass: As in `Judgement`.
     """
 
@@ -55,12 +59,25 @@ class TaggedPassage:
     confidence: float
     rationale: str | None = None
     quality: float = 1.0
+    probabilities: Mapping[Relation, float] | None = None
     label_mass: float | None = None
 
     @property
     def id(self) -> str:
         """The passage's."""
         return self.passage.id
+
+    @property
+    def unsure(self) -> bool:
+        """Whether the tag is nearly a tie; False without probabilities."""
+        shares = self.probabilities
+        return shares is not None and lead(shares.values()) < NEAR_TIE
+
+
+def lead(probabilities: Collection[float]) -> float:
+    """The largest of two or more probabilities less the next, in [0, 1]; ours."""
+    second, first = sorted(probabilities)[-2:]
+    return first - second
 
 
 def evidence_mass(tagged: Sequence[TaggedPassage], relation: Relation) -> float:

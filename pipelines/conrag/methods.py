@@ -145,7 +145,12 @@ def case_of(
     `truth` is what passages say of the claim by their ids; those that it lacks count as irrelevant.
     """
     gold = [
-        replace(passage, relation=truth.get(passage.id, Relation.IRRELEVANT), confidence=1.0)
+        replace(
+            passage,
+            relation=truth.get(passage.id, Relation.IRRELEVANT),
+            confidence=1.0,
+            probabilities=None,
+        )
         for passage in tagged
     ]
     repeats = settings.packet.model_copy(update={"near_duplicate": None})

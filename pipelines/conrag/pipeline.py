@@ -86,6 +86,7 @@ async def conrag(
         problem=written.problem,
         raw=written.raw,
         tags={each.id: each.relation for each in everything},
+        unsure=sum(each.unsure for each in tagged),
         truncations=truncations,
     )
 
@@ -123,6 +124,7 @@ async def tag(
                 judgement.relation,
                 tag_confidence(judgement),
                 rationale=judgement.snippet if judgement.snippet_found else None,
+                probabilities=judgement.probabilities,
                 label_mass=judgement.label_mass,
             )
         )
@@ -233,6 +235,7 @@ async def evaluate(
                 truth=truth.get(each.id),
                 label_mass=each.label_mass,
                 rationale=each.rationale,
+                unsure=each.unsure,
             )
             for each in everything
         ),

@@ -21,7 +21,7 @@ class Passage(BaseModel, frozen=True):
         confidence: Of the tag, in [0, 1].
         truth: What the data say of it; None where they say nothing.
         label_mass: As in `Judgement`.
-        rationale: As in `TaggedPassage`.
+        rationale, unsure: As in `TaggedPassage`; older results do not have them.
     """
 
     id: str
@@ -33,6 +33,7 @@ class Passage(BaseModel, frozen=True):
     truth: Relation | None
     label_mass: float | None = None
     rationale: str | None = None
+    unsure: bool = False
 
 
 class AnswerWorth(BaseModel, frozen=True):

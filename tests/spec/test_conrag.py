@@ -1,6 +1,7 @@
 """ConRAG, section 2: conflict score, graph, clusters, packet and stance, by hand and in general."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -24,6 +25,7 @@ from pipelines.conrag.evidence import (
     jaccard,
     kappa,
     key_phrases,
+    lead,
     semantic_agreement,
     similarity_graph,
     word_cosine,
@@ -101,6 +103,24 @@ def test_quality_weights_count_in_the_masses() -> None:
     assert conflict_score(even) == 1
     doubted = [passage("a", S, 0.8), passage("b", R, 0.8, quality=0.5)]
     assert conflict_score(doubted) == pytest.approx(1 - 0.4 / 1.2, abs=1e-6)
+
+
+def sure(*shares: tuple[float, float]) -> list[TaggedPassage]:
+    """Passages that support and contradict with these probabilities."""
+    return [
+        replace(
+            passage(f"p{number}", I),
+            probabilities={S: for_it, R: against, I: 1 - for_it - against},
+        )
+        for number, (for_it, against) in enumerate(shares)
+    ]
+
+
+def test_a_tag_is_unsure_where_two_labels_are_nearly_as_likely() -> None:
+    # 0.45 leads 0.35 by 0.10, 0.55 leads 0.30 by 0.25; without probabilities nothing is known.
+    assert lead((0.45, 0.2, 0.35)) == pytest.approx(0.10)
+    unsure, certain = sure((0.45, 0.35), (0.55, 0.30))
+    assert (unsure.unsure, certain.unsure, passage("a", S, 0.4).unsure) == (True, False, False)
 
 
 @given(MASSES, MASSES)
