@@ -13,7 +13,12 @@ from pipelines.conflictscore.tables import failures
 from pipelines.data.wikicontradict import FROM_BOTH
 from pipelines.experiment.publish import Publication, Runs
 from pipelines.metrics.estimate import Estimate
-from pipelines.metrics.ranks import AreaDifference, clustered_auc, clustered_difference
+from pipelines.metrics.ranks import (
+    AreaDifference,
+    clustered_auc,
+    clustered_difference,
+    cross_validated,
+)
 from pipelines.report.blocks import Facts, fact
 from pipelines.report.explorer import Example, Facet
 from pipelines.report.table import Column, Measure, Table
@@ -101,10 +106,20 @@ class Signed:
         return clustered_difference(self.values, counts, self.people, self.questions)
 
 
+def joined(run: str, results: Sequence[JudgedResult]) -> Signed:
+    """Both sides and hedging words, weighed by a regression that has not seen the question."""
+    signed = Signed.of(run, "both sides", results)
+    pairs = zip(signed.values, map(hedges, signed.results), strict=True)
+    values = cross_validated([*pairs], signed.people, signed.questions)
+    kept = signed.results if values else ()
+    return Signed(run, "both sides and hedging words", kept, values, len(results) - len(kept))
+
+
 def every_sign(results: RunResults) -> list[Signed]:
     """The signs that answers have: each run's, then once those that need no model."""
     by_model = [sign for sign in SIGNS if sign not in BASELINES]
     rows = [Signed.of(run, sign, part) for run, part in results.items() for sign in by_model]
+    rows += [joined(run, part) for run, part in results.items()]
     first = next(iter(results.values()), ())
     rows += [Signed.of(WITHOUT, sign, first) for sign in BASELINES]
     return [row for row in rows if row.results]
@@ -133,6 +148,8 @@ def areas(results: RunResults) -> Table:
         notes=(
             "In brackets 95 % intervals of a bootstrap over questions; p of exchanging the two "
             "signs question by question, uncorrected.",
+            "Both sides and hedging words: two weights of a logistic regression, learned from the "
+            "other questions (five folds).",
             "An answer shows both sides where people called it correct, which wants the answers of "
             "both passages. Questions whose two passages are the same text are left out.",
         ),

@@ -37,7 +37,8 @@ def test_conflictscore_beside_people(contested: Contested, monkeypatch: pytest.M
     )
     contested.done(*command)
     found = {row["sign"]: row for row in ours("both_sides_areas", run="tagger-sentences")}
-    assert [found[sign]["area"] for sign in ("1 − CS-C", "both sides")] == [1, 1]
+    signs = ("1 − CS-C", "both sides", "both sides and hedging words")
+    assert [found[sign]["area"] for sign in signs] == [1, 1, 1]
     asked = len(tagger.batches)
     contested.done(*command)  # is resumed, and has nothing to do
     assert len(tagger.batches) == asked
