@@ -12,6 +12,7 @@ from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES
 from pipelines.conflicts.result import Outcome, QueryResult, Strategy
 from pipelines.conflicts.taxonomy import ANSWERABLE, CATEGORY, ConflictType, Prediction, commonest
 from pipelines.experiment.metric import Metric, Values, of_each
+from pipelines.text.declarative import affirmed
 
 Results = Mapping[str, Sequence[QueryResult]]
 """Name of a run -> its results."""
@@ -128,6 +129,14 @@ JOINT: Final = "LLM, with its answer"
 MAJORITY: Final = "Most frequent type"
 """The classifier that always says the type which most queries have."""
 
+BY_FORM: Final = "Most frequent type, yes/no or not"
+"""The one that says the type which most questions of yes or no have, and of others the type which
+most others have. In CONFLICTS the questions of yes or no are those of one collection
+(ConflictingQA), and types go with collections."""
+
+BASELINES: Final = (MAJORITY, BY_FORM)
+"""Classifiers that read no source."""
+
 Given = ConflictType | Literal["unreadable"]
 
 
@@ -157,9 +166,16 @@ def classified(
 ) -> dict[str, tuple[ConflictType, Given]]:
     """Query with a gold type -> that type, and the one that a classifier or a baseline gives."""
     typed = [(result, gold) for result in results if (gold := result.asked.conflict_type)]
-    if classifier == MAJORITY:
-        most = commonest(gold for _, gold in typed)
-        return {result.id: (gold, most) for result, gold in typed}
+    if classifier in BASELINES:
+        kinds = {
+            result.id: classifier == BY_FORM and affirmed(result.asked.query) is not None
+            for result, _ in typed
+        }
+        most = {
+            kind: commonest(gold for result, gold in typed if kinds[result.id] == kind)
+            for kind in {*kinds.values()}
+        }
+        return {result.id: (gold, most[kinds[result.id]]) for result, gold in typed}
     return {
         result.id: (gold, predicted.type or "unreadable")
         for result, gold in typed

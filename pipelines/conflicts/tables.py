@@ -10,7 +10,9 @@ from pipelines.conflicts import paper
 from pipelines.conflicts.data import Statistic
 from pipelines.conflicts.metrics import (
     ANSWERS,
+    BASELINES,
     BEHAVIOUR,
+    BY_FORM,
     MAJORITY,
     MERGED,
     TYPE,
@@ -94,7 +96,7 @@ def _whole(value: float | None) -> float | None:
 
 # Task 1: types.
 
-WITHOUT_MODEL: Final = frozenset({MAJORITY, CLASSIFIERS["yes-no"]})
+WITHOUT_MODEL: Final = frozenset({*BASELINES, CLASSIFIERS["yes-no"]})
 """Classifiers that ask no language model."""
 
 
@@ -132,7 +134,7 @@ def types(made: Sequence[Part]) -> Table:
             Classified(part, classifier)
             for part in made
             if (shown := shown_classifiers(part.results))
-            for classifier in (*shown, MAJORITY)
+            for classifier in (*shown, *BASELINES)
         ],
         name="conflicts_types",
         title="Conflict types",
@@ -151,6 +153,8 @@ def types(made: Sequence[Part]) -> Table:
             "95 % Wilson intervals.",
             f"'{MAJORITY}' reads nothing: it always says the type which most queries of this data "
             "have. It is the least that a classifier must surpass. "
+            f"'{BY_FORM}' sees the question alone, and of it whether it asks for yes or no: in "
+            "CONFLICTS these are the questions of one collection. "
             f"'{CLASSIFIERS['yes-no']}' says opinions of questions of yes or no, and else no "
             "conflict, whatever the data.",
             "The paper's rows were measured with larger models on all 458 queries.",
@@ -207,7 +211,7 @@ def type_differences(made: Sequence[Part]) -> Table:
     pairs = []
     for part in made:
         shown = shown_classifiers(part.results)
-        for names in combinations((*shown, MAJORITY), 2) if shown else ():
+        for names in combinations((*shown, *BASELINES), 2) if shown else ():
             first, second = (Classified(part, name) for name in names)
             pairs.append(pair(first, first, second, [TYPE]))
     return Table.of(

@@ -8,6 +8,8 @@ from markupsafe import Markup
 
 from pipelines.conflicts.blocks import GUESSES, VERDICTS, content, guess, verdict
 from pipelines.conflicts.metrics import (
+    BASELINES,
+    BY_FORM,
     JOINT,
     MAJORITY,
     Results,
@@ -43,6 +45,7 @@ _PLAIN: Final = {
     CLASSIFIERS["choice"]: "the language model, by number alone",
     JOINT: "the language model, along with its answer",
     MAJORITY: "always the most frequent type",
+    BY_FORM: "the most frequent type, yes/no or not",
     STRATEGIES["vanilla"]: "asked plainly",
     STRATEGIES["pipeline"]: "told the predicted type",
     STRATEGIES["taxonomy-aware"]: "asked to name the type itself",
@@ -95,7 +98,7 @@ def finding(
     tables = named(made, "conflicts_")
     several = len(results) > 1
     types = _figures(tables.get("types"), "classifier", "accuracy", several)
-    told = [each for each in types if each[0] != MAJORITY]
+    told = [each for each in types if each[0] not in BASELINES]
     behaving = _figures(tables.get("answers"), "strategy", "behaviour", several)
     said = {
         "Type of conflict named rightly": told,
@@ -106,7 +109,7 @@ def finding(
         named_figures = [(name, each) for _, name, each in own]
         if own:
             found.append(f"{what}: {glance.with_figures(named_figures, limit=_SHOWN_FIRST)}.")
-    trivial = [(name, each) for method, name, each in types if method == MAJORITY]
+    trivial = [(name, each) for method, name, each in types if method in BASELINES]
     every = [each for own in results.values() for each in own]
     gone = sum(each.status == "failed" for each in every)
     unread = sum(len([*lost(each)]) for each in every if each.status != "failed")
