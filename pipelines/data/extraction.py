@@ -12,6 +12,7 @@ import resource
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable
 from html import unescape
 
 from pipelines.errors import InputError
@@ -82,30 +83,37 @@ CPU_SECONDS, MEMORY, OUTPUT = 25, 1 << 30, 1 << 26
 """What the process may use, and bytes of the text that it may write."""
 
 
-def extracted(name: str, kind: str, data: bytes) -> str:
+Started = Callable[["subprocess.Popen[bytes]"], object]
+"""Is given the process, to kill it once nobody waits for the text any more."""
+
+
+def extracted(name: str, kind: str, data: bytes, started: Started = lambda _: None) -> str:
     """The text in the bytes of a file of that name; its kind is "html" or "pdf".
 
     Raises:
         InputError: It is damaged, or takes too long or too much memory.
     """
-    try:
-        done = subprocess.run(  # noqa: S603  our own module, and none of the working directory
-            [sys.executable, "-P", "-m", "pipelines.data.extraction", kind],
-            input=data,
-            capture_output=True,
-            check=False,
-            env=os.environ | module_path(),
-            timeout=SECONDS,
-        )
-    except subprocess.TimeoutExpired:
-        raise InputError(
-            f"{name} takes longer than {SECONDS} seconds to read; save its text instead"
-        ) from None
-    if done.returncode:
-        lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
+    with subprocess.Popen(  # noqa: S603  our own module, and none of the working directory
+        [sys.executable, "-P", "-m", "pipelines.data.extraction", kind],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=os.environ | module_path(),
+    ) as process:
+        started(process)
+        try:
+            text, said = process.communicate(data, timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            raise InputError(
+                f"{name} takes longer than {SECONDS} seconds to read; save its text instead"
+            ) from None
+        finally:
+            process.kill()
+    if process.returncode:
+        lines = said.decode("utf-8", "replace").strip().splitlines()
         why = lines[-1] if lines else "it needs more time or memory than it may have"
         raise InputError(f"{name} cannot be read as {kind.upper()} ({why}); save its text instead")
-    return done.stdout.decode("utf-8", "replace").replace("\0", "")
+    return text.decode("utf-8", "replace").replace("\0", "")
 
 
 def main(kind: str) -> int:

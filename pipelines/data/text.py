@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pipelines.data.extraction import extracted
+from pipelines.data.extraction import Started, extracted
 from pipelines.errors import InputError
 from pipelines.files import read_bytes
 
@@ -22,17 +22,21 @@ def read_text(path: Path, *, strip: bool = True) -> str:
     return text_of(str(path), read_bytes(path, LARGEST), strip=strip)
 
 
-def text_of(name: str, data: bytes, *, strip: bool = True) -> str:
+def text_of(
+    name: str, data: bytes, *, strip: bool = True, started: Started = lambda _: None
+) -> str:
     """The text in the bytes of a file of that name, likewise.
+
+    `started` is as of `extracted`.
 
     Raises:
         InputError: It has no text, is damaged, is not UTF-8, or holds NUL characters, as binary
             files and UTF-16 do.
     """
     kind = name.lower()
-    text = extracted(name, "pdf", data) if kind.endswith(PDF) else _decoded(name, data)
+    text = extracted(name, "pdf", data, started) if kind.endswith(PDF) else _decoded(name, data)
     if kind.endswith(HTML) and text.strip():
-        text = extracted(name, "html", text.encode())
+        text = extracted(name, "html", text.encode(), started)
     if not text.strip():
         scan = "has no text; one that was scanned needs text recognition first"
         raise InputError(

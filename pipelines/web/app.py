@@ -1,6 +1,7 @@
 """The page and what it asks for: an application behind its door."""
 
 import asyncio
+import subprocess
 from collections.abc import AsyncIterable
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -121,12 +122,27 @@ def application(server: ServerOptions, jobs: Jobs, door: Door, limits: Limits) -
     ) -> list[GivenText]:
         """The texts of a file, whose bytes are the request's body."""
         async with reading:
-            texts = await run_in_threadpool(read, name, await request.body())
-        _check([text.text for text in texts], len(texts), limits)
-        return texts
+            found = await _read_while_awaited(request, name)
+        _check([each.text for each in found], len(found), limits)
+        return found
 
     app.include_router(_of_jobs(server, jobs, limits), prefix="/api")
     return guarded(app, door)
+
+
+async def _read_while_awaited(request: Request, name: str) -> list[GivenText]:
+    """The texts of the file that is sent; its reading ends with whoever waits for it."""
+    processes: list[subprocess.Popen[bytes]] = []
+    data = await request.body()
+    work = asyncio.create_task(run_in_threadpool(read, name, data, processes.append))
+    try:
+        while not (await asyncio.wait([work], timeout=EVERY_S))[0]:
+            if await request.is_disconnected():
+                raise HTTPException(499, "nobody waits for the file any more")
+        return work.result()
+    finally:
+        for process in processes:
+            process.kill()
 
 
 def _of_jobs(server: ServerOptions, jobs: Jobs, limits: Limits) -> APIRouter:

@@ -4,6 +4,7 @@ from pathlib import PurePosixPath
 
 from pydantic import BaseModel, ValidationError
 
+from pipelines.data.extraction import Started
 from pipelines.data.jsonl import MARK
 from pipelines.data.records import Document, Identifier, Text
 from pipelines.data.released import entries_in, record
@@ -23,8 +24,10 @@ class GivenText(BaseModel, frozen=True, extra="forbid"):
     text: Text
 
 
-def read(name: str, data: bytes) -> list[GivenText]:
+def read(name: str, data: bytes, started: Started = lambda _: None) -> list[GivenText]:
     """The documents that a file of this name holds: one, or one per line of JSON Lines.
+
+    `started` is as of `text_of`.
 
     Raises:
         InputError: It is of no kind that is read, is damaged, or has no text.
@@ -34,7 +37,7 @@ def read(name: str, data: bytes) -> list[GivenText]:
         return _lines(name, data.removeprefix(MARK))
     if not name.lower().endswith(READ):
         raise InputError(f"{name} is of no kind that is read; documents end in {', '.join(READ)}")
-    text = text_of(name, data)
+    text = text_of(name, data, started=started)
     try:
         return [GivenText(name=name, text=text)]
     except ValidationError as error:
