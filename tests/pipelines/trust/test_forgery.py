@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scripted import KEY, MODEL, Scripted, prompt_of
+from clients import client_at
+from scripted import Reply, Scripted, prompt_of
 from trust_facts import FACTS, named
 
 from pipelines.conflicts.data import Query, Source
@@ -28,11 +29,8 @@ from pipelines.madam_rag.debate import debate, panel
 from pipelines.madam_rag.settings import DebateSettings
 from pipelines.trust.cases import Case, cases
 from pipelines.trust.trial import forged
-from serving.backend import Backend
-from serving.cache import CompletionCache
-from serving.calls import Sampling, ServedIdentity
+from serving.calls import Sampling
 from serving.client import Client
-from serving.endpoint import Endpoint
 
 Ask = Callable[[Case, Sequence[Document], Client], Awaitable[str]]
 
@@ -171,25 +169,15 @@ def echoing(request: dict[str, Any]) -> str:
 
 
 @asynccontextmanager
-async def asking(
-    tmp_path: Path, reply: Callable[[dict[str, Any]], str]
-) -> AsyncIterator[tuple[Client, Scripted]]:
-    weigh = [0.1, 0.2, 0.7]
-    with (
-        Scripted(reply=reply, weigh=lambda _: weigh) as endpoint,
-        CompletionCache(tmp_path / "cache.sqlite") as cache,
-    ):
-        backend = Backend([Endpoint(endpoint.url, KEY, MODEL)])
-        client = Client(ServedIdentity(MODEL, "digest", "scripted", None), None, cache, backend)
-        try:
+async def asking(tmp_path: Path, reply: Reply) -> AsyncIterator[tuple[Client, Scripted]]:
+    with Scripted(reply=reply, weigh=lambda _: [0.1, 0.2, 0.7]) as endpoint:
+        async with client_at(endpoint.url, tmp_path / "cache.sqlite") as client:
             yield client, endpoint
-        finally:
-            await client.close()
 
 
 async def results(judge: Judge, client: Client) -> dict[str, tuple[str, bool]]:
     found = await asyncio.gather(*(judge.tried(case, client) for case in cases()))
-    return {case.id: each for case, each in zip(cases(), found, strict=True)}
+    return {case.id: verdict for case, verdict in zip(cases(), found, strict=True)}
 
 
 @pytest.mark.parametrize("name", JUDGES)
