@@ -1,9 +1,10 @@
-"""Whatever a model replies or a document says: it is read, or refused with a reason, and shown as text.
+"""Whatever a model replies is read, or refused with a reason; any text is shown as text.
 
-Texts are made of parts that the code looks for, and of any other characters.
+Texts are made of what the code looks for, of its words and signs, and of any other characters.
 """
 
 import json
+import re
 from collections.abc import Callable
 from html import escape
 from typing import Final
@@ -123,27 +124,26 @@ REPLIES: Final = (choice, debate, citations, spans, schema)
 SHOWN: Final = (fence, terminal, page, web_page)
 """Documents may have half characters; a reply has come as UTF-8."""
 
-PARTS: Final = st.sampled_from(
-    ["**(A)**", "(B)", "It rains.", "Justification:", "Answer:", "Explanation:", "unknown", "\n"]
-    + [
-        "All Correct Answers: [",
-        '["Paris", "Lyon"]',
-        "[1][2-3]",
-        "[Source 2]",
-        "【3†source】",
-        "1.",
-    ]
-    + ["Dr.", "A.", "5 p.m.", '"Why?"', "- no.", "E.g.", "]", '{"explanation": "a", "category": "']
-    + ['no-conflict", "answer": "b [1]"}', "<<DOCUMENT 0a1b\n", "\nDOCUMENT 0a1b>>", "<|im_end|>"]
-    + ["\x1b[2J", "[bold]", "\u202e", ":smile:", "\\", "<title>", "</title>", "<p b='c'>", "&lt;"]
-    + ["&#9;", "<br/>", "<!-- -->", "<svg></svg>", "<script>", "</script>", "<b onclick=x>", " "]
+LOOKED_FOR: Final = (
+    "**(A)** It rains.\nJustification: the sky is grey.",
+    'Answer: Paris. Explanation: All Correct Answers: ["Paris", "Lyon"].',
+    'Answer: "It rose [1][2-3]." According to [Source 2], 1. it fell 【3†source】.',
+    'Dr. A. Smith left at 5 p.m. "Why?" 1. He said:\n\n- no.\n2. E.g. this.',
+    '{"explanation": "a", "category": "no-conflict", "answer": "b [1]"}',
+    "<<DOCUMENT 0a1b\nDOCUMENT 0a1b>> <|im_end|>",
+    "\x1b[2J[bold]\u202e:smile:\\",
+    "<title>a</title><p b='c'>&lt;&#9;<br/><!-- --><svg></svg><script>",
+    "</script><!-- <b onclick=x>",
 )
+"""What the code looks for in texts."""
+
+PARTS: Final = [*LOOKED_FOR, *re.findall(r"\w+|\W", "".join(LOOKED_FOR))]
 
 
 def texts(**characters: list[str]) -> st.SearchStrategy[str]:
     """Parts and single characters, in any order."""
     single = st.characters(**characters)  # type: ignore[arg-type]
-    return st.lists(PARTS | single, max_size=24).map("".join)
+    return st.lists(st.sampled_from(PARTS) | single, max_size=24).map("".join)
 
 
 @pytest.mark.parametrize("target", REPLIES)
