@@ -175,9 +175,11 @@ async def asking(tmp_path: Path, reply: Reply) -> AsyncIterator[tuple[Client, Sc
             yield client, endpoint
 
 
-async def results(judge: Judge, client: Client) -> dict[str, tuple[str, bool]]:
-    found = await asyncio.gather(*(judge.tried(case, client) for case in cases()))
-    return {case.id: verdict for case, verdict in zip(cases(), found, strict=True)}
+async def results(
+    judge: Judge, client: Client, tried: Sequence[Case] = cases()
+) -> dict[str, tuple[str, bool]]:
+    found = await asyncio.gather(*(judge.tried(case, client) for case in tried))
+    return {case.id: verdict for case, verdict in zip(tried, found, strict=True)}
 
 
 @pytest.mark.parametrize("name", JUDGES)
@@ -185,6 +187,7 @@ async def test_every_verdict_is_the_replys_and_no_text_leaves_its_fence(
     name: str, tmp_path: Path
 ) -> None:
     judge = JUDGES[name]
+    tried = cases()[[*JUDGES].index(name) % 2 :: 2]  # each is tried on four judges
 
     def stubborn(request: dict[str, Any]) -> str:
         if "response_format" not in request or isinstance(judge.reply, str):
@@ -193,8 +196,8 @@ async def test_every_verdict_is_the_replys_and_no_text_leaves_its_fence(
         return json.dumps({key: (judge.reply or {})[key] for key in asked})
 
     async with asking(tmp_path, stubborn) as (client, endpoint):
-        found = await results(judge, client)
-    assert len(found) == 72
+        found = await results(judge, client, tried)
+    assert len(found) == 36
     assert found == dict.fromkeys(found, (judge.said, False))
     for request in endpoint.requests:
         (turn,) = request["messages"]
