@@ -72,10 +72,11 @@ def listening() -> set[str]:
 
 def kill_a_worker() -> list[int]:
     """Kill a worker that this process has on a Ray of its own; its id, if there is one."""
-    workers = [process for process in processes() if process.name() == "ray::Worker"][:1]
-    for worker in workers:
-        worker.kill()
-    return [worker.pid for worker in workers]
+    for process in processes():
+        if process.name() == "ray::Worker":
+            process.kill()
+            return [process.pid]
+    return []
 
 
 def test_a_run_on_ray_leaves_what_a_run_here_leaves_though_a_worker_is_killed(
@@ -101,6 +102,7 @@ def test_a_run_on_ray_leaves_what_a_run_here_leaves_though_a_worker_is_killed(
     command += ["--out", "there", "--cache", "there.sqlite", "--ray", "local"]
     contested.done(*command)
     assert killed, "the kill came too late"
+    assert reached, "nothing was looked at"
     assert reached <= {"127.0.0.1", "::ffff:127.0.0.1", "::1"}
     assert logged - {"r7"}, "nothing was kept before the kill"
     assert not subjects(endpoint.prompts()) & logged
