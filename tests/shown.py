@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from ambiguous import ambigdocs_text
+from model_shapes import folder as model_folder
 from tagger_files import write_examples
 
 ROOT = Path(__file__).parents[1]
@@ -214,10 +215,6 @@ def ramdocs_question(name: str) -> dict[str, object]:
 
 def write_model(folder: Path, architecture: str, like: Path) -> None:
     """A folder that can be registered and counted with: another's tokenizer, four zeros."""
-    folder.mkdir(parents=True)
-    header = json.dumps({"w": {"dtype": "F32", "shape": [4], "data_offsets": [0, 16]}}).encode()
-    length = len(header).to_bytes(8, "little")
-    (folder / "model.safetensors").write_bytes(length + header + bytes(16))
-    (folder / "config.json").write_text(json.dumps({"architectures": [architecture]}))
+    model_folder(folder, {"architectures": [architecture]}, ("F32", [4], 16))
     for name in ("tokenizer.json", "tokenizer_config.json", "chat_template.jinja"):
         shutil.copy(like / name, folder / name)

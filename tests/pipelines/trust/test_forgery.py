@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 from clients import client_at
 from scripted import Reply, Scripted, prompt_of
-from trust_facts import FACTS, named
 
 from pipelines.conflicts.data import Query, Source
 from pipelines.conflicts.judges import behaviour, prompted_model
@@ -27,12 +26,31 @@ from pipelines.data.records import Document
 from pipelines.judge.model import Mode, model_judge
 from pipelines.madam_rag.debate import debate, panel
 from pipelines.madam_rag.settings import DebateSettings
-from pipelines.trust.cases import Case, cases
+from pipelines.metrics.alce import named_answers
+from pipelines.trust.cases import SAMPLES, Case, cases
 from pipelines.trust.trial import forged
 from serving.calls import Sampling
 from serving.client import Client
 
 Ask = Callable[[Case, Sequence[Document], Client], Awaitable[str]]
+
+FACTS = {
+    fact["id"]: fact
+    for fact in map(json.loads, (SAMPLES / "facts.jsonl").read_text("utf-8").splitlines())
+}
+
+NAMED = {
+    (True, False): "right",
+    (False, True): "wrong",
+    (True, True): "both",
+    (False, False): "neither",
+}
+
+
+def named(fact: str, text: str) -> str:
+    """Whether a text names a fact's right answer, the wrong one, both or neither."""
+    right, wrong = named_answers([FACTS[fact]["answer"], FACTS[fact]["wrong"]], text)
+    return NAMED[right, wrong]
 
 
 @dataclass(frozen=True)
