@@ -51,6 +51,13 @@ def test_clusters_worked_by_hand() -> None:
     assert ends(estimate) == pytest.approx((13 / 18 - half, 13 / 18 + half))
 
 
+def test_copies_in_one_cluster_make_an_interval_no_narrower() -> None:
+    estimate = defined(roc_auc(SCORES, POSITIVE, confidence=0.5))
+    copied = defined(roc_auc(SCORES * 4, POSITIVE * 4, list(range(6)) * 4, confidence=0.5))
+    assert (copied.value, *ends(copied)) == pytest.approx((estimate.value, *ends(estimate)))
+    assert (copied.n, estimate.n) == (24, 6)
+
+
 def test_one_class_alone_has_no_auc() -> None:
     assert roc_auc([], []) is None
     assert roc_auc([0.1, 0.9], [True, True]) is None

@@ -42,6 +42,15 @@ def test_worked_by_hand() -> None:
 
 
 @given(ratings)
+def test_as_scikit_learn_has_it(pairs: list[tuple[str, str]]) -> None:
+    from sklearn.metrics import cohen_kappa_score
+
+    first, second = raters(pairs)
+    assume(set(first) | set(second) != set(first) & set(second) or len(set(first)) > 1)
+    assert kappa(first, second).value == pytest.approx(cohen_kappa_score(first, second))
+
+
+@given(ratings)
 def test_the_interval_is_that_of_statsmodels(pairs: list[tuple[str, str]]) -> None:
     cohens_kappa = pytest.importorskip("statsmodels.stats.inter_rater").cohens_kappa
 

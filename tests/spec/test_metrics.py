@@ -31,6 +31,15 @@ def test_wilson_worked_by_hand() -> None:
     )
 
 
+def test_wilson_at_the_ends_is_no_point() -> None:
+    # At 0 of n the upper end is z^2 / (n + z^2).
+    none, every = ends(proportion(0, 10)), ends(proportion(10, 10))
+    assert none == pytest.approx((0, 3.841459 / 13.841459), abs=1e-6)
+    assert every == pytest.approx((10 / 13.841459, 1), abs=1e-6)
+    assert none[0] == 0
+    assert every[1] == 1
+
+
 def test_no_trial_has_no_proportion() -> None:
     assert proportion(0, 0) is None
 
@@ -55,12 +64,17 @@ def test_a_level_that_is_none_is_refused(confidence: float) -> None:
 
 
 @given(counts, levels)
-def test_wilson_equals_scipy_and_holds_the_share(count: tuple[int, int], confidence: float) -> None:
+def test_wilson_equals_scipy_and_statsmodels_and_holds_the_share(
+    count: tuple[int, int], confidence: float
+) -> None:
+    confint = pytest.importorskip("statsmodels.stats.proportion").proportion_confint
     low, high = ends(proportion(*count, confidence=confidence))
     assert 0 <= low <= count[0] / count[1] <= high <= 1
     assert low < high
     expected = stats.binomtest(*count).proportion_ci(confidence, method="wilson")
     assert (low, high) == pytest.approx((expected.low, expected.high), abs=1e-9)
+    theirs = confint(*count, alpha=1 - confidence, method="wilson")
+    assert (low, high) == pytest.approx(theirs, abs=1e-9)
 
 
 # Mean
@@ -99,6 +113,14 @@ def test_what_cannot_be_averaged_is_refused(value: float) -> None:
 def test_values_and_clusters_go_together() -> None:
     with pytest.raises(ValueError, match="2 values, but 1"):
         mean([0.1, 0.2], ["a"])
+
+
+@given(st.lists(scores, min_size=2, max_size=15), st.integers(2, 4))
+def test_repeating_answers_adds_no_certainty(values: list[float], times: int) -> None:
+    """Copies within a cluster leave the interval as it was; unclustered they would narrow it."""
+    clusters = [str(index) for index in range(len(values))]
+    once = ends(mean(values, clusters))
+    assert ends(mean(values * times, clusters * times)) == pytest.approx(once, abs=1e-9)
 
 
 def test_clustered_mean_equals_statsmodels() -> None:

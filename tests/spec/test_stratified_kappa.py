@@ -26,6 +26,15 @@ def test_by_hand() -> None:
 RATED = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), min_size=1, max_size=9)
 
 
+@given(RATED)
+def test_one_stratum_has_the_kappa_of_cohen(pairs: list[tuple[str, str]]) -> None:
+    found = stratified_kappa({"all": [[pair] for pair in pairs]}, {"all": 100})
+    known = cohen_kappa(*zip(*pairs, strict=True))
+    assert (found is None) == (known is None)
+    if found and known:
+        assert found.value == pytest.approx(known.value)
+
+
 @given(RATED, RATED)
 def test_strata_drawn_at_one_rate_count_as_one(
     one: list[tuple[str, str]], other: list[tuple[str, str]]
