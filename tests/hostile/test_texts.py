@@ -103,9 +103,8 @@ def terminal(text: str) -> None:
 def page(text: str) -> None:
     """In a page a text is a text: no element, no attribute, no end of a script."""
     columns = [Column("text", "Text", str), Column("other", "Other", lambda _: "x")]
-    named = {"name": "fuzz", "title": text, "caption": text, "notes": (text,)}
-    table = Table.of([text], columns=columns, **named)
-    plainer = Table.of(["x"], columns=columns, name="fuzz", title="x")
+    table = Table.of([text], name="made", title=text, caption=text, columns=columns, notes=(text,))
+    plainer = Table.of(["x"], columns=columns, name="made", title="x")
     kinds = [{tag for tag, _ in Read(html(made)).elements} for made in (table, plainer)]
     assert kinds[0] <= kinds[1] | {"caption", "p", "ul", "li", "details", "summary"}
     inside = embedded({text: [text]})
