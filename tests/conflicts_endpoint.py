@@ -2,19 +2,16 @@
 
 import json
 import re
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Literal
 
-from scripted import Scripted, fenced_text, prompt_of
+import clients
+from scripted import Reply, fenced_text, prompt_of
 
 from pipelines.conflicts.data import Query, Source
 from pipelines.conflicts.taxonomy import TAXONOMY, ConflictType
 from serving.client import Client
-from serving.connect import Source as Served
-from serving.connect import connect
-from serving.profile import load
 
 Call = Literal["answer", "taxonomy-aware", "classify", "choice"]
 
@@ -118,17 +115,8 @@ _VERDICTS = {
 }
 
 
-@asynccontextmanager
-async def asking(
-    folder: Path, reply: Callable[[dict[str, Any]], str] = writes, weights: list[float] = WEIGHTS
-) -> AsyncIterator[tuple[Client, list[dict[str, Any]]]]:
+def asking(
+    folder: Path, reply: Reply = writes, weights: list[float] = WEIGHTS
+) -> AbstractAsyncContextManager[tuple[Client, list[dict[str, Any]]]]:
     """A client of a scripted endpoint with an empty cache, and the requests it was sent."""
-    with Scripted(reply=reply, weigh=lambda _: weights, key="") as endpoint:
-        source = Served(
-            profile=load("cpu-small"),
-            role="generator",
-            models_dir=folder,
-            endpoints=(endpoint.url,),
-        )
-        async with connect(source, cache=folder / "cache.sqlite") as client:
-            yield client, endpoint.requests
+    return clients.asking(folder, reply, lambda _: weights)

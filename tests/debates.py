@@ -2,18 +2,17 @@
 
 import json
 import re
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
-from scripted import Scripted, fenced_text, prompt_of
+import clients
+from scripted import Reply, fenced_text, prompt_of
 
 from pipelines.data.records import Document
 from pipelines.madam_rag.data import GivenDocument, Kind, Question
 from serving.client import Client
-from serving.connect import Source, connect
-from serving.profile import load
 
 
 def documents(*texts: str) -> list[Document]:
@@ -92,17 +91,8 @@ def readers(request: dict[str, Any]) -> str:
             raise AssertionError(other)
 
 
-@asynccontextmanager
-async def asking(
-    folder: Path, reply: Callable[[dict[str, Any]], str] = readers
-) -> AsyncIterator[tuple[Client, list[dict[str, Any]]]]:
+def asking(
+    folder: Path, reply: Reply = readers
+) -> AbstractAsyncContextManager[tuple[Client, list[dict[str, Any]]]]:
     """A client of a scripted endpoint with an empty cache, and the requests it was sent."""
-    with Scripted(reply=reply, key="") as endpoint:
-        source = Source(
-            profile=load("cpu-small"),
-            role="generator",
-            models_dir=folder,
-            endpoints=(endpoint.url,),
-        )
-        async with connect(source, cache=folder / "cache.sqlite") as client:
-            yield client, endpoint.requests
+    return clients.asking(folder, reply)

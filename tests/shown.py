@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from ambiguous import ambigdocs_text
+from model_shapes import folder as model_folder
 from tagger_files import write_examples
 
 ROOT = Path(__file__).parents[1]
@@ -187,22 +188,14 @@ def labelled_pairs(count: int) -> str:
 
 
 def conflicts_queries(like: str) -> str:
-    """Queries in CONFLICTS' format, of two more types: with the first as many as ten folds need."""
-    labels = {
-        "When was": "Conflict due to outdated information",
-        "Why was": "Complementary information",
-    }
-    names = (
-        *("bridge", "station", "school", "library", "lighthouse"),
-        *("theatre", "harbour", "museum", "market", "observatory"),
+    """Two queries in CONFLICTS' format, of two more types."""
+    changes = (
+        ("When was the station opened?", "Conflict due to outdated information"),
+        ("Why was the bridge opened?", "Complementary information"),
     )
     return "".join(
-        json.dumps(
-            json.loads(like) | {"question": f"{word} the {name} opened?", "conflict_type": label}
-        )
-        + "\n"
-        for word, label in labels.items()
-        for name in names
+        json.dumps(json.loads(like) | {"question": question, "conflict_type": label}) + "\n"
+        for question, label in changes
     )
 
 
@@ -222,10 +215,6 @@ def ramdocs_question(name: str) -> dict[str, object]:
 
 def write_model(folder: Path, architecture: str, like: Path) -> None:
     """A folder that can be registered and counted with: another's tokenizer, four zeros."""
-    folder.mkdir(parents=True)
-    header = json.dumps({"w": {"dtype": "F32", "shape": [4], "data_offsets": [0, 16]}}).encode()
-    length = len(header).to_bytes(8, "little")
-    (folder / "model.safetensors").write_bytes(length + header + bytes(16))
-    (folder / "config.json").write_text(json.dumps({"architectures": [architecture]}))
+    model_folder(folder, {"architectures": [architecture]}, ("F32", [4], 16))
     for name in ("tokenizer.json", "tokenizer_config.json", "chat_template.jinja"):
         shutil.copy(like / name, folder / name)

@@ -4,17 +4,17 @@ It has this project's scripts, its `serving`, and a lock of its own. `contested`
 and only writes down what it was told.
 """
 
-import hashlib
 import io
-import json
 import os
 import shutil
 import subprocess
 import sys
 import tarfile
 import zipfile
-from base64 import urlsafe_b64encode
+from collections.abc import Mapping
 from pathlib import Path
+
+from model_shapes import folder as model_folder
 
 ROOT = Path(__file__).parents[1]
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -63,26 +63,21 @@ def main():
 """
 
 
-def write_wheel(folder: Path, name: str, tag: str = "py3-none-any", text: str = "") -> Path:
-    """A wheel of one module, version 1.0; `tiny` has the command."""
-    files = {
-        f"{name}.py": text or COMMAND,
-        f"{name}-1.0.dist-info/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n",
-        f"{name}-1.0.dist-info/WHEEL": f"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: {tag}\n",
+def write_wheel(
+    folder: Path, package: str, files: Mapping[str, str | bytes], tag: str = "py3-none-any"
+) -> Path:
+    """A wheel of these files, version 1.0."""
+    name = package.replace("-", "_")
+    about = {
+        "METADATA": f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n",
+        "WHEEL": f"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: {tag}\n",
     }
-    if name == "tiny":
-        entry = "[console_scripts]\ncontested = tiny:main\n"
-        files["tiny-1.0.dist-info/entry_points.txt"] = entry
-    lines = [
-        f"{each},sha256={urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b'=').decode()},{len(text)}\n"
-        for each, text in files.items()
-    ]
-    record = f"{name}-1.0.dist-info/RECORD"
-    files[record] = "".join(lines) + f"{record},,\n"
+    files = {**files, **{f"{name}-1.0.dist-info/{file}": text for file, text in about.items()}}
+    record = "".join(f"{file},,\n" for file in files)
     path = folder / f"{name}-1.0-{tag}.whl"
     with zipfile.ZipFile(path, "w") as archive:
-        for each, content in files.items():
-            archive.writestr(each, content)
+        for file, content in {**files, f"{name}-1.0.dist-info/RECORD": record}.items():
+            archive.writestr(file, content)
     return path
 
 
@@ -104,9 +99,14 @@ def write_source(folder: Path, name: str) -> None:
 def write_index(folder: Path) -> None:
     """What pip finds: `tiny` as a wheel for every Python, `native` for this, `built` as source."""
     folder.mkdir()
-    write_wheel(folder, "tiny")
+    command = {
+        "tiny.py": COMMAND,
+        "tiny-1.0.dist-info/entry_points.txt": "[console_scripts]\ncontested = tiny:main\n",
+    }
+    write_wheel(folder, "tiny", command)
     cpython = f"cp{PYTHON.replace('.', '')}"
-    write_wheel(folder, "native", f"{cpython}-{cpython}-manylinux_2_17_x86_64", "# native")
+    tag = f"{cpython}-{cpython}-manylinux_2_17_x86_64"
+    write_wheel(folder, "native", {"native.py": "# native"}, tag)
     write_source(folder, "built")
 
 
@@ -135,11 +135,7 @@ def write_project(folder: Path) -> None:
 
 def write_model(folder: Path) -> None:
     """A folder that passes for a model, and pickles, code and a licence beside it."""
-    folder.mkdir(parents=True)
-    header = json.dumps({"w": {"dtype": "F32", "shape": [4], "data_offsets": [0, 16]}}).encode()
-    weights = len(header).to_bytes(8, "little") + header + bytes(16)
-    (folder / "model.safetensors").write_bytes(weights)
-    (folder / "config.json").write_text('{"architectures": ["LlamaForCausalLM"]}')
+    model_folder(folder, {"architectures": ["LlamaForCausalLM"]}, ("F32", [4], 16))
     (folder / "tokenizer.json").write_text("{}")
     (folder / "LICENSE").write_text("free")
     (folder / "pytorch_model.bin").write_bytes(b"a pickle")

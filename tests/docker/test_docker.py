@@ -179,17 +179,6 @@ def test_server_and_job_see_the_gpus() -> None:
         assert device == {"driver": "nvidia", "count": "all", "capabilities": ["gpu"]}
 
 
-def test_compiled_kernels_outlive_the_container() -> None:
-    """In a volume that any user may write to, as its folder in the image."""
-    content = composed()
-    (volume,) = (one for one in content["services"]["server"]["volumes"] if one["type"] == "volume")
-    assert (volume["source"], volume["target"]) == ("caches", CACHES)
-    assert "caches" in content["volumes"]
-    environment = content["services"]["server"]["environment"]
-    assert environment["HOME"] == CACHES
-    assert environment["TORCHINDUCTOR_CACHE_DIR"].startswith(f"{CACHES}/")
-
-
 def test_the_entrypoint_reads_the_key_and_becomes_the_command(tmp_path: Path) -> None:
     key = tmp_path / "key"
     key.write_text("open sesame\n")

@@ -135,11 +135,6 @@ def test_links_and_paths_lead_somewhere(page: Path) -> None:
         assert (ROOT / name.partition("::")[0]).exists(), f"{page.name}: there is no {name}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_no_placeholder_is_left(page: Path) -> None:
-    assert "@@" not in page.read_text("utf-8")
-
-
 def test_the_readme_lists_every_page() -> None:
     text = README.read_text("utf-8")
     missing = [page.name for page in PAGES[1:] if f"](docs/{page.name})" not in text]

@@ -82,13 +82,6 @@ def test_help_of_every_command(
         assert name(words) in rest, "it shows no example"
 
 
-def test_the_script_is_the_same_program() -> None:
-    script = Path(sys.executable).with_name("contested")
-    shown = subprocess.run([script, "--help"], capture_output=True, text=True, timeout=60)
-    assert shown.returncode == 0
-    assert "Usage: contested" in shown.stdout
-
-
 def examples() -> Iterator[str]:
     """What the help of any command shows, in lines and in lists."""
     for command in COMMANDS.values():

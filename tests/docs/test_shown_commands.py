@@ -2,7 +2,8 @@
 
 A page's commands run in the page's order, in a folder of their own that holds the files they name.
 They run within this process, as `contested` would run them: starting Python and importing torch
-anew for each of them takes longer than most of them do.
+anew for each of them takes longer than most of them do. Those that start a server start a stand-in
+for vLLM.
 """
 
 import os
@@ -23,6 +24,7 @@ import httpx2
 import pytest
 from commands import Outcome
 from shown import ASSIGNMENTS, PAGES, ROOT, Case, cases, write_files, write_model
+from stand_in_vllm import install
 
 from pipelines.cli.app import main
 from serving import models, processor
@@ -50,7 +52,7 @@ NEEDS_GPU = {
 }
 """Commands that cannot succeed here, and what they say, with code 2, on a machine without a GPU."""
 
-SHORTER = {"run": {"--limit": "1"}, "debate": {"--rounds": "1"}}
+SHORTER = {"run": {"--limit": "1"}, "debate": {"--rounds": "1"}, "trust": {"--limit": "6"}}
 """What is added to a command that says nothing of it, so that it takes no longer than it must."""
 
 REPLY_TOKENS = 32
@@ -97,10 +99,15 @@ def shortened(words: list[str]) -> list[str]:
 
 @dataclass
 class Place:
-    """Where the shown commands run: a home with a model, and a folder per page."""
+    """Where the shown commands run: a home with a model, and a folder per page.
+
+    Attributes:
+        stand_in: Settings under which a stand-in is found in vLLM's place; empty for vLLM itself.
+    """
 
     root: Path
     server: State | None
+    stand_in: dict[str, str] = field(default_factory=dict)
     folders: dict[str, Path] = field(default_factory=dict)
 
     @property
@@ -114,6 +121,7 @@ class Place:
             "CONTESTED_HOME": str(self.home),
             "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}",
             "COLUMNS": "120",
+            **self.stand_in,
         }
 
     def folder(self, page: str) -> Path:
@@ -216,7 +224,11 @@ def without_server(
     smollm2: Model, models_dir: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Place:
     """For commands that start and stop one."""
-    return build(tmp_path_factory.mktemp("serving"), smollm2, models_dir, None)
+    place = build(tmp_path_factory.mktemp("serving"), smollm2, models_dir, None)
+    with pytest.MonkeyPatch.context() as patch:
+        install(place.root / "stand-in", patch)
+        place.stand_in.update({name: os.environ[name] for name in ("PYTHONPATH", "STAND_IN")})
+    return place
 
 
 @pytest.mark.real_server

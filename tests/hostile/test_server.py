@@ -7,12 +7,13 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from clients import client_at
 from commands import Contested, results, table, write
 from hostile.server import (
     CHAT,
@@ -31,9 +32,8 @@ from hostile.server import (
 
 from pipelines.report.texts import visible
 from serving import endpoint
-from serving.cache import CompletionCache
-from serving.calls import Sampling, ServedIdentity
-from serving.client import Backend, Client
+from serving.calls import Sampling
+from serving.client import Client
 from serving.endpoint import Endpoint, ask_endpoint
 from serving.errors import RequestError, ServingError
 
@@ -49,16 +49,8 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endpoint, "PAGE_S", 2.0)
 
 
-@asynccontextmanager
-async def client_of(hostile: Hostile, cache: Path) -> AsyncIterator[tuple[Client, CompletionCache]]:
-    with CompletionCache(cache) as store:
-        identity = ServedIdentity(MODEL, "digest", "an engine", None)
-        backend = Backend([Endpoint(hostile.url, "", MODEL)])
-        client = Client(identity, None, store, backend)
-        try:
-            yield client, store
-        finally:
-            await client.close()
+def client_of(hostile: Hostile, cache: Path) -> AbstractAsyncContextManager[Client]:
+    return client_at(hostile.url, cache, key="", model=MODEL)
 
 
 def changed(**parts: Any) -> Callable[[dict[str, Any]], Page]:
@@ -83,40 +75,28 @@ AWAY = r"did not answer in time .* start the same command again"
 
 COMPLETIONS: dict[str, tuple[Page | Callable[[dict[str, Any]], Page], str]] = {
     "a log-probability that is NaN": (changed(logprob=float("nan")), LOGPROBS),
-    "infinite": (changed(logprob=float("inf")), LOGPROBS),
     "minus infinity": (changed(logprob=float("-inf")), LOGPROBS),
     "positive": (changed(logprob=1e6), LOGPROBS),
-    "a probability": (changed(logprob=0.25), LOGPROBS),
-    "a text": (changed(logprob="abc"), LOGPROBS),
     "a text of a number": (changed(logprob="-0.5"), LOGPROBS),
     "true": (changed(logprob=True), LOGPROBS),
-    "null": (changed(logprob=None), LOGPROBS),
-    "a list": (changed(logprob=[-0.5]), LOGPROBS),
     "tokens as text": (usage("lots", [1]), COUNTS),
     "negative tokens": (usage(-5), COUNTS),
-    "too many tokens": (usage(5, 10**30), COUNTS),
     "tokens of 4,000 digits": (prompt_digits(4000), COUNTS),
     "tokens of 5,000 digits": (prompt_digits(5000), FOREIGN),
     "tokens that are NaN": (usage(float("nan"), float("inf")), COUNTS),
-    "half a token": (usage(1.5), COUNTS),
     "cached tokens as text": (usage(5, prompt_tokens_details={"cached_tokens": "5"}), COUNTS),
     "no usage but a list": (changed(usage=[1]), FOREIGN),
     "a reason that is an object": (changed(finish_reason={"a": 1}), FOREIGN),
     "a content that is a list": (changed(content=[{"type": "text", "text": "x"}]), FOREIGN),
-    "HTML": (Page(b"<html>\x1b[31m<script>alert(1)</script>"), FOREIGN),
     "half of its JSON": (Page(b'{"choices": [{"message": {"content": "S'), FOREIGN),
     "no UTF-8": (Page(b"\xff\xfe\x00"), FOREIGN),
-    "deep": (Page(b"[" * 150_000), FOREIGN),
     "deep and closed": (Page(b'{"choices":' + b"[" * 60_000 + b"]" * 60_000 + b"}"), FOREIGN),
     "two lists of choices": (Page(b'{"choices":[{}],"choices":[]}'), FOREIGN),
     "a body without end": (Page(pieces=endless()), "sends more than"),
-    "a body of 50 MB": (Page(b" " * (50 * MIB)), "sends more than"),
     "a text of 50 MB": (changed(content="A" * (50 * MIB)), "sends more than"),
-    "an error without end": (Page(pieces=endless(), status=500), "sends more than"),
     "a body that unpacks": (Page(packed(), headers=GZIP), FOREIGN),
     "a byte now and then": (Page(pieces=drip(b" " * 999), length=999), AWAY),
     "a body cut short": (Page(b'{"cho', length=999), AWAY),
-    "nothing": (Page(pieces=lambda: iter(()), length=999), AWAY),
     "an error of HTML": (Page(b"<html>\x1b[31merror" * 100, status=500), AWAY),
     "wait for a day": (Page(b"{}", status=429, headers=(("Retry-After", "100000"),)), AWAY),
     "a refusal that paints": (
@@ -136,11 +116,11 @@ async def test_a_completion_ends_in_one_line_and_spoils_no_cache(mode: str, tmp_
     page, says = COMPLETIONS[mode]
     began = time.monotonic()
     with Hostile(CHAT, page) as hostile:
-        async with client_of(hostile, tmp_path / "c.sqlite") as (client, store):
+        async with client_of(hostile, tmp_path / "c.sqlite") as client:
             with pytest.raises(ServingError, match=says) as refused:
                 await client.choose(ASK, LABELS)
             assert len(str(refused.value)) < 600
-            assert len(store) == 0
+            assert len(client._cache) == 0
             assert hostile.sent < 8 * MIB, "the socket's buffers hold some of it"
             hostile.armed = False
             assert (await client.choose(ASK, LABELS)).mass == 1.0
@@ -153,23 +133,21 @@ async def test_a_server_that_says_nothing_is_left_at_last(tmp_path: Path) -> Non
         return Page()
 
     with Hostile(CHAT, silent) as hostile:
-        async with client_of(hostile, tmp_path / "c.sqlite") as (client, _):
+        async with client_of(hostile, tmp_path / "c.sqlite") as client:
             with pytest.raises(ServingError, match=r"in time \(no reply in .* hours\)"):
                 await client.chat(ASK, Sampling(4))
 
 
 async def test_what_rounding_puts_above_0_is_taken(tmp_path: Path) -> None:
     with Hostile(CHAT, changed(logprob=1e-6)) as hostile:
-        async with client_of(hostile, tmp_path / "c.sqlite") as (client, _):
+        async with client_of(hostile, tmp_path / "c.sqlite") as client:
             assert (await client.choose(ASK, LABELS)).mass == 1.0
 
 
 BAD_STORED = [
     {"logprobs": {"83": float("nan")}},
-    {"logprobs": {"83": 1e6}},
     {"logprobs": {"83": "abc"}},
     {"prompt_tokens": "lots"},
-    {"completion_tokens": -1},
     {"prompt_logprobs": [float("-inf")]},
     {"unknown": 1},
 ]
@@ -181,14 +159,14 @@ async def test_what_an_old_cache_holds_is_checked_and_asked_anew(
 ) -> None:
     cache = tmp_path / "c.sqlite"
     with Hostile(CHAT, lambda request: of(reply(request, content="new"))) as hostile:
-        async with client_of(hostile, cache) as (client, store):
+        async with client_of(hostile, cache) as client:
             await client.chat(ASK, Sampling(4))
-            store.flush()
+            client._cache.flush()
             spoilt = json.dumps({"text": "old", "finish_reason": "stop", **stored})
-            with store._database as database:
+            with client._cache._database as database:
                 database.execute("UPDATE completions SET value = ?", (spoilt,))
         for _ in range(2):
-            async with client_of(hostile, cache) as (client, _):
+            async with client_of(hostile, cache) as client:
                 assert (await client.chat(ASK, Sampling(4))).text == "new"
         assert hostile.asked == 2
 
@@ -209,23 +187,18 @@ LISTS: dict[str, tuple[Page, str]] = {
     "deep": (Page(b'{"data":' + DEEP), NOT_ONE),
     "a name that paints": (card(id="\x1b]0;x\x07\x1b[31mevil"), UNFIT),
     "a name from right to left": (card(id="evil\u202elive"), UNFIT),
-    "a name of two lines": (card(id="evil\r\nline"), UNFIT),
     "a name of a tenth of a MB": (card(id="A" * 100_000), UNFIT),
     "a name of two MB": (card(id="A" * (2 << 20)), "sends more than 1,048,576 bytes"),
-    "a name that is a list": (card(id=["a"]), UNFIT),
     "a name that is a number": (card(id=5), UNFIT),
     "no name": (card(id=""), UNFIT),
     "no card": (of({"data": [{}]}), NOT_ONE),
     "a context as text": (card(max_model_len="lots"), CONTEXT),
-    "a negative context": (card(max_model_len=-5), CONTEXT),
     "half a context": (card(max_model_len=0.5), CONTEXT),
-    "a null": (of({"data": None}), NOT_ONE),
     "a list": (of([1]), NOT_ONE),
     "many bad cards": (of({"data": [1] * 300_000}), NOT_ONE),
     "a gigabyte": (Page(pieces=endless()), "sends more than"),
     "what unpacks": (Page(packed(0.05), headers=GZIP), NOT_ONE),
     "a byte now and then": (Page(pieces=drip(b" " * 999), length=999), "no server answers"),
-    "half": (Page(b'{"data', length=999), "no server answers"),
     "elsewhere": (
         Page(status=302, headers=(("Location", "http://127.0.0.1:9/steal"),)),
         r"answers \(status 302\)",
@@ -263,11 +236,8 @@ async def test_a_page_that_need_not_be_there_tells_nothing(page: Page) -> None:
 TOKENS: dict[str, Page | Callable[[dict[str, Any]], Page]] = {
     "objects": of({"tokens": [{"a": 1}]}),
     "two million": of({"tokens": list(range(2_000_000))}),
-    "many": of({"tokens": [7] * 100_000}),
     "none": of({"tokens": []}),
     "negative": of({"tokens": [-1]}),
-    "texts": of({"tokens": ["83"]}),
-    "a null": of({"tokens": None}),
     "the same for all": of({"tokens": [7]}),
     "one the beginning of another": lambda request: of({"tokens": [7] * len(request["prompt"])}),
     "HTML": Page(b"<html>"),
@@ -281,7 +251,7 @@ TOKENS: dict[str, Page | Callable[[dict[str, Any]], Page]] = {
 @pytest.mark.parametrize("mode", TOKENS)
 async def test_bad_tokens_of_labels_end_in_one_line(mode: str, tmp_path: Path) -> None:
     with Hostile(TOKENIZE, TOKENS[mode]) as hostile:
-        async with client_of(hostile, tmp_path / "c.sqlite") as (client, _):
+        async with client_of(hostile, tmp_path / "c.sqlite") as client:
             with pytest.raises(ServingError, match=r"does not tokenize|the beginning of another"):
                 await client.choose(ASK, LABELS)
         assert hostile.sent < 20 * MIB
@@ -318,10 +288,8 @@ def test_a_bad_reply_fails_its_record_and_the_run_goes_on(
 
 COMMANDS = {
     "a page of HTML": (MODELS, LISTS["HTML"]),
-    "a page that is not there": (MODELS, (Page(b"<html>", status=404), r"answers \(status 404\)")),
     "a name that paints": (MODELS, LISTS["a name that paints"]),
     "a gigabyte": (CHAT, COMPLETIONS["a body without end"]),
-    "no completion": (CHAT, (of({"hello": "world"}), FOREIGN)),
     "a refusal that paints": (CHAT, COMPLETIONS["a refusal that paints"]),
 }
 
@@ -344,7 +312,7 @@ def test_a_command_ends_in_one_line(
 
 async def test_many_replies_at_once_stay_within_their_bounds(tmp_path: Path) -> None:
     with Hostile(CHAT, Page(pieces=endless())) as hostile:
-        async with client_of(hostile, tmp_path / "c.sqlite") as (client, _):
+        async with client_of(hostile, tmp_path / "c.sqlite") as client:
             asked = (
                 client.chat([{"role": "user", "content": f"{number}"}], Sampling(4))
                 for number in range(16)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tiny_encoders import change, cross_encoder
+from tiny_encoders import change
 
 from nli.errors import TaggerError
 from nli.folder import check_folder, folder_digest, weights_digest
@@ -33,7 +33,6 @@ BAD: list[tuple[Spoil, str]] = [
     (lambda folder: (folder / "model.safetensors").unlink(), "no safetensors"),
     (lambda folder: (folder / "config.json").unlink(), "no config.json"),
     (lambda folder: (folder / "config.json").write_text("{"), "not JSON"),
-    (lambda folder: (folder / "config.json").write_text("[]"), "no JSON object"),
     (lambda folder: (folder / "config.json").write_text("[" * 100_000), "not JSON"),
     (lambda folder: (folder / "modules.json").write_text("[" * 100_000), "does not list modules"),
     (lambda folder: change(folder / "config.json", auto_map={"AutoModel": "x.Y"}), "Python code"),
@@ -43,10 +42,7 @@ BAD: list[tuple[Spoil, str]] = [
     ),
     (without_tokenizer, "no tokenizer"),
     (lambda folder: change(folder / "config.json", architectures=["BertModel"]), "no classifier"),
-    (lambda folder: change(folder / "config.json", architectures=None), "no classifier"),
     (lambda folder: (folder / "modules.json").write_text('[{"path": ""}, {"path": "1"}]'), "1"),
-    (labels("LABEL_0", "LABEL_1", "LABEL_2"), "no names"),
-    (labels("entailment", "contradiction"), "2 labels"),
     (labels("entailment", "contradiction", "maybe"), "'maybe'"),
 ]
 
@@ -101,8 +97,3 @@ def test_the_digest_is_of_what_decides(folder: Path, folders: tuple[Path, ...]) 
     (folder / "calibration.json").write_text("{}")
     assert folder_digest(folder) != digest
     assert weights_digest(folder) == digest
-
-
-def test_a_seed_makes_another_model(folders: tuple[Path, ...], tmp_path: Path) -> None:
-    other = cross_encoder(tmp_path / "other", seed=2)
-    assert weights_digest(other) != weights_digest(folders[0])

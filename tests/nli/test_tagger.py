@@ -3,7 +3,6 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from nli import calibration
@@ -66,15 +65,6 @@ def test_order_and_duplicates_change_nothing(tagger: Tagger) -> None:
     assert tagger.tag([pairs[place] for place in order]) == [tags[place] for place in order]
     assert tagger.tag(pairs * 2) == tags * 2
     assert sum(tags[0].probabilities) == pytest.approx(1)
-
-
-def test_models_with_other_label_orders_tag_alike(folders: tuple[Path, ...]) -> None:
-    pairs = documents(20)
-    taggers = [Tagger.load(folder, precision="fp32", device="cpu") for folder in folders]
-    first, *others = [[tag.probabilities for tag in tagger.tag(pairs)] for tagger in taggers]
-    for other in others:
-        np.testing.assert_allclose(other, first, atol=1e-5)
-    assert len({tagger.digest for tagger in taggers}) == 3
 
 
 def test_long_texts_are_read_whole_and_the_deciding_window_is_named(tagger: Tagger) -> None:
@@ -162,14 +152,3 @@ def test_the_calibration_beside_the_weights_is_used(
     (folder / "calibration.json").write_text('{"temperature": -1}')
     with pytest.raises(TaggerError, match=r"calibration\.json is damaged \(temperature"):
         Tagger.load(folder)
-
-
-def test_narrowing_can_be_stopped(tagger: Tagger) -> None:
-    told: list[int] = []
-    pairs = documents(20)
-    tagger.tag(pairs, told.append, rationale=True)
-    assert sum(told) == len(pairs)
-    done = len(told)
-    told.clear()
-    tagger.tag(pairs, told.append)
-    assert len(told) < done, "it is also called while rationales are narrowed"

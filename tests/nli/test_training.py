@@ -3,9 +3,6 @@
 import json
 import random
 import shutil
-import signal
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -20,7 +17,7 @@ from nli.encoder import new_cross_encoder
 from nli.errors import TaggerError
 from nli.labels import LABELS, Label
 from nli.model import Encoder
-from nli.pairs import LabelledPair, Pair, UnlabelledPair, write_pairs
+from nli.pairs import LabelledPair, Pair, UnlabelledPair
 from nli.passes import TrainingSettings, batches, passed
 from nli.training import Progress, targets, train
 
@@ -92,44 +89,6 @@ def new(encoder: Path, dropout: float = 0.0) -> Any:
     return new_cross_encoder(encoder, max_tokens=320, dropout=dropout, seed=42)
 
 
-def test_a_killed_training_goes_on_and_ends_as_an_undisturbed_one(
-    encoder: Path, tmp_path: Path
-) -> None:
-    write_pairs(tmp_path / "pairs.jsonl", learnable(450, seed=1))
-    write_pairs(tmp_path / "dev.jsonl", learnable(30, seed=2))
-    killed, whole = tmp_path / "killed", tmp_path / "whole"
-    script = f"""
-from pathlib import Path
-from nli.pairs import read_pairs
-from nli.passes import TrainingSettings
-from nli.training import Progress, train
-train(
-    TrainingSettings.model_validate_json(Path(r"{tmp_path}/settings.json").read_text()),
-    read_pairs(Path(r"{tmp_path}/pairs.jsonl")), read_pairs(Path(r"{tmp_path}/dev.jsonl")),
-    Path(r"{killed}"), on_progress=lambda p: print(p.pairs, flush=True))
-"""
-    chosen = settings(encoder, epochs=4, evaluations=8)
-    (tmp_path / "settings.json").write_text(chosen.model_dump_json())
-    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    for line in process.stdout:
-        if int(line) > 750:
-            process.send_signal(signal.SIGKILL)
-            break
-    process.wait()
-    assert not (killed / "model.safetensors").exists()
-
-    begun: list[int] = []
-    from nli.pairs import read_pairs
-
-    pairs, dev = read_pairs(tmp_path / "pairs.jsonl"), read_pairs(tmp_path / "dev.jsonl")
-    resumed = train(chosen, pairs, dev, killed, on_progress=lambda p: begun.append(p.pairs))
-    assert begun[0] > 450, "it went on from a checkpoint, not from the start"
-    undisturbed = train(chosen, pairs, dev, whole)
-    assert [point.step for point in resumed] == [point.step for point in undisturbed]
-    assert resumed[-1].loss == pytest.approx(undisturbed[-1].loss, rel=0.02)
-
-
 def test_a_finished_training_is_not_repeated(encoder: Path, tmp_path: Path) -> None:
     chosen, out = settings(encoder), tmp_path / "tagger"
     pairs, dev = learnable(60, seed=1), learnable(6, seed=2)
@@ -149,29 +108,14 @@ def test_a_finished_training_is_not_repeated(encoder: Path, tmp_path: Path) -> N
 
 
 def test_a_teacher_is_mixed_into_the_targets(encoder: Path, tmp_path: Path) -> None:
-    pairs = learnable(60, seed=1)
-    teacher = [[0.2, 0.2, 0.6]] * len(pairs)
-    (mixed,) = targets(pairs[:1], teacher[:1], weight=0.5)
-    assert mixed == pytest.approx([0.6, 0.1, 0.3])
-    assert targets(pairs[:3], None, weight=0.5) == [0, 1, 2]
-    points = train(
-        settings(encoder, teacher_weight=1.0), pairs, pairs[:30], tmp_path / "t", teacher=teacher
-    )
-    assert points[-1].by_source == {"animals": pytest.approx(1 / 3)}, (
-        "it says what the teacher says"
-    )
-
-
-def test_of_a_pair_without_a_label_the_teacher_says_everything(
-    encoder: Path, tmp_path: Path
-) -> None:
+    """Of a pair without a label it says everything."""
     pairs = learnable(60, seed=1)
     mute = [UnlabelledPair(**pair.pair._asdict(), source="mute") for pair in pairs]
     soft = [[0.2, 0.2, 0.6]]
-    assert targets([pairs[0], mute[0]], soft * 2, weight=0.5) == [
-        pytest.approx([0.6, 0.1, 0.3]),
-        soft[0],
-    ]
+    mixed, said = targets([pairs[0], mute[0]], soft * 2, weight=0.5)
+    assert mixed == pytest.approx([0.6, 0.1, 0.3])
+    assert said == soft[0]
+    assert targets(pairs[:3], None, weight=0.5) == [0, 1, 2]
     with pytest.raises(TaggerError, match="pairs without a label, and no teacher"):
         train(settings(encoder), [*pairs, *mute], pairs[:9], tmp_path / "no")
     assert not (tmp_path / "no").exists()
@@ -247,31 +191,32 @@ def test_a_folder_with_another_model_is_not_trained_in(encoder: Path, tmp_path: 
     assert [file.name for file in tmp_path.iterdir()] == ["model.safetensors"]
 
 
-def stopped(chosen: TrainingSettings, out: Path) -> list[Path]:
-    """A training that stops in its midst, and the checkpoints it leaves."""
+def test_a_killed_training_goes_on_and_ends_as_an_undisturbed_one(
+    encoder: Path, tmp_path: Path
+) -> None:
+    """From the last checkpoint that is whole: one is damaged, one was not finished."""
 
     def kill(at: Progress) -> None:
         if at.pairs > 0.8 * at.total:
             raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
-        train(chosen, learnable(120, seed=1), learnable(6, seed=2), out, on_progress=kill)
-    found = (out / "checkpoints").glob("checkpoint-*")
-    return sorted(found, key=lambda folder: int(folder.name.partition("-")[2]))
-
-
-def test_a_checkpoint_that_was_not_finished_is_passed_over(encoder: Path, tmp_path: Path) -> None:
     chosen, out = settings(encoder, evaluations=4), tmp_path / "out"
-    older, newest = stopped(chosen, out)
+    pairs, dev = learnable(120, seed=1), learnable(6, seed=2)
+    with pytest.raises(KeyboardInterrupt):
+        train(chosen, pairs, dev, out, on_progress=kill)
+    older, newest = sorted(
+        (out / "checkpoints").glob("checkpoint-*"),
+        key=lambda folder: int(folder.name.partition("-")[2]),
+    )
     (newest / "trainer_state.json").write_text('{"epoch": 0.')
     shutil.copytree(older, torn := older.with_name("checkpoint-9999"))
     (torn / "trainer_state.json").unlink()
     begun: list[int] = []
-    pairs, dev = learnable(120, seed=1), learnable(6, seed=2)
     points = train(chosen, pairs, dev, out, on_progress=lambda at: begun.append(at.pairs))
     assert 0 < len(begun) < 0.8 * points[-1].step, "it went on from the older checkpoint"
-    assert points[-1].pairs == 120
-    assert (out / "model.safetensors").exists()
+    undisturbed = train(chosen, pairs, dev, tmp_path / "whole")
+    assert [point.step for point in points] == [point.step for point in undisturbed]
+    assert points[-1].loss == pytest.approx(undisturbed[-1].loss, rel=0.02)
 
 
 def test_a_torn_line_of_the_curve_costs_that_line_alone(tmp_path: Path) -> None:

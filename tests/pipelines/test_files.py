@@ -50,12 +50,14 @@ def test_what_cannot_be_written_is_said_before_and_then(path: str, why: str, fol
     assert Path("file.txt").read_text() == "mine"
 
 
-def test_looking_leaves_nothing(folder: Path) -> None:
+def test_looking_leaves_nothing_and_writing_makes_folders(folder: Path) -> None:
     before = everything(folder)
     for path in ("new.txt", "new/deep/new.txt", "folder/new.txt", "file.txt"):
         check_writable(Path(path))
     assert everything(folder) == before
     assert Path("file.txt").read_text() == "mine"
+    replace_text(Path("new/deep/new.txt"), "text")
+    assert Path("new/deep/new.txt").read_text() == "text"
 
 
 def test_half_a_file_of_a_killed_process_goes_away_and_of_a_living_one_stays(folder: Path) -> None:
@@ -69,10 +71,3 @@ def test_half_a_file_of_a_killed_process_goes_away_and_of_a_living_one_stays(fol
     replace_text(Path("file.txt"), "whole")
     assert everything(folder) == before - {gone.name}
     assert Path("file.txt").read_text() == "whole"
-
-
-def test_what_was_looked_at_can_be_written() -> None:
-    for path in (Path("new/deep/new.txt"), Path("file.txt")):
-        check_writable(path)
-        replace_text(path, "text")
-        assert path.read_text() == "text"

@@ -1,10 +1,8 @@
-"""Runs that are killed, servers that are killed: nothing is lost."""
+"""Runs that are killed: nothing is lost."""
 
 import asyncio
 import json
-import os
 import random
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -13,7 +11,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 from scripted import Scripted
 
@@ -22,24 +19,20 @@ from pipelines.judge.store import JudgementStore
 from serving import profile
 from serving.cache import completion_key
 from serving.connect import Source, resolve
-from serving.models import Model
 from serving.templates import TEMPLATE_ARGUMENTS
 
 ROOT = Path(__file__).parents[2]
 CONTESTED = [sys.executable, "-m", "pipelines.cli"]
 
-SHORT_PROMPT = """Does the document support or contradict the claim, or is it irrelevant?
-{{ document | fenced("DOCUMENT") }}
-{{ claim | fenced("CLAIM") }}
-Answer SUPPORTS, CONTRADICTS or IRRELEVANT.
-"""
 
-
-def write_records(path: Path, count: int, *, claims: bool = False) -> Path:
-    records = []
-    for number in range(count):
-        record: dict[str, Any] = {
+def write_records(path: Path, count: int) -> Path:
+    records = [
+        {
             "id": f"bridge-{number}",
+            "responses": {
+                "sure": f"Bridge {number} was opened in 1932. It is old. The toll is two pounds.",
+                "hedged": f"Sources differ on bridge {number}: 1932 or 1936.",
+            },
             "documents": [
                 {"id": "a", "text": f"The bridge number {number} was opened in 1932."},
                 {"id": "b", "text": f"Traffic first crossed bridge {number} in May 1936."},
@@ -49,24 +42,15 @@ def write_records(path: Path, count: int, *, claims: bool = False) -> Path:
                 },
             ],
         }
-        response = f"Bridge {number} was opened in 1932. It is old. Crossing it costs two pounds."
-        if claims:
-            record |= {
-                "response": response,
-                "claims": [f"Bridge {number} opened in 1932.", "Crossing costs two pounds."],
-            }
-        else:
-            hedged = f"Sources differ on bridge {number}: 1932 or 1936."
-            record |= {"responses": {"sure": response, "hedged": hedged}}
-        records.append(record)
+        for number in range(count)
+    ]
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
     return path
 
 
-def start(arguments: Sequence[object], **variables: str) -> subprocess.Popen[str]:
+def start(arguments: Sequence[object]) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [*CONTESTED, *map(str, arguments)],
-        env=os.environ | variables,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -74,8 +58,8 @@ def start(arguments: Sequence[object], **variables: str) -> subprocess.Popen[str
     )
 
 
-def finish(process: subprocess.Popen[str], timeout: float = 300) -> str:
-    output, _ = process.communicate(timeout=timeout)
+def finish(process: subprocess.Popen[str]) -> str:
+    output, _ = process.communicate(timeout=300)
     assert process.returncode == 0, output
     return output
 
@@ -145,7 +129,7 @@ def test_killed_again_and_again_a_run_asks_nothing_twice_and_ends_the_same(
     )
     identity = asyncio.run(resolve(source)).identity
     moments = random.Random(7)
-    for _ in range(4):  # the second and all further kills hit a resumed run
+    for _ in range(3):  # the second and all further kills hit a resumed run
         before = stored(cache)
         already, seen = stored_keys(cache), len(endpoint.requests)
         process = run(cache, out)
@@ -195,9 +179,8 @@ class StoppedError(BaseException):
     """What ends a program in the middle of its work."""
 
 
-@pytest.mark.parametrize("moment", [2, 5, 7])
 def test_a_run_stopped_while_tagging_ends_as_one_that_was_not(
-    moment: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = write_records(tmp_path / "records.jsonl", 4)
     how = ["run", "conflictscore", "--data", str(data), "--judge", "tagger"]
@@ -214,7 +197,7 @@ def test_a_run_stopped_while_tagging_ends_as_one_that_was_not(
     def stopping(store: JudgementStore, *given: Any) -> None:
         put(store, *given)
         kept.append(given)
-        if len(kept) == moment:
+        if len(kept) == 5:  # amid the second response
             raise StoppedError
 
     with monkeypatch.context() as patch:
@@ -223,50 +206,3 @@ def test_a_run_stopped_while_tagging_ends_as_one_that_was_not(
         with pytest.raises(StoppedError):
             run("stopped")
     assert run("stopped") == run("undisturbed")
-
-
-def real_arguments(
-    smollm2: Model, models_dir: Path, tmp_path: Path, records: int, out: str, cache: str
-) -> list[str | Path]:
-    prompts = tmp_path / "prompts" / "judge"
-    prompts.mkdir(parents=True, exist_ok=True)
-    (prompts / "relation.j2").write_text(SHORT_PROMPT)
-    data = write_records(tmp_path / "records.jsonl", records, claims=True)
-    return [
-        *("run", "conflictscore", "--data", data, "--out", tmp_path / out),
-        *("--cache", tmp_path / cache, "--models-dir", models_dir, "--model", smollm2.name),
-        *("--profile", "cpu-small", "--prompts", tmp_path / "prompts", "--anyway"),
-    ]
-
-
-def family(process: subprocess.Popen[str]) -> list[psutil.Process]:
-    return psutil.Process(process.pid).children(recursive=True)
-
-
-@pytest.mark.real_server
-def test_a_server_killed_in_the_middle_costs_no_example(
-    smollm2: Model, models_dir: Path, tmp_path: Path
-) -> None:
-    arguments = real_arguments(smollm2, models_dir, tmp_path, 5, "out", "c.sqlite")
-    process = start([*arguments, "--concurrency", "2"])
-    wait_until(lambda: stored(tmp_path / "c.sqlite") >= 6, process, 300)
-    # Not the process that holds the server: its command line names the engine, too.
-    lines = {one: " ".join(one.cmdline()) for one in family(process)}
-    engines = [
-        one
-        for one, line in lines.items()
-        if "vllm" in line and "guard" not in line and "serving.detached" not in line
-    ]
-    assert engines
-    engines[0].send_signal(signal.SIGKILL)
-    finish(process, 600)
-
-    results = [
-        json.loads(line)
-        for line in (tmp_path / "out" / "conflictscore.jsonl").read_text().splitlines()
-    ]
-    assert len(results) == 5
-    assert {result["status"] for result in results} == {"scored"}
-    usage = json.loads((tmp_path / "out" / "run.json").read_text())["pipelines"]["conflictscore"]
-    assert usage["usage"]["retries"] >= 1, "the kill came too late to test anything"
-    assert usage["usage"]["cached_prefix_tokens"] > 0, "prompts share their beginning"

@@ -10,15 +10,13 @@ from scripted import Scripted, prompt_of
 
 CONCURRENCY = 4
 RUNS = {
-    "conflict-detection.model-choice": "conflict-detection",
     "conrag.claims": "conrag --method bm25 --judge model --generator model --limit 12",
     "conflicts.scripted": "conflicts --classifier json --strategy vanilla --strategy oracle",
     "madam-rag.ramdocs": "madam-rag --rounds 2",
-    "report-writing.scripted": "report-writing --claims sentences --limit 3",
     "truthfulqa.scripted": "truthfulqa --claims sentences --limit 3",
 }
-"""Results of an experiment -> its command, on the bundled samples; ConflictScore is killed often in
-test_interrupted_run.py."""
+"""Results of an experiment -> its command, on the bundled samples; ConflictScore, which Conflict
+Detection and reports share, is killed often in test_interrupted_run.py."""
 
 
 @pytest.mark.parametrize("entry", RUNS)

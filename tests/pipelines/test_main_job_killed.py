@@ -6,22 +6,25 @@ the time (tests/pipelines/test_killed_runs.py and tests/pipelines/cli/test_npov_
 and the last digits of the tagger's probabilities hang on what it reads at the same time.
 """
 
+import json
 import random
 import shutil
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import psutil
 import pytest
-from commands import Contested, contents, kill_midway
-from stand_in_vllm import install, processes
+from commands import Contested, contents, kill_midway, results
+from stand_in_vllm import MODULE, install, processes
 from tiny_words import word_counting
 from tokenizers import ByteLevelBPETokenizer
 
 from pipelines.data import jsonl
 from serving import detached, models
 
-KILLS = 5
+KILLS = 3
 SAMPLES = {
     "conflictscore": "contested",
     "ramdocs": "ramdocs",
@@ -102,8 +105,8 @@ def test_kills_leave_the_same_tables_and_no_server(
 
     monkeypatch.setenv("STAND_IN_DELAY_S", "0.03")
     job += ["--out", "out", "--cache", "killed.sqlite"]
-    chosen = random.Random(20).sample(range(1, total - 1), KILLS - 2)
-    moments: list[Callable[[], bool]] = [starting, starting]
+    chosen = random.Random(20).sample(range(1, total - 1), KILLS - 1)
+    moments: list[Callable[[], bool]] = [starting]
     # What was in flight is asked again, so that the job is never done before its last kill.
     moments += [lambda least=count: asked() - total > least for count in sorted(chosen)]  # type: ignore[misc]
     for moment in moments:
@@ -127,3 +130,25 @@ def test_two_models_of_one_experiment_start_at_the_same_time_or_not_at_all(
     assert starts("first") == {"writer": 1, "critic": 1}
     assert "all answered from the cache" in again.err
     assert not Path("second/logs").exists()
+
+
+def test_a_server_killed_in_the_middle_costs_no_example(
+    contested: Contested, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STAND_IN_DELAY_S", "0.1")
+    stand_in = Path("stand-in").absolute()
+
+    def kill() -> None:
+        while asked() < 6:
+            time.sleep(0.01)
+        processes(stand_in, MODULE)[0].kill()
+
+    killing = threading.Thread(target=kill, daemon=True)
+    killing.start()
+    run = ["run", "conflictscore", *TWO, *BY_MODEL, "--data", "data/conflictscore.jsonl"]
+    contested.done(*run, "--out", "out")
+    killing.join()
+    assert {result["status"] for result in results(Path("out")).values()} == {"scored"}
+    assert starts("out") == {"critic": 2}
+    (entry,) = json.loads(Path("out/run.json").read_text())["pipelines"].values()
+    assert entry["usage"]["retries"] >= 1, "the kill came too late to test anything"

@@ -1,10 +1,8 @@
 """Runs over a Ray cluster: what they leave is what a run here leaves, even where a worker dies."""
 
 import asyncio
-import json
 import re
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from importlib.util import find_spec
@@ -15,7 +13,7 @@ import psutil
 import pytest
 from by_schema import reply, weigh
 from commands import Contested, contents, results, write
-from scripted import Scripted, by_digest, prompt_of
+from scripted import Scripted, by_digest
 
 from pipelines.cluster import workers
 from pipelines.cluster.worker import Worker
@@ -60,12 +58,6 @@ def subjects(prompts: list[str]) -> set[str]:
     return {f"r{found[1]}" for text in prompts if (found := re.search(r"bridge (\d+)", text))}
 
 
-def usage(folder: str) -> dict[str, Any]:
-    """What a run says that it took."""
-    entry = json.loads(Path(folder, "run.json").read_text())["pipelines"]["conflictscore"]
-    return {name: entry[name] for name in ("usage", "store")}
-
-
 def processes() -> list[psutil.Process]:
     """What this process has started, Ray with its workers among it."""
     return psutil.Process().children(recursive=True)
@@ -73,57 +65,34 @@ def processes() -> list[psutil.Process]:
 
 def listening() -> set[str]:
     """The addresses at which Ray can be reached."""
-    found = (each.net_connections("tcp") for each in processes() if each.is_running())
-    return {one.laddr.ip for own in found for one in own if one.status == psutil.CONN_LISTEN}
+    running = (process for process in processes() if process.is_running())
+    lines = (line for process in running for line in process.net_connections("tcp"))
+    return {line.laddr.ip for line in lines if line.status == psutil.CONN_LISTEN}
 
 
 def kill_a_worker() -> list[int]:
     """Kill a worker that this process has on a Ray of its own; its id, if there is one."""
-    found = [each for each in processes() if each.name() == "ray::Worker"][:1]
-    for each in found:
-        each.kill()
-    return [each.pid for each in found]
+    for process in processes():
+        if process.name() == "ray::Worker":
+            process.kill()
+            return [process.pid]
+    return []
 
 
-def test_a_run_on_ray_leaves_what_a_run_here_leaves(
+def test_a_run_on_ray_leaves_what_a_run_here_leaves_though_a_worker_is_killed(
     command: list[str], endpoint: Scripted, contested: Contested
 ) -> None:
     contested.done(*command, "--out", "here", "--cache", "here.sqlite")
-    here = Counter(map(prompt_of, endpoint.requests))
-    assert here.total() == ASKED_FOR_EACH * (COUNT - 1)
-    endpoint.requests.clear()
-
-    reached: set[str] = set()
-
-    def weigh(request: dict[str, Any]) -> list[float]:
-        if not reached:
-            reached.update(listening())
-        return by_digest(request)
-
-    endpoint.weigh = weigh
-    command += ["--out", "there", "--cache", "there.sqlite", "--ray", "local"]
-    contested.done(*command)
-    assert reached, "nothing was looked at"
-    assert reached <= {"127.0.0.1", "::ffff:127.0.0.1", "::1"}
-    assert Counter(map(prompt_of, endpoint.requests)) == here
-    assert contents(Path("there/tables")) == contents(Path("here/tables"))
-    log = "conflictscore.jsonl"
-    assert Path("there", log).read_bytes() == Path("here", log).read_bytes()
-    assert [each["id"] for each in results(Path("there")).values() if each["error"]] == ["r7"]
-    assert usage("there") == usage("here")
-
-
-def test_a_worker_that_is_killed_loses_nothing(
-    command: list[str], endpoint: Scripted, contested: Contested
-) -> None:
-    contested.done(*command, "--out", "here", "--cache", "here.sqlite")
+    assert len(endpoint.requests) == ASKED_FOR_EACH * (COUNT - 1)
     endpoint.requests.clear()
 
     killed: list[int] = []
     logged: set[str] = set()
+    reached: set[str] = set()
 
     def weigh(request: dict[str, Any]) -> list[float]:
         if not killed and len(endpoint.requests) > ASKED_FOR_EACH * COUNT * 0.6:
+            reached.update(listening())
             logged.update(results(Path("there")))
             killed.extend(kill_a_worker())
             endpoint.requests.clear()
@@ -133,11 +102,14 @@ def test_a_worker_that_is_killed_loses_nothing(
     command += ["--out", "there", "--cache", "there.sqlite", "--ray", "local"]
     contested.done(*command)
     assert killed, "the kill came too late"
+    assert reached, "nothing was looked at"
+    assert reached <= {"127.0.0.1", "::ffff:127.0.0.1", "::1"}
     assert logged - {"r7"}, "nothing was kept before the kill"
     assert not subjects(endpoint.prompts()) & logged
     assert contents(Path("there/tables")) == contents(Path("here/tables"))
     log = "conflictscore.jsonl"
     assert Path("there", log).read_bytes() == Path("here", log).read_bytes()
+    assert [row["id"] for row in results(Path("there")).values() if row["error"]] == ["r7"]
 
 
 class Within:
@@ -195,7 +167,6 @@ def test_what_cannot_be_asked_stops_the_run_with_the_line_that_it_stops_with_her
     [
         ("conflictscore", "conflictscore --limit 3"),
         ("conrag.claims", "conrag --method bm25 --judge model --generator model --limit 3"),
-        ("conflicts.scripted", "conflicts --classifier json --strategy vanilla --limit 2"),
         ("truthfulqa.scripted", "truthfulqa --claims sentences --limit 2"),
     ],
 )
@@ -220,7 +191,7 @@ def test_workers_prepare_an_experiment_as_it_is_prepared_here(
     assert contents(Path("there/tables")) == contents(Path("here/tables"))
     # What both ask in the same moment is asked twice.
     calls = re.findall(r"([\d,]+) calls to", there.err)
-    assert sum(int(each.replace(",", "")) for each in calls) == len(endpoint.requests)
+    assert sum(int(count.replace(",", "")) for count in calls) == len(endpoint.requests)
 
 
 def test_an_item_that_kills_its_workers_stops_the_run(

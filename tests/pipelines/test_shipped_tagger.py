@@ -8,6 +8,7 @@ from commands import Contested
 
 from nli import calibration
 from nli.labels import LABELS
+from nli.pairs import read_pairs, write_pairs
 from nli.tagger import Tagger, shipped
 from pipelines.metrics.calibration import ece
 from pipelines.supervision import recipes
@@ -21,12 +22,12 @@ RELEASES = {
 }
 
 
-def carded(file: str, row: str) -> dict[str, str]:
+def carded(file: str, source: str) -> dict[str, str]:
     """Column -> cell, of a row of the card's table of figures on a file of development pairs."""
     _, _, after = (shipped() / "README.md").read_text("utf-8").partition(f"`nli/{file}`")
     rows = (cells(line) for line in after.splitlines() if line.startswith("|"))
     head = next(rows)
-    return dict(zip(head, next(each for each in rows if each[0] == row), strict=True))
+    return dict(zip(head, next(row for row in rows if row[0] == source), strict=True))
 
 
 def cells(line: str) -> list[str]:
@@ -41,28 +42,20 @@ def test_it_is_small_and_nothing_in_it_can_run() -> None:
     assert [config["id2label"][str(n)] for n in range(3)] == [label.value for label in LABELS]
 
 
-@pytest.mark.parametrize(
-    ("file", "sources"),
-    [
-        ("dev.jsonl.gz", ("all", "snli", "lingnli", "mnli-taxinli", "healthver")),
-        ("more_dev.jsonl.gz", ("all", "fever", "vitaminc-real", "vitaminc-synthetic")),
-    ],
-)
-def test_the_figures_of_its_card_are_reproduced(
-    file: str, sources: tuple[str, ...], contested: Contested, released_data: Path, tmp_path: Path
+@pytest.mark.parametrize("file", ["dev.jsonl.gz", "more_dev.jsonl.gz"])
+def test_the_figures_of_its_card_hold_on_an_eighth_of_the_pairs(
+    file: str, contested: Contested, released_data: Path, tmp_path: Path
 ) -> None:
-    pairs = released_data / "nli" / file
+    """On all pairs: `contested calibrate --dry-run --pairs FILE`."""
+    pairs = tmp_path / "pairs.jsonl"
+    write_pairs(pairs, read_pairs(released_data / "nli" / file)[::8])
     contested.done("calibrate", "--dry-run", "--pairs", pairs, "--report", tmp_path)
     table = json.loads((tmp_path / "tables" / "tagger.json").read_text("utf-8"))
-    found = {row["source"]: row for row in table["rows"]}
-    for source in sources:
-        row = carded(file, source)
-        accuracy, macro_f1 = row["accuracy"], row["macro-F1"]
-        assert found[source]["pairs"] == int(row["pairs"].replace(",", ""))
-        # bf16 rounds otherwise on another processor: a handful of pairs may change sides.
-        slack = max(0.004, 1.5 / found[source]["pairs"])
-        assert found[source]["accuracy"] == pytest.approx(float(accuracy.split()[0]), abs=slack)
-        assert found[source]["macro_f1"] == pytest.approx(float(macro_f1.split()[0]), abs=2 * slack)
+    (figures,) = (row for row in table["rows"] if row["source"] == "all")
+    row = carded(file, "all")
+    for shown, key in (("accuracy", "accuracy"), ("macro-F1", "macro_f1")):
+        value = float(row[shown].split()[0])
+        assert figures[f"{key}_low"] <= value <= figures[f"{key}_high"]
 
 
 def test_its_calibration_lowers_the_error_on_test_halves(released_data: Path) -> None:

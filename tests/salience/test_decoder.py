@@ -43,14 +43,6 @@ def test_no_token_has_a_part_of_prompt_and_response(decoder: Decoder) -> None:
     assert decoder.encode("unbe", "lievable").offsets[-1][1] == len("unbelievable")
 
 
-def test_the_engines_agree_on_a_real_model(decoder: Decoder) -> None:
-    encoded = decoder.encode(PROMPT, RESPONSE)
-    by_captum = decoder.salience(encoded, engine="captum")
-    batched = decoder.salience(encoded)
-    assert by_captum.shape == (len(encoded.ids), len(encoded.ids) - encoded.prompt_tokens)
-    assert np.abs(batched - by_captum).max() / np.abs(by_captum).max() < 1e-4
-
-
 def test_vectors_before_the_prompt_change_the_map_and_have_no_row() -> None:
     tiny = loaded()
     prompt, response = "User question: {Should the dam stay?}", " Supporters say that it holds."
@@ -86,17 +78,6 @@ def test_spans_are_named_by_their_characters(decoder: Decoder) -> None:
     assert found == pytest.approx(tokens[within].sum(axis=0), rel=1e-3, abs=1e-4)
     with pytest.raises(SalienceError, match="no token stands in the characters 900 to 901"):
         decoder.span_salience(encoded, [(900, 901)])
-
-
-def test_words_that_are_copied_rest_on_each_other(decoder: Decoder) -> None:
-    encoded = decoder.encode(PROMPT, RESPONSE)
-    given = words_of(encoded, [(0, len(PROMPT))])
-    answered = words_of(encoded, [(len(PROMPT), len(encoded.text))])
-    found = word_map(encoded, decoder.salience(encoded), given, answered)
-    assert [word.text for word in found.given[0]] == ["dam", "Aldham", "built", "1902", "Ada", "Ng"]
-    assert [word.text for word in found.response[0]] == ["Ada", "Ng", "built"]
-    assert found.values.shape == (6, 3)
-    assert ((found.values >= 0) & (found.values <= 1)).all()
 
 
 def test_marks_belong_to_their_words(decoder: Decoder) -> None:

@@ -226,15 +226,6 @@ def test_vectors_that_are_tokens_embeddings_do_what_the_tokens_do(
     assert not np.delete(found, [0, 2, 6], axis=1).any()
 
 
-@pytest.mark.parametrize("engine", get_args(Engine))
-def test_no_vectors_change_nothing_to_the_bit(model: Any, engine: Engine) -> None:
-    ids = token_ids(TOKENS)
-    bare = token_salience(model, ids, PROMPT, engine=engine)
-    assert token_salience(model, ids, PROMPT, engine=engine, prefix=vectors(0)).tobytes() == (
-        bare.tobytes()
-    )
-
-
 @pytest.mark.parametrize("shape", [(4,), (4, 31), (1, 4, 32)])
 def test_vectors_of_another_model_are_refused(shape: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match=r"a prefix of shape .* reads 32 numbers"):

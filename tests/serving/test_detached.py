@@ -184,3 +184,35 @@ async def test_the_server_of_a_job_that_ended_is_gone_before_another_starts(
     await second
     assert len(programs(stand_in)) == 1
     assert not program.is_running()
+
+
+OUTLIVED = """
+import asyncio, sys
+from pathlib import Path
+from serving import detached
+from serving.models import Model
+from serving.profile import EngineOptions
+model = Model(name="m", path=Path("m"), digest="d")
+options = EngineOptions.model_validate_json(sys.argv[1])
+print(asyncio.run(detached.start(model, options))[0].url)
+"""
+
+
+async def test_a_detached_server_outlives_its_starter_is_found_and_stopped(
+    stand_in: Path, home: Path
+) -> None:
+    line = [sys.executable, "-c", OUTLIVED, OPTIONS.model_dump_json()]
+    first, second = (
+        subprocess.run(line, capture_output=True, text=True, check=True)  # noqa: ASYNC221
+        for _ in range(2)
+    )
+    (endpoint,) = await detached.find("d", OPTIONS)
+    assert first.stdout == second.stdout == f"{endpoint.url}\n"
+    (file,) = (home / "servers").glob("*.json")
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert endpoint.key not in first.stdout + first.stderr
+    assert await detached.find("another digest", OPTIONS) == []
+    assert await detached.find("d", OPTIONS.model_copy(update={"dtype": "float16"})) == []
+    assert [state.model for state in detached.stop("m")] == ["m"]
+    assert programs(stand_in) == []
+    assert list((home / "servers").iterdir()) == []

@@ -1,7 +1,8 @@
-"""Every family of models, really served by vLLM, gives the numbers that transformers gives.
+"""Models that vLLM really serves give the numbers that transformers gives.
 
-Of each a tiny model with random weights stands for the large ones, with SmolLM2's tokenizer and
-chat template, computed in float32.
+SmolLM2 stands for the families whose embeddings are served as they are stored (Llama, Qwen), by the
+session's server. A tiny Gemma 3 with random weights and SmolLM2's tokenizer stands for those whose
+embeddings are scaled; its server is killed in the end. All compute in float32.
 """
 
 import asyncio
@@ -23,7 +24,7 @@ from serving import models
 from serving.cache import CompletionCache
 from serving.calls import Sampling, ServedIdentity
 from serving.client import Backend, Client
-from serving.detached import lives, running, start
+from serving.detached import State, lives, running, start
 from serving.embeddings import embed
 from serving.endpoint import Endpoint, ask_endpoint
 from serving.errors import RequestError
@@ -39,7 +40,6 @@ SIZES = {
     **{"num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 32},
     **{"bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 2, "max_position_embeddings": 2048},
 }
-FAMILIES = ("llama", "qwen2", "qwen3", "gemma3_text")
 CONTEXT = 2048
 QUESTION = (
     "The document says: the bridge was opened in 1936. The claim says: the bridge was opened in "
@@ -52,26 +52,50 @@ def ask(text: str) -> list[dict[str, str]]:
 
 
 class Served(BaseModel, arbitrary_types_allowed=True):
-    """A family's model in vLLM, and in transformers."""
+    """A model in vLLM, and in transformers; the process `holder` holds its server."""
 
     model: Model
     endpoint: Endpoint
+    context: int
+    shares_prefixes: bool
     reference: Any
+    holder: int
 
 
-@pytest.fixture(scope="module", params=FAMILIES)
-def served(
-    request: pytest.FixtureRequest, smollm2: Model, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Served]:
+@pytest.fixture(scope="module", params=["smollm2_served", "gemma3_served"])
+def served(request: pytest.FixtureRequest) -> Served:
+    served: Served = request.getfixturevalue(request.param)
+    return served
+
+
+@pytest.fixture(scope="module")
+def smollm2_served(smollm2: Model, running_server: State) -> Served:
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    (endpoint,) = running_server.endpoints
+    reference = AutoModelForCausalLM.from_pretrained(smollm2.path, dtype=torch.float32).eval()
+    return Served(
+        model=smollm2,
+        endpoint=endpoint,
+        context=running_server.job.options.max_model_len,
+        shares_prefixes=True,
+        reference=reference,
+        holder=running_server.pid,
+    )
+
+
+@pytest.fixture(scope="module")
+def gemma3_served(smollm2: Model, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM
 
-    folder = tmp_path_factory.mktemp(request.param)
+    folder = tmp_path_factory.mktemp("gemma3")
     for name in ("tokenizer.json", "tokenizer_config.json", "chat_template.jinja"):
         shutil.copy(smollm2.path / name, folder)
     words = json.loads((smollm2.path / "config.json").read_text())["vocab_size"]
     torch.manual_seed(7)
-    config = AutoConfig.for_model(request.param, vocab_size=words, **SIZES)
+    config = AutoConfig.for_model("gemma3_text", vocab_size=words, **SIZES)
     reference = AutoModelForCausalLM.from_config(config, dtype=torch.float32).eval()
     with torch.no_grad():
         for weight in reference.parameters():
@@ -83,13 +107,20 @@ def served(
     options = profile.engine(smollm2.name)
     options = options.model_copy(update={"max_model_len": CONTEXT, "kv_cache_gib": 0.25})
     cores = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {max(cores)})  # beside another worker it would wait for both cores
+    os.sched_setaffinity(0, {min(cores)})  # the session's server has the last one
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CONTESTED_HOME", str(tmp_path_factory.mktemp("home")))
         (endpoint,) = asyncio.run(start(model, options, owner=os.getpid()))
         os.sched_setaffinity(0, cores)
-        yield Served(model=model, endpoint=endpoint, reference=reference)
         (state,) = running()
+        yield Served(
+            model=model,
+            endpoint=endpoint,
+            context=CONTEXT,
+            shares_prefixes=False,
+            reference=reference,
+            holder=state.pid,
+        )
     holder = psutil.Process(state.pid)
     processes = holder.children(recursive=True)
     assert len(processes) >= 3
@@ -167,7 +198,7 @@ class Answer(BaseModel):
 
 
 async def test_json_follows_the_schema(client: Client) -> None:
-    """As far as it comes: a random model writes much space between the parts."""
+    """Or its beginning: a random model writes much space between the parts."""
     reply = await client.structured(ask("What is the capital of France?"), Answer, Sampling(40))
     asked = [
         f'{{"capital":"{capital}","sure":{sure}}}'
@@ -229,10 +260,11 @@ async def test_special_tokens_in_a_text_stay_text(client: Client) -> None:
     assert ours.count(end) == plain.count(end)
 
 
-async def test_greedy_text_is_the_same_when_asked_again(client: Client) -> None:
-    asked = ask("Name three rivers.")
+async def test_greedy_text_is_the_same_when_asked_again(client: Client, served: Served) -> None:
+    asked = ask(QUESTION)
     first, second = [await client.repeated(n).chat(asked, Sampling(12)) for n in (0, 1)]
-    assert first == second
+    assert first.text == second.text
+    assert (second.cached_prefix_tokens > 0) == served.shares_prefixes
 
 
 async def test_a_text_that_does_not_fit_is_cut_where_allowed_and_else_refused(
@@ -258,5 +290,15 @@ async def test_a_text_that_does_not_fit_is_cut_where_allowed_and_else_refused(
 async def test_the_endpoint_says_what_it_serves(served: Served) -> None:
     told = await ask_endpoint(served.endpoint.url, served.endpoint.key)
     assert (told.name, told.root) == (served.model.name, str(served.model.path))
-    assert told.context == CONTEXT
+    assert told.context == served.context
     assert told.engine.startswith("vllm ")
+
+
+@pytest.mark.parametrize("served", ["gemma3_served"], indirect=True)
+async def test_a_killed_engine_is_started_again(client: Client, served: Served) -> None:
+    programs = psutil.Process(served.holder).children(recursive=True)
+    lines = {program: " ".join(program.cmdline()) for program in programs}
+    engine = next(one for one, line in lines.items() if "vllm" in line and "guard" not in line)
+    engine.kill()
+    assert (await client.chat(ask("Are you there?"), Sampling(4))).completion_tokens > 0
+    assert client.usage.retries >= 1

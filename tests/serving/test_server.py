@@ -8,9 +8,8 @@ import re
 import socket
 import subprocess
 import sys
-import textwrap
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -18,15 +17,14 @@ from typing import Any
 import psutil
 import pytest
 
-from serving import detached, guard
+from serving import guard
 from serving import server as module
-from serving.calls import Completion, Sampling
 from serving.detached import lives
-from serving.endpoint import Endpoint, Line, PassingError, answers, open_session, page
+from serving.endpoint import Endpoint, PassingError, answers, open_session, page
 from serving.errors import ServingError
-from serving.installed import DRIVER
+from serving.installed import DRIVER, engine_version
 from serving.models import Model
-from serving.profile import EngineOptions, load
+from serving.profile import EngineOptions
 from serving.server import HINTS, LocalServer, Progress, explain, replicas
 
 # Answers like vLLM where it matters: /health for all, /v1/models for those who have the key.
@@ -364,65 +362,13 @@ def test_progress_reads_on_where_it_stopped_and_does_not_repeat_itself(tmp_path:
         assert list(progress.news()) == ["opening the port", "loading weights, 50 %"]
 
 
-# --- the real thing ----------------------------------------------------------------------------
-
-SMALL = (
-    load("cpu-small")
-    .engine("smollm2-135m-instruct")
-    .model_copy(update={"kv_cache_gib": 0.5, "max_model_len": 2048})
-)
-
-
-async def asked_once(endpoint: Endpoint, request: dict[str, Any]) -> Completion:
-    line = Line(endpoint)
-    try:
-        return await line.send(request)
-    finally:
-        await line.close()
-
-
-@pytest.fixture
-def stopped(home: Path) -> Iterator[None]:
-    """Stops what a test leaves detached."""
-    yield
-    detached.stop()
-
-
-@pytest.mark.real_server
-@pytest.mark.usefixtures("stopped")
-def test_a_detached_server_outlives_its_starter_is_found_and_stopped(
-    smollm2: Model, home: Path
-) -> None:
-    starter = textwrap.dedent("""
-        import asyncio, sys
-        from pathlib import Path
-        from serving import detached, guard
-        from serving.models import Model
-        from serving.profile import EngineOptions
-        model = Model(name="m", path=Path(sys.argv[1]), digest="d")
-        options = EngineOptions.model_validate_json(sys.argv[2])
-        print(asyncio.run(detached.start(model, options))[0].url)
-    """)
-    line = [sys.executable, "-c", starter, str(smollm2.path), SMALL.model_dump_json()]
-    first = subprocess.run(line, capture_output=True, text=True, check=True, timeout=300)
-    (found,) = asyncio.run(detached.find("d", SMALL))
-    assert found.url == first.stdout.strip()
-    asked = {"messages": [{"role": "user", "content": "Hello"}], **vars(Sampling(4))}
-    assert asyncio.run(asked_once(found, asked)).completion_tokens
-    (file,) = (home / "servers").glob("*.json")
-    assert file.stat().st_mode & 0o777 == 0o600
-    assert found.key not in first.stdout + first.stderr
-
-    second = subprocess.run(line, capture_output=True, text=True, check=True, timeout=60)
-    assert second.stdout == first.stdout
-    assert asyncio.run(detached.find("another digest", SMALL)) == []
-    other = SMALL.model_copy(update={"dtype": "float16"})
-    assert asyncio.run(detached.find("d", other)) == []
-
-    (state,) = detached.running()
-    processes = family(state.pid)
-    assert len(processes) >= 3
-    assert [one.model for one in detached.stop("m")] == ["m"]
-    assert alive(processes) == []
-    assert detached.running() == []
-    assert list((home / "servers").iterdir()) == []
+def test_the_engines_version_is_told_without_importing_it() -> None:
+    script = (
+        "import sys; from serving.installed import DRIVER, engine_version;"
+        "print(engine_version(), 'vllm' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert re.fullmatch(r"vllm(-cpu)? \d+\.\d+\S* False", done.stdout.strip())
+    assert done.stdout.startswith(engine_version())

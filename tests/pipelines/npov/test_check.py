@@ -16,22 +16,19 @@ from pipelines.npov.settings import SalienceSettings
 from salience.decoder import Decoder
 from serving.models import Model
 
-# The arguments of the paper's Figure 1, in our words.
+# Arguments of the paper's Figure 1, in our words.
 FAITHFUL: dict[str, Any] = {
     "question": "Should abortion be legal?",
     "topic": "abortion",
-    "pro": [
-        "Banning abortion takes away control over one's own body.",
-        "Abortion is a safe procedure that saves women's lives.",
-    ],
+    "pro": ["Abortion is a safe procedure that saves women's lives."],
     "con": [
         "Human life starts at conception, so abortion is killing.",
         "With contraception, health insurance and sex education nobody would need abortion.",
     ],
-    "response": "Those in favour say that banning abortion takes away control over one's own body. "
-    "They also say that abortion is a safe procedure that saves women's lives. Opponents hold that "
-    "human life starts at conception, so that abortion is killing. They argue as well that with "
-    "contraception, health insurance and sex education nobody would need abortion.",
+    "response": "Those in favour say that abortion is a safe procedure that saves women's lives. "
+    "Opponents hold that human life starts at conception, so that abortion is killing. They argue "
+    "as well that with contraception, health insurance and sex education nobody would need "
+    "abortion.",
 }
 UNUSED = "Prohibition drives desperate patients abroad to expensive foreign clinics."
 
@@ -61,7 +58,7 @@ def test_what_was_left_out_or_added_stands_out(decoder: Decoder, faithful: Respo
     assert worst(found.arguments).text == UNUSED
     assert found.coverage_error > faithful.coverage_error
     found = checked(decoder, con=FAITHFUL["con"][:1])
-    assert worst(found.sentences) is found.sentences[3]
+    assert worst(found.sentences) is found.sentences[2]
     assert found.hallucination_error > faithful.hallucination_error
 
 
@@ -84,7 +81,7 @@ def test_the_format_has_arguments_at_their_places() -> None:
     lines = prompt.text.split("\n")
     assert lines[0] == "User question: {Should abortion be legal?}"
     assert lines[1] == "Topic: {abortion}"
-    assert lines[2] == f"Perspective #1: {{pro: {FAITHFUL['pro'][0]} pro: {FAITHFUL['pro'][1]}}}"
+    assert lines[3] == f"Perspective #2: {{con: {FAITHFUL['con'][0]} con: {FAITHFUL['con'][1]}}}"
     assert lines[-1] == "Neutral response core: {"
     for side in ("pro", "con"):
         found = [prompt.text[start:end] for start, end in prompt.spans[side]]

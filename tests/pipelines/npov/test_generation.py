@@ -3,14 +3,15 @@
 import base64
 import io
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import pytest_asyncio
-from scripted import KEY, MODEL, Scripted, fenced_text
+from clients import client_at
+from scripted import Scripted, fenced_text
 from tiny_decoders import SIZES, decoder
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
@@ -24,11 +25,7 @@ from pipelines.npov.generation import (
     respond,
     respond_prompt,
 )
-from serving.cache import CompletionCache
-from serving.calls import ServedIdentity
-from serving.client import Backend, Client
 from serving.embeddings import embed
-from serving.endpoint import Endpoint
 from serving.tokens import ChatTokenizer
 
 GIVEN = Perspectives(
@@ -39,13 +36,11 @@ GIVEN = Perspectives(
 )
 SOFT = np.linspace(-1, 1, 3 * SIZES["hidden_size"], dtype=np.float32).reshape(3, -1)
 
-Make = Callable[[ChatTokenizer | None], Client]
-
 
 def byte_tokenizer(beginning: bool = False) -> ChatTokenizer:
     """A token for every byte of ASCII text, within a tiny decoder's vocabulary."""
     letters = [chr(code) for code in range(32, 127) if code != ord("~")] + ["\n"]
-    found = Tokenizer(models.WordLevel({each: n for n, each in enumerate(letters)}, " "))
+    found = Tokenizer(models.WordLevel({letter: n for n, letter in enumerate(letters)}, " "))
     found.pre_tokenizer = pre_tokenizers.Split("", "isolated")
     if beginning:
         found.post_processor = processors.TemplateProcessing(
@@ -55,30 +50,20 @@ def byte_tokenizer(beginning: bool = False) -> ChatTokenizer:
 
 
 @pytest_asyncio.fixture
-async def make(endpoint: Scripted, tmp_path: Path) -> AsyncIterator[Make]:
-    with CompletionCache(tmp_path / "c.sqlite") as store:
-        made: list[Client] = []
-
-        def client(tokenizer: ChatTokenizer | None = None) -> Client:
-            identity = ServedIdentity(MODEL, "digest", "scripted engine", 4096)
-            backend = Backend([Endpoint(endpoint.url, KEY, MODEL)])
-            made.append(Client(identity, tokenizer, store, backend))
-            return made[-1]
-
-        yield client
-        for each in made:
-            await each.close()
+async def by_prompt(endpoint: Scripted, tmp_path: Path) -> AsyncIterator[ChatWriter]:
+    async with client_at(endpoint.url, tmp_path / "c.sqlite", context=4096) as client:
+        yield ChatWriter(client, respond_prompt())
 
 
-@pytest.fixture
-def by_prompt(make: Make) -> ChatWriter:
-    return ChatWriter(make(None), respond_prompt())
-
-
-@pytest.fixture
-def tuned(make: Make, tmp_path: Path) -> SoftPromptWriter:
+@pytest_asyncio.fixture(params=[False])
+async def tuned(
+    request: pytest.FixtureRequest, endpoint: Scripted, tmp_path: Path
+) -> AsyncIterator[SoftPromptWriter]:
+    """A writer with a soft prompt; its tokenizer begins every text with a token if so asked."""
     decoder("llama").save_pretrained(tmp_path / "model")
-    return SoftPromptWriter(make(byte_tokenizer()), SOFT, tmp_path / "model")
+    texts = byte_tokenizer(beginning=request.param)
+    async with client_at(endpoint.url, tmp_path / "t.sqlite", texts, context=4096) as client:
+        yield SoftPromptWriter(client, SOFT, tmp_path / "model")
 
 
 def reply(opening: str = "Views differ.", response: str = "Some say so.") -> str:
@@ -150,11 +135,12 @@ async def test_a_soft_prompt_stands_before_the_embeddings_of_the_input(
     assert request["max_tokens"] == REPLY_TOKENS
 
 
+@pytest.mark.parametrize("tuned", [True], indirect=True)
 async def test_a_token_that_begins_every_text_stands_after_the_soft_prompt(
-    make: Make, tuned: SoftPromptWriter, endpoint: Scripted
+    tuned: SoftPromptWriter, endpoint: Scripted
 ) -> None:
     endpoint.reply = lambda _: "A.}\nNeutral response core: {B.}"
-    await respond(GIVEN, SoftPromptWriter(make(byte_tokenizer(beginning=True)), SOFT, tuned.folder))
+    await respond(GIVEN, tuned)
     given = sent(endpoint.requests[0])
     assert np.array_equal(given[: len(SOFT)], SOFT)
     assert np.array_equal(given[len(SOFT)], embed(tuned.folder, [1])[0])
@@ -165,7 +151,6 @@ UNREADABLE = {  # of a chat model, and of a soft prompt
     True: [
         ("Some say so, others do not.", "not the JSON asked for"),
         ('{"opening": "Views differ."}', "response: Field required"),
-        ('{"opening": "Views differ.", "response": "So', "not the JSON asked for"),
         (reply(opening=" \n"), "the opening holds no word"),
         (reply(response="..."), "the response holds no word"),
         ("", "not the JSON asked for"),
@@ -177,12 +162,10 @@ UNREADABLE = {  # of a chat model, and of a soft prompt
                 "",
                 "Views differ.",
                 "Views differ.}",
-                "Views differ.} Some say so.",
                 "Views differ.}\nNeutral response core: {Some say",
                 "Views {differ.}\nNeutral response core: {Some say so.}",
                 "Views differ.}\nNeutral response core: {Some {say} so.}",
                 "}\nNeutral response core: {Some say so.}",
-                "Views differ.}\nNeutral response core: {}",
             )
         ),
         (" \n}\nNeutral response core: {Some say so.}", "the opening holds no word"),

@@ -1,0 +1,47 @@
+"""Clients of scripted endpoints."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from scripted import KEY, MODEL, Reply, Scripted, Weigh, by_digest
+
+from serving.cache import CompletionCache
+from serving.calls import ServedIdentity
+from serving.client import Backend, Client
+from serving.connect import Source, connect
+from serving.endpoint import Endpoint
+from serving.profile import load
+from serving.tokens import ChatTokenizer
+
+
+@asynccontextmanager
+async def client_at(
+    url: str,
+    cache: Path,
+    tokenizer: ChatTokenizer | None = None,
+    *,
+    key: str = KEY,
+    model: str = MODEL,
+    context: int | None = None,
+) -> AsyncIterator[Client]:
+    """A client of the model at this address, known by its name alone."""
+    identity = ServedIdentity(model, "digest", "scripted engine", context)
+    with CompletionCache(cache) as store:
+        client = Client(identity, tokenizer, store, Backend([Endpoint(url, key, model)]))
+        try:
+            yield client
+        finally:
+            await client.close()
+
+
+@asynccontextmanager
+async def asking(
+    folder: Path, reply: Reply, weigh: Weigh = by_digest
+) -> AsyncIterator[tuple[Client, list[dict[str, Any]]]]:
+    """A client of a scripted endpoint with an empty cache, and the requests it was sent."""
+    with Scripted(reply=reply, weigh=weigh, key="") as endpoint:
+        source = Source(load("cpu-small"), "generator", folder, endpoints=(endpoint.url,))
+        async with connect(source, cache=folder / "cache.sqlite") as client:
+            yield client, endpoint.requests
