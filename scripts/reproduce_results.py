@@ -57,7 +57,7 @@ REPORTS = "report-writing --judge tagger --on-overflow cut"
 RUNS = (
     Run("detection-tagger", "Conflict Detection by the tagger, all of the test halves",
         "conflict-detection --data {files}/test-halves.jsonl --judge tagger", 3),
-    Run("detection-tagger", "Conflict Detection by the tagger, 75 questions of each set",
+    Run("detection-75-tagger", "Conflict Detection by the tagger, 75 questions of each set",
         f"{DETECTION} tagger", 1),
     Run("detection-wikicontradict", "Conflict Detection by the tagger, WikiContradict's test half",
         "conflict-detection --data {files}/wikicontradict.jsonl --judge tagger", 1),

@@ -30,7 +30,7 @@ AS_IN_PAPER: Final = (
 
 DETECTION_AS_IN_PAPER: Final = (
     Choice("judging.judge", "model", "section 4.1"),
-    Choice("judge.evidence", "json", "appendix B", _WHY_CHOICE),
+    Choice("judging.evidence", "json", "appendix B", _WHY_CHOICE),
 )
 
 REGENERATION_AS_IN_PAPER: Final = (
@@ -64,7 +64,7 @@ BENCH_AS_IN_PAPER: Final = (
     ),
     Choice(
         "claims_by",
-        "llm",
+        "model",
         "appendix A",
         "rules give the same claim every time, need no model, and quote where they are unsure",
     ),

@@ -145,7 +145,7 @@ def test_every_experiment_has_the_papers_settings(name: str) -> None:
     [
         ("conflictscore", {"metric": {"judge": "tagger"}}),
         ("conflictscore", {"metric": {"claims": "sentences"}}),
-        ("conflict-detection", {"judge": {"judge": "cascade"}}),
+        ("conflict-detection", {"judging": {"judge": "cascade"}}),
         ("truthfulqa", {"truth": "tagger"}),
         ("conflicts", {"settings": {"judge": "tagger"}}),
         ("conflicts", {"settings": {"behaviour": "choice"}}),

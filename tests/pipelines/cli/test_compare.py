@@ -225,14 +225,14 @@ def test_the_page_has_changed_verdicts_first(contested: Contested, reading: Read
     assert [chip["text"] for chip in listed[0]["chips"]] == ["A: no conflict", "B: conflict"]
     assert {path.name for path in Path("ab/tables").iterdir()} >= {"scores.csv", "changed.md"}
 
-    wide = reading(page, "#conflict-detection/nli/e2")
+    wide = reading(page, "#conflict-detection/tagger/e2")
     one, other = (wide.locator(".side").nth(place).bounding_box() for place in (0, 1))
     assert one
     assert other
     assert one["y"] == other["y"]
     assert one["x"] < other["x"]
     # The documents of both sides have the same numbers: an address leads to those of A.
-    wide.goto(f"{page.as_uri()}#conflict-detection/nli/e2?source=1")
+    wide.goto(f"{page.as_uri()}#conflict-detection/tagger/e2?source=1")
     source = wide.locator(".side summary.wanted")
     assert source.count() == 2
     assert source.first.evaluate("each => each === document.activeElement")
@@ -240,7 +240,7 @@ def test_the_page_has_changed_verdicts_first(contested: Contested, reading: Read
     wide.get_by_role("link", name="conflict-detection.tagger: e2").click()
     assert wide.locator(".side-title").all_inner_texts() == ["A: a", "B: b"]
 
-    narrow = reading(page, "#conflict-detection/nli/e2", width=420)
+    narrow = reading(page, "#conflict-detection/tagger/e2", width=420)
     one, other = (narrow.locator(".side").nth(place).bounding_box() for place in (0, 1))
     assert one
     assert other

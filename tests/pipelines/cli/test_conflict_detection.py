@@ -68,7 +68,7 @@ def test_halves_are_of_what_the_tagger_learned_from(
         "--endpoint", endpoint.url,
     )  # fmt: skip
     assert "--as-in-paper: --half all, --claims-by model, --stances release" in said.err
-    assert "halves: all of ramdocs; claims by llm" in said.err
+    assert "halves: all of ramdocs; claims by model" in said.err
     taken = {half(str(each.question)) for each in read(Path("all.jsonl")).examples}
     assert taken == {"train", "test"}
     refused = contested.refused("conflictbench", "build", "--as-in-paper", "--half", "test", *given)

@@ -36,7 +36,7 @@ def test_conflictscore_beside_people(contested: Contested, monkeypatch: pytest.M
         "12 answers to 3 questions, half: all; people say of 6 that they show both sides"
     )
     contested.done(*command)
-    found = {row["sign"]: row for row in ours("both_sides_areas", run="nli-sentences")}
+    found = {row["sign"]: row for row in ours("both_sides_areas", run="tagger-sentences")}
     signs = ("1 − CS-C", "both sides", "both sides and hedging words")
     assert [found[sign]["area"] for sign in signs] == [1, 1, 1]
     asked = len(tagger.batches)
@@ -44,7 +44,7 @@ def test_conflictscore_beside_people(contested: Contested, monkeypatch: pytest.M
     assert len(tagger.batches) == asked
     contested.done(*command[:-1], "whole")
     runs = [row["run"] for row in ours("both_sides_areas")]
-    assert {*runs} == {"nli-sentences", "nli-whole", "no model"}
+    assert {*runs} == {"tagger-sentences", "tagger-whole", "no model"}
     assert runs.count("no model") == 2  # what needs none is measured once
     assert "as people do?" in Path("out/report.html").read_text()
     contested.refused(*command, "--half", "test", says=["out holds results"])

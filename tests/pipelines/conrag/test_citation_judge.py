@@ -36,7 +36,7 @@ def test_the_shipped_tagger_judges_whoever_tags(tmp_path: Path) -> None:
         assert needs.judge_tagger.digest == ours
         assert (needs.tagger is None) == (tags is None)
         assert needs.tagger is None or (needs.tagger.digest == ours) == (tags == ours)
-    named = needed({"judge_tagger": other}).judge_tagger
+    named = needed({"citation_tagger": other}).judge_tagger
     assert named is not None
     assert named.digest != ours
     assert ConragOptions().needs().judge_tagger is None, "claims are judged by their data"
@@ -60,7 +60,7 @@ def test_one_tagger_is_loaded_once(tmp_path: Path) -> None:
         same = Models(store, "own", tagger=tagger, judge_tagger=tagger)
         selector = same.judge(TaggingSettings())
         assert citation_judge(CitationJudgeSettings(), same, selector, cut=False) is selector
-        needs = needed({"judge_tagger": str(other)})
+        needs = needed({"citation_tagger": str(other)})
         two = Models(store, "own", tagger=tagger, judge_tagger=needs.judge_tagger)
         judge = citation_judge(CitationJudgeSettings(), two, selector, cut=False)
         assert judge.tagger == needs.judge_tagger

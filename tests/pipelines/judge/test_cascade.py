@@ -96,9 +96,9 @@ async def test_another_threshold_asks_only_what_was_never_asked(
     assert len(tagger.batches) == 1
 
 
-async def test_identities_tell_labellers_apart(endpoint: Scripted, tmp_path: Path) -> None:
+async def test_identities_tell_judges_apart(endpoint: Scripted, tmp_path: Path) -> None:
     nli = tagger_judge(folder_of(ScriptedTagger()))
-    prompts = tmp_path / "prompts" / "evidence"
+    prompts = tmp_path / "prompts" / "judge"
     prompts.mkdir(parents=True)
     (prompts / "relation.j2").write_text("{{ document }} {{ claim }} SUPPORTS?")
     async with judging(endpoint, tmp_path) as client:
