@@ -90,17 +90,24 @@ def test_the_error_shown_is_the_error_given(
 
 
 def difference_rows() -> Iterator[str]:
-    """A heading for a command with switches, and a row for an option that one of them changes."""
+    """A heading for commands that differ alike, and a row for an option that a switch changes."""
     commands: dict[str, type[WithPresets]] = {
         f"contested run {name}": papers.experiment(name).options for name in papers.EXPERIMENTS
     }
+    alike: dict[tuple[str, ...], list[str]] = {}
     for command, options in (commands | {"contested conflictbench build": BenchOptions}).items():
+        rows = tuple(
+            f"| `{row.flag}` | {shown(row.ours)} | {row.told} | {row.choice.source} "
+            f"| {row.choice.why} |"
+            for preset in options.PRESETS
+            for row in differences(options, preset)
+        )
         if options.PRESETS:
-            yield f"## {command}"
-        for preset in options.PRESETS:
-            for each in differences(options, preset):
-                values = (f"`{each.flag}`", shown(each.ours), each.told)
-                yield f"| {' | '.join([*values, each.choice.source, each.choice.why])} |"
+            alike.setdefault(rows, []).append(command)
+    for rows, (first, *others) in alike.items():
+        names = [other.removeprefix("contested run ") for other in others]
+        yield ", ".join([f"## {first}", *names])
+        yield from rows
 
 
 def test_the_page_of_differences_has_every_difference() -> None:
@@ -154,15 +161,6 @@ def test_the_readme_lists_every_page() -> None:
             ],
         ),
         ("offline.md", [name for name in OFFLINE if name.startswith(("HF_HUB", "HF_D", "TRANS"))]),
-        (
-            "runs.md",
-            [
-                "scores",
-                "differences",
-                "labels",
-                "failures",
-            ],
-        ),
     ],
 )
 def test_a_page_names_everything_of_its_kind(page: str, names: list[str]) -> None:
