@@ -13,9 +13,6 @@ from pipelines.prompts import shipped_digest
 from pipelines.report.texts import one_line
 from pipelines.runs.folder import Difference, RunFolder, differences, written
 
-REPEAT: Final = re.compile(r"\.repeat-\d+$")
-"""The end of a run's name where it is another draw of a run: the first alone is compared."""
-
 
 @dataclass(frozen=True, eq=False)
 class Run:
@@ -106,8 +103,6 @@ def matches(first: Mapping[str, Run], second: Mapping[str, Run]) -> list[Match]:
     found = []
     for name, run in first.items():
         mates, others = (_like(run, runs) for runs in (first, second))
-        if REPEAT.search(name):
-            continue
         if len(mates) == len(others) == 1:
             found.append(Match(run, next(iter(others.values()))))
         elif name in others:
@@ -116,11 +111,9 @@ def matches(first: Mapping[str, Run], second: Mapping[str, Run]) -> list[Match]:
 
 
 def _like(run: Run, runs: Mapping[str, Run]) -> dict[str, Run]:
-    """The runs of the same experiment, without repeats."""
+    """The runs of the same experiment."""
     return {
-        name: other
-        for name, other in runs.items()
-        if other.experiment.name == run.experiment.name and not REPEAT.search(name)
+        name: other for name, other in runs.items() if other.experiment.name == run.experiment.name
     }
 
 
@@ -200,9 +193,7 @@ def left_alone(
     lines: list[str] = []
     for letter, other in (("A", "B"), ("B", "A")):
         for name in runs[letter]:
-            if REPEAT.search(name):
-                lines.append(f"{name} of {letter} is a repeat of another run")
-            elif name not in used[letter]:
+            if name not in used[letter]:
                 lines.append(f"{name} of {letter} has no counterpart in {other}")
         lines += (f"{name} of {letter} is not known to this version" for name in unknown[letter])
     return lines

@@ -88,9 +88,7 @@ def citation_judge(
     """
     if settings.judged_by == "model":
         asked = JudgeSettings(judge="model", evidence="json", cut=cut)
-        return judge_of(
-            asked, models.judging, models.prompts, store=models.store, fresh=models.fresh
-        )
+        return judge_of(asked, models.judging, models.prompts, store=models.store)
     tagger = models.judge_tagger
     if tagger is not None and selector.label.identity == tagger.identity:
         return selector

@@ -71,7 +71,6 @@ class Models:
         judging: The language model that judges; `client` unless another one does.
         judge_tagger: As in `Needs`.
         prompts: Folder with prompts of the user's own.
-        fresh: Whether the language model's judgements are of a repeat, and so not kept.
     """
 
     store: JudgementStore
@@ -81,7 +80,6 @@ class Models:
     tagger: TaggerFolder | None = None
     judge_tagger: TaggerFolder | None = None
     prompts: Path | None = None
-    fresh: bool = False
 
     @property
     def asked(self) -> Client:
@@ -92,14 +90,7 @@ class Models:
 
     def judge(self, settings: JudgeSettings) -> RunJudge:
         """Who judges claims by documents, ready to be asked; see `judge_of`."""
-        return judge_of(
-            settings,
-            self.client,
-            self.prompts,
-            tagger=self.tagger,
-            store=self.store,
-            fresh=self.fresh,
-        )
+        return judge_of(settings, self.client, self.prompts, tagger=self.tagger, store=self.store)
 
 
 @dataclass(frozen=True, kw_only=True)

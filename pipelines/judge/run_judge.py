@@ -92,14 +92,12 @@ def judge_of(
     *,
     tagger: TaggerFolder | None = None,
     store: JudgementStore | None = None,
-    fresh: bool = False,
 ) -> RunJudge:
     """Make a judge ready: read its prompt and correction, choose the threshold of a cascade.
 
     The language model (`client`) may be missing where the settings ask none; the shipped tagger is
     taken unless one is given. `overrides` is a folder with prompts of the user's own. Without a
-    store nothing is kept. With `fresh`, judgements of the language model are neither looked up nor
-    kept: those of a repeat. The tagger's do not change.
+    store nothing is kept.
 
     Raises:
         InputError: The user's own prompt cannot be used; there is no model to ask; the tagger
@@ -121,7 +119,7 @@ def judge_of(
                 "the judge 'tagger'"
             )
         model = model_judge(client, settings.evidence, overrides=overrides, cut=settings.cut)
-        asked.append(stored(model, None if fresh else store))
+        asked.append(stored(model, store))
     correction = None
     if model is not None and settings.by_choice:
         correction = correction_of(model.client.model.digest, model.prompt.digest)

@@ -192,7 +192,7 @@ def test_which_runs_belong_together(contested: Contested) -> None:
     made("b", [True], name="model-choice")
     (score,) = compared(contested, "a", "b")["scores"]
     assert score["run"] == "conflict-detection.tagger / model-choice"
-    made("a", [True], name="repeat-1")
+    made("a", [True], name="other")
     about = json.loads(Path("a/run.json").read_text())
     about["pipelines"]["later.tagger"] = about["pipelines"]["conflict-detection.tagger"]
     Path("a/run.json").write_text(json.dumps(about))
@@ -200,7 +200,7 @@ def test_which_runs_belong_together(contested: Contested) -> None:
     found = compared(contested, "a", "b")
     assert [row["run"] for row in found["scores"]] == ["conflict-detection.tagger"]
     assert found["not_compared"] == [
-        "conflict-detection.repeat-1 of A is a repeat of another run",
+        "conflict-detection.other of A has no counterpart in B",
         "later.tagger of A is not known to this version",
         "conflict-detection.model-choice of B has no counterpart in A",
     ]
