@@ -58,12 +58,12 @@ def run(experiment: Experiment[Any, Any], options: RunOptions) -> Forecast | Non
     if options.dry_run:
         if options.ray is not None:
             print(announced(options))
-        say(judged_by(options))
+        say(judged_by(options, plan.needs.tagger))
         return _dry(experiment, plan, options)
     folder = RunFolder(options.out)
     with folder.locked():
         with workers(experiment, options) as placing:
-            begun = partial(say, judged_by(options))
+            begun = partial(say, judged_by(options, plan.needs.tagger))
             # A thousand requests in flight are many live objects: to go through them after every
             # 700 new ones takes a third of what the client needs of a request.
             gc.set_threshold(10_000)

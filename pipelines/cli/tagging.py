@@ -12,6 +12,7 @@ from rich.table import Table as Printed
 
 from nli.pairs import LabelledPair, PairT
 from pipelines.cli.progress import progress
+from pipelines.judge.tagger import SHIPPED
 from pipelines.option import Option
 from pipelines.report.terminal import plain
 
@@ -36,7 +37,7 @@ def load(model: Path | None, precision: Precision) -> "Tagger":
 
 def name_of(model: Path | None) -> str:
     """What tables call a tagger."""
-    return "contested-nli" if model is None else model.resolve().name
+    return SHIPPED if model is None else model.resolve().name
 
 
 def probabilities_of(

@@ -73,7 +73,7 @@ def inspect(
     async def opened() -> Inspection[ResultT]:
         with waiting() as tell:
             async with models_for(options, wanted, tell) as models:
-                say(judged_by(options))
+                say(judged_by(options, wanted.tagger))
                 return await work(models, tell)
 
     found = asyncio.run(opened())

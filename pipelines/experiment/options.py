@@ -14,7 +14,7 @@ from pipelines.data.jsonl import OnError
 from pipelines.errors import InputError
 from pipelines.judge.settings import PANEL as METRIC_PANEL
 from pipelines.judge.settings import JudgeName, JudgeSettings
-from pipelines.judge.tagger import TaggerFolder, shipped_tagger, tagger_folder
+from pipelines.judge.tagger import SHIPPED, TaggerFolder, shipped_tagger, tagger_folder
 from pipelines.option import Only, Option, Options, nested
 from pipelines.preset import WithPresets
 from serving import models, weights
@@ -209,7 +209,7 @@ def anyway(options: BaseModel) -> bool:
     return not isinstance(options, JudgedOptions) or options.anyway
 
 
-def judged_by(options: BaseModel) -> str:
+def judged_by(options: BaseModel, tagger: TaggerFolder | None) -> str:
     """Who judges, how claims are made, and why, in a line; empty if the profile has no say."""
     if not isinstance(options, JudgedOptions):
         return ""
@@ -217,12 +217,12 @@ def judged_by(options: BaseModel) -> str:
         settings = getattr(options, name)
         unsaid = " and ".join(f"--{each}" for each in settings.unsaid)
         why = f" ({unsaid}: {options.usual(dict(options)).why})" if unsaid else ""
-        weak = WEAK_TAGGER if settings.judge == "tagger" and options.tagger is None else ""
-        return f"judge: {settings.named}{why}{weak}"
+        small = settings.judge == "tagger" and tagger is not None and tagger.name == SHIPPED
+        return f"judge: {settings.named}{why}{WEAK_TAGGER if small else ''}"
     return ""
 
 
-WEAK_TAGGER: Final = "; it misreads claims that report several views, see docs/score.md"
+WEAK_TAGGER: Final = f"; it misreads claims that report several views, {LARGE} reads them"
 """What a user must know of the tagger that comes with the program."""
 
 

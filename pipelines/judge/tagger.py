@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from nli.errors import TaggerError
 from nli.folder import check_folder, folder_digest
@@ -135,6 +135,10 @@ def tagger_folder(
         raise InputError(str(error)) from error
 
 
+SHIPPED: Final = "contested-nli"
+"""What the tagger that comes with the package is called."""
+
+
 def shipped_tagger() -> TaggerFolder:
     """The tagger that comes with the package."""
     from nli.tagger import shipped
@@ -145,7 +149,7 @@ def shipped_tagger() -> TaggerFolder:
             f"the tagger that comes with the program is not there ({folder}); install the package "
             "with its data, or name another with --tagger"
         )
-    return tagger_folder(folder, name="contested-nli")
+    return tagger_folder(folder, name=SHIPPED)
 
 
 def calibrated(tagger: TaggerFolder) -> RiskCurve:

@@ -28,7 +28,7 @@ def test_the_example_of_the_web_page_has_a_document_on_each_side(
     script = WEB.read_text()
     for name, text in re.findall(r'{ name: "(\w+)", text: "(.+)" }', script):
         tmp_path.joinpath(f"{name}.txt").write_text(text)
-    (claim,) = re.findall(r'query: "(.+)"', script)
+    claim = re.findall(r'query: "(.+)"', script)[0]
     answer = asked(contested, claim, tmp_path / "index", str(tmp_path))
     assert answer.disputed
     sides = [[names for _, names in members(answer, side)] for side in (S, C)]

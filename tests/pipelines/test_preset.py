@@ -12,7 +12,10 @@ from pipelines.option import Only, Option, refuse_idle
 from pipelines.preset import Choice, WithPresets, differences, shown, switched, told
 
 WHY = "it is for a test of settings"
-UNASKED = {"debate.agreement", "debate.closing"}
+UNASKED = {
+    *("debate.agreement", "debate.closing"),
+    *("settings.packet.below_tau", "settings.packet.irrelevant_above", "settings.policy.numbers"),
+}
 """Settings that a preset alone decides, without an option."""
 
 

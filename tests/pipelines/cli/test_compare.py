@@ -15,6 +15,7 @@ from pipelines.conflictscore.detection.detect import DetectionResult
 from pipelines.data.records import Document
 from pipelines.judge.examples import ContestedClaim
 from pipelines.judge.judgement import Judgement, Relation
+from pipelines.judge.settings import JudgeSettings
 from pipelines.runs.folder import RunFolder
 
 HOSTILE = "</script><script>alert(1)</script>"
@@ -45,6 +46,7 @@ def made(
     about = {
         "data": {"name": "made.jsonl", "sha256": "0" * 64},
         "model": {"name": model, "digest": "1" * 64, "engine": "by hand"},
+        "settings": JudgeSettings(judge="model").judging(),
     }
     entry = f"conflict-detection.{name}"
     folder.begin(entry, about, {"python": "3"})

@@ -117,7 +117,7 @@ def column(rows: dict[str, dict[str, Any]], key: str) -> list[Any]:
 def test_types_alone_ask_no_model(contested: Contested) -> None:
     """There is neither an endpoint nor a registered model."""
     contested.done(*MINE, *TYPES)
-    (found, most) = ours("conflicts_types")
+    (found, most, _) = ours("conflicts_types")
     assert (found["classifier"], found["accuracy"]) == ("Yes/no rule", 2 / 4)
     assert found["writer"] is None
     assert most["classifier"] == "Most frequent type"
@@ -149,7 +149,7 @@ def test_a_file_without_types(contested: Contested, endpoint: Scripted) -> None:
     assert list(rows) == STRATEGIES[:3]
     assert {(row["untyped"], row["behaviour"]) for row in rows.values()} == {(2, None)}
     assert rows["Vanilla"]["grounding"] == 1
-    (types, joint, most) = ours("conflicts_types")
+    (types, joint, most, _) = ours("conflicts_types")
     assert (types["untyped"], types["accuracy"]) == (2, None)
     assert (joint["untyped"], most["accuracy"]) == (2, None)
 
