@@ -212,6 +212,8 @@ def type_differences(made: Sequence[Part]) -> Table:
     for part in made:
         shown = shown_classifiers(part.results)
         for names in combinations((*shown, *BASELINES), 2) if shown else ():
+            if names == BASELINES:
+                continue
             first, second = (Classified(part, name) for name in names)
             pairs.append(pair(first, first, second, [TYPE]))
     return Table.of(

@@ -211,8 +211,8 @@ def test_differences_between_classifiers() -> None:
     # has two.
     assert found["accuracy"] == pytest.approx(-1 / 7)
     assert only(found, "accuracy_p", "n") == [1.0, 7]
-    # Three classifiers and the most frequent type: six pairs.
-    assert len(records(tables()["conflicts_type_differences"])) == 6
+    # Three classifiers: three pairs, and each against both baselines.
+    assert len(records(tables()["conflicts_type_differences"])) == 3 + 3 * 2
 
 
 def test_answers() -> None:
