@@ -176,7 +176,8 @@ def serve_until_interrupted(app: ASGIApp, opened: socket.socket) -> None:
     running = threading.Thread(target=server.run, args=([opened],), daemon=True)
     running.start()
     try:
-        running.join()
+        while running.is_alive():
+            running.join(1)  # one without an end sleeps through what another thread receives
     finally:
         server.should_exit = True
         logging.getLogger("uvicorn.error").disabled = True  # that it cuts off requests is no fault
