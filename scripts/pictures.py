@@ -69,7 +69,7 @@ def annotate(browser: Browser, results: Path, folder: Path) -> None:
     copy = folder / "results"
     shutil.copytree(results, copy)
     command = ("contested", "annotate", str(copy), "--entry", "conflictscore", "--sample", "20")
-    with served(*command, "--whole-claims") as address, shown(browser, address, 900, 620) as page:
+    with served(*command) as address, shown(browser, address, 900, 620) as page:
         page.locator("#item section").first.wait_for()
         page.keyboard.press("1")
         page.get_by_text("Kept").wait_for()
