@@ -163,19 +163,24 @@ def models_used(**roles: ServedIdentity | TaggerFolder | None) -> list[ModelUsed
 
 def telling(models: Models, tell: Tell) -> Models:
     """The same models, with a tagger that tells how many pairs it has read."""
-    if models.tagger is None:
+    return loaded_by(models, lambda folder: _TellingTagger(folder.load(), tell))
+
+
+def loaded_by(models: Models, loading: Callable[[TaggerFolder], Tagging]) -> Models:
+    """The same models, whose tagger, if there is one, is loaded in another way."""
+    folder = models.tagger
+    if folder is None:
         return models
-    known = {each.name: getattr(models.tagger, each.name) for each in fields(TaggerFolder)}
-    return replace(models, tagger=_TellingFolder(**known, folder=models.tagger, tell=tell))
+    known = {field.name: getattr(folder, field.name) for field in fields(TaggerFolder)}
+    return replace(models, tagger=_OtherwiseLoaded(**known, loading=lambda: loading(folder)))
 
 
 @dataclass(frozen=True, kw_only=True)
-class _TellingFolder(TaggerFolder):
-    folder: TaggerFolder
-    tell: Tell
+class _OtherwiseLoaded(TaggerFolder):
+    loading: Callable[[], Tagging]
 
     def load(self) -> Tagging:
-        return _TellingTagger(self.folder.load(), self.tell)
+        return self.loading()
 
 
 class _TellingTagger:

@@ -27,17 +27,6 @@ Evidence = Annotated[
 ]
 
 
-Judge = Annotated[
-    JudgeName,
-    Option(
-        "Who judges claims by documents: a language `model`, the NLI `tagger`, or a `cascade`: the "
-        "tagger where it is sure and the language model for the rest.",
-        shown="the profile's; model with --endpoint or --model",
-        panel=PANEL,
-    ),
-]
-
-
 class JudgeSettings(BaseModel):
     """Who judges claims by documents.
 
@@ -50,7 +39,15 @@ class JudgeSettings(BaseModel):
     BY_PROFILE: ClassVar[tuple[str, ...]] = ("judge",)
     """Fields that a command takes from the profile where a user says nothing of them."""
 
-    judge: Judge = "model"
+    judge: Annotated[
+        JudgeName,
+        Option(
+            "Who judges claims by documents: a language `model`, the NLI `tagger`, or a `cascade`: "
+            "the tagger where it is sure and the language model for the rest.",
+            shown="the profile's; model with --endpoint or --model",
+            panel=PANEL,
+        ),
+    ] = "model"
     risk: Annotated[
         float,
         Field(gt=0, lt=1),

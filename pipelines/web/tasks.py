@@ -6,7 +6,7 @@ the program was started, or as the command has it.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from functools import reduce
 from operator import or_
 from typing import Annotated, Any, Final, Literal, Self, get_args, get_origin
@@ -18,10 +18,9 @@ from pydantic.fields import FieldInfo
 from pipelines.data.records import Document, NonEmpty, Text
 from pipelines.errors import InputError
 from pipelines.experiment.execute import models_for
-from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import ModelOptions, ServerOptions, source_of
-from pipelines.inspection.task import Kind, Shown, Task, Tell
+from pipelines.inspection.task import Kind, Shown, Task, Tell, loaded_by
 from pipelines.inspection.tasks import TASKS
 from pipelines.judge.tagger import TaggerFolder, Tagging
 from pipelines.option import Option, made, nested
@@ -278,7 +277,8 @@ async def perform(server: ServerOptions, sent: Form, tell: Tell) -> tuple[Found,
     task = TASK[sent.task]
     options = options_of(task, server, sent.model_dump())
     async with models_for(options, task.needs(options), tell) as opened:
-        found = await task.inspect(as_asked(task, sent), options, warm(opened), tell)
+        warm = loaded_by(opened, kept_loaded)
+        found = await task.inspect(as_asked(task, sent), options, warm, tell)
     if found.view is None:
         raise ValueError(f"{sent.task} has no page")
     view = found.view(found.picture() if found.picture else None)
@@ -300,24 +300,10 @@ async def perform(server: ServerOptions, sent: Form, tell: Tell) -> tuple[Found,
 _loaded: dict[tuple[str, str | None], Tagging] = {}
 
 
-@dataclass(frozen=True, kw_only=True)
-class WarmTagger(TaggerFolder):
-    """A tagger that stays loaded from one job to the next."""
-
-    folder: TaggerFolder
-
-    def load(self) -> Tagging:
-        """The tagger, as an earlier job left it; see `TaggerFolder.load`."""
-        key = self.identity, self.device
-        if key not in _loaded:
-            _loaded.clear()
-            _loaded[key] = self.folder.load()
-        return _loaded[key]
-
-
-def warm(opened: Models) -> Models:
-    """The same models, with a tagger that stays loaded."""
-    if opened.tagger is None:
-        return opened
-    known = {field.name: getattr(opened.tagger, field.name) for field in fields(TaggerFolder)}
-    return replace(opened, tagger=WarmTagger(**known, folder=opened.tagger))
+def kept_loaded(folder: TaggerFolder) -> Tagging:
+    """The tagger of a folder, as an earlier job left it; see `TaggerFolder.load`."""
+    key = folder.identity, folder.device
+    if key not in _loaded:
+        _loaded.clear()
+        _loaded[key] = folder.load()
+    return _loaded[key]
