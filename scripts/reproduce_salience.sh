@@ -66,7 +66,7 @@ done
 
 [[ "${steps:-0}" =~ ^[0-9]+$ ]] || fail "--steps $steps is no number (see --help)"
 if [ -n "$split" ] && [ "$split" != test ] && [ "$steps" != 0 ]; then
-  fail "--split $split has topics that soft prompts are tuned on; add --steps 0, or leave it away"
+  fail "--split $split has topics that soft prompts are tuned on; add --steps 0, or leave --split out"
 fi
 prepare_environment
 if [ -z "$profile" ]; then
