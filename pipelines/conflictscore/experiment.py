@@ -10,12 +10,12 @@ from pipelines.conflictscore.pipeline import METRICS, conflict_score, result, sc
 from pipelines.conflictscore.relations import OF_RESPONSES
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.settings import AS_IN_PAPER, ScoredOptions, Settings
-from pipelines.data.jsonl import SAMPLES, Dataset, Skipped, read
+from pipelines.conflictscore.view import PAGE
+from pipelines.data.jsonl import SAMPLES, Dataset, read
 from pipelines.data.records import Example
 from pipelines.experiment.cost import Cost, Tokens
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs, judge_needs
-from pipelines.experiment.publish import Publication, Runs
 from pipelines.judge.run_judge import threshold_of
 from pipelines.option import Option
 
@@ -106,13 +106,6 @@ def _summary(data: Dataset, settings: Settings, needs: Needs) -> str:
     return "\n".join(told)
 
 
-def _publication(runs: Runs[Result]) -> Publication:
-    from pipelines.conflictscore.view import publication
-
-    skipped = runs.folder.noted(EXPERIMENT.name, "skipped", list[Skipped])
-    return publication(runs, skipped or ())
-
-
 EXPERIMENT = Experiment(
     name="conflictscore",
     title="ConflictScore",
@@ -122,7 +115,7 @@ EXPERIMENT = Experiment(
     result=Result,
     plan=plan,
     failed=lambda example, reason: result(example, status="failed", error=reason),
-    publish=_publication,
+    page=PAGE,
     metrics=METRICS,
     verdict=verdict,
     cluster=lambda result: result.group,

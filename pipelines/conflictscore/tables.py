@@ -1,19 +1,16 @@
-"""The tables of scored responses: scores, differences between variants, labels, failures."""
+"""The tables of scored responses: scores, differences between variants, labels."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import combinations
 from typing import Any, Final, NamedTuple
 
 from pipelines.conflictscore.pipeline import decided_claims, relations_by_claim
 from pipelines.conflictscore.result import MEASURES, Result
-from pipelines.data.jsonl import Skipped
-from pipelines.judge.judgement import Judgement, Relation, Truncation
+from pipelines.judge.judgement import Judgement, Relation
 from pipelines.metrics.calibration import low_label_mass, mean_label_mass
 from pipelines.metrics.estimate import Estimate, mean, paired_difference, proportion, share
-from pipelines.report.failures import REASON, REPLY, WHAT, Failure, failed, invalid, truncations
-from pipelines.report.failures import failures as failure_table
 from pipelines.report.table import Column, Measure, Table, shown
 
 ABOUT_SCORES: Final = (
@@ -164,62 +161,12 @@ def differences(results: Sequence[Result]) -> Table:
     )
 
 
-def failures(
-    runs: Mapping[str, Sequence[Result]],
-    name: str,
-    noun: str,
-    *,
-    skipped: Sequence[Skipped] = (),
-    cuts: Callable[[Any], Sequence[Truncation]] = lambda result: result.truncations,
-) -> Table:
-    """Everything that has no score, was not read or not seen whole, one row each.
-
-    Args:
-        runs: Results by the name of their run, which is no column where it is "".
-        name: Of the table.
-        noun: What a result is of: "response".
-        skipped: Lines of the data that were no records.
-        cuts: What of a result was seen only in part.
-    """
-    rows = [failed(("", f"line {bad.line}"), "bad record", bad.error) for bad in skipped]
-    for run, results in runs.items():
-        for result in results:
-            rows += _failures(result, (run, result.id), noun)
-            rows += truncations((run, result.id), cuts(result))
-    places: list[Column[tuple[str, str]]] = [
-        Column("run", "Run", lambda at: at[0]),
-        Column(noun, noun.capitalize(), lambda at: at[1]),
-    ]
-    return failure_table(
-        rows,
-        name=name,
-        places=places[1:] if [*runs] == [""] else places,
-        said=(WHAT, REASON, REPLY),
-        caption="What has no score, could not be read, or was not seen whole.",
-    )
-
-
-def _failures(result: Result, at: tuple[str, str], noun: str) -> Iterator[Failure[tuple[str, str]]]:
-    if result.status != "scored":
-        yield failed(at, f"{result.status} {noun}", result.error, result.raw)
-    yield from invalid(at, result.judgements)
-    if result.claims_capped:
-        kept = f"the list ended at {len(result.claims):,}, repetitions aside"
-        why = "it was as long as it may be, in claims or in tokens; claims may be missing"
-        yield Failure(at, "capped claims", f"{kept}: {why}")
-    if result.copied_claims:
-        yield failed(at, "copied claims", " ".join(result.copied_claims))
-
-
-def all_tables(
-    results: Sequence[Result], model: str, data: str, skipped: Sequence[Skipped] = ()
-) -> tuple[Table, ...]:
+def all_tables(results: Sequence[Result], model: str, data: str) -> tuple[Table, ...]:
     """Every table of a run, in the order of reading."""
     return (
         scores(results, model, data),
         differences(results),
         labels(results),
-        failures({"": results}, "failures", "response", skipped=skipped),
     )
 
 

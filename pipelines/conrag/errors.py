@@ -1,8 +1,8 @@
-"""Errors by the paper's categories (Table IX), guessed by rules, and what failed."""
+"""Errors by the paper's categories (Table IX), guessed by rules."""
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from nli.sentences import sentences
@@ -13,16 +13,12 @@ from pipelines.conrag.metrics import OURS, Results, of_questions, of_responses
 from pipelines.conrag.result import ClaimResult, Passage
 from pipelines.judge.judgement import Relation
 from pipelines.metrics.estimate import proportion
-from pipelines.report.failures import Failure, failed, truncations
-from pipelines.report.failures import failures as failure_table
 from pipelines.report.table import Column, Measure, Table
 from pipelines.text.words import content_words
 
 ENTITY, TEMPORAL, NEGATION, SPARSITY, MULTI_HOP, LEAKAGE = paper.PERCENT
 OTHER = "none of these"
 CATEGORIES = (ENTITY, TEMPORAL, NEGATION, SPARSITY, MULTI_HOP, LEAKAGE, OTHER)
-
-FAILURES_SHOWN = 1_000
 
 _NEGATION = re.compile(
     r"\b(?:not|no|never|none|neither|nor|cannot|without|\w+n['’]t|only|all|every|each|any|most|"
@@ -213,37 +209,3 @@ def error_table(results: Results) -> Table:
             "there, and by words that a sentence has and its passages do not.",
         ),
     )
-
-
-def failures(results: Results) -> Table:
-    """Claims that could not be judged, and labels that could not be read."""
-    return failure_table(
-        (lost for name, own in results.items() for one in own for lost in _lost(name, one)),
-        name="conrag_failures",
-        places=[
-            Column("dataset", "Data", lambda at: at[0]),
-            Column("claim", "Claim", lambda at: at[1]),
-        ],
-        most=FAILURES_SHOWN,
-    )
-
-
-def _lost(dataset: str, result: ClaimResult) -> Iterator[Failure[tuple[str, str]]]:
-    at = (dataset, result.id)
-    if result.status == "failed":
-        yield failed(at, "failed", result.error)
-    unreadable = [name for name, tag in result.tags.items() if tag is Relation.INVALID]
-    if unreadable:
-        yield Failure(at, "unreadable labels", ", ".join(unreadable))
-    for method, outcome in result.outcomes.items():
-        if outcome.problem is not None:
-            yield failed(at, f"unreadable answer, {method}", outcome.problem)
-    if result.question is not None and result.question.problem is not None:
-        yield failed(at, "first answer", result.question.problem)
-    if result.question is not None and result.question.cut:
-        yield Failure(at, "first answer cut", " ".join(result.question.first_answer))
-    yield from truncations(at, result.truncations)
-    if result.judged is not None:
-        yield from truncations(at, result.judged.truncations)
-        if result.judged.unreadable:
-            yield Failure(at, "unreadable labels of answers", str(result.judged.unreadable))

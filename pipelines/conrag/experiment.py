@@ -26,6 +26,7 @@ from pipelines.conrag.query import Query
 from pipelines.conrag.result import ClaimResult
 from pipelines.conrag.search import AS_GIVEN, Scope, Search, WikipediaSearch, as_given
 from pipelines.conrag.settings import AS_IN_PAPER, SEARCH_PANEL, AnswerOptions
+from pipelines.conrag.view import PAGE
 from pipelines.data.fever import wiki_files
 from pipelines.data.released import Part
 from pipelines.errors import InputError
@@ -33,7 +34,6 @@ from pipelines.experiment.cost import Cost, Tokens
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import RunOptions, device_of, judging, source_of
-from pipelines.experiment.publish import Publication, Runs
 from pipelines.judge.examples import SAMPLES
 from pipelines.judge.run_judge import model_of
 from pipelines.option import Only, Option, refuse_given
@@ -317,19 +317,6 @@ def _failed(query: Query, reason: str) -> ClaimResult:
     )
 
 
-def _publication(runs: Runs[ClaimResult]) -> Publication:
-    from pipelines.conrag.tables import all_tables
-    from pipelines.conrag.view import view
-
-    bad = runs.noted("skipped", list)
-    configs = {
-        name: config | {"skipped": len(bad.get(config["data"]["name"], ()))}
-        for name, config in runs.configs.items()
-    }
-    made = all_tables(runs.results, configs)
-    return Publication(view(runs.results, made, configs), made)
-
-
 EXPERIMENT = Experiment(
     name="conrag",
     title="ConRAG",
@@ -339,7 +326,7 @@ EXPERIMENT = Experiment(
     result=ClaimResult,
     plan=plan,
     failed=_failed,
-    publish=_publication,
+    page=PAGE,
     metrics=METRICS,
     verdict=verdict,
     label_masses=lambda result: (passage.label_mass for passage in result.passages),

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from pipelines.conrag import metrics, paper
 from pipelines.conrag.citations import judge_told
-from pipelines.conrag.errors import error_table, failures
+from pipelines.conrag.errors import error_table
 from pipelines.conrag.evidence import Stance
 from pipelines.conrag.hallucination import CheckedSentence, passage_auc, token_f1
 from pipelines.conrag.methods import ABLATIONS, ALL_METHODS, METHODS
@@ -111,7 +111,7 @@ CUT: Final = Column[Line](
 
 
 def all_tables(results: Results, configs: Mapping[str, Mapping[str, Any]]) -> list[Table]:
-    """Every table of a run folder; of failures the first ones are listed.
+    """Every table of a run folder.
 
     `configs` are the configurations of `run.json` by data set, with the number of rows `skipped`.
     """
@@ -134,7 +134,6 @@ def all_tables(results: Results, configs: Mapping[str, Mapping[str, Any]]) -> li
         conflict_bins(done),
         paired(done),
         error_table(done),
-        failures(results),
     ]
     return [
         replace(
@@ -142,7 +141,7 @@ def all_tables(results: Results, configs: Mapping[str, Mapping[str, Any]]) -> li
             notes=(
                 *table.notes,
                 *(doubts if table.name in ("conrag_stance", "conrag_citations") else ()),
-                *(told if table.name not in ("conrag_data", "conrag_failures") else ()),
+                *(told if table.name != "conrag_data" else ()),
             ),
         )
         for table in made

@@ -22,6 +22,7 @@ from pipelines.experiment.metric import Metric
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import RunOptions
 from pipelines.experiment.publish import Publication, Runs
+from pipelines.experiment.summary import Page, publication
 from pipelines.judge.judge import PairError
 from pipelines.judge.run_judge import RunJudge, judge_of
 from pipelines.judge.settings import JudgeSettings
@@ -165,7 +166,7 @@ class Experiment(Generic[ItemT, ResultT]):
         result: Record of an item; it has an `id` and a `status`.
         plan: Reads the data and says what is to be done.
         failed: The record of an item that cannot be done; told the reason.
-        publish: Makes tables and view of what a folder has; a summary of `metrics` unless given.
+        page: What its page shows; a table of `metrics` unless given.
         refusals: What is raised where one item cannot be done.
         in_flight: Items at a time; by default as many as keep a server or the tagger busy.
         common: Names in the configuration that all entries of a folder share.
@@ -186,7 +187,7 @@ class Experiment(Generic[ItemT, ResultT]):
     result: type[ResultT]
     plan: Callable[[Any], Plan[ItemT, ResultT]]
     failed: Callable[[ItemT, str], ResultT]
-    publish: Callable[[Runs[ResultT]], Publication] | None = None
+    page: Page | None = None
     refusals: tuple[type[Exception], ...] = (RequestError, PairError)
     in_flight: int | None = None
     common: tuple[str, ...] = ()
@@ -206,11 +207,7 @@ class Experiment(Generic[ItemT, ResultT]):
 
     def publication(self, runs: Runs[ResultT]) -> Publication:
         """Tables and view of what a folder has."""
-        if self.publish is not None:
-            return self.publish(runs)
-        from pipelines.experiment.summary import summary
-
-        return summary(self, runs)
+        return publication(self, runs)
 
     def runs(self, folder: RunFolder) -> Runs[ResultT]:
         """What a folder has of it; InputError if `run.json` or a result is damaged."""

@@ -179,14 +179,14 @@ async def score(
     judge = scorer.judge
 
     def view(_: bytes | None) -> ExperimentView:
-        from pipelines.conflictscore.view import NAME, TITLE, content
+        from pipelines.conflictscore.view import content
 
         used = models_used(
             splits=models.client.model if models.client and scorer.decomposition else None,
             judges=judge.model.client.model if judge.model else None,
             tags=judge.tagger,
         )
-        return single(NAME, TITLE, [_scores(result), *content(result)], used)
+        return single("conflictscore", "ConflictScore", [_scores(result), *content(result)], used)
 
     problem = ""
     if result.status != "scored":

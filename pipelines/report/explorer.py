@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from pipelines.files import replace_text
 from pipelines.report.blocks import encoded
-from pipelines.report.glance import FEW_EXAMPLES, Finding, ModelUsed, rests_on_few
+from pipelines.report.glance import Finding, ModelUsed, cautions
 from pipelines.report.packed import Packed
 from pipelines.report.table import Table, as_shown, numeric
 from pipelines.report.template import assets, embedded, environment, macro, policy
@@ -207,7 +207,8 @@ def render(
             title=title,
             views=views,
             findings=findings,
-            few=FEW_EXAMPLES if rests_on_few(findings) else "",
+            examples=sum(len(view.examples) + view.left_out for view in views),
+            cautions=cautions(findings, [model for view in views for model in view.models]),
             facts=facts,
             table=table_html,
             embedded=embedded,

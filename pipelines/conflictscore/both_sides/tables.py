@@ -6,12 +6,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from pipelines.conflictscore import page
 from pipelines.conflictscore import view as scored
-from pipelines.conflictscore.both_sides.experiment import JudgedResult
-from pipelines.conflictscore.tables import failures
-from pipelines.data.wikicontradict import FROM_BOTH
-from pipelines.experiment.publish import Publication, Runs
+from pipelines.conflictscore.result import Result
+from pipelines.data.wikicontradict import FROM_BOTH, Verdict
+from pipelines.experiment.summary import Figure, Page
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.ranks import (
     AreaDifference,
@@ -23,6 +21,23 @@ from pipelines.report.blocks import Facts, fact
 from pipelines.report.explorer import Example, Facet
 from pipelines.report.table import Column, Measure, Table
 from pipelines.report.texts import Block, Chip
+
+
+class JudgedResult(Result):
+    """The ConflictScore of an answer, which model wrote it how, and what people say of it.
+
+    Its group is the question. `prompt` is one of `wikicontradict.FROM_BOTH`.
+    """
+
+    model: str
+    prompt: str
+    people: Verdict
+
+    @property
+    def correct(self) -> bool:
+        """Whether people say that it gives the answers of both passages."""
+        return self.people == "Correct"
+
 
 HEDGES: Final = re.compile(
     r"\b(?:however|although|though|while|whereas|but|according to|on the other hand|in contrast|"
@@ -156,35 +171,6 @@ def areas(results: RunResults) -> Table:
     )
 
 
-def publication(runs: Runs[JudgedResult]) -> Publication:
-    """Tables and page of what a folder has."""
-    results = runs.results
-    first = next(iter(results.values()))
-    models = dict.fromkeys(result.model for part in results.values() for result in part)
-    return page.publication(
-        runs,
-        page.Headline(
-            "Both sides, by people",
-            ("answer", "answers"),
-            "Does ConflictScore tell answers that show both sides, as people do?",
-            "Area under the ROC curve, by people's verdicts (guessing has 0.50)",
-            [
-                (f"{sign}, {run}", Signed.of(run, sign, part).area)
-                for run, part in results.items()
-                for sign in ("1 − CS-C", "both sides")
-            ],
-            [(sign, Signed.of(WITHOUT, sign, first).area) for sign in BASELINES],
-        ),
-        [areas(results), failures(results, "both_sides_failures", "answer")],
-        example,
-        facets=(
-            Facet("People", tuple(_SAID.values())),
-            Facet("Model", tuple(models)),
-            Facet("Prompt", tuple(FROM_BOTH.values())),
-        ),
-    )
-
-
 _SAID = {True: "both sides", False: "not both sides"}
 
 
@@ -208,3 +194,21 @@ def _content(result: JudgedResult) -> list[Block]:
     people = fact("People", result.people.lower())
     said = Facts((people, fact("ConflictScore", *result.figures())))
     return [said, *scored.content(result)]
+
+
+PAGE: Final = Page(
+    question="Does ConflictScore tell answers that show both sides, as people do?",
+    tables=lambda runs: [areas(runs.results)],
+    figures=(
+        Figure(
+            *("both_sides_areas", "area", "sign"),
+            said="AUC by people's verdicts (guessing has 0.50)",
+            ours=("1 − CS-C", "both sides"),
+            trivial=BASELINES,
+        ),
+    ),
+    example=example,
+    problems=scored.problems,
+    failures="both_sides_failures",
+    facets=(Facet("People", tuple(_SAID.values())), Facet("Prompt", tuple(FROM_BOTH.values()))),
+)

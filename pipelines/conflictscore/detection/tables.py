@@ -1,6 +1,6 @@
 """The tables of a Conflict Detection run: Table 2 of the paper, documents, and mistakes."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -27,8 +27,6 @@ from pipelines.judge.judgement import RELATIONS, Relation
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.rates import accuracy, macro_f1
 from pipelines.report.compare import Comparison, Pair, columns, correction
-from pipelines.report.failures import Failure, failed, invalid, truncations
-from pipelines.report.failures import failures as failure_table
 from pipelines.report.table import HERE, Column, Measure, Table, quote
 from pipelines.report.texts import one_line
 
@@ -98,7 +96,6 @@ def all_tables(results: Detectors, data: str) -> list[Table]:
         comparisons(every),
         documents(every),
         errors(mistakes(results)),
-        failures(results),
     ]
 
 
@@ -255,26 +252,6 @@ def errors(wrong: Sequence[Mistake]) -> Table:
             ),
         ],
     )
-
-
-def failures(results: Detectors) -> Table:
-    """Examples that could not be labelled, labels that could not be read, texts that were cut."""
-    return failure_table(
-        (fault for name, part in results.items() for one in part for fault in _faults(one, name)),
-        name="conflict_detection_failures",
-        places=[
-            Column("example", "Example", lambda at: at[0]),
-            Column("detector", "Detector", lambda at: at[1]),
-        ],
-    )
-
-
-def _faults(result: DetectionResult, judge: str) -> Iterator[Failure[tuple[str, str]]]:
-    at = (result.id, judge)
-    if result.status == "failed":
-        yield failed(at, "failed", result.error)
-    yield from invalid(at, result.judgements)
-    yield from truncations(at, result.truncations)
 
 
 def slices(every: Detectors) -> list[Slice]:

@@ -10,6 +10,7 @@ from pydantic import Field
 from pipelines.conflictscore.cost import scoring
 from pipelines.conflictscore.pipeline import METRICS, Scorer, conflict_score, scorer_of, verdict
 from pipelines.conflictscore.relations import OF_RESPONSES
+from pipelines.conflictscore.reports.tables import PAGE
 from pipelines.conflictscore.reports.writing import (
     PROMPT,
     PROMPTINGS,
@@ -29,7 +30,6 @@ from pipelines.data.released import sample
 from pipelines.experiment.cost import Cost, Tokens, call
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import writer_needs
-from pipelines.experiment.publish import Publication, Runs
 from pipelines.judge.run_judge import model_of
 from pipelines.option import Option, one_of
 
@@ -187,12 +187,6 @@ def _result(assignment: Assignment, **outcome: object) -> ReportResult:
     )
 
 
-def _publication(runs: Runs[ReportResult]) -> Publication:
-    from pipelines.conflictscore.reports.tables import publication
-
-    return publication(runs)
-
-
 EXPERIMENT = Experiment(
     name="report-writing",
     title="Report writing",
@@ -202,7 +196,7 @@ EXPERIMENT = Experiment(
     result=ReportResult,
     plan=plan,
     failed=lambda assignment, reason: _result(assignment, status="failed", error=reason),
-    publish=_publication,
+    page=PAGE,
     metrics=METRICS,
     verdict=verdict,
     cluster=lambda result: result.group,

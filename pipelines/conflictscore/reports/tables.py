@@ -1,32 +1,30 @@
-"""Table 3 of reports, differences between prompts, what went wrong, and the page."""
+"""Table 3 of reports, differences between prompts, and the page."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
-from pipelines.conflictscore import page
 from pipelines.conflictscore import view as of_responses
 from pipelines.conflictscore.reports.writing import PROMPTINGS, ReportResult
 from pipelines.conflictscore.result import MEASURES
 from pipelines.conflictscore.tables import (
     ABOUT_SCORES,
     conflicting_share,
-    failures,
     label_counts,
     mean_score,
     score_columns,
     unevidenced,
 )
-from pipelines.experiment.publish import Publication, Runs
+from pipelines.experiment.summary import Figure, Page
 from pipelines.judge.judgement import Relation
 from pipelines.judge.run_judge import judge_named
-from pipelines.metrics.estimate import Estimate, mean
+from pipelines.metrics.estimate import mean
 from pipelines.report.compare import Pair, columns, compare, correction
 from pipelines.report.explorer import Example, Facet
+from pipelines.report.problems import Problem, truncations
 from pipelines.report.table import HERE, Column, Measure, Table, of_place, quote
 from pipelines.report.texts import Block, Note
-from pipelines.report.views import dot_plots
 
 TABLE_3: Final = quote(
     "prompting writer cs_c cs_r",
@@ -80,16 +78,10 @@ def slices(
 
 def all_tables(
     results: Mapping[str, Sequence[ReportResult]], configs: Mapping[str, Mapping[str, Any]]
-) -> tuple[Table, Table, Table]:
+) -> tuple[Table, Table]:
     """Every table of a folder's runs, by their names, in the order of reading."""
     parts = slices(results, configs)
-    lost = failures(
-        results,
-        "reports_failures",
-        "report",
-        cuts=lambda result: (*result.unread, *result.truncations),
-    )
-    return scores(parts), differences(parts), lost
+    return scores(parts), differences(parts)
 
 
 def scores(parts: Sequence[Slice]) -> Table:
@@ -195,38 +187,6 @@ def _values(part: Slice, measure: str) -> dict[str, float]:
     return {name: values[name] for name in sorted(values) if values[name] is not None}
 
 
-def publication(runs: Runs[ReportResult]) -> Publication:
-    """Tables and page of what a folder has."""
-    made = all_tables(runs.results, runs.configs)
-    parts = slices(runs.results, runs.configs)
-
-    def means(*, copies: bool) -> list[tuple[str, Estimate | None]]:
-        return [
-            (f"{part.prompting}, {part.run}", mean_score(part.results, "cs_c"))
-            for part in parts
-            if (part.prompting == PROMPTINGS["copied"]) is copies
-        ]
-
-    return page.publication(
-        runs,
-        page.Headline(
-            "Report writing",
-            ("report", "reports"),
-            "Do written reports admit that their documents disagree?",
-            "CS-C, the mean share of a report's claims that some documents support and others "
-            "contradict (lower is better)",
-            means(copies=False),
-            means(copies=True),
-        ),
-        made,
-        _example,
-        plots=dot_plots(
-            made[0], "run", "prompting", {key: f"{one}, {{}}" for key, one in MEASURES.items()}
-        ),
-        facets=(Facet("Prompt", tuple(PROMPTINGS.values())), of_responses.WITH),
-    )
-
-
 def _example(run: str, result: ReportResult) -> Example:
     shown = of_responses.example(run, result)
     return replace(
@@ -245,3 +205,28 @@ def _content(result: ReportResult) -> list[Block]:
     if not result.finished:
         made.append(Note("The report was cut for its length."))
     return [*made, *of_responses.content(result)]
+
+
+def _problems(result: ReportResult) -> Iterator[Problem]:
+    yield from of_responses.problems(result)
+    yield from truncations(result.unread)
+
+
+PAGE: Final = Page(
+    question="Do written reports admit that their documents disagree?",
+    tables=lambda runs: all_tables(runs.results, runs.configs),
+    figures=(
+        Figure(
+            *("reports_scores", "cs_c", "prompting"),
+            said="Claims in dispute, CS-C",
+            group=("run",),
+            trivial=(PROMPTINGS["copied"],),
+            also=tuple(MEASURES)[1:],
+            better="lower",
+        ),
+    ),
+    example=_example,
+    problems=_problems,
+    failures="reports_failures",
+    facets=(Facet("Prompt", tuple(PROMPTINGS.values())), of_responses.WITH),
+)

@@ -29,12 +29,12 @@ from pipelines.conflictscore.truthfulqa.pipeline import (
     verdict,
 )
 from pipelines.conflictscore.truthfulqa.result import Setting, TruthResult
+from pipelines.conflictscore.truthfulqa.view import PAGE
 from pipelines.data.truthfulqa import SAMPLES, digest, read
 from pipelines.experiment.cost import Cost, Tokens, call
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import writer_needs
 from pipelines.experiment.options import source_of, tagger_named
-from pipelines.experiment.publish import Publication, Runs
 from pipelines.judge.run_judge import model_of, tagger_of
 from pipelines.judge.store import stored
 from pipelines.judge.tagger import tagger_judge
@@ -270,12 +270,6 @@ def _config(options: TruthOptions, methods: Methods, models: RunModels) -> dict[
     return config
 
 
-def _publication(runs: Runs[TruthResult]) -> Publication:
-    from pipelines.conflictscore.truthfulqa.view import publication
-
-    return publication(runs)
-
-
 EXPERIMENT = Experiment(
     name="truthfulqa",
     title="TruthfulQA",
@@ -285,7 +279,7 @@ EXPERIMENT = Experiment(
     result=TruthResult,
     plan=plan,
     failed=failed,
-    publish=_publication,
+    page=PAGE,
     metrics=METRICS,
     verdict=verdict,
     cluster=lambda result: result.group,

@@ -1,7 +1,7 @@
-"""Tables of TruthfulQA: answers and choices (Tables 4, 5), what writing again changed, failures."""
+"""Tables of TruthfulQA: answers and choices (Tables 4, 5), and what writing again changed."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -17,16 +17,6 @@ from pipelines.conflictscore.truthfulqa.result import (
 from pipelines.metrics.calibration import low_label_mass
 from pipelines.metrics.estimate import Estimate, proportion, share
 from pipelines.report.compare import Comparison, Pair, columns, compare, correction
-from pipelines.report.failures import (
-    REASON,
-    REPLY,
-    WHAT,
-    Failure,
-    failed,
-    failures,
-    invalid,
-    truncations,
-)
 from pipelines.report.table import HERE, Column, Measure, Table, quote
 
 
@@ -104,7 +94,6 @@ def all_tables(
         binary(every),
         flips(every),
         differences(every),
-        faults(results),
     )
 
 
@@ -209,6 +198,10 @@ def accuracy(row: Slice) -> Estimate | None:
     return proportion(right, len(row.outcomes))
 
 
+BASELINES: Final = ("always (A)", "the longer answer")
+"""Choices that need no model."""
+
+
 def baselines(part: Part) -> list[Slice]:
     """Choices that need no model: always the first option, and the longer one."""
 
@@ -219,10 +212,10 @@ def baselines(part: Part) -> list[Slice]:
         ]
 
     return [
-        Slice(part, "always (A)", always(lambda _: "A")),
+        Slice(part, BASELINES[0], always(lambda _: "A")),
         Slice(
             part,
-            "the longer answer",
+            BASELINES[1],
             always(lambda row: max(row.options, key=lambda letter: len(row.options[letter]))),
         ),
     ]
@@ -367,37 +360,3 @@ def differences(every: Sequence[Part]) -> Table:
 def _less(part: Part, first: Condition, second: Condition) -> Comparison:
     values = RIGHT[part.setting].values
     return compare(values(part.results, first), values(part.results, second), "McNemar")
-
-
-def faults(results: Mapping[str, Sequence[TruthResult]]) -> Table:
-    """Everything that failed, could not be read, or was not seen whole."""
-    return failures(
-        (fault for run, part in results.items() for one in part for fault in _faults(run, one)),
-        name="truthfulqa_failures",
-        places=[
-            Column("run", "Run", lambda at: at[0]),
-            Column("question", "Question", lambda at: at[1]),
-            Column("condition", "Condition", lambda at: at[2]),
-        ],
-        said=(WHAT, REASON, REPLY),
-        caption="What failed, could not be read, or was not seen whole.",
-    )
-
-
-def _faults(run: str, result: TruthResult) -> Iterator[Failure[tuple[str, str, str]]]:
-    if result.status == "failed":
-        yield failed((run, result.id, ""), "failed", result.error)
-    for condition, outcome in result.outcomes.items():
-        at = (run, result.id, CONDITIONS[condition])
-        if not outcome.asked:
-            continue
-        if result.setting == "binary" and outcome.letter is None:
-            yield failed(at, "unreadable choice", "the reply chooses neither", outcome.reply)
-        if outcome.score is not None and outcome.score.error:
-            yield failed(at, "no score", outcome.score.error)
-        for what in ("truthful", "informative"):
-            verdict: Verdict | None = getattr(outcome, what)
-            if verdict is not None and verdict.verdict is None:
-                yield failed(at, f"unreadable verdict, {what}", verdict.problem, verdict.raw)
-        yield from invalid(at, outcome.score.judgements if outcome.score else ())
-        yield from truncations(at, outcome.truncations)

@@ -221,7 +221,7 @@ def test_sources_that_do_not_fit(contested: Contested, small: Scripted) -> None:
     assert column(answers(), "failed") == [1] * 4
     assert column(answers(), "queries") == [2] * 4
     (failure,) = table(Path("out"), "conflicts_failures")
-    assert (failure["query"], failure["what"]) == ("2", "query")
+    assert (failure["query"], failure["what"]) == ("2", "failed")
     assert "too long" in failure["reason"]
 
     contested.done(*command, "--on-overflow", "cut", "--out", "cut")

@@ -37,6 +37,7 @@ from pipelines.judge.judgement import (
 )
 from pipelines.judge.settings import JudgeSettings
 from pipelines.metrics.rates import f1
+from pipelines.report.problems import problems
 from pipelines.report.table import records
 from pipelines.runs.folder import RunFolder
 from pipelines.text.words import content_words
@@ -270,8 +271,8 @@ async def test_failed_examples_are_counted_and_in_no_figure(tmp_path: Path) -> N
     results = {"l": await run(begun(tmp_path / "out"), refusing, on_error="skip")}
     made = row(tables.detection(detectors(results), "b"), source="made", detector="l")
     assert (made["failed"], made["undetermined"], made["recall"]) == (1, 1, 1)
-    failures = records(tables.failures(results))
-    assert {each["what"] for each in failures} == {"failed", "invalid judgement", "truncation"}
+    found = {problem.what for result in results["l"] for problem in problems(result)}
+    assert found == {"failed", "invalid judgement", "truncation"}
 
 
 async def test_the_hard_variant_is_not_pooled_twice() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from known_labels import KnownLabels, TooLong
-from pages import Reading
+from pages import Reading, published
 from playwright.sync_api import expect
 
 from pipelines.conrag import data as datasets
@@ -24,7 +24,6 @@ from pipelines.conrag.result import ClaimResult
 from pipelines.conrag.search import Scope, Search
 from pipelines.conrag.settings import ConragSettings
 from pipelines.conrag.tables import all_tables
-from pipelines.conrag.view import view
 from pipelines.data.jsonl import OnError
 from pipelines.data.records import Document
 from pipelines.experiment.execute import resume
@@ -109,8 +108,7 @@ CONFIG = {
 
 
 def viewed(results: Results) -> ExperimentView:
-    configs = dict.fromkeys(results, CONFIG)
-    return view(results, all_tables(results, configs), configs)
+    return published(EXPERIMENT, results, CONFIG).view
 
 
 def tables_of(results: Results) -> dict[str, Table]:
@@ -149,8 +147,8 @@ def test_a_claim_that_cannot_be_judged_is_counted_and_stops_nothing(tmp_path: Pa
     bad = replace(QUERIES[0], id="bad", claim=NEVER)
     results = evaluated(tmp_path, [bad, QUERIES[0]])
     assert [each.status for each in results] == ["failed", "answered"]
-    table = tables_of({"own": results})["failures"]
-    assert table.rows == (("own", "bad", "failed", f"'{NEVER}' is too long"),)
+    *_, table = published(EXPERIMENT, {"own": results}, CONFIG).tables
+    assert table.rows == (("own", "bad", "failed", f"'{NEVER}' is too long", None),)
 
 
 def test_evidence_is_written_in_one_order() -> None:

@@ -4,19 +4,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pages import Reading, every
+from pages import Reading, every, published
 from playwright.sync_api import Page, expect
 
 from nli.calibration import risk_curve
+from pipelines.conflictscore.experiment import EXPERIMENT
 from pipelines.conflictscore.result import Result
-from pipelines.conflictscore.view import content, publication
-from pipelines.experiment.publish import Runs
+from pipelines.conflictscore.view import content
 from pipelines.judge.risk import choose_threshold
 from pipelines.metrics.estimate import Estimate
 from pipelines.report.blocks import Matrix
 from pipelines.report.explorer import ExperimentView, render, write
 from pipelines.report.plots import dots, shares
-from pipelines.runs.folder import RunFolder
 
 SETTINGS = {"claims": "atomic", "judge": "model", "evidence": "choice"}
 MODEL = {"name": "judge <7b>", "digest": "0123456789abcdef" * 4, "engine": "e"}
@@ -24,9 +23,7 @@ CONFIG = {"data": {"name": "samples"}, "model": MODEL, "settings": SETTINGS}
 
 
 def viewed(results: list[Result], **more: Any) -> ExperimentView:
-    entry = {"config": CONFIG | more}
-    runs = Runs("conflictscore", RunFolder(Path("unread")), {"": entry}, {"": results})
-    return publication(runs).view
+    return published(EXPERIMENT, {"": results}, CONFIG | more).view
 
 
 def rendered(results: list[Result]) -> str:
@@ -53,7 +50,7 @@ def test_claims_carry_their_state(results: list[Result]) -> None:
 
 
 def test_an_empty_run_has_a_page() -> None:
-    assert "None: all responses were done" in rendered([])
+    assert "None: every response was done" in rendered([])
 
 
 def test_a_cascade_that_keeps_nothing_says_why(results: list[Result]) -> None:
