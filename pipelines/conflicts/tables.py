@@ -27,10 +27,10 @@ from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES
 from pipelines.conflicts.result import Outcome, QueryResult, Strategy
 from pipelines.conflicts.taxonomy import TAXONOMY, Category
 from pipelines.experiment.metric import columns, differences, pair
+from pipelines.experiment.summary import Problem
 from pipelines.metrics.calibration import low_label_mass
 from pipelines.metrics.estimate import Estimate
 from pipelines.report.compare import Pair, correction
-from pipelines.report.problems import Problem
 from pipelines.report.table import HERE, Column, Measure, Table, of_place
 
 RUN: Final = Column[Any]("run", "Run", lambda row: row.part.run)

@@ -19,8 +19,7 @@ from pipelines.report import glance
 from pipelines.report.explorer import Example, ExperimentView, Facet
 from pipelines.report.plots import confusion
 from pipelines.report.table import Cell, Table, grouped, own_rows
-from pipelines.report.texts import Chip
-from pipelines.report.views import values, words
+from pipelines.report.texts import Chip, values, words
 
 
 def query_view(result: QueryResult, models: Sequence[glance.ModelUsed] = ()) -> ExperimentView:

@@ -10,7 +10,7 @@ from pipelines.conflictscore.scores import contradicting, supporting
 from pipelines.data.jsonl import Skipped
 from pipelines.data.records import Document
 from pipelines.experiment.publish import Runs
-from pipelines.experiment.summary import Figure, Page
+from pipelines.experiment.summary import Figure, Page, Problem, truncations, unread_labels
 from pipelines.judge.judgement import Judgement, Relation, Truncation, in_conflict
 from pipelines.judge.risk import ChosenThreshold
 from pipelines.judge.run_judge import judge_named
@@ -18,7 +18,6 @@ from pipelines.metrics.calibration import is_low
 from pipelines.report import glance
 from pipelines.report.blocks import Cell, Matrix, Row, Source, Sources
 from pipelines.report.explorer import Example, Facet
-from pipelines.report.problems import Problem, truncations, unread_labels
 from pipelines.report.texts import (
     CHARACTERS_SHOWN,
     Aside,

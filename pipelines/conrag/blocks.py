@@ -25,12 +25,17 @@ from pipelines.report.blocks import (
 )
 from pipelines.report.glance import count
 from pipelines.report.texts import (
+    RIGHT,
+    UNJUDGED,
+    UNREADABLE,
+    WRONG,
     Aside,
     Block,
     Chip,
     Cite,
     Heading,
     Inline,
+    Mark,
     Note,
     Sentence,
     Sentences,
@@ -40,7 +45,6 @@ from pipelines.report.texts import (
     line,
     unread,
 )
-from pipelines.report.views import RIGHT, UNJUDGED, UNREADABLE, WRONG, Mark
 from pipelines.text.words import locate
 
 WIDTH, HEIGHT, MARGIN = 520, 340, 26

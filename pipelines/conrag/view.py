@@ -15,14 +15,13 @@ from pipelines.conrag.metrics import ORACLE, OURS, Results
 from pipelines.conrag.result import ClaimResult
 from pipelines.conrag.tables import all_tables
 from pipelines.experiment.publish import Runs
-from pipelines.experiment.summary import Figure, Page, Section
+from pipelines.experiment.summary import Figure, Page, Problem, Section, truncations
 from pipelines.judge.judgement import Relation
 from pipelines.report import glance
 from pipelines.report.explorer import Example, ExperimentView, Facet, single
 from pipelines.report.plots import Place, curve, plane, shares
-from pipelines.report.problems import Problem, truncations
 from pipelines.report.table import Cell, Table, estimate_of, grouped, own_rows
-from pipelines.report.views import FAILED, values, words
+from pipelines.report.texts import FAILED, values, words
 
 FIFTHS = ((0.0, 0.2), (0.2, 0.4), (0.4, 0.6), (0.6, 0.8), (0.8, 1.0))
 """Bins of the conflict score in the figures."""

@@ -17,13 +17,13 @@ from pydantic import BaseModel
 from pipelines.data.jsonl import Skipped
 from pipelines.experiment.metric import Metric
 from pipelines.experiment.publish import Publication, Runs
+from pipelines.judge.judgement import Judgement, Relation, Truncation
 from pipelines.metrics.estimate import Estimate
 from pipelines.report import glance
 from pipelines.report.blocks import Facts, fact
 from pipelines.report.explorer import Example, ExperimentView, Facet, Part, address, in_turn
 from pipelines.report.glance import Figures, Finding
 from pipelines.report.plots import dots
-from pipelines.report.problems import Problem, problems
 from pipelines.report.table import (
     Column,
     Measure,
@@ -76,6 +76,38 @@ class Figure:
     whole: str = ""
     also: tuple[str, ...] = ()
     better: Literal["higher", "lower"] = "higher"
+
+
+class Problem(NamedTuple):
+    """What has no value ("failed", "unreadable label"), why, and what a model wrote instead."""
+
+    what: str
+    reason: str = ""
+    reply: str | None = None
+
+
+def problems(result: Any) -> Iterator[Problem]:
+    """Those that any result may have: it failed, labels were unreadable, texts were cut."""
+    if result.status == "failed":
+        yield Problem("failed", result.error or "")
+    yield from unread_labels(getattr(result, "judgements", ()))
+    yield from truncations(getattr(result, "truncations", ()))
+
+
+def unread_labels(judgements: Iterable[Judgement]) -> Iterator[Problem]:
+    """Judgements without a label, each with its reason or reply."""
+    for judgement in judgements:
+        if judgement.relation is Relation.INVALID:
+            where = f"document {judgement.document} on: {judgement.claim}"
+            why = f"{judgement.refusal} ({where})" if judgement.refusal else where
+            yield Problem("invalid judgement", why, judgement.raw)
+
+
+def truncations(cuts: Iterable[Truncation]) -> Iterator[Problem]:
+    """Texts of which a model saw only the beginning."""
+    for cut in cuts:
+        seen = f"{cut.text}: the first {cut.kept:,} of {cut.tokens:,} tokens were seen"
+        yield Problem("truncation", seen)
 
 
 @dataclass(frozen=True)

@@ -22,25 +22,23 @@ from pipelines.report.explorer import Example, ExperimentView, Facet
 from pipelines.report.plots import curve, histogram
 from pipelines.report.table import Table, estimate_of, grouped, own_rows
 from pipelines.report.texts import (
+    FAILED,
+    RIGHT,
+    UNJUDGED,
+    UNREADABLE,
+    WRONG,
     Aside,
     Block,
     Chip,
     Heading,
     Inline,
     Items,
+    Mark,
     Strong,
     Trouble,
     line,
     noted,
     unread,
-)
-from pipelines.report.views import (
-    FAILED,
-    RIGHT,
-    UNJUDGED,
-    UNREADABLE,
-    WRONG,
-    Mark,
     values,
     words,
 )

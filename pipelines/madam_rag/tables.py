@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from pipelines.experiment.metric import columns, differences, pair
+from pipelines.experiment.summary import Problem
 from pipelines.madam_rag import paper
 from pipelines.madam_rag.baselines import MADAM, WITHOUT_AGGREGATOR, QuestionResult
 from pipelines.madam_rag.data import RELEASED, Statistic
@@ -20,7 +21,6 @@ from pipelines.madam_rag.metrics import (
     shown_methods,
 )
 from pipelines.report.compare import correction
-from pipelines.report.problems import Problem
 from pipelines.report.table import HERE, Column, Measure, Table, of_place
 
 COMPARED: Final = (EXACT, F1)

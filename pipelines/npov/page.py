@@ -7,12 +7,11 @@ from statistics import fmean
 from typing import Final, NamedTuple
 
 from pipelines.experiment.publish import Runs
-from pipelines.experiment.summary import Figure, Page, Section
+from pipelines.experiment.summary import Figure, Page, Problem, Section
 from pipelines.npov.areas import OF_RUNS
 from pipelines.npov.result import BASELINES, KINDS, ROUGE, ErrorKind, NpovResult, WordScore
 from pipelines.report.blocks import Facts, Grid, fact
 from pipelines.report.explorer import Example, Facet
-from pipelines.report.problems import Problem
 from pipelines.report.table import MISSING, Table
 from pipelines.report.texts import Block, Chip, Heading, Inline, Trouble
 

@@ -6,8 +6,7 @@ from itertools import combinations, product
 from typing import Final, NamedTuple
 
 from pipelines.metrics.estimate import Estimate
-from pipelines.metrics.hanley_mcneil import area_difference, bonferroni
-from pipelines.metrics.ranks import clustered_difference
+from pipelines.metrics.ranks import area_difference, bonferroni, clustered_difference
 from pipelines.npov import paper
 from pipelines.npov.agreement import agreement
 from pipelines.npov.areas import (

@@ -14,7 +14,7 @@ from pipelines.conflictscore.truthfulqa.result import (
 )
 from pipelines.conflictscore.truthfulqa.tables import all_tables
 from pipelines.conflictscore.truthfulqa.view import problems
-from pipelines.report.problems import Problem
+from pipelines.experiment.summary import Problem
 from pipelines.report.table import Cell, Table, own_rows, records
 
 CONFIG = {

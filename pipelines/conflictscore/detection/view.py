@@ -14,8 +14,7 @@ from pipelines.judge.run_judge import judge_named
 from pipelines.report import glance
 from pipelines.report.blocks import Cell, Facts, Matrix, Row, Sources, fact
 from pipelines.report.explorer import Example, Facet
-from pipelines.report.texts import Block, Chip, Heading, Trouble
-from pipelines.report.views import Mark
+from pipelines.report.texts import Block, Chip, Heading, Mark, Trouble
 
 OUTCOMES: Final[Mapping[str, Mark]] = {
     mark.words: mark

@@ -16,13 +16,12 @@ from pipelines.conflictscore.tables import (
     score_columns,
     unevidenced,
 )
-from pipelines.experiment.summary import Figure, Page
+from pipelines.experiment.summary import Figure, Page, Problem, truncations
 from pipelines.judge.judgement import Relation
 from pipelines.judge.run_judge import judge_named
 from pipelines.metrics.estimate import mean
 from pipelines.report.compare import Pair, columns, compare, correction
 from pipelines.report.explorer import Example, Facet
-from pipelines.report.problems import Problem, truncations
 from pipelines.report.table import HERE, Column, Measure, Table, of_place, quote
 from pipelines.report.texts import Block, Note
 

@@ -10,11 +10,15 @@ from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.truthfulqa.result import CONDITIONS, Condition, Outcome, TruthResult
 from pipelines.conflictscore.truthfulqa.tables import BASELINES, BECAME, UNTOUCHED, all_tables, flip
 from pipelines.conflictscore.view import sources
-from pipelines.experiment.summary import Figure, Page
+from pipelines.experiment.summary import Figure, Page, Problem, truncations, unread_labels
 from pipelines.report.blocks import Card, Cards, Fold, Sources
 from pipelines.report.explorer import Example, Facet
-from pipelines.report.problems import Problem, truncations, unread_labels
 from pipelines.report.texts import (
+    FAILED,
+    RIGHT,
+    UNJUDGED,
+    UNREADABLE,
+    WRONG,
     Aside,
     Block,
     Chip,
@@ -22,17 +26,10 @@ from pipelines.report.texts import (
     Inline,
     Items,
     Line,
+    Mark,
     Note,
     Text,
     Trouble,
-)
-from pipelines.report.views import (
-    FAILED,
-    RIGHT,
-    UNJUDGED,
-    UNREADABLE,
-    WRONG,
-    Mark,
     values,
     words,
 )

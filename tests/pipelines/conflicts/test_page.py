@@ -31,9 +31,8 @@ from pipelines.conflicts.view import query_view
 from pipelines.judge.judgement import Judgement, Relation, Truncation
 from pipelines.report import blocks, texts
 from pipelines.report.explorer import ExperimentView, render, write
-from pipelines.report.texts import Timeline
+from pipelines.report.texts import RIGHT, UNJUDGED, UNREADABLE, WRONG, Mark, Timeline
 from pipelines.report.timeline import LABEL, NARROW, WIDE, axis
-from pipelines.report.views import RIGHT, UNJUDGED, UNREADABLE, WRONG, Mark
 
 RUNS = "<script>document.title = 'taken over'</script><img src=x onerror=alert(1)>"
 CLOSES = "</script><script>alert(1)</script><!--"

@@ -27,6 +27,7 @@ from pipelines.data.records import Document
 from pipelines.errors import InputError
 from pipelines.experiment.execute import resume
 from pipelines.experiment.experiment import Work
+from pipelines.experiment.summary import problems
 from pipelines.judge.examples import ContestedClaim
 from pipelines.judge.judgement import (
     Judgement,
@@ -37,7 +38,6 @@ from pipelines.judge.judgement import (
 )
 from pipelines.judge.settings import JudgeSettings
 from pipelines.metrics.rates import f1
-from pipelines.report.problems import problems
 from pipelines.report.table import records
 from pipelines.runs.folder import RunFolder
 from pipelines.text.words import content_words

@@ -10,15 +10,16 @@ from pipelines.experiment import summary
 from pipelines.experiment.summary import (
     Figure,
     Lost,
+    Problem,
     groups,
     headline,
     problem_table,
     singular,
+    truncations,
 )
 from pipelines.judge.judgement import Truncation
 from pipelines.metrics.estimate import Estimate
 from pipelines.report.explorer import Example, Facet
-from pipelines.report.problems import Problem, truncations
 from pipelines.report.table import Column, Measure, Table, own_rows
 
 F1 = Figure("t", "f1", "method", "F1", ("data",), trivial=("copied", "random"), aside=("oracle",))

@@ -29,9 +29,8 @@ from pipelines.report.blocks import (
     Sources,
     encoded,
 )
-from pipelines.report.explorer import in_turn
+from pipelines.report.explorer import LONG, in_turn
 from pipelines.report.glance import Finding, ModelUsed
-from pipelines.report.packed import LONG
 from pipelines.report.plots import dots
 from pipelines.report.table import Column, Table
 from pipelines.report.template import embedded
@@ -214,7 +213,7 @@ def test_long_texts_stand_in_the_page_once() -> None:
 
 
 def test_long_texts_of_many_examples_fill_several_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pipelines.report.packed.CHUNK", 300)
+    monkeypatch.setattr("pipelines.report.explorer.CHUNK", 300)
     texts = [f"{n} " * LONG for n in range(9)]
     made = [explorer.Example(str(n), "r", "t", "s", lambda n=n: [Note(texts[n])]) for n in range(9)]  # type: ignore[misc]
     shown = unpacked(
