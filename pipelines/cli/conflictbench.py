@@ -21,8 +21,7 @@ from pipelines.experiment.execute import models_for
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import AsInPaper, LlmOptions
 from pipelines.judge.examples import write
-from pipelines.option import Option, Options, refuse_given
-from pipelines.preset import WithPresets, told
+from pipelines.option import Option, Options, WithPresets, refuse_given, told
 from pipelines.report.terminal import plain
 
 app = typer.Typer(

@@ -55,7 +55,7 @@ def export(
             return
         if out is None:
             raise InputError("name the folder to write with --out, or one example with --example")
-        from pipelines.export.dataset import parts_of, write_dataset
+        from pipelines.export import parts_of, write_dataset
 
         parts = [part for each, runs in found for part in parts_of(each, runs)]
         write_dataset(run, parts, out)

@@ -28,7 +28,7 @@ from pipelines.experiment.needs import refuse_missing, refuse_unneeded
 from pipelines.experiment.options import RunOptions, anyway, judged_by
 from pipelines.experiment.publish import Publication, write
 from pipelines.metrics.calibration import is_low
-from pipelines.preset import told
+from pipelines.option import told
 from pipelines.report.terminal import plain
 from pipelines.runs.folder import RunFolder, telling_damage
 

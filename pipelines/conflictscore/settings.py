@@ -13,8 +13,7 @@ from pipelines.experiment.options import (
     judging,
 )
 from pipelines.judge.settings import PANEL, JudgeSettings
-from pipelines.option import Only, Option
-from pipelines.preset import Choice
+from pipelines.option import Choice, Only, Option
 from pipelines.runs.folder import file_name, named_after
 
 _WHY_CHOICE: Final = "one token a label in place of about 115, and a probability of each label"

@@ -32,7 +32,7 @@ from pipelines.experiment.options import (
 from pipelines.judge.judge import PairError
 from pipelines.judge.store import JudgementStore, default_store
 from pipelines.metrics.calibration import mean_label_mass
-from pipelines.preset import switched
+from pipelines.option import switched
 from pipelines.runs.folder import ResultLog, RunFolder
 from pipelines.runs.provenance import finished, provenance
 from serving.client import Client

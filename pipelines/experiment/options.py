@@ -15,8 +15,7 @@ from pipelines.errors import InputError
 from pipelines.judge.settings import PANEL as METRIC_PANEL
 from pipelines.judge.settings import JudgeName, JudgeSettings
 from pipelines.judge.tagger import SHIPPED, TaggerFolder, shipped_tagger, tagger_folder
-from pipelines.option import Only, Option, Options, nested
-from pipelines.preset import WithPresets
+from pipelines.option import Only, Option, Options, WithPresets, nested
 from serving import models, weights
 from serving import profile as profiles
 from serving.connect import Source, devices

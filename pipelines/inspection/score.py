@@ -36,8 +36,7 @@ from pipelines.inspection.task import (
     telling,
 )
 from pipelines.judge.settings import Evidence
-from pipelines.option import Only, Option, Options
-from pipelines.preset import WithPresets
+from pipelines.option import Only, Option, Options, WithPresets
 from pipelines.report.explorer import ExperimentView, single
 from pipelines.report.glance import ModelUsed, count
 from pipelines.report.texts import Aside, Line, Strong, line

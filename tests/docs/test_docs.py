@@ -27,7 +27,7 @@ from pipelines.data.jsonl import SAMPLES, read
 from pipelines.data.records import Document, Record
 from pipelines.errors import InputError
 from pipelines.npov import annotation
-from pipelines.preset import WithPresets, differences, shown
+from pipelines.option import WithPresets, differences, shown
 from serving import profile
 from serving.offline import OFFLINE
 from serving.profile import EngineOptions

@@ -8,8 +8,17 @@ from pydantic import BaseModel, Field
 from pipelines import papers
 from pipelines.errors import InputError
 from pipelines.experiment.options import RunOptions
-from pipelines.option import Only, Option, refuse_idle
-from pipelines.preset import Choice, WithPresets, differences, shown, switched, told
+from pipelines.option import (
+    Choice,
+    Only,
+    Option,
+    WithPresets,
+    differences,
+    refuse_idle,
+    shown,
+    switched,
+    told,
+)
 
 WHY = "it is for a test of settings"
 UNASKED = {

@@ -117,7 +117,7 @@ def write_dataset(run: Path, parts: Sequence[Part], out: Path) -> None:
 def card(name: str, parts: Sequence[Part]) -> str:
     """The card of a dataset folder, in Markdown with the header that `datasets` reads."""
     pages = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
+        loader=FileSystemLoader(Path(__file__).parent / "report" / "templates"),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
