@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from pipelines.experiment.experiment import Experiment
 
 LEAST: Final = 5
-"""From this many examples on the first screen has scores; of fewer it refers to the examples."""
+"""Figures on fewer examples are no scores: the first screen refers to the examples instead."""
 
 PROBLEMS_SHOWN: Final = 1_000
 """Rows of the table of problems."""
@@ -200,10 +200,10 @@ def publication(experiment: "Experiment[Any, Any]", runs: Runs[Any]) -> Publicat
             question=page.question,
             data=glance.data_of(runs.results, runs.configs, *noun),
             models="; ".join(f"{model.role}: {model.name}" for model in models),
-            failed=glance.counted(Counter(one.problem.what for one in lost)),
+            failed=glance.failed(Counter(one.problem.what for one in lost)),
             **headline(page.figures, tables, noun),
         ),
-        (*_parts(page, runs, tables), Part("Failures", (joined,), (), nothing, links)),
+        (*_parts(page, runs, tables), Part("Failures", (joined,), intro=nothing, links=links)),
         examples,
         _facets(page.facets, examples),
         {run: run or next(iter(runs.configs.values()))["data"]["name"] for run in listed},
@@ -229,6 +229,11 @@ class Group(NamedTuple):
     name: str
     ours: Figures
     strongest: Figures
+
+    @property
+    def fewest(self) -> int:
+        """Examples behind the weakest of our rows."""
+        return min(value.n for _, value in self.ours if value)
 
     @property
     def sentence(self) -> str:
@@ -264,23 +269,24 @@ def headline(
     figures: Sequence[Figure], tables: Mapping[str, Table], noun: tuple[str, str]
 ) -> dict[str, Any]:
     """The fields of a `Finding` that figures make: a sentence, what is drawn, and on how many."""
-    known = [
+    every = [
         group
         for figure in figures
         if figure.said and figure.table in tables
         for group in groups(figure, tables[figure.table])
     ]
-    fewest = glance.fewest(value for group in known for _, value in group.ours)
-    if not known:
+    if not every:
         return {"found": "No figure of its own; read the tables and plots.", "examples": 0}
-    if fewest < LEAST:
-        few = glance.count(fewest, *noun)
-        return {"found": f"{few}: too few for a score; read the examples.", "examples": fewest}
+    enough = [group for group in every if group.fewest >= LEAST]
+    if not enough:
+        most = max(group.fewest for group in every)
+        few = f"{glance.count(most, *noun)}: too few for a score; read the examples."
+        return {"found": few, "examples": most}
     return {
-        "found": known[0].sentence,
-        "examples": fewest,
-        "figures": [one for group in known for one in _named(group, group.ours, known)],
-        "baselines": [one for group in known for one in _named(group, group.strongest, known)],
+        "found": enough[0].sentence,
+        "examples": min(group.fewest for group in enough),
+        "figures": [one for group in enough for one in _named(group, group.ours, enough)],
+        "baselines": [one for group in enough for one in _named(group, group.strongest, enough)],
     }
 
 

@@ -74,11 +74,6 @@ def cautions(findings: Iterable[Finding], models: Iterable[ModelUsed]) -> list[s
     ]
 
 
-def fewest(estimates: Iterable[Estimate | None]) -> int:
-    """The smallest number of observations behind any of the estimates; 0 without any."""
-    return min((each.n for each in estimates if each is not None), default=0)
-
-
 def figure(estimate: Estimate | None) -> str:
     """A value with its interval: "0.64 [0.42, 0.83]"."""
     if estimate is None:
@@ -122,7 +117,7 @@ def data_of(
     )
 
 
-def counted(problems: Counter[str]) -> str:
+def failed(problems: Counter[str]) -> str:
     """What went wrong, the most frequent first: "truncation: 12; failed: 1"."""
     said = [f"{what}: {number:,}" for what, number in problems.most_common(_KINDS)]
     more = len(problems) - _KINDS

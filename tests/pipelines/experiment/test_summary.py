@@ -92,7 +92,10 @@ def test_the_first_figure_with_a_value_is_said_and_all_are_drawn() -> None:
 def test_few_examples_have_no_score() -> None:
     made = headline([F1], table(("a", "ours", estimate(0.5, 4))), NOUN)
     assert made == {"found": "4 claims: too few for a score; read the examples.", "examples": 4}
-    assert "figures" in headline([F1], table(("a", "ours", estimate(0.5, 5))), NOUN)
+    both = table(("a", "ours", estimate(0.5, 4)), ("b", "ours", estimate(0.25, 5)))
+    made = headline([F1], both, NOUN)
+    assert made["found"].startswith("F1: ours 0.25")
+    assert [name for name, _ in made["figures"]] == ["ours"]
 
 
 @pytest.mark.parametrize("name", papers.EXPERIMENTS)

@@ -261,9 +261,7 @@ def test_blocks_leave_out_what_is_as_usual() -> None:
     assert encoded(Unread("no JSON", long))["raw"] == source["text"]
 
 
-def test_few_examples_are_those_behind_the_weakest_figure() -> None:
-    assert glance.fewest([Estimate(0.5, None, None, 40), None, Estimate(0.5, None, None, 7)]) == 7
-    assert glance.fewest([None]) == 0
+def test_few_examples_are_cautioned_against() -> None:
     few, enough = (replace(FINDING, examples=count) for count in (glance.FEW - 1, glance.FEW))
     assert glance.cautions([enough, few], []) == ["Few examples: intervals are wide."]
     assert glance.cautions([enough, replace(FINDING, examples=0)], []) == []
