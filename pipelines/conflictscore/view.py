@@ -103,11 +103,11 @@ WITH: Final = Facet("With", _FOUND)
 """Narrows responses down to those with something that a reader may look for."""
 
 _STATES: Final[Mapping[str, Chip]] = {
-    "conflict": Chip("", "both", "±"),
-    "support": Chip("", "support", "+"),
-    "contradict": Chip("", "contradict", "−"),
-    "none": Chip("", "plain", "○"),
-    "undetermined": Chip("", "invalid", "?"),
+    "conflict": Chip("", "both", "±", "in conflict"),
+    "support": Chip("", "support", "+", "supported"),
+    "contradict": Chip("", "contradict", "−", "contradicted"),
+    "none": Chip("", "plain", "○", "no evidence"),
+    "undetermined": Chip("", "invalid", "?", "undetermined"),
 }
 _CHIPS: Final[Mapping[str, Chip]] = {
     "conflict": Chip("conflict", "both"),

@@ -324,6 +324,7 @@ def test_the_list_is_narrowed_down(reading: Reading, file: Path) -> None:
     page.get_by_role("link", name="Examples 92").click()
     count = page.locator("output")
     expect(count).to_have_text("92 of 92")
+    expect(page.locator(".legend")).to_have_text("✓ right")
     form = page.locator(".filters")
     expect(form.locator("select")).to_have_count(2)  # experiment, status
     form.get_by_label("Status").select_option("failed")
