@@ -99,6 +99,8 @@ def terminal(text: str) -> None:
     assert printed.endswith("|\n")
     assert printed.count("[") == text.count("[")
     shown = visible(text)
+    assert len(shown) == len(text)
+    assert visible(shown) == shown
     assert not CONTROLS & set(shown + plain(text))
     shown.encode()
     quoted = json.dumps({"text": text}, ensure_ascii=False)

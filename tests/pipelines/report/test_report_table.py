@@ -139,15 +139,6 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
         write(small(("x", HALF, 3)), tmp_path / "tables")
 
 
-@given(st.text())
-def test_visible_text_keeps_its_length_and_fits_utf8(text: str) -> None:
-    result = visible(text)
-    assert len(result) == len(text)
-    assert visible(result) == result
-    result.encode()
-    assert not set(result) & {chr(code) for code in range(32) if code not in (9, 10)}
-
-
 @given(st.text(), st.integers(1, 40))
 def test_one_line_is_one_line_within_its_limit(text: str, limit: int) -> None:
     line = one_line(text, limit)
