@@ -66,12 +66,26 @@ def test_differences_are_paired_by_record(results: list[Result]) -> None:
     # with 0.95, 0.025 / 0.975; the cohort supports with 0.5, 0.5 / 0.75.
     table = differences(results)
     assert len(table.rows) == 1
-    (found,) = records(table)
-    assert (found["difference"], found["records"]) == ("overconfident minus hedged", 1)
-    assert (found["cs_c"], found["cs_r"]) == pytest.approx((1 / 3, 7 / 9))
-    assert (found["evidence"], found["both_sides"]) == pytest.approx((1 / 4, 1 / 39 - 2 / 3))
-    assert {found[name] for name in ("supported", "cs_c_low", "cs_c_high", "both_sides_low")} == {
-        None
+    assert records(table)[0] == {
+        "difference": "overconfident minus hedged",
+        "first": "overconfident",
+        "second": "hedged",
+        "records": 1,
+        "cs_c": pytest.approx(1 / 3),
+        "cs_c_low": None,
+        "cs_c_high": None,
+        "cs_r": pytest.approx(7 / 9),
+        "cs_r_low": None,
+        "cs_r_high": None,
+        "supported": None,
+        "supported_low": None,
+        "supported_high": None,
+        "evidence": pytest.approx(1 / 4),
+        "evidence_low": None,
+        "evidence_high": None,
+        "both_sides": pytest.approx(1 / 39 - 2 / 3),
+        "both_sides_low": None,
+        "both_sides_high": None,
     }
 
 
