@@ -5,8 +5,10 @@ Its log says what it does while it starts, and why it did not.
 
 import asyncio
 import contextlib
+import os
 import re
 import secrets
+import signal
 import socket
 import sys
 import time
@@ -14,7 +16,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from serving import guard, templates, weights
+import psutil
+
+from serving import templates, weights
 from serving.endpoint import Endpoint, answers
 from serving.errors import ServingError
 from serving.gpus import ORDER
@@ -35,8 +39,17 @@ FIRST_PAUSE_S = 1.0
 QUICK_S, MOST_FAILURES = 120.0, 4
 """A server that ran for fewer seconds failed quickly; after so many in a row it is given up."""
 
-_GRACE_S = 8.0
-"""Seconds between TERM and KILL: vLLM takes up to 5 to stop its engine."""
+GRACE_S, LEFT_S, UNKILLABLE_S = 8.0, 2.0, 10.0
+"""Seconds that a server may take to end by TERM (vLLM takes up to 5 to stop its engine), what it
+left behind by TERM, and by KILL."""
+
+_TIED = """
+import ctypes, os, signal, sys
+ctypes.CDLL(None).prctl(1, int(signal.SIGTERM), 0, 0, 0)
+if os.getppid() == int(sys.argv[1]):
+    os.execvp(sys.argv[2], sys.argv[2:])
+"""
+"""Becomes a command that gets a TERM from the kernel when its parent dies (PR_SET_PDEATHSIG)."""
 
 _PREFIX = re.compile(
     r"^(\(\S+ pid=\d+\) )?((INFO|WARNING|ERROR|DEBUG|CRITICAL) \d\d-\d\d [\d:]+ (\[[^\]]+\] ?)?)?"
@@ -52,12 +65,9 @@ _ECHO = re.compile(
 )
 
 STAGES = {
-    # Further API processes read it again, while the engine is already on its way.
-    r"^(?!\(ApiServer_).*Resolved architecture": "reading the model's configuration",
     r"Initializing a V1 LLM engine": "starting the engine",
     r"Starting to load model": "loading weights",
     r"Loading safetensors checkpoint shards:\s+(\d+)%": "loading weights, {0} %",
-    r"Loading weights took": "weights are loaded",
     r"Start compiling|Dynamo bytecode transform|Compiling a graph": "compiling",
     r"Capturing CUDA graphs": "capturing CUDA graphs",
     r"KV cache size": "warming up",
@@ -86,22 +96,9 @@ HINTS = {
     r"Available memory on node|Cannot allocate memory|can't allocate memory|MemoryError": (
         "not enough memory; close other programs, or lower kv_cache_gib in the profile"
     ),
-    r"is not supported for quantization|does not support float16": (
-        "vLLM does not compute with these weights in that number format; change dtype in the "
-        "profile, and for --strict use unquantised weights"
-    ),
-    r"Failed to infer device type|no CUDA-capable device|no NVIDIA driver": (
-        "the installed vLLM finds no device it can use; install contested[cpu] for CPU, or "
-        "contested[gpu] and the NVIDIA driver"
-    ),
-    r"No module named": (
-        "the installation of vLLM is incomplete; delete the environment and run "
-        "scripts/run_all.sh, which makes it anew"
-    ),
 }
 """Pattern in the log -> remedy; case does not count, the first that matches does."""
 
-_OUT_OF_MEMORY_CODES = (-9, 137)
 # So many of the hints, the first ones, are sure enough to be looked for in the whole log.
 _CERTAIN = 5
 
@@ -110,8 +107,8 @@ _CERTAIN = 5
 class LocalServer:
     """One vLLM server that this process owns, on the loopback address and behind a random key.
 
-    It is made in a running event loop. It ends when `run()` is cancelled, and also when this
-    process dies in whatever way.
+    It is made in a running event loop. It ends, with all it started, when `run()` is cancelled,
+    and by a TERM when this process dies in whatever way.
 
     Attributes:
         log_path: File that the server's output is added to; its folder is made.
@@ -165,16 +162,14 @@ class LocalServer:
             await asyncio.sleep(pause)
 
     async def _run_once(self, port: int) -> tuple[float, str]:
-        """Runs the process under its guard to its end: how long it answered, and why it ended."""
+        """Runs the process to its end: how long it answered, and why it ended."""
         line = command(self.model, self.options, port)
         with opened_to_append(self.log_path) as log:
             begin = log.tell()
-            # By path, isolated and without site: the guard starts in no time, whatever the working
-            # directory and the environment hold.
             process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-ISs", guard.__file__, str(_GRACE_S)),
+                *(sys.executable, "-ISs", "-c", _TIED, str(os.getpid())),
                 *line,
-                stdin=asyncio.subprocess.PIPE,
+                stdin=asyncio.subprocess.DEVNULL,
                 stdout=log,
                 stderr=asyncio.subprocess.STDOUT,
                 env=variables(self.options, self.endpoint.key, self.environment),
@@ -192,15 +187,16 @@ class LocalServer:
 
     async def _until_healthy(self, process: asyncio.subprocess.Process, begin: int) -> None:
         """Waits until the server, whose log begins there, takes our key and names our model."""
-        progress = Progress(self.log_path, begin)
-        self.on_status("starting")
+        told = "starting"
+        self.on_status(told)
         limit = self.options.start_timeout_s
         deadline = time.monotonic() + limit
         while True:
             healthy = await answers(self.endpoint)
-            # After asking: what came before the answer is not left out.
-            for stage in progress.news():
-                self.on_status(stage)
+            reached = stage(_from(self.log_path, begin)) or told
+            if reached != told:
+                told = reached
+                self.on_status(told)
             if healthy:
                 self.on_status("ready")
                 return
@@ -216,15 +212,35 @@ class LocalServer:
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """Ends the process tree; the guard does the work."""
-    if process.stdin is not None:
-        process.stdin.close()
-    try:
-        await asyncio.wait_for(asyncio.shield(process.wait()), _GRACE_S + 12)
-    except TimeoutError:
+    """Ends a server and what it started: by TERM, and by KILL what stays."""
+    with contextlib.suppress(ProcessLookupError, TimeoutError):
+        process.terminate()  # it ends its other processes itself
+        await asyncio.wait_for(asyncio.shield(process.wait()), GRACE_S)
+    for number, seconds in ((signal.SIGTERM, LEFT_S), (signal.SIGKILL, UNKILLABLE_S)):
         with contextlib.suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
+            os.killpg(process.pid, number)
+        if await _gone(process.pid, seconds):
+            break
+    await process.wait()
+
+
+async def _gone(group: int, seconds: float) -> bool:
+    """Whether all processes of a group end in time."""
+    deadline = time.monotonic() + seconds
+    while _lives(group):
+        if time.monotonic() > deadline:
+            return False
+        await asyncio.sleep(0.05)
+    return True
+
+
+def _lives(group: int) -> bool:
+    """Whether a process of a group runs; one that only waits to be collected does not."""
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error, OSError):
+            if os.getpgid(process.pid) == group and process.status() != psutil.STATUS_ZOMBIE:
+                return True
+    return False
 
 
 ON_GPUS: Mapping[str, str] = {
@@ -397,30 +413,14 @@ def _reserved(port: int | None) -> Iterator[int]:
         yield int(held.getsockname()[1])
 
 
-class Progress:
-    """Follows a log that is being written, from a byte offset on, stage by stage."""
-
-    def __init__(self, path: Path, offset: int) -> None:
-        self._path = path
-        self._offset = offset
-        self._last = ""
-
-    def news(self) -> Iterator[str]:
-        """Yields each stage reached since the last call, without repeating one."""
-        whole = _from(self._path, self._offset).rpartition(b"\n")[0]
-        self._offset += len(whole)
-        for line in whole.decode(errors="replace").splitlines():
-            stage = next(
-                (
-                    text.format(*match.groups())
-                    for pattern, text in STAGES.items()
-                    if (match := re.search(pattern, line))
-                ),
-                self._last,
-            )
-            if stage != self._last:
-                self._last = stage
-                yield stage
+def stage(log: str) -> str | None:
+    """The stage that a start has reached by its log; None before the first."""
+    reached = [
+        (match.start(), text.format(*match.groups()))
+        for pattern, text in STAGES.items()
+        for match in re.finditer(pattern, log)
+    ]
+    return max(reached)[1] if reached else None
 
 
 def explain(path: Path, offset: int, code: int | None) -> str:
@@ -428,23 +428,23 @@ def explain(path: Path, offset: int, code: int | None) -> str:
 
     The start begins at a byte offset of the log; its exit code is None if the server still runs.
     """
-    text = _from(path, offset).decode(errors="replace")
+    text = _from(path, offset)
     lines = _that_matter(text)
     hint = _hint("\n".join(lines), HINTS) or _hint(text, list(HINTS)[:_CERTAIN])
-    if hint is None and code in _OUT_OF_MEMORY_CODES:
+    if hint is None and code == -signal.SIGKILL:
         hint = "it was killed, most likely for want of memory; close other programs"
     said = f"the log says: {' | '.join(lines)}" if lines else None
     return "; ".join(filter(None, [hint, said, f"whole log: {path}"]))
 
 
-def _from(path: Path, offset: int) -> bytes:
+def _from(path: Path, offset: int) -> str:
     """What a log holds from a byte on; nothing where it cannot be read."""
     try:
         with path.open("rb") as log:
             log.seek(offset)
-            return log.read()
+            return log.read().decode(errors="replace")
     except OSError:
-        return b""
+        return ""
 
 
 def _hint(text: str, patterns: Iterable[str]) -> str | None:
