@@ -72,12 +72,9 @@ class Source:
         """
         return placement(self.profile).seats(self.profiled) if self.on_gpus else ()
 
-    def replicas(self, model: str) -> int:
-        """How many servers a model has. Raises ServingError if the GPUs do not suffice."""
-        if self.endpoints:
-            return len(self.endpoints)
-        copies = self.options(model).replicas
-        return len(self.seats()) if copies == "auto" else copies
+    def replicas(self) -> int:
+        """How many servers the model has. Raises ServingError if the GPUs do not suffice."""
+        return len(self.endpoints or self.seats()) or 1
 
     @property
     def on_gpus(self) -> bool:
@@ -176,7 +173,7 @@ async def connect(
     """
     resolved = await resolve(source)
     options = source.options(resolved.identity.name)
-    servers = source.replicas(resolved.identity.name)
+    servers = source.replicas()
     places = concurrency or (options.max_num_seqs or DEFAULT_CONCURRENCY) * servers
     with CompletionCache(cache or default_cache()) as store, shared_servers():
         client = Client(

@@ -137,9 +137,9 @@ def place(
     """Give each model of a profile its GPUs. Equal arguments give equal placements.
 
     The largest engine chooses first: GPUs without a server, where there are enough with the memory
-    it needs. When all have the copies that they must have, those that may have any number take
-    turns. Models that this program loads choose last. What is then left on a GPU goes to its
-    servers in proportion to what they need.
+    it needs. When all have a copy, they take turns with further ones on GPUs without a server.
+    Models that this program loads choose last. What is then left on a GPU goes to its servers in
+    proportion to what they need.
 
     Args:
         profile: Which models, and what each needs.
@@ -155,13 +155,11 @@ def place(
     refused: dict[str, str] = {}
     wanted = [(name, one) for name, one in profile.engines.items() if name not in kept]
     for model, options in sorted(wanted, key=lambda engine: -_copy_gib(engine[1])):
-        left = copy.deepcopy(rooms)
-        groups = _copies(left, options)
-        if groups:
-            engines[model], rooms = groups, left
+        if group := _copy(rooms, options):
+            engines[model] = [group]
         else:
             refused[model] = _refusal(model, options, gpus, engines)
-    growing = [model for model in engines if profile.engines[model].replicas == "auto"]
+    growing = list(engines)
     while growing:  # a copy beside another server would gain nothing
         for model in growing[:]:
             if group := _copy(rooms, profile.engines[model], rooms.servers):
@@ -222,17 +220,9 @@ def _copy_gib(options: EngineOptions) -> float:
     return options.tensor_parallel * (options.gpu_memory_gib or 0)
 
 
-def _copy(rooms: _Rooms, options: EngineOptions, without: Collection[str]) -> tuple[Gpu, ...]:
+def _copy(rooms: _Rooms, options: EngineOptions, without: Collection[str] = ()) -> tuple[Gpu, ...]:
     need, count = options.gpu_memory_gib or 0, options.tensor_parallel
     return rooms.group(need, count, server=True, without=without)
-
-
-def _copies(rooms: _Rooms, options: EngineOptions) -> list[tuple[Gpu, ...]]:
-    """The GPUs of the copies that an engine must have, each on cards of its own, or of none."""
-    groups: list[tuple[Gpu, ...]] = []
-    for _ in range(options.least_replicas):
-        groups.append(_copy(rooms, options, [gpu.id for group in groups for gpu in group]))
-    return groups if all(groups) else []
 
 
 def _local_seats(
@@ -287,15 +277,14 @@ def _refusal(
     model: str, options: EngineOptions, gpus: Sequence[Gpu], before: Mapping[str, object]
 ) -> str:
     """Why an engine has no place."""
-    count = options.tensor_parallel * options.least_replicas
-    alike = " of one kind" if options.tensor_parallel > 1 else ""
+    count = options.tensor_parallel
     beside = f" beside {' and '.join(before)}" if before else ""
     strict = (
         "; --strict computes in float32, batch_invariant = true in the profile repeats answers in "
         "the model's own format"
     )
     return (
-        f"{model} needs {count} GPU{'s' if count > 1 else ''}{alike} with "
+        f"{model} needs {count} GPU{'s of one kind' if count > 1 else ''} with "
         f"{options.gpu_memory_gib:g} GiB free{' on each' if count > 1 else ''}{beside}, "
         f"{_have(gpus)}{strict if options.dtype == 'float32' else ''}"
     )

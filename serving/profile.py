@@ -48,9 +48,7 @@ class EngineOptions(BaseModel):
         max_model_len: Longest prompt and reply together, in tokens; the model's own limit if None.
         max_num_seqs, max_num_batched_tokens: Requests computed at the same time in one server, and
             tokens in one step; vLLM's defaults if None.
-        tensor_parallel: GPUs that share one copy of the model.
-        replicas: Servers of this model, each with `tensor_parallel` GPUs; "auto", on GPUs, is as
-            many as there are free GPUs for.
+        tensor_parallel: GPUs that share one copy of the model; a server runs on all that have room.
         gpu_memory_gib: What the engine needs at least on each GPU, in GiB: its part of the weights,
             working memory, and the cache of one longest prompt. None on a CPU.
         gpu_memory_share: The share of a GPU's memory, in (0, 1], that this model and those beside
@@ -83,7 +81,6 @@ class EngineOptions(BaseModel):
     max_num_seqs: Count | None = None
     max_num_batched_tokens: Count | None = None
     tensor_parallel: Count = 1
-    replicas: Count | Literal["auto"] = 1
     gpu_memory_gib: Gib | None = None
     gpu_memory_share: Annotated[float, Field(gt=0, le=1)] | None = None
     kv_cache_gib: Gib | None = None
@@ -110,11 +107,6 @@ class EngineOptions(BaseModel):
             if getattr(self, name) and not self.on_gpus:
                 raise ValueError(f"'{name}' is for GPUs; take it out")
         return self
-
-    @property
-    def least_replicas(self) -> int:
-        """Servers of this model that there must be; more are started where "auto" finds room."""
-        return 1 if self.replicas == "auto" else self.replicas
 
     @property
     def on_gpus(self) -> bool:
@@ -188,15 +180,13 @@ class Profile(BaseModel):
                     f"engines.{model}: 'gpu_memory_gib' (the least that each GPU has) goes with "
                     'device = "cuda", and only with it'
                 )
-            if self.device == "cpu" and options.replicas == "auto":
-                raise ValueError(f"engines.{model}: 'replicas' is a number on a CPU")
         return self
 
     @property
     def gpus(self) -> int:
         """GPUs that a machine must have: those of the model that needs most; 0 on a CPU."""
-        needed = (one.tensor_parallel * one.least_replicas for one in self.engines.values())
-        return max(needed) if self.device == "cuda" else 0
+        needed = max(options.tensor_parallel for options in self.engines.values())
+        return needed if self.device == "cuda" else 0
 
     def engine(self, model: str) -> EngineOptions:
         """How the engine of a model runs. Raises ServingError for a model of no engine."""

@@ -365,22 +365,18 @@ def replicas(
 
     Args:
         model: What to serve.
-        options: How to run it; on a CPU, `replicas` says how many.
-        seats: On GPUs, the place of each replica; see `serving.placement`.
+        options: How to run it.
+        seats: On GPUs, the place of each replica; see `serving.placement`. On a CPU it is one.
         log_dir: Folder of the logs, one `MODEL.log` or `MODEL-N.log` each.
         port: Port of the first; the others count up from it. Free ones if None.
         on_status: As in `LocalServer`.
     """
     stem = re.sub(r"[^\w.-]", "-", model.name)
     servers = []
-    count = len(seats) or options.least_replicas
-    for n in range(count):
-        if seats:
-            place = options.model_copy(update={"gpu_memory_share": seats[n].share})
-            environment = {"CUDA_VISIBLE_DEVICES": ",".join(seats[n].gpus)}
-        else:
-            place, environment = options, threads(replica=n, replicas=count)
-        suffix = f"-{n + 1}" if count > 1 else ""
+    for n, seat in enumerate(seats or [None]):
+        place = options.model_copy(update={"gpu_memory_share": seat.share}) if seat else options
+        environment = {"CUDA_VISIBLE_DEVICES": ",".join(seat.gpus)} if seat else {}
+        suffix = f"-{n + 1}" if len(seats) > 1 else ""
         servers.append(
             LocalServer(
                 model,

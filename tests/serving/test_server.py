@@ -23,6 +23,7 @@ from serving.endpoint import Endpoint, PassingError, answers, open_session, page
 from serving.errors import ServingError
 from serving.installed import DRIVER
 from serving.models import Model
+from serving.placement import Seat
 from serving.profile import EngineOptions
 from serving.server import HINTS, LocalServer, explain, replicas, stage
 
@@ -190,16 +191,19 @@ async def test_a_start_that_is_cancelled_leaves_nothing(make: Make) -> None:
     assert family() == []
 
 
-async def test_replicas_have_ports_logs_and_names_of_their_own(
+async def test_replicas_have_ports_logs_names_and_gpus_of_their_own(
     model: Model, tmp_path: Path
 ) -> None:
     said: list[str] = []
-    options = OPTIONS.model_copy(update={"replicas": 2})
-    servers = replicas(model, options, tmp_path, port=8000, on_status=said.append)
-    assert [(server.port, server.log_path.name) for server in servers] == [
-        (8000, "m-1.log"),
-        (8001, "m-2.log"),
-    ]
+    seats = [Seat(gpus=(f"GPU-{n}",), gib=20, share=0.8 + n / 10) for n in range(2)]
+    servers = replicas(model, OPTIONS, tmp_path, seats=seats, port=8000, on_status=said.append)
+    assert [
+        (
+            *(server.port, server.log_path.name, server.options.gpu_memory_share),
+            server.environment["CUDA_VISIBLE_DEVICES"],
+        )
+        for server in servers
+    ] == [(8000, "m-1.log", 0.8, "GPU-0"), (8001, "m-2.log", 0.9, "GPU-1")]
     servers[1].on_status("ready")
     assert said == ["m-2: ready"]
 
