@@ -181,7 +181,7 @@ async def connect(
             resolved.tokenizer,
             store,
             backend(resolved, source, logs or default_home() / "logs", on_status, together),
-            reasoning_tokens=options.reasoning_tokens if reasons(resolved, options) else 0,
+            reasoning_tokens=reasoning_room(resolved, options),
             concurrency=places,
         )
         try:
@@ -190,19 +190,19 @@ async def connect(
             await client.close()
 
 
-def reasons(resolved: RoleModel, options: EngineOptions) -> bool:
-    """Whether a model reasons before every reply, with no way to switch it off.
+def reasoning_room(resolved: RoleModel, options: EngineOptions) -> int:
+    """Tokens beside each reply for the reasoning of a model that always reasons; 0 for others.
 
     Raises:
         ServingError: A server is to be started that would take the reasoning for the reply.
     """
-    opened = resolved.tokenizer is not None and resolved.tokenizer.always_reasons
-    if opened and options.reasoning_parser is None and not resolved.served:
+    shown = resolved.tokenizer is not None and resolved.tokenizer.always_reasons
+    if shown and options.reasoning_parser is None and not resolved.served:
         raise ServingError(
             f"{resolved.identity.name} reasons before it answers; set reasoning_parser in the "
             'profile to vLLM\'s name of its kind, such as "deepseek_r1" or "openai_gptoss"'
         )
-    return opened or options.always_reasons
+    return options.reasoning_tokens if shown or options.reasoning_parser else 0
 
 
 def default_cache() -> Path:

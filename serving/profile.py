@@ -24,9 +24,6 @@ Role = Literal["generator", "judge"]
 LocalRole = Literal["tagger", "embedder", "salience"]
 """Roles of models that this program loads itself."""
 
-ALWAYS_REASONING = frozenset({"deepseek_r1", "openai_gptoss"})
-"""Reasoning parsers of vLLM whose models cannot be told to answer at once."""
-
 _KEYS = {
     "extra_forbidden": "unknown key; take it out, or see the keys in docs/serving.md",
     "missing": "missing; add it",
@@ -67,9 +64,9 @@ class EngineOptions(BaseModel):
         api_servers: Processes of a server on GPUs that take requests and answer; vLLM's one if
             None.
         renderer_workers: Threads of each such process that render and tokenise prompts.
-        reasoning_parser: vLLM's name of how the model marks its reasoning, which is then kept out
-            of its replies; None for models that do not reason, or where it is switched off.
-        reasoning_tokens: Room for reasoning beside each reply of a model that always reasons.
+        reasoning_parser: vLLM's name of how a model that always reasons marks its reasoning, which
+            is then kept out of its replies; None for models that do not, or can be told not to.
+        reasoning_tokens: Room for reasoning beside each reply.
         start_timeout_s: Seconds that a start may take.
         environment: Further tuning variables of vLLM, CUDA, NCCL or OpenMP for the server.
     """
@@ -112,11 +109,6 @@ class EngineOptions(BaseModel):
     def on_gpus(self) -> bool:
         """Whether the engine runs on GPUs."""
         return self.gpu_memory_gib is not None
-
-    @property
-    def always_reasons(self) -> bool:
-        """Whether the model's family reasons before every reply, whatever it is told."""
-        return self.reasoning_parser in ALWAYS_REASONING
 
     def digest(self) -> str:
         """SHA-256 hex of every option, for telling whether a running server is the one wanted."""
