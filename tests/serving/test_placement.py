@@ -100,9 +100,9 @@ def test_a_copy_goes_to_the_largest_card_and_of_those_to_the_newest() -> None:
 
 
 def test_a_decoder_that_no_card_holds_is_split_over_the_fewest() -> None:
-    found = place(lab((4, 4.0), salience=40.0), cards(*[A10] * 4))
+    found = place(lab((4, 2.0), salience=40.0), cards(*[A10] * 4))
     # (40 - 4) / 3 + 4 = 16 GiB on each of three; on two it would be 22.
-    assert found.devices("salience") == ("cuda:0", "cuda:1", "cuda:2")
+    assert found.devices("salience") == ("cuda:2", "cuda:3", "cuda:1")
     assert found.local["salience"].gib == pytest.approx(16)
     waits = place(lab((1, 18.0), salience=20.0), cards(A10))
     assert {*waits.local} == {"tagger"}
