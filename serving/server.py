@@ -12,7 +12,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -99,9 +99,6 @@ HINTS = {
 }
 """Pattern in the log -> remedy; case does not count, the first that matches does."""
 
-# So many of the hints, the first ones, are sure enough to be looked for in the whole log.
-_CERTAIN = 5
-
 
 @dataclass(eq=False)
 class LocalServer:
@@ -113,7 +110,7 @@ class LocalServer:
     Attributes:
         log_path: File that the server's output is added to; its folder is made.
         port: Port to use; a free one if None.
-        environment: Variables of its place on the machine; see `variables`.
+        gpus: Those it runs on, as in `placement.Seat`.
         on_status: Called with a few words whenever the start reaches a new stage, and at a crash.
         ready: Done once it answers, or when its first start fails: then it raises what `run` does.
         endpoint: Where it answers, once it is ready.
@@ -123,7 +120,7 @@ class LocalServer:
     options: EngineOptions
     log_path: Path
     port: int | None = None
-    environment: Mapping[str, str] = field(default_factory=dict)
+    gpus: tuple[str, ...] = ()
     on_status: Callable[[str], None] = lambda _: None
     ready: asyncio.Future[None] = field(default_factory=asyncio.Future)
     endpoint: Endpoint = field(init=False)
@@ -172,7 +169,7 @@ class LocalServer:
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=log,
                 stderr=asyncio.subprocess.STDOUT,
-                env=variables(self.options, self.endpoint.key, self.environment),
+                env=variables(self.options, self.endpoint.key, self.gpus),
                 start_new_session=True,
             )
         try:
@@ -253,12 +250,10 @@ ON_GPUS: Mapping[str, str] = {
 """Set in servers on GPUs, unless the profile's `environment` says otherwise."""
 
 
-def variables(
-    options: EngineOptions, key: str, place: Mapping[str, str] | None = None
-) -> dict[str, str]:
-    """The environment of a model's server: nothing that leads elsewhere, its key and its tuning.
+def variables(options: EngineOptions, key: str, gpus: Sequence[str] = ()) -> dict[str, str]:
+    """The environment of a model's server: nothing that leads elsewhere, key, GPUs and tuning.
 
-    Variables of its place on the machine win over those, and the profile's `environment` over all.
+    The profile's `environment` has the last word.
     """
     return server_environment() | {
         "VLLM_API_KEY": key,
@@ -268,7 +263,7 @@ def variables(
         **({"TORCH_COMPILE_DISABLE": "1"} if options.enforce_eager else {}),
         **({"VLLM_BATCH_INVARIANT": "1"} if options.batch_invariant else {}),
         "VLLM_ENGINE_READY_TIMEOUT_S": str(int(options.start_timeout_s) + 1),
-        **(place or {}),
+        **({"CUDA_VISIBLE_DEVICES": ",".join(gpus)} if gpus else {}),
         **options.environment,
     }
 
@@ -371,20 +366,17 @@ def replicas(
         port: Port of the first; the others count up from it. Free ones if None.
         on_status: As in `LocalServer`.
     """
-    stem = re.sub(r"[^\w.-]", "-", model.name)
     servers = []
     for n, seat in enumerate(seats or [None]):
-        place = options.model_copy(update={"gpu_memory_share": seat.share}) if seat else options
-        environment = {"CUDA_VISIBLE_DEVICES": ",".join(seat.gpus)} if seat else {}
-        suffix = f"-{n + 1}" if len(seats) > 1 else ""
+        name = f"{model.name}-{n + 1}" if len(seats) > 1 else model.name
         servers.append(
             LocalServer(
                 model,
-                place,
-                log_dir / f"{stem}{suffix}.log",
+                options.model_copy(update={"gpu_memory_share": seat.share}) if seat else options,
+                log_dir / f"{name}.log",
                 port=None if port is None else port + n,
-                environment=environment,
-                on_status=lambda text, name=f"{model.name}{suffix}": on_status(f"{name}: {text}"),  # type: ignore[misc]
+                gpus=seat.gpus if seat else (),
+                on_status=lambda text, name=name: on_status(f"{name}: {text}"),  # type: ignore[misc]
             )
         )
     return servers
@@ -424,9 +416,15 @@ def explain(path: Path, offset: int, code: int | None) -> str:
 
     The start begins at a byte offset of the log; its exit code is None if the server still runs.
     """
-    text = _from(path, offset)
-    lines = _that_matter(text)
-    hint = _hint("\n".join(lines), HINTS) or _hint(text, list(HINTS)[:_CERTAIN])
+    log = _from(path, offset)
+    lines = _that_matter(log)
+    hints = (
+        hint
+        for text in ("\n".join(lines), log)
+        for pattern, hint in HINTS.items()
+        if re.search(pattern, text, re.IGNORECASE)
+    )
+    hint = next(hints, None)
     if hint is None and code == -signal.SIGKILL:
         hint = "it was killed, most likely for want of memory; close other programs"
     said = f"the log says: {' | '.join(lines)}" if lines else None
@@ -441,11 +439,6 @@ def _from(path: Path, offset: int) -> str:
             return log.read().decode(errors="replace")
     except OSError:
         return ""
-
-
-def _hint(text: str, patterns: Iterable[str]) -> str | None:
-    hints = (HINTS[pattern] for pattern in patterns if re.search(pattern, text, re.IGNORECASE))
-    return next(hints, None)
 
 
 def _that_matter(text: str, most: int = 3, width: int = 300) -> list[str]:

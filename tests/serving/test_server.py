@@ -200,7 +200,7 @@ async def test_replicas_have_ports_logs_names_and_gpus_of_their_own(
     assert [
         (
             *(server.port, server.log_path.name, server.options.gpu_memory_share),
-            server.environment["CUDA_VISIBLE_DEVICES"],
+            *server.gpus,
         )
         for server in servers
     ] == [(8000, "m-1.log", 0.8, "GPU-0"), (8001, "m-2.log", 0.9, "GPU-1")]
