@@ -93,15 +93,12 @@ def placement(profile: Profile) -> Placement:
     """
     key = profile.model_dump_json()
     if key not in _placed:
-        wanted = {model: options.digest() for model, options in profile.engines.items()}
-        _placed[key] = here(
-            profile,
-            {
-                state.model: state.job.seats
-                for state in detached.running()
-                if state.job.seats and wanted.get(state.model) == state.job.options.digest()
-            },
-        )
+        held: dict[str, list[Seat]] = {}
+        for job in (state.job for state in detached.running()):
+            same = profile.engines.get(job.model.name) == job.options
+            if job.seat is not None and same:
+                held.setdefault(job.model.name, []).append(job.seat)
+        _placed[key] = here(profile, held)
     return _placed[key]
 
 

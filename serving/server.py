@@ -10,11 +10,13 @@ import re
 import secrets
 import signal
 import socket
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 import psutil
 
@@ -26,7 +28,6 @@ from serving.home import opened_to_append
 from serving.installed import INSTALL_COMPILER, UPDATE_DRIVER, engine_version
 from serving.models import Model
 from serving.offline import server_environment
-from serving.placement import Seat
 from serving.processor import threads
 from serving.profile import EngineOptions
 
@@ -42,6 +43,8 @@ QUICK_S, MOST_FAILURES = 120.0, 4
 GRACE_S, LEFT_S, UNKILLABLE_S = 8.0, 2.0, 10.0
 """Seconds that a server may take to end by TERM (vLLM takes up to 5 to stop its engine), what it
 left behind by TERM, and by KILL."""
+
+_LOOK_EVERY_S = 0.2
 
 _TIED = """
 import ctypes, os, signal, sys
@@ -100,20 +103,20 @@ HINTS = {
 """Pattern in the log -> remedy; case does not count, the first that matches does."""
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True)
 class LocalServer:
     """One vLLM server that this process owns, on the loopback address and behind a random key.
 
-    It is made in a running event loop. It ends, with all it started, when `run()` is cancelled,
-    and by a TERM when this process dies in whatever way.
+    It ends, with all it started, when `run` does, and by a TERM when this process dies in whatever
+    way.
 
     Attributes:
         log_path: File that the server's output is added to; its folder is made.
         port: Port to use; a free one if None.
         gpus: Those it runs on, as in `placement.Seat`.
         on_status: Called with a few words whenever the start reaches a new stage, and at a crash.
-        ready: Done once it answers, or when its first start fails: then it raises what `run` does.
-        endpoint: Where it answers, once it is ready.
+        on_ready: Called with its endpoint when it answers, each time that it was started.
+        look: Called several times a second; ends the server by an exception.
     """
 
     model: Model
@@ -122,113 +125,101 @@ class LocalServer:
     port: int | None = None
     gpus: tuple[str, ...] = ()
     on_status: Callable[[str], None] = lambda _: None
-    ready: asyncio.Future[None] = field(default_factory=asyncio.Future)
-    endpoint: Endpoint = field(init=False)
+    on_ready: Callable[[Endpoint], None] = lambda _: None
+    look: Callable[[], None] = lambda: None
 
-    async def run(self) -> None:
-        """Starts the server, and again after each crash on the same port with the same key.
+    def run(self) -> NoReturn:
+        """Runs the server, and again after each crash on the same port with the same key.
 
         Raises:
             ServingError: It did not start, or failed too often in a row: says why.
             OSError: The machine cannot start a process.
         """
-        try:
-            with _reserved(self.port) as port:
-                url = f"http://{HOST}:{port}/v1"
-                self.endpoint = Endpoint(url, secrets.token_urlsafe(32), self.model.name)
-                await self._keep_running(port)
-        except Exception as error:
-            if not self.ready.done():
-                self.ready.set_exception(error)
-            raise
+        failures, answered = 0, False
+        with _reserved(self.port) as port:
+            url, key = f"http://{HOST}:{port}/v1", secrets.token_urlsafe(32)
+            line = command(self.model, self.options, port)
+            while True:
+                try:
+                    lived_s, reason = self._run_once(line, Endpoint(url, key, self.model.name))
+                    answered = True
+                except (ServingError, OSError) as error:
+                    if not answered:
+                        raise
+                    lived_s, reason = 0.0, str(error)
+                failures = 1 if lived_s > QUICK_S else failures + 1
+                if failures >= MOST_FAILURES:
+                    raise self._error(f"failed {failures} times in a row and is given up: {reason}")
+                pause = FIRST_PAUSE_S * 2 ** (failures - 1)
+                self.on_status(f"crashed, restarting in {pause:g} s")
+                time.sleep(pause)
 
-    async def _keep_running(self, port: int) -> None:
-        failures = 0
-        while True:
-            try:
-                lived_s, reason = await self._run_once(port)
-            except (ServingError, OSError) as error:
-                if not self.ready.done():
-                    raise
-                lived_s, reason = 0.0, str(error)
-            failures = 1 if lived_s > QUICK_S else failures + 1
-            if failures >= MOST_FAILURES:
-                raise self._error(f"failed {failures} times in a row and is given up: {reason}")
-            pause = FIRST_PAUSE_S * 2 ** (failures - 1)
-            self.on_status(f"crashed, restarting in {pause:g} s")
-            await asyncio.sleep(pause)
-
-    async def _run_once(self, port: int) -> tuple[float, str]:
+    def _run_once(self, line: list[str], endpoint: Endpoint) -> tuple[float, str]:
         """Runs the process to its end: how long it answered, and why it ended."""
-        line = command(self.model, self.options, port)
         with opened_to_append(self.log_path) as log:
             begin = log.tell()
-            process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-ISs", "-c", _TIED, str(os.getpid())),
-                *line,
-                stdin=asyncio.subprocess.DEVNULL,
+            process = subprocess.Popen(  # noqa: S603 - our own command
+                [sys.executable, "-ISs", "-c", _TIED, str(os.getpid()), *line],
+                stdin=subprocess.DEVNULL,
                 stdout=log,
-                stderr=asyncio.subprocess.STDOUT,
-                env=variables(self.options, self.endpoint.key, self.gpus),
+                stderr=subprocess.STDOUT,
+                env=variables(self.options, endpoint.key, self.gpus),
                 start_new_session=True,
             )
         try:
-            await self._until_healthy(process, begin)
-            if not self.ready.done():
-                self.ready.set_result(None)
+            self._until_healthy(process, endpoint, begin)
+            self.on_ready(endpoint)
+            self.on_status("ready")
             since = time.monotonic()
-            code = await process.wait()
-            return time.monotonic() - since, explain(self.log_path, begin, code)
+            while process.poll() is None:
+                self._wait()
+            return time.monotonic() - since, explain(self.log_path, begin, process.returncode)
         finally:
-            await _end(process)
+            _end(process)
 
-    async def _until_healthy(self, process: asyncio.subprocess.Process, begin: int) -> None:
+    def _until_healthy(
+        self, process: "subprocess.Popen[bytes]", endpoint: Endpoint, begin: int
+    ) -> None:
         """Waits until the server, whose log begins there, takes our key and names our model."""
         told = "starting"
         self.on_status(told)
         limit = self.options.start_timeout_s
         deadline = time.monotonic() + limit
         while True:
-            healthy = await answers(self.endpoint)
+            healthy = asyncio.run(answers(endpoint))
             reached = stage(_from(self.log_path, begin)) or told
             if reached != told:
                 told = reached
                 self.on_status(told)
             if healthy:
-                self.on_status("ready")
                 return
-            code = process.returncode
+            code = process.poll()
             if code is not None or time.monotonic() > deadline:
                 late = f"did not answer within {limit:g} s (start_timeout_s in the profile); "
                 said = explain(self.log_path, begin, code)
                 raise self._error((late if code is None else "did not start: ") + said)
-            await asyncio.sleep(0.2)
+            self._wait()
+
+    def _wait(self) -> None:
+        self.look()
+        time.sleep(_LOOK_EVERY_S)
 
     def _error(self, reason: str) -> ServingError:
         return ServingError(f"the server of {self.model.name} {reason}")
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
+def _end(process: "subprocess.Popen[bytes]") -> None:
     """Ends a server and what it started: by TERM, and by KILL what stays."""
-    with contextlib.suppress(ProcessLookupError, TimeoutError):
-        process.terminate()  # it ends its other processes itself
-        await asyncio.wait_for(asyncio.shield(process.wait()), GRACE_S)
+    process.terminate()  # it ends its other processes itself
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(GRACE_S)
     for number, seconds in ((signal.SIGTERM, LEFT_S), (signal.SIGKILL, UNKILLABLE_S)):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, number)
-        if await _gone(process.pid, seconds):
-            break
-    await process.wait()
-
-
-async def _gone(group: int, seconds: float) -> bool:
-    """Whether all processes of a group end in time."""
-    deadline = time.monotonic() + seconds
-    while _lives(group):
-        if time.monotonic() > deadline:
-            return False
-        await asyncio.sleep(0.05)
-    return True
+        deadline = time.monotonic() + seconds
+        while _lives(process.pid) and time.monotonic() < deadline:
+            time.sleep(0.05)
+    process.wait()
 
 
 def _lives(group: int) -> bool:
@@ -345,41 +336,6 @@ def _dated_template(folder: Path) -> str | None:
         return None
     dated = templates.on_a_fixed_day(source)
     return dated if dated != source else None
-
-
-def replicas(
-    model: Model,
-    options: EngineOptions,
-    log_dir: Path,
-    *,
-    seats: Sequence[Seat] = (),
-    port: int | None = None,
-    on_status: Callable[[str], None] = lambda _: None,
-) -> list[LocalServer]:
-    """The servers of a model, each on its share of the machine, before they start.
-
-    Args:
-        model: What to serve.
-        options: How to run it.
-        seats: On GPUs, the place of each replica; see `serving.placement`. On a CPU it is one.
-        log_dir: Folder of the logs, one `MODEL.log` or `MODEL-N.log` each.
-        port: Port of the first; the others count up from it. Free ones if None.
-        on_status: As in `LocalServer`.
-    """
-    servers = []
-    for n, seat in enumerate(seats or [None]):
-        name = f"{model.name}-{n + 1}" if len(seats) > 1 else model.name
-        servers.append(
-            LocalServer(
-                model,
-                options.model_copy(update={"gpu_memory_share": seat.share}) if seat else options,
-                log_dir / f"{name}.log",
-                port=None if port is None else port + n,
-                gpus=seat.gpus if seat else (),
-                on_status=lambda text, name=name: on_status(f"{name}: {text}"),  # type: ignore[misc]
-            )
-        )
-    return servers
 
 
 @contextlib.contextmanager

@@ -1,8 +1,7 @@
 """Which GPUs models are given: by hand, on the machines of the docs, and on machines at random."""
 
 import asyncio
-import os
-import sys
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from serving_machines import A10, A6000, H100, L40S, cards, table
 
 from serving import connect, detached, placement
 from serving.connect import Source
-from serving.detached import Job
+from serving.detached import Job, turn
 from serving.errors import ServingError
 from serving.gpus import Gpu
 from serving.models import Model
@@ -166,39 +165,20 @@ def test_nothing_is_given_twice_and_everyone_has_what_it_needs(
 
 
 async def test_of_servers_that_share_a_gpu_only_one_starts(home: Path) -> None:
-    """The turn of one that dies ends with its process."""
-    waiting = detached.Note(status="m: another server starts on its GPU; waiting")
-
     def job(*gpus: str) -> Job:
-        seats = (Seat(gpus=gpus, gib=20, share=0.5),)
-        model = Model("m", home, "0")
-        return Job(
-            model=model, options=EngineOptions(), engine="e", home=home, logs=home, seats=seats
-        )
+        seat = Seat(gpus=gpus, gib=20, share=0.5)
+        model, options = Model("m", home, "0"), EngineOptions()
+        return Job(model=model, options=options, engine="e", home=home, logs=home, seat=seat)
 
-    code = """if True:
-        import sys, time
-        from serving import detached
-        held = detached.turns(detached.Job.model_validate_json(sys.argv[1]))
-        print("held", flush=True)
-        time.sleep(60)
-    """
-    first = job("GPU-0", "GPU-1").model_dump_json()
-    holder = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", code, first, stdout=asyncio.subprocess.PIPE
-    )
-    assert holder.stdout is not None
-    await holder.stdout.readline()
-    detached.turns(job("GPU-2")).close()
-    second = asyncio.create_task(asyncio.to_thread(detached.turns, job("GPU-1", "GPU-2")))
-    note = home / "servers" / f"{os.getpid()}.json"
-    while not note.exists():  # noqa: ASYNC110
-        await asyncio.sleep(0.02)
-    assert detached.Note.model_validate_json(note.read_bytes()) == waiting
+    waiting = threading.Event()
+    first = turn(job("GPU-0", "GPU-1"), waiting.set)
+    turn(job("GPU-2"), waiting.set).close()
+    assert not waiting.is_set()
+    second = asyncio.create_task(asyncio.to_thread(turn, job("GPU-1", "GPU-2"), waiting.set))
+    assert await asyncio.to_thread(waiting.wait, 10)
     assert not second.done()
-    holder.kill()
-    (await asyncio.wait_for(second, 30)).close()
-    await holder.wait()
+    first.close()
+    (await asyncio.wait_for(second, 10)).close()
 
 
 def test_a_source_has_the_seats_of_the_whole_profile_and_asks_once(
@@ -221,5 +201,5 @@ def test_a_source_has_the_seats_of_the_whole_profile_and_asks_once(
     assert asked == [1]
     mine = with_model(profile, "mine", tmp_path, "generator", "judge")
     other = Source(mine, "generator", tmp_path, model="mine")
-    assert given_to(other.seats()) == ["0+1+2+3"], "one model in both roles needs no second place"
+    assert given_to(other.seats()) == ["0+1+2+3", "4+5+6+7"], "one model in both roles has all"
     assert Source(load("cpu-small"), "judge", tmp_path).seats() == ()

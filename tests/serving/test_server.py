@@ -1,6 +1,6 @@
-"""A local server: its start, its failures, its restarts, and that nothing of it is left.
+"""A server in this process's hands: its start, failures and restarts, and that nothing is left.
 
-The fast tests put a small HTTP server in vLLM's place; those marked `real_server` run vLLM.
+A small HTTP server stands in vLLM's place.
 """
 
 import asyncio
@@ -8,24 +8,26 @@ import re
 import signal
 import socket
 import sys
-import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
+from queue import Queue
 from typing import Any
+from urllib.request import urlopen
 
 import psutil
 import pytest
 
 from serving import server as module
 from serving.detached import lives
-from serving.endpoint import Endpoint, PassingError, answers, open_session, page
+from serving.endpoint import Endpoint, answers
 from serving.errors import ServingError
 from serving.installed import DRIVER
 from serving.models import Model
-from serving.placement import Seat
 from serving.profile import EngineOptions
-from serving.server import HINTS, LocalServer, explain, replicas, stage
+from serving.server import HINTS, LocalServer, explain, stage
 
 # Answers like vLLM where it matters: /health for all, /v1/models for those who have the key. It has
 # a process beside it, which it leaves behind; told "deaf", both ignore TERM.
@@ -46,6 +48,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
 if __name__ == "__main__":
+    if os.path.exists(__file__ + ".broken"):
+        sys.exit("RuntimeError: CUDA out of memory")
     if sys.argv[2:] == ["deaf"]:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     subprocess.Popen(["sleep", "60"])
@@ -53,62 +57,61 @@ if __name__ == "__main__":
     http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
 """
 
-Make = Callable[..., LocalServer]
-"""Made in a running event loop."""
-
 OPTIONS = EngineOptions(start_timeout_s=20)
 
+Program = Callable[[int], list[str]]
+"""Port -> command."""
+
+
+class EndedError(Exception):
+    """What a test ends a server with."""
+
+
+@dataclass
+class Run:
+    """A server that runs in a thread; its result is how it ends."""
+
+    result: "Future[Any]"
+    said: list[str] = field(default_factory=list)
+    ready: "Queue[Endpoint]" = field(default_factory=Queue)
+
+    def error(self) -> str:
+        """Why it failed, once it has."""
+        failed = self.result.exception(20)
+        assert isinstance(failed, ServingError)
+        return str(failed)
+
 
 @pytest.fixture
-def model(tmp_path: Path) -> Model:
-    return Model(name="m", path=tmp_path / "m", digest="0" * 64)
-
-
-@pytest.fixture
-def stand_in(tmp_path: Path) -> Callable[[int], list[str]]:
+def stand_in(tmp_path: Path) -> Program:
     script = tmp_path / "stand_in.py"
     script.write_text(STAND_IN)
     return lambda port: [sys.executable, str(script), str(port)]
 
 
 @pytest.fixture
-def make(
-    model: Model,
-    stand_in: Callable[[int], list[str]],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> Make:
-    """Makes a server of the stand-in, unless told of another program."""
+def serve(
+    stand_in: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[..., Run]]:
+    """Runs a server of the stand-in, unless told of another program, and ends it after the test."""
+    pool, ending = ThreadPoolExecutor(), threading.Event()
 
-    def made(
-        options: EngineOptions = OPTIONS,
-        log: str = "m.log",
-        program: Callable[[int], list[str]] = stand_in,
-        **how: Any,
-    ) -> LocalServer:
-        monkeypatch.setattr("serving.server.command", lambda _model, _options, port: program(port))
-        return LocalServer(model, options, tmp_path / log, **how)
+    def look() -> None:
+        if ending.is_set():
+            raise EndedError
 
-    return made
+    def served(options: EngineOptions = OPTIONS, program: Program = stand_in, **how: Any) -> Run:
+        monkeypatch.setattr(module, "command", lambda _model, _options, port: program(port))
+        run = Run(Future())
+        model = Model(name="m", path=tmp_path / "m", digest="0" * 64)
+        told = {"on_status": run.said.append, "on_ready": run.ready.put, "look": look}
+        run.result = pool.submit(LocalServer(model, options, tmp_path / "m.log", **told, **how).run)
+        return run
 
-
-@asynccontextmanager
-async def running(server: LocalServer) -> AsyncIterator["asyncio.Task[None]"]:
-    """The server from its start to its end."""
-    run = asyncio.create_task(server.run())
-    try:
-        await asyncio.wait([run, server.ready], return_when=asyncio.FIRST_COMPLETED)
-        await server.ready
-        yield run
-    finally:
-        run.cancel()
-        await asyncio.wait([run])
-
-
-def saying(text: str, code: int = 1) -> Callable[[int], list[str]]:
-    """A program that prints a log and ends."""
-    script = f"import sys; print({text!r}); sys.exit({code})"
-    return lambda _: [sys.executable, "-c", script]
+    yield served
+    ending.set()
+    pool.shutdown()
+    assert family() == []
 
 
 def family() -> list[psutil.Process]:
@@ -116,96 +119,61 @@ def family() -> list[psutil.Process]:
     return [one for one in psutil.Process().children(recursive=True) if lives(one.pid)]
 
 
-async def crash(server: LocalServer) -> None:
+def answering(endpoint: Endpoint) -> bool:
+    return asyncio.run(answers(endpoint))
+
+
+def crash(endpoint: Endpoint) -> None:
     """Makes the stand-in end in the middle of a request."""
-    async with open_session(server.endpoint) as session:
-        with pytest.raises(PassingError):
-            await page(session, f"{server.endpoint.root}/die")
-
-
-async def until(condition: Callable[[], object], seconds: float = 10.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        await asyncio.sleep(0.02)
+    with pytest.raises(ConnectionError):
+        urlopen(f"{endpoint.root}/die", timeout=10)
 
 
 # --- start and stop ----------------------------------------------------------------------------
 
 
-async def test_it_starts_answers_and_leaves_nothing(make: Make, tmp_path: Path) -> None:
-    said: list[str] = []
-    server = make(log="logs/m.log", on_status=said.append)
-    async with running(server):
-        endpoint = server.endpoint
-        processes = family()
-        assert len(processes) == 2
-        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/v1", endpoint.url)
-        assert len(endpoint.key) >= 32
-        assert await answers(endpoint)
-        assert not await answers(Endpoint(endpoint.url, "wrong", "m"))
-        assert all(endpoint.key not in " ".join(one.cmdline()) for one in processes)
-    assert not any(lives(one.pid) for one in processes)
-    assert said == ["starting", "loading weights", "ready"]
-    assert "Starting to load" in (tmp_path / "logs" / "m.log").read_text()
+def test_it_starts_and_answers_who_has_the_key(serve: Callable[..., Run], tmp_path: Path) -> None:
+    run = serve()
+    endpoint = run.ready.get(timeout=20)
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/v1", endpoint.url)
+    assert len(endpoint.key) >= 32
+    assert answering(endpoint)
+    assert not answering(Endpoint(endpoint.url, "wrong", "m"))
+    processes = family()
+    assert len(processes) == 2
+    assert all(endpoint.key not in " ".join(one.cmdline()) for one in processes)
+    assert run.said[:2] == ["starting", "loading weights"]
+    assert "Starting to load" in (tmp_path / "m.log").read_text()
 
 
-async def test_what_ignores_a_term_is_killed(
-    make: Make, stand_in: Callable[[int], list[str]], monkeypatch: pytest.MonkeyPatch
+def test_what_ignores_a_term_is_killed(
+    serve: Callable[..., Run], stand_in: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "GRACE_S", 0.2)
     monkeypatch.setattr(module, "LEFT_S", 0.2)
-    async with running(make(program=lambda port: [*stand_in(port), "deaf"])):
-        processes = family()
-        assert len(processes) == 2
-    assert not any(lives(one.pid) for one in processes)
+    serve(program=lambda port: [*stand_in(port), "deaf"]).ready.get(timeout=20)
+    assert len(family()) == 2
 
 
-async def test_a_port_that_is_taken_is_named_before_anything_starts(
-    make: Make, tmp_path: Path
+def test_a_port_that_is_taken_is_named_before_anything_starts(
+    serve: Callable[..., Run], tmp_path: Path
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        with pytest.raises(ServingError, match=f"port {port} on 127.0.0.1 .* with --port"):
-            await make(port=port).run()
+        error = serve(port=port).error()
+    assert re.search(f"port {port} on 127.0.0.1 .* with --port", error)
     assert not (tmp_path / "m.log").exists()
 
 
-async def test_somebody_elses_server_is_not_taken_for_ours(make: Make, tmp_path: Path) -> None:
+def test_somebody_elses_server_is_not_taken_for_ours(
+    serve: Callable[..., Run], tmp_path: Path
+) -> None:
     """A healthy server on our port that does not know our key does not count."""
     script = tmp_path / "other.py"
     script.write_text(STAND_IN.replace('os.environ["VLLM_API_KEY"]', '"another key"'))
     program = lambda port: [sys.executable, str(script), str(port)]  # noqa: E731
-    server = make(EngineOptions(start_timeout_s=1), program=program)
-    with pytest.raises(ServingError, match=r"did not answer within 1 s \(start_timeout_s"):
-        await server.run()
-    assert family() == []
-
-
-async def test_a_start_that_is_cancelled_leaves_nothing(make: Make) -> None:
-    start = asyncio.create_task(make(program=lambda _: ["sleep", "60"]).run())
-    await until(lambda: any("sleep" in one.cmdline() for one in family()))
-    start.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await start
-    assert family() == []
-
-
-async def test_replicas_have_ports_logs_names_and_gpus_of_their_own(
-    model: Model, tmp_path: Path
-) -> None:
-    said: list[str] = []
-    seats = [Seat(gpus=(f"GPU-{n}",), gib=20, share=0.8 + n / 10) for n in range(2)]
-    servers = replicas(model, OPTIONS, tmp_path, seats=seats, port=8000, on_status=said.append)
-    assert [
-        (
-            *(server.port, server.log_path.name, server.options.gpu_memory_share),
-            *server.gpus,
-        )
-        for server in servers
-    ] == [(8000, "m-1.log", 0.8, "GPU-0"), (8001, "m-2.log", 0.9, "GPU-1")]
-    servers[1].on_status("ready")
-    assert said == ["m-2: ready"]
+    error = serve(EngineOptions(start_timeout_s=1), program).error()
+    assert "did not answer within 1 s (start_timeout_s" in error
 
 
 # --- crashes -----------------------------------------------------------------------------------
@@ -218,50 +186,28 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("quick")
-async def test_a_crashed_server_comes_back_at_the_same_address(make: Make) -> None:
-    said: list[str] = []
-    server = make(on_status=said.append)
-    async with running(server):
-        before = server.endpoint
-        for times in (2, 3):
-            await crash(server)
-            await until(lambda: said.count("ready") == times)  # noqa: B023 - waited for at once
-            assert server.endpoint == before
-            assert await answers(before)
-            assert len(family()) == 2, "what a crash left behind is ended"
-    assert "crashed, restarting in 0.05 s" in said
-    assert "crashed, restarting in 0.1 s" in said
+def test_a_crashed_server_comes_back_at_the_same_address(serve: Callable[..., Run]) -> None:
+    run = serve()
+    before = run.ready.get(timeout=20)
+    for _ in range(2):
+        crash(before)
+        assert run.ready.get(timeout=20) == before
+        assert answering(before)
+        assert len(family()) == 2, "what a crash left behind is ended"
+    assert "crashed, restarting in 0.05 s" in run.said
+    assert "crashed, restarting in 0.1 s" in run.said
 
 
 @pytest.mark.usefixtures("quick")
-async def test_a_server_that_keeps_crashing_is_given_up_with_the_reason(
-    make: Make, stand_in: Callable[[int], list[str]], tmp_path: Path
+def test_a_server_that_keeps_crashing_is_given_up_with_the_reason(
+    serve: Callable[..., Run], stand_in: Program, tmp_path: Path
 ) -> None:
-    flag = tmp_path / "broken"
-
-    def program(port: int) -> list[str]:
-        return saying("RuntimeError: CUDA out of memory")(port) if flag.exists() else stand_in(port)
-
-    server = make(program=program)
-    async with running(server) as run:
-        flag.touch()
-        await crash(server)
-        with pytest.raises(
-            ServingError, match=r"failed 3 times in a row and is given up: .*not enough GPU memory"
-        ):
-            await asyncio.wait_for(run, 10)
-
-
-async def test_a_stop_during_a_restart_is_final(
-    make: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "FIRST_PAUSE_S", 30)
-    said: list[str] = []
-    server = make(on_status=said.append)
-    async with asyncio.timeout(15), running(server):
-        await crash(server)
-        await until(lambda: said[-1].startswith("crashed"))
-    assert family() == []
+    run = serve()
+    endpoint = run.ready.get(timeout=20)
+    (tmp_path / "stand_in.py.broken").touch()
+    crash(endpoint)
+    assert "failed 3 times in a row and is given up: " in run.error()
+    assert "not enough GPU memory" in run.error()
 
 
 # --- what a failed start says ------------------------------------------------------------------
@@ -303,7 +249,7 @@ FAILURES = {
     ),
     "  Value error, torch.float32 is not supported for quantization method quark. Supported "
     "dtypes: [torch.float16, torch.bfloat16] [type=value_error, input_value=1]": (
-        "the log says: torch.float32 is not supported",
+        "the log says: Value error, torch.float32 is not supported",
         "[torch.float16, torch.bfloat16]; whole log",
     ),
     "ValueError: Available memory on node 0 is too low\n"
@@ -316,25 +262,23 @@ FAILURES = {
 
 
 @pytest.mark.parametrize(("log", "told"), FAILURES.items())
-async def test_a_failed_start_says_why_and_what_to_do(
-    log: str, told: tuple[str, str], make: Make, tmp_path: Path
+def test_a_failed_start_says_why_and_what_to_do(
+    log: str, told: tuple[str, str], tmp_path: Path
 ) -> None:
     path = tmp_path / "m.log"
-    path.write_text("RuntimeError: CUDA out of memory of an earlier start\n")
-    with pytest.raises(ServingError) as failed:
-        await make(program=saying(log)).run()
-    line = str(failed.value)
-    assert line.startswith("the server of m did not start: ")
+    earlier = "RuntimeError: CUDA out of memory of an earlier start\n"
+    path.write_text(f"{earlier}{log}\n")
+    line = explain(path, len(earlier), 1)
     assert all(part in line for part in told), line
     assert "earlier start" not in line
     assert "\n" not in line
     assert line.endswith(f"whole log: {path}")
 
 
-async def test_a_start_that_the_kernel_kills_wanted_memory(make: Make) -> None:
+def test_a_start_that_the_kernel_kills_wanted_memory(serve: Callable[..., Run]) -> None:
     script = f"import os; os.kill(os.getpid(), {int(signal.SIGKILL)})"
-    with pytest.raises(ServingError, match=r"did not start: .* for want of memory"):
-        await make(program=lambda _: [sys.executable, "-c", script]).run()
+    error = serve(program=lambda _: [sys.executable, "-c", script]).error()
+    assert error.startswith("the server of m did not start: it was killed, most likely for want of")
 
 
 def test_every_hint_is_reached_by_a_log_we_know() -> None:
