@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
 from itertools import compress
 from pathlib import Path
@@ -32,7 +32,7 @@ from serving.models import Model
 from serving.offline import go_offline, module_path
 from serving.placement import Seat
 from serving.profile import EngineOptions
-from serving.server import LocalServer
+from serving.server import serve
 
 ENDING = (signal.SIGTERM, signal.SIGINT)
 """Signals by which a process that holds a server is told to end."""
@@ -348,43 +348,38 @@ def hold(job: Job) -> None:
         OSError: The machine cannot start a process, or the job's files cannot be written.
         SystemExit: It was told to end.
     """
-    endpoints: list[Endpoint] = []
+    told = Note()
 
-    def tell(status: str) -> None:
-        note = Note(status=f"{job.name}: {status}", endpoints=tuple(endpoints))
-        write(_file(job, os.getpid()), note.model_dump_json(indent=2))
+    def tell(status: str, endpoints: tuple[Endpoint, ...] = ()) -> None:
+        nonlocal told
+        note = Note(status=f"{job.name}: {status}", endpoints=endpoints)
+        if note != told:
+            told = note
+            write(_file(job, os.getpid()), note.model_dump_json(indent=2))
 
     def end(*_: object) -> None:
         for number in ENDING:
             signal.signal(number, signal.SIG_IGN)
         # Nobody is to ask a server that ends, nor to start another before it has ended.
-        endpoints.clear()
         with suppress(OSError):
             tell("stopping")
         sys.exit()
 
-    def look() -> None:
-        if job.owner is not None and not lives(job.owner):
-            end()
-
-    def ready(endpoint: Endpoint) -> None:
-        endpoints[:] = [endpoint]
-        held.close()
-
     for number in ENDING:
         signal.signal(number, end)
-    with turn(job, lambda: tell("another server starts on its GPU; waiting")) as held:
-        seat, plain = job.seat, job.options
-        LocalServer(
-            job.model,
-            plain.model_copy(update={"gpu_memory_share": seat.share}) if seat else plain,
-            job.logs / f"{job.name}.log",
-            port=job.port,
-            gpus=seat.gpus if seat else (),
-            on_status=tell,
-            on_ready=ready,
-            look=look,
-        ).run()
+    seat, options = job.seat, job.options
+    if seat is not None:
+        options = options.model_copy(update={"gpu_memory_share": seat.share})
+    log, gpus = job.logs / f"{job.name}.log", seat.gpus if seat else ()
+    server = serve(job.model, options, log, port=job.port, gpus=gpus)
+    waiting = "another server starts on its GPU; waiting"
+    with closing(server), turn(job, lambda: tell(waiting)) as held:
+        for status, endpoint in server:
+            tell(status, (endpoint,) if endpoint else ())
+            if endpoint:
+                held.close()
+            if job.owner is not None and not lives(job.owner):
+                end()
 
 
 def main() -> None:

@@ -13,10 +13,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NoReturn
 
 import psutil
 
@@ -103,109 +101,110 @@ HINTS = {
 """Pattern in the log -> remedy; case does not count, the first that matches does."""
 
 
-@dataclass(frozen=True)
-class LocalServer:
-    """One vLLM server that this process owns, on the loopback address and behind a random key.
+def serve(
+    model: Model,
+    options: EngineOptions,
+    log_path: Path,
+    *,
+    port: int | None = None,
+    gpus: Sequence[str] = (),
+) -> Generator[tuple[str, Endpoint | None], None, None]:
+    """Runs a model's server on the loopback address, and again after each crash.
 
-    It ends, with all it started, when `run` does, and by a TERM when this process dies in whatever
-    way.
+    It keeps its port and its random key. It ends, with all it started, when the iterator is closed
+    or raises, and by a TERM when this process dies in whatever way.
 
-    Attributes:
+    Args:
+        model: What to serve.
+        options: How to run it.
         log_path: File that the server's output is added to; its folder is made.
         port: Port to use; a free one if None.
         gpus: Those it runs on, as in `placement.Seat`.
-        on_status: Called with a few words whenever the start reaches a new stage, and at a crash.
-        on_ready: Called with its endpoint when it answers, each time that it was started.
-        look: Called several times a second; ends the server by an exception.
+
+    Yields:
+        Several times a second what it does, in a few words, and where it answers; None before its
+        first answer.
+
+    Raises:
+        ServingError: It did not start, or failed too often in a row: says why.
+        OSError: The machine cannot start a process.
     """
-
-    model: Model
-    options: EngineOptions
-    log_path: Path
-    port: int | None = None
-    gpus: tuple[str, ...] = ()
-    on_status: Callable[[str], None] = lambda _: None
-    on_ready: Callable[[Endpoint], None] = lambda _: None
-    look: Callable[[], None] = lambda: None
-
-    def run(self) -> NoReturn:
-        """Runs the server, and again after each crash on the same port with the same key.
-
-        Raises:
-            ServingError: It did not start, or failed too often in a row: says why.
-            OSError: The machine cannot start a process.
-        """
-        failures, answered = 0, False
-        with _reserved(self.port) as port:
-            url, key = f"http://{HOST}:{port}/v1", secrets.token_urlsafe(32)
-            line = command(self.model, self.options, port)
-            while True:
-                try:
-                    lived_s, reason = self._run_once(line, Endpoint(url, key, self.model.name))
-                    answered = True
-                except (ServingError, OSError) as error:
-                    if not answered:
-                        raise
-                    lived_s, reason = 0.0, str(error)
-                failures = 1 if lived_s > QUICK_S else failures + 1
-                if failures >= MOST_FAILURES:
-                    raise self._error(f"failed {failures} times in a row and is given up: {reason}")
-                pause = FIRST_PAUSE_S * 2 ** (failures - 1)
-                self.on_status(f"crashed, restarting in {pause:g} s")
-                time.sleep(pause)
-
-    def _run_once(self, line: list[str], endpoint: Endpoint) -> tuple[float, str]:
-        """Runs the process to its end: how long it answered, and why it ended."""
-        with opened_to_append(self.log_path) as log:
-            begin = log.tell()
-            process = subprocess.Popen(  # noqa: S603 - our own command
-                [sys.executable, "-ISs", "-c", _TIED, str(os.getpid()), *line],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                env=variables(self.options, endpoint.key, self.gpus),
-                start_new_session=True,
-            )
-        try:
-            self._until_healthy(process, endpoint, begin)
-            self.on_ready(endpoint)
-            self.on_status("ready")
-            since = time.monotonic()
-            while process.poll() is None:
-                self._wait()
-            return time.monotonic() - since, explain(self.log_path, begin, process.returncode)
-        finally:
-            _end(process)
-
-    def _until_healthy(
-        self, process: "subprocess.Popen[bytes]", endpoint: Endpoint, begin: int
-    ) -> None:
-        """Waits until the server, whose log begins there, takes our key and names our model."""
-        told = "starting"
-        self.on_status(told)
-        limit = self.options.start_timeout_s
-        deadline = time.monotonic() + limit
+    failures, known = 0, None
+    with _reserved(port) as bound:
+        endpoint = Endpoint(f"http://{HOST}:{bound}/v1", secrets.token_urlsafe(32), model.name)
+        line, environment = command(model, options, bound), variables(options, endpoint.key, gpus)
         while True:
-            healthy = asyncio.run(answers(endpoint))
-            reached = stage(_from(self.log_path, begin)) or told
-            if reached != told:
-                told = reached
-                self.on_status(told)
-            if healthy:
-                return
-            code = process.poll()
-            if code is not None or time.monotonic() > deadline:
-                late = f"did not answer within {limit:g} s (start_timeout_s in the profile); "
-                said = explain(self.log_path, begin, code)
-                raise self._error((late if code is None else "did not start: ") + said)
-            self._wait()
+            try:
+                with _running(line, environment, log_path) as (process, begin):
+                    started = _starting(process, endpoint, log_path, begin, options.start_timeout_s)
+                    for reached in started:
+                        yield reached, known
+                    known, since = endpoint, time.monotonic()
+                    while process.poll() is None:
+                        yield "ready", known
+                        time.sleep(_LOOK_EVERY_S)
+                    lived_s = time.monotonic() - since
+                    reason = explain(log_path, begin, process.returncode)
+            except (ServingError, OSError) as error:
+                if known is None:
+                    raise
+                lived_s, reason = 0.0, str(error)
+            failures = 1 if lived_s > QUICK_S else failures + 1
+            if failures >= MOST_FAILURES:
+                raise ServingError(
+                    f"the server of {model.name} failed {failures} times in a row and is given up: "
+                    f"{reason}"
+                )
+            pause = FIRST_PAUSE_S * 2 ** (failures - 1)
+            yield f"crashed, restarting in {pause:g} s", known
+            time.sleep(pause)
 
-    def _wait(self) -> None:
-        self.look()
+
+def _starting(
+    process: "subprocess.Popen[bytes]",
+    endpoint: Endpoint,
+    log_path: Path,
+    begin: int,
+    limit_s: float,
+) -> Iterator[str]:
+    """The stages of a start, until the server takes our key and names our model.
+
+    Its log begins at a byte offset. Raises ServingError if it ends, or has not answered in time.
+    """
+    deadline = time.monotonic() + limit_s
+    while True:
+        yield stage(_from(log_path, begin)) or "starting"
+        if asyncio.run(answers(endpoint)):
+            return
+        code = process.poll()
+        if code is not None or time.monotonic() > deadline:
+            late = f"did not answer within {limit_s:g} s (start_timeout_s in the profile)"
+            raise ServingError(
+                f"the server of {endpoint.model} {late if code is None else 'did not start'}: "
+                f"{explain(log_path, begin, code)}"
+            )
         time.sleep(_LOOK_EVERY_S)
 
-    def _error(self, reason: str) -> ServingError:
-        return ServingError(f"the server of {self.model.name} {reason}")
+
+@contextlib.contextmanager
+def _running(
+    line: list[str], environment: Mapping[str, str], log_path: Path
+) -> Iterator[tuple["subprocess.Popen[bytes]", int]]:
+    """A process, and where its part of the log begins; at the end nothing of it is left."""
+    with opened_to_append(log_path) as log:
+        begin = log.tell()
+        process = subprocess.Popen(  # noqa: S603 - our own command
+            [sys.executable, "-ISs", "-c", _TIED, str(os.getpid()), *line],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            env=environment,
+            start_new_session=True,
+        )
+    try:
+        yield process, begin
+    finally:
+        _end(process)
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:

@@ -8,12 +8,8 @@ import re
 import signal
 import socket
 import sys
-import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
-from queue import Queue
 from typing import Any
 from urllib.request import urlopen
 
@@ -27,7 +23,7 @@ from serving.errors import ServingError
 from serving.installed import DRIVER
 from serving.models import Model
 from serving.profile import EngineOptions
-from serving.server import HINTS, LocalServer, explain, stage
+from serving.server import HINTS, explain, serve, stage
 
 # Answers like vLLM where it matters: /health for all, /v1/models for those who have the key. It has
 # a process beside it, which it leaves behind; told "deaf", both ignore TERM.
@@ -62,24 +58,7 @@ OPTIONS = EngineOptions(start_timeout_s=20)
 Program = Callable[[int], list[str]]
 """Port -> command."""
 
-
-class EndedError(Exception):
-    """What a test ends a server with."""
-
-
-@dataclass
-class Run:
-    """A server that runs in a thread; its result is how it ends."""
-
-    result: "Future[Any]"
-    said: list[str] = field(default_factory=list)
-    ready: "Queue[Endpoint]" = field(default_factory=Queue)
-
-    def error(self) -> str:
-        """Why it failed, once it has."""
-        failed = self.result.exception(20)
-        assert isinstance(failed, ServingError)
-        return str(failed)
+Served = Generator[tuple[str, Endpoint | None], None, None]
 
 
 @pytest.fixture
@@ -90,28 +69,33 @@ def stand_in(tmp_path: Path) -> Program:
 
 
 @pytest.fixture
-def serve(
+def make(
     stand_in: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Callable[..., Run]]:
-    """Runs a server of the stand-in, unless told of another program, and ends it after the test."""
-    pool, ending = ThreadPoolExecutor(), threading.Event()
+) -> Iterator[Callable[..., Served]]:
+    """Makes servers of the stand-in, unless told of another program; nothing of them is left."""
+    made: list[Served] = []
 
-    def look() -> None:
-        if ending.is_set():
-            raise EndedError
-
-    def served(options: EngineOptions = OPTIONS, program: Program = stand_in, **how: Any) -> Run:
+    def served(options: EngineOptions = OPTIONS, program: Program = stand_in, **how: Any) -> Served:
         monkeypatch.setattr(module, "command", lambda _model, _options, port: program(port))
-        run = Run(Future())
         model = Model(name="m", path=tmp_path / "m", digest="0" * 64)
-        told = {"on_status": run.said.append, "on_ready": run.ready.put, "look": look}
-        run.result = pool.submit(LocalServer(model, options, tmp_path / "m.log", **told, **how).run)
-        return run
+        made.append(serve(model, options, tmp_path / "m.log", **how))
+        return made[-1]
 
     yield served
-    ending.set()
-    pool.shutdown()
+    for server in made:
+        server.close()
     assert family() == []
+
+
+def until(server: Served, wanted: str) -> tuple[list[str], Endpoint]:
+    """What a server says until it says that, and where it answers."""
+    said: list[str] = []
+    for status, endpoint in server:
+        if status not in said[-1:]:
+            said.append(status)
+        if status.startswith(wanted) and endpoint is not None:
+            return said, endpoint
+    raise AssertionError(said)
 
 
 def family() -> list[psutil.Process]:
@@ -132,9 +116,8 @@ def crash(endpoint: Endpoint) -> None:
 # --- start and stop ----------------------------------------------------------------------------
 
 
-def test_it_starts_and_answers_who_has_the_key(serve: Callable[..., Run], tmp_path: Path) -> None:
-    run = serve()
-    endpoint = run.ready.get(timeout=20)
+def test_it_starts_and_answers_who_has_the_key(make: Callable[..., Served], tmp_path: Path) -> None:
+    said, endpoint = until(make(), "ready")
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+/v1", endpoint.url)
     assert len(endpoint.key) >= 32
     assert answering(endpoint)
@@ -142,38 +125,44 @@ def test_it_starts_and_answers_who_has_the_key(serve: Callable[..., Run], tmp_pa
     processes = family()
     assert len(processes) == 2
     assert all(endpoint.key not in " ".join(one.cmdline()) for one in processes)
-    assert run.said[:2] == ["starting", "loading weights"]
+    assert said in (["starting", "ready"], ["starting", "loading weights", "ready"])
     assert "Starting to load" in (tmp_path / "m.log").read_text()
 
 
 def test_what_ignores_a_term_is_killed(
-    serve: Callable[..., Run], stand_in: Program, monkeypatch: pytest.MonkeyPatch
+    make: Callable[..., Served], stand_in: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "GRACE_S", 0.2)
     monkeypatch.setattr(module, "LEFT_S", 0.2)
-    serve(program=lambda port: [*stand_in(port), "deaf"]).ready.get(timeout=20)
+    until(make(program=lambda port: [*stand_in(port), "deaf"]), "ready")
     assert len(family()) == 2
 
 
+def test_a_start_that_is_given_up_leaves_nothing(make: Callable[..., Served]) -> None:
+    server = make(program=lambda _: ["sleep", "60"])
+    assert next(server) == ("starting", None)
+    assert len(family()) == 1
+
+
 def test_a_port_that_is_taken_is_named_before_anything_starts(
-    serve: Callable[..., Run], tmp_path: Path
+    make: Callable[..., Served], tmp_path: Path
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        error = serve(port=port).error()
-    assert re.search(f"port {port} on 127.0.0.1 .* with --port", error)
+        with pytest.raises(ServingError, match=f"port {port} on 127.0.0.1 .* with --port"):
+            next(make(port=port))
     assert not (tmp_path / "m.log").exists()
 
 
 def test_somebody_elses_server_is_not_taken_for_ours(
-    serve: Callable[..., Run], tmp_path: Path
+    make: Callable[..., Served], tmp_path: Path
 ) -> None:
     """A healthy server on our port that does not know our key does not count."""
     script = tmp_path / "other.py"
     script.write_text(STAND_IN.replace('os.environ["VLLM_API_KEY"]', '"another key"'))
     program = lambda port: [sys.executable, str(script), str(port)]  # noqa: E731
-    error = serve(EngineOptions(start_timeout_s=1), program).error()
-    assert "did not answer within 1 s (start_timeout_s" in error
+    with pytest.raises(ServingError, match=r"did not answer within 1 s \(start_timeout_s"):
+        until(make(EngineOptions(start_timeout_s=1), program), "ready")
 
 
 # --- crashes -----------------------------------------------------------------------------------
@@ -186,28 +175,29 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("quick")
-def test_a_crashed_server_comes_back_at_the_same_address(serve: Callable[..., Run]) -> None:
-    run = serve()
-    before = run.ready.get(timeout=20)
-    for _ in range(2):
+def test_a_crashed_server_comes_back_at_the_same_address(make: Callable[..., Served]) -> None:
+    server = make()
+    _, before = until(server, "ready")
+    for pause in ("0.05", "0.1"):
         crash(before)
-        assert run.ready.get(timeout=20) == before
+        assert until(server, f"crashed, restarting in {pause} s")[1] == before
+        assert until(server, "ready")[1] == before
         assert answering(before)
         assert len(family()) == 2, "what a crash left behind is ended"
-    assert "crashed, restarting in 0.05 s" in run.said
-    assert "crashed, restarting in 0.1 s" in run.said
 
 
 @pytest.mark.usefixtures("quick")
 def test_a_server_that_keeps_crashing_is_given_up_with_the_reason(
-    serve: Callable[..., Run], stand_in: Program, tmp_path: Path
+    make: Callable[..., Served], tmp_path: Path
 ) -> None:
-    run = serve()
-    endpoint = run.ready.get(timeout=20)
+    server = make()
+    _, endpoint = until(server, "ready")
     (tmp_path / "stand_in.py.broken").touch()
     crash(endpoint)
-    assert "failed 3 times in a row and is given up: " in run.error()
-    assert "not enough GPU memory" in run.error()
+    with pytest.raises(
+        ServingError, match=r"failed 3 times in a row and is given up: .*not enough GPU memory"
+    ):
+        until(server, "never")
 
 
 # --- what a failed start says ------------------------------------------------------------------
@@ -275,10 +265,10 @@ def test_a_failed_start_says_why_and_what_to_do(
     assert line.endswith(f"whole log: {path}")
 
 
-def test_a_start_that_the_kernel_kills_wanted_memory(serve: Callable[..., Run]) -> None:
+def test_a_start_that_the_kernel_kills_wanted_memory(make: Callable[..., Served]) -> None:
     script = f"import os; os.kill(os.getpid(), {int(signal.SIGKILL)})"
-    error = serve(program=lambda _: [sys.executable, "-c", script]).error()
-    assert error.startswith("the server of m did not start: it was killed, most likely for want of")
+    with pytest.raises(ServingError, match="server of m did not start: it was killed, most likely"):
+        until(make(program=lambda _: [sys.executable, "-c", script]), "ready")
 
 
 def test_every_hint_is_reached_by_a_log_we_know() -> None:
