@@ -7,7 +7,7 @@ import asyncio
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel
@@ -62,13 +62,14 @@ class Backend:
         """Stop waiting for endpoints."""
 
 
+@dataclass(eq=False)
 class Client:
     """Asks one model, through the cache.
 
     Whatever asks raises RequestError for what does not fit the context or is refused by the server,
     and ServingError where no server can be had.
 
-    Args:
+    Attributes:
         model: Identity of the model; part of every cache key.
         tokenizer: The model's, or None for a remote model whose folder is not on this machine;
             texts are then sent without checking beforehand that they fit.
@@ -76,35 +77,29 @@ class Client:
         backend: Where to ask what the cache does not have.
         reasoning_tokens: Room beside each reply for the reasoning of a model that always reasons; 0
             for others.
-        concurrency: Most requests in flight, an attribute too. Further ones wait in the order they
-            came, so requests issued document by document are served so.
+        concurrency: Most requests in flight. Further ones wait in the order they came, so requests
+            issued document by document are served so.
+        usage: What its calls have cost so far.
     """
 
-    def __init__(
-        self,
-        model: ServedIdentity,
-        tokenizer: ChatTokenizer | None,
-        cache: CompletionCache,
-        backend: Backend,
-        *,
-        reasoning_tokens: int = 0,
-        concurrency: int = 64,
-    ) -> None:
-        self.model = model
-        self.tokenizer = tokenizer
-        self._reasoning_tokens = reasoning_tokens
-        self.usage = Usage()
-        self._cache = cache
-        self._backend = backend
-        self.concurrency = concurrency
-        self._places = asyncio.Semaphore(concurrency)
-        self._repeat = 0
-        self._door: Door | None = None
-        self._in_flight: dict[str, asyncio.Task[Completion]] = {}
-        self._landing = asyncio.Event()
-        self._lines: list[Line] = []
-        self._label_ids: dict[str, list[int]] = {}
-        self._asking_ids = asyncio.Lock()
+    model: ServedIdentity
+    tokenizer: ChatTokenizer | None
+    cache: CompletionCache
+    backend: Backend
+    reasoning_tokens: int = 0
+    concurrency: int = 64
+    usage: Usage = field(init=False, default_factory=Usage)
+    _repeat: int = field(init=False, default=0)
+    _door: Door | None = field(init=False, default=None)
+    _in_flight: dict[str, asyncio.Task[Completion]] = field(init=False, default_factory=dict)
+    _landing: asyncio.Event = field(init=False, default_factory=asyncio.Event)
+    _lines: list[Line] = field(init=False, default_factory=list)
+    _label_ids: dict[str, list[int]] = field(init=False, default_factory=dict)
+    _asking_ids: asyncio.Lock = field(init=False, default_factory=asyncio.Lock)
+
+    def __post_init__(self) -> None:
+        """Count places for requests."""
+        self._places = asyncio.Semaphore(self.concurrency)
 
     async def chat(
         self, messages: Sequence[Message], sampling: Sampling, *, affinity: str = ""
@@ -158,7 +153,7 @@ class Client:
                 tokenizer makes one of the choices the beginning of another.
             ValueError: Fewer than two choices.
         """
-        if self._reasoning_tokens:
+        if self.reasoning_tokens:
             raise ServingError(
                 f"{self.model.name} reasons before it answers, so its first token is no label; "
                 "have it write JSON (--evidence json, --classifier json), or take another model"
@@ -237,7 +232,7 @@ class Client:
 
     def prompt_room(self, max_tokens: int) -> int | None:
         """Tokens that the context leaves for a prompt beside a reply; None if that is not known."""
-        reply = max_tokens + self._reasoning_tokens
+        reply = max_tokens + self.reasoning_tokens
         return None if self.model.context is None else self.model.context - reply
 
     @property
@@ -269,10 +264,10 @@ class Client:
         for task in list(self._in_flight.values()):
             task.cancel()
         await asyncio.gather(*(line.close() for line in self._lines))
-        await self._backend.close()
+        await self.backend.close()
 
     def _request(self, messages: Sequence[Message], sampling: Sampling) -> dict[str, Any]:
-        room = sampling.max_tokens + self._reasoning_tokens
+        room = sampling.max_tokens + self.reasoning_tokens
         return {"messages": self._defused(messages), **vars(sampling), "max_tokens": room}
 
     async def _next_logprobs(
@@ -302,7 +297,7 @@ class Client:
                 if self.tokenizer is not None:
                     self._label_ids[choice] = self.tokenizer.encode(choice)
                 else:
-                    endpoint = (await self._backend.endpoints())[0]
+                    endpoint = (await self.backend.endpoints())[0]
                     self._label_ids[choice] = await token_ids(endpoint, choice)
         return self._label_ids[choice]
 
@@ -327,11 +322,11 @@ class Client:
     ) -> Completion:
         parts = {"model": self.model.digest, "engine": self.model.engine, "repeat": self._repeat}
         key = completion_key(parts | {"template": TEMPLATE_ARGUMENTS, "request": request})
-        if (stored := self._cache.get(key)) is not None:
+        if (stored := self.cache.get(key)) is not None:
             try:
                 known = Completion(**stored)
             except (TypeError, ValueError):
-                self._cache.drop(key)
+                self.cache.drop(key)
             else:
                 self.usage.saved_calls += 1
                 return known
@@ -366,14 +361,14 @@ class Client:
         elif "messages" in request:
             body = request | {"chat_template_kwargs": TEMPLATE_ARGUMENTS}
         async with self._places:
-            endpoints = await self._backend.endpoints()
+            endpoints = await self.backend.endpoints()
             if not self._lines:
                 self._lines.extend(open_lines(endpoints, self.concurrency))
             answer = await ask(
                 body,
                 self._lines,
                 affinity=affinity,
-                recover=self._backend.recover,
+                recover=self.backend.recover,
                 on_retry=count_retry,
             )
         wanted = [str(token) for token in request.get("logprob_token_ids", ())]
@@ -391,7 +386,7 @@ class Client:
                 "does when asked for prompt_logprobs; have vLLM serve the model"
             )
         self.usage.add(answer)
-        self._cache.put(key, self.model.digest, vars(answer))
+        self.cache.put(key, self.model.digest, vars(answer))
         return answer
 
     def _check_length(self, request: Mapping[str, Any], vectors: "Vectors | None") -> None:

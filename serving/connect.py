@@ -6,6 +6,7 @@ import os
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -71,10 +72,6 @@ class Source:
         The placement is that of the whole profile, so that each model leaves the others room.
         """
         return placement(self.profile).seats(self.profiled) if self.on_gpus else ()
-
-    def replicas(self) -> int:
-        """How many servers the model has. Raises ServingError if the GPUs do not suffice."""
-        return len(self.endpoints or self.seats()) or 1
 
     @property
     def on_gpus(self) -> bool:
@@ -170,7 +167,7 @@ async def connect(
     """
     resolved = await resolve(source)
     options = source.options(resolved.identity.name)
-    servers = source.replicas()
+    servers = len(resolved.served or source.seats()) or 1
     places = concurrency or (options.max_num_seqs or DEFAULT_CONCURRENCY) * servers
     with CompletionCache(cache or default_cache()) as store, shared_servers():
         client = Client(
@@ -277,26 +274,23 @@ def backend(
     on_status: Callable[[str], None],
     together: list[OnDemand] | None = None,
 ) -> Backend:
-    """Endpoints as given, else a detached server of the same model, else one for this process.
+    """Endpoints as given, else detached servers of the same model, else some for this process.
 
-    It is found or started when the first completion is needed, or that of another backend in
-    `together`.
+    They are found or started when the first completion is needed, or that of another backend in
+    `together`. Raises ServingError if the GPUs do not suffice.
     """
-    if resolved.served:
-        return Backend(resolved.served)
     model = resolved.folder
-    if model is None:
-        raise ServingError(f"no server and no model folder for {resolved.identity.name}")
-
-    async def start() -> Sequence[Endpoint]:
-        return await detached.start(
-            *(model, source.options(model.name)),
-            seats=source.seats(),
-            logs=logs,
-            owner=os.getpid(),
-            on_status=on_status,
-        )
-
+    if model is None or resolved.served:
+        return Backend(resolved.served)
+    start = partial(
+        detached.start,
+        model,
+        source.options(model.name),
+        seats=source.seats(),
+        logs=logs,
+        owner=os.getpid(),
+        on_status=on_status,
+    )
     return OnDemand(start, together)
 
 

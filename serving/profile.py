@@ -1,12 +1,10 @@
 """Profiles: which model plays which role on which hardware, and how its engine runs."""
 
 import difflib
-import errno
 import hashlib
 import tomllib
-from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -23,6 +21,8 @@ Role = Literal["generator", "judge"]
 
 LocalRole = Literal["tagger", "embedder", "salience"]
 """Roles of models that this program loads itself."""
+
+_BUNDLED = Path(__file__).with_name("profiles")
 
 _KEYS = {
     "extra_forbidden": "unknown key; take it out, or see the keys in docs/serving.md",
@@ -205,8 +205,7 @@ class Profile(BaseModel):
 
 def available() -> list[str]:
     """Names of the profiles that come with the package, sorted."""
-    names = [entry.name for entry in (files("serving") / "profiles").iterdir()]
-    return sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml"))
+    return sorted(file.stem for file in _BUNDLED.glob("*.toml"))
 
 
 def load(name_or_path: str) -> Profile:
@@ -218,18 +217,9 @@ def load(name_or_path: str) -> Profile:
         ServingError: There is no such profile, or its file does not say what it should: names the
             file, the key, and the remedy.
     """
-    if name_or_path.endswith(".toml"):
-        path = Path(name_or_path).expanduser()
-        try:
-            if path.exists() and not path.is_file():  # a pipe or a device has no end
-                raise OSError(errno.EINVAL, "not a file")
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or "not UTF-8 text"
-            raise ServingError(f"profile {name_or_path}: {reason}; give a readable file") from error
-    elif name_or_path in available():
-        text = (files("serving") / "profiles" / f"{name_or_path}.toml").read_text(encoding="utf-8")
-    else:
+    named = name_or_path.endswith(".toml")
+    path = Path(name_or_path).expanduser() if named else _BUNDLED / f"{name_or_path}.toml"
+    if not path.is_file():  # a pipe or a device has no end
         near = difflib.get_close_matches(name_or_path, available(), n=1)
         hint = f" (did you mean '{near[0]}'?)" if near else ""
         raise ServingError(
@@ -237,14 +227,12 @@ def load(name_or_path: str) -> Profile:
             "or give the path of a .toml file"
         )
     try:
-        content: dict[str, Any] = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ServingError(f"profile {name_or_path}: not TOML: {error}") from error
-    content.setdefault("name", Path(name_or_path).name.removesuffix(".toml"))
-    try:
+        content = {"name": path.stem, **tomllib.loads(path.read_text("utf-8"))}
         return Profile.model_validate(content).settled()
     except ValidationError as error:
         raise ServingError(f"profile {name_or_path}: {_explain(error)}") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise ServingError(f"profile {name_or_path}: not TOML: {error}") from error
 
 
 def default_name() -> str:
@@ -264,16 +252,10 @@ def default_name() -> str:
 
 def _explain(error: ValidationError) -> str:
     """The first fault in one line, with the number of the others."""
+    faults = error.errors(include_url=False)
     # A misspelt key also leaves another one missing; the misspelling is what to mend.
-    faults = sorted(
-        error.errors(include_url=False), key=lambda fault: fault["type"] != "extra_forbidden"
-    )
-    first, given = faults[0], faults[0]["input"]
-    key = ".".join(str(part) for part in first["loc"] if part != "[key]")
-    if first["type"] in _KEYS:
-        line = _KEYS[first["type"]]
-    else:
-        shown = f", not {given!r}" if isinstance(given, str | int | float | bool) else ""
-        line = f"{first['msg'].removeprefix('Value error, ')}{shown}"
+    fault = next((one for one in faults if one["type"] == "extra_forbidden"), faults[0])
+    key = ".".join(str(part) for part in fault["loc"] if part != "[key]")
+    line = _KEYS.get(fault["type"]) or fault["msg"].removeprefix("Value error, ")
     more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
     return ": ".join(filter(None, (key, line))) + more

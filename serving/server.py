@@ -58,12 +58,6 @@ _PREFIX = re.compile(
 _ERROR = re.compile(r"(^|[\s.:])(\w*(Error|Exception|Exit)|error):\s*\S|^Value error, ")
 # What pydantic adds behind its message.
 _DETAIL = re.compile(r" \[type=\w+, .*$")
-# Lines that say only that some other process failed.
-_ECHO = re.compile(
-    r"\d+ validation errors? for|Engine core initialization failed|See root cause above"
-    r"|failed to start|died unexpectedly|_log_traceback|leaked \w+ objects"
-    r"|WorkerProc initialization failed|Worker failed with error|resource_tracker"
-)
 
 STAGES = {
     r"Initializing a V1 LLM engine": "starting the engine",
@@ -397,9 +391,9 @@ def _from(path: Path, offset: int) -> str:
 
 
 def _that_matter(text: str, most: int = 3, width: int = 300) -> list[str]:
-    """The first error lines of a log without repetitions, or its last lines if it has none."""
+    """The first error lines of a log, which name the cause, or its last lines if it has none."""
     plain = [_DETAIL.sub("", _PREFIX.sub("", line, count=1)).strip() for line in text.splitlines()]
     plain = [line for line in plain if line]
-    errors = [line for line in plain if _ERROR.search(line) and not _ECHO.search(line)]
+    errors = filter(_ERROR.search, plain)
     chosen = list(dict.fromkeys(errors))[:most] or plain[-most:]
     return [line if len(line) <= width else line[: width - 1] + "…" for line in chosen]

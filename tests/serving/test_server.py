@@ -209,7 +209,7 @@ FAILURES = {
     "memory. Tried to allocate 20.00 MiB.\n"
     "RuntimeError: Engine core initialization failed. See root cause above.": (
         "not enough GPU memory",
-        "the log says: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB.;",
+        "the log says: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB. |",
     ),
     "ValueError: To serve at least one request with the models's max seq len (131072), (16.0 "
     "GiB KV cache is needed, which is larger than the available KV cache memory (3.1 GiB).": (
@@ -241,11 +241,6 @@ FAILURES = {
     "dtypes: [torch.float16, torch.bfloat16] [type=value_error, input_value=1]": (
         "the log says: Value error, torch.float32 is not supported",
         "[torch.float16, torch.bfloat16]; whole log",
-    ),
-    "ValueError: Available memory on node 0 is too low\n"
-    "RuntimeError: Worker failed with error 'Available memory on node 0 is too low'": (
-        "not enough memory",
-        "the log says: ValueError: Available memory on node 0 is too low; whole log",
     ),
     "first\nsecond\nthird\nfourth": ("the log says: second | third | fourth", "fourth"),
 }
