@@ -349,10 +349,6 @@ class Client:
         self, request: dict[str, Any], affinity: str, key: str, vectors: "Vectors | None"
     ) -> Completion:
         self._check_length(request, vectors)
-
-        def count_retry() -> None:
-            self.usage.retries += 1
-
         body = request
         if vectors is not None:
             from serving.embeddings import as_body
@@ -364,13 +360,8 @@ class Client:
             endpoints = await self.backend.endpoints()
             if not self._lines:
                 self._lines.extend(open_lines(endpoints, self.concurrency))
-            answer = await ask(
-                body,
-                self._lines,
-                affinity=affinity,
-                recover=self.backend.recover,
-                on_retry=count_retry,
-            )
+            recover, usage = self.backend.recover, self.usage
+            answer = await ask(body, self._lines, affinity, recover=recover, usage=usage)
         wanted = [str(token) for token in request.get("logprob_token_ids", ())]
         given = answer.logprobs or {}
         if not all(token in given for token in wanted):

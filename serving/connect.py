@@ -92,8 +92,7 @@ def placement(profile: Profile) -> Placement:
     if key not in _placed:
         held: dict[str, list[Seat]] = {}
         for job in (state.job for state in detached.running()):
-            same = profile.engines.get(job.model.name) == job.options
-            if job.seat is not None and same:
+            if job.seat is not None and profile.engines.get(job.model.name) == job.options:
                 held.setdefault(job.model.name, []).append(job.seat)
         _placed[key] = here(profile, held)
     return _placed[key]

@@ -97,9 +97,9 @@ class State:
 
     def serves(self, digest: str, options: EngineOptions) -> bool:
         """Whether this process may use it for a model and options: it is nobody's, or our own."""
-        job = self.job
-        same = job.model.digest == digest and job.options.digest() == options.digest()
-        return same and job.engine == engine_version() and job.owner in (None, os.getpid())
+        job, wanted = self.job, (digest, options, engine_version())
+        same = (job.model.digest, job.options, job.engine) == wanted
+        return same and job.owner in (None, os.getpid())
 
     @property
     def abandoned(self) -> bool:
@@ -277,9 +277,8 @@ def stop(model: str | None = None, *, owner: int | None = None) -> list[State]:
     processes = []
     for state in chosen:
         with suppress(psutil.NoSuchProcess):
-            process = psutil.Process(state.pid)
-            process.terminate()
-            processes.append(process)
+            processes.append(psutil.Process(state.pid))
+            processes[-1].terminate()
     _, stubborn = psutil.wait_procs(processes, timeout=_STOP_S)
     for process in stubborn:
         process.kill()

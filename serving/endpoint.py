@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from pydantic_core import PydanticSerializationError, to_json
 
-from serving.calls import Completion
+from serving.calls import Completion, Usage
 from serving.errors import RequestError, ServingError
 
 if TYPE_CHECKING:
@@ -314,10 +314,10 @@ def least_loaded(lines: Sequence[Line], affinity: str) -> Line:
 async def ask(
     request: dict[str, Any],
     lines: Sequence[Line],
-    *,
     affinity: str,
+    *,
     recover: Callable[[Endpoint], Awaitable[None]],
-    on_retry: Callable[[], None],
+    usage: Usage,
 ) -> Completion:
     """Send a request and send it again after what can pass: a lost connection, 5xx, 429, silence.
 
@@ -327,7 +327,7 @@ async def ask(
         lines: Servers of the model; one that failed is asked again only when all of them have.
         affinity: See `least_loaded`.
         recover: Waits for a failed endpoint.
-        on_retry: Called before each further try.
+        usage: Counts the further tries.
 
     Raises:
         RequestError: The server refuses this request (400, 413, 422).
@@ -347,7 +347,7 @@ async def ask(
                 pause = min(0.2 + idle_s + random.random(), 15.0)  # noqa: S311
                 await asyncio.sleep(pause)
                 idle_s += pause
-                on_retry()
+                usage.retries += 1
                 untried.remove(line)
                 if not untried:
                     await recover(line.endpoint)

@@ -1,7 +1,6 @@
 """Profiles: which model plays which role on which hardware, and how its engine runs."""
 
 import difflib
-import hashlib
 import tomllib
 from pathlib import Path
 from typing import Annotated, Literal, Self
@@ -109,10 +108,6 @@ class EngineOptions(BaseModel):
     def on_gpus(self) -> bool:
         """Whether the engine runs on GPUs."""
         return self.gpu_memory_gib is not None
-
-    def digest(self) -> str:
-        """SHA-256 hex of every option, for telling whether a running server is the one wanted."""
-        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
 
 
 class Roles(BaseModel):
