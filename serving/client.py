@@ -10,7 +10,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from serving.cache import CompletionCache, completion_key
 from serving.calls import (
@@ -24,7 +24,7 @@ from serving.calls import (
 )
 from serving.endpoint import Endpoint, Line, ask, open_lines, token_ids
 from serving.errors import RequestError, ServingError
-from serving.schemas import Partial, form, how_it_begins, in_words, read, whole_part
+from serving.schemas import Partial, form, how_it_begins, in_words, whole_part
 from serving.templates import TEMPLATE_ARGUMENTS
 from serving.tokens import ChatTokenizer, Message, defuse_common
 
@@ -129,8 +129,8 @@ class Client:
         wanted = self._request(messages, sampling) | {"response_format": form(schema)}
         completion = await self._reply(wanted, affinity)
         try:
-            return Structured(read(completion.text, schema), completion.text)
-        except ValueError as error:
+            return Structured(schema.model_validate_json(completion.text), completion.text)
+        except ValidationError as error:
             if partial and not completion.finished:
                 whole = whole_part(completion.text, schema, partial)
                 if whole is not None:
