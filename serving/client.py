@@ -8,9 +8,9 @@ import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from serving.cache import CompletionCache, completion_key
 from serving.calls import (
@@ -18,6 +18,7 @@ from serving.calls import (
     Completion,
     Likelihood,
     Sampling,
+    Schema,
     ServedIdentity,
     Structured,
     Usage,
@@ -25,13 +26,10 @@ from serving.calls import (
 from serving.endpoint import Endpoint, Line, ask, open_lines, token_ids
 from serving.errors import RequestError, ServingError
 from serving.schemas import Partial, form, how_it_begins, in_words, whole_part
-from serving.templates import TEMPLATE_ARGUMENTS
-from serving.tokens import ChatTokenizer, Message, defuse_common
+from serving.tokens import TEMPLATE_ARGUMENTS, ChatTokenizer, Message, defuse_common
 
 if TYPE_CHECKING:
     from serving.embeddings import Vectors
-
-Schema = TypeVar("Schema", bound=BaseModel)
 
 Door = Callable[[Mapping[str, Any], Callable[[], Awaitable[Completion]]], Awaitable[Completion]]
 """Sees a request, in the order begun, and gives its reply: what the callable gives, or its own."""
@@ -162,10 +160,7 @@ class Client:
             raise ValueError("choose needs at least two different choices")
         ids = {choice: await self._ids(choice) for choice in choices}
         shares, mass = await label_shares(
-            ids,
-            lambda tokens, path: self._next_logprobs(
-                messages, tokens, self._decode(path) if path else "", affinity
-            ),
+            ids, lambda tokens, path: self._next_logprobs(messages, tokens, path, affinity)
         )
         return Choice({choice: shares[choice] for choice in choices}, mass)
 
@@ -271,7 +266,7 @@ class Client:
         return {"messages": self._defused(messages), **vars(sampling), "max_tokens": room}
 
     async def _next_logprobs(
-        self, messages: Sequence[Message], tokens: list[int], begun: str, affinity: str
+        self, messages: Sequence[Message], tokens: list[int], path: Sequence[int], affinity: str
     ) -> dict[int, float]:
         """Log-probabilities of some tokens as the next ones of a reply that begins so."""
         request = self._request(messages, Sampling(max_tokens=1)) | {
@@ -280,16 +275,14 @@ class Client:
             "allowed_token_ids": tokens,
             "return_tokens_as_token_ids": True,
         }
-        if begun:
-            request["messages"] = [*request["messages"], {"role": "assistant", "content": begun}]
+        if path:
+            if self.tokenizer is None:
+                raise ValueError("labels that begin alike need the model's tokenizer here")
+            begun = {"role": "assistant", "content": self.tokenizer.decode(path)}
+            request["messages"] = [*request["messages"], begun]
             request |= {"add_generation_prompt": False, "continue_final_message": True}
         found = (await self._reply(request, affinity)).logprobs or {}
         return {token: found[str(token)] for token in tokens}
-
-    def _decode(self, ids: Sequence[int]) -> str:
-        if self.tokenizer is None:
-            raise ValueError("choices that begin alike need the model's tokenizer on this machine")
-        return self.tokenizer.decode(ids)
 
     async def _ids(self, choice: str) -> list[int]:
         async with self._asking_ids:  # once, not once for every call that begins meanwhile

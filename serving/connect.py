@@ -219,6 +219,9 @@ def numerics(options: EngineOptions, folder: Path) -> str:
     return " ".join(filter(None, facts))
 
 
+Start = Callable[[], Coroutine[Any, Any, Sequence[Endpoint]]]
+
+
 class OnDemand(Backend):
     """Servers on this machine, started once, when the first completion is needed.
 
@@ -228,11 +231,7 @@ class OnDemand(Backend):
             itself.
     """
 
-    def __init__(
-        self,
-        start: Callable[[], Coroutine[Any, Any, Sequence[Endpoint]]],
-        together: "list[OnDemand] | None" = None,
-    ) -> None:
+    def __init__(self, start: Start, together: "list[OnDemand] | None" = None) -> None:
         self._start = start
         self._starting: asyncio.Task[Sequence[Endpoint]] | None = None
         self._together = [] if together is None else together

@@ -164,14 +164,15 @@ def place(
     }
     for model in sorted(sizes, key=lambda model: -sizes[model]):
         options = profile.engines[model]
-        if group := _copy(rooms, options):
+        if group := rooms.group(options.gpu_memory_gib or 0, options.tensor_parallel):
             engines[model] = [group]
         else:
             refused[model] = _refusal(model, options, gpus, engines)
     growing = list(engines)
     while growing:  # a copy beside another server would gain nothing
         for model in growing[:]:
-            if group := _copy(rooms, profile.engines[model], rooms.servers):
+            need, count = profile.engines[model].gpu_memory_gib or 0, len(engines[model][0])
+            if group := rooms.group(need, count, without=rooms.servers):
                 engines[model].append(group)
             else:
                 growing.remove(model)
@@ -224,11 +225,6 @@ def _have(gpus: Sequence[Gpu]) -> str:
         f"this machine has {listed}; end other programs on them (contested serve --stop ends "
         "servers of ours), or name a smaller model"
     )
-
-
-def _copy(rooms: _Rooms, options: EngineOptions, without: Collection[str] = ()) -> tuple[Gpu, ...]:
-    need, count = options.gpu_memory_gib or 0, options.tensor_parallel
-    return rooms.group(need, count, without=without)
 
 
 def _local_seat(rooms: _Rooms, role: LocalRole, need: float) -> Seat | None:

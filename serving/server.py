@@ -18,7 +18,7 @@ from pathlib import Path
 
 import psutil
 
-from serving import templates, weights
+from serving import tokens, weights
 from serving.endpoint import Endpoint, answers
 from serving.errors import ServingError
 from serving.gpus import ORDER
@@ -56,8 +56,6 @@ _PREFIX = re.compile(
     r"^(\(\S+ pid=\d+\) )?((INFO|WARNING|ERROR|DEBUG|CRITICAL) \d\d-\d\d [\d:]+ (\[[^\]]+\] ?)?)?"
 )
 _ERROR = re.compile(r"(^|[\s.:])(\w*(Error|Exception|Exit)|error):\s*\S|^Value error, ")
-# What pydantic adds behind its message.
-_DETAIL = re.compile(r" \[type=\w+, .*$")
 
 STAGES = {
     r"Initializing a V1 LLM engine": "starting the engine",
@@ -324,10 +322,10 @@ def _dated_template(folder: Path) -> str | None:
     vLLM takes the text itself in place of a file's name.
     """
     try:
-        source, _ = templates.read(folder)
+        source, _ = tokens.chat_template(folder)
     except (OSError, ServingError):  # an embedder has none
         return None
-    dated = templates.on_a_fixed_day(source)
+    dated = tokens.on_a_fixed_day(source)
     return dated if dated != source else None
 
 
@@ -392,7 +390,7 @@ def _from(path: Path, offset: int) -> str:
 
 def _that_matter(text: str, most: int = 3, width: int = 300) -> list[str]:
     """The first error lines of a log, which name the cause, or its last lines if it has none."""
-    plain = [_DETAIL.sub("", _PREFIX.sub("", line, count=1)).strip() for line in text.splitlines()]
+    plain = [_PREFIX.sub("", line, count=1).strip() for line in text.splitlines()]
     plain = [line for line in plain if line]
     errors = filter(_ERROR.search, plain)
     chosen = list(dict.fromkeys(errors))[:most] or plain[-most:]

@@ -19,7 +19,7 @@ from pipelines.judge.store import JudgementStore
 from serving import profile
 from serving.cache import completion_key
 from serving.connect import Source, resolve
-from serving.templates import TEMPLATE_ARGUMENTS
+from serving.tokens import TEMPLATE_ARGUMENTS
 
 ROOT = Path(__file__).parents[2]
 CONTESTED = [sys.executable, "-m", "pipelines.cli"]

@@ -13,7 +13,7 @@ from serving import server as module
 from serving.models import Model
 from serving.profile import EngineOptions
 from serving.server import arguments, command, variables
-from serving.templates import on_a_fixed_day
+from serving.tokens import on_a_fixed_day
 
 
 @pytest.fixture

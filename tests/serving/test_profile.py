@@ -15,7 +15,7 @@ from serving.models import Model
 from serving.offline import OFFLINE, server_environment
 from serving.profile import EngineOptions, available, load
 from serving.server import arguments, variables
-from serving.templates import TODAY, on_a_fixed_day
+from serving.tokens import TODAY, on_a_fixed_day
 from serving.weights import strict
 
 GOOD = """
