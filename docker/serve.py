@@ -39,19 +39,18 @@ def served(
     folder = models_dir / name
     check_folder(folder)
     options = profile.engine(name)
-    environment: dict[str, str] = {}
+    gpus: list[str] = []
     copies: list[str] = []
     if options.on_gpus:
         seats = placement.here(profile).seats(name)
         share = min(seat.share for seat in seats)
         options = options.model_copy(update={"gpu_memory_share": share})
         gpus = [gpu for seat in seats for gpu in seat.gpus]
-        environment["CUDA_VISIBLE_DEVICES"] = ",".join(gpus)
         copies = ["--data-parallel-size", str(len(seats))]
     line = command(Model(name, folder, digest=""), options, PORT)
     # The network of the containers is internal. Of two hosts vLLM takes the last.
     line += ["--host", "0.0.0.0", *copies]  # noqa: S104
-    return line, variables(options, key, environment)
+    return line, variables(options, key, gpus)
 
 
 def main() -> None:

@@ -7,10 +7,10 @@ import asyncio
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel
+from pydantic import ValidationError
 
 from serving.cache import CompletionCache, completion_key
 from serving.calls import (
@@ -18,20 +18,18 @@ from serving.calls import (
     Completion,
     Likelihood,
     Sampling,
+    Schema,
     ServedIdentity,
     Structured,
     Usage,
 )
 from serving.endpoint import Endpoint, Line, ask, open_lines, token_ids
 from serving.errors import RequestError, ServingError
-from serving.schemas import Partial, form, how_it_begins, in_words, read, whole_part
-from serving.templates import TEMPLATE_ARGUMENTS
-from serving.tokens import ChatTokenizer, Message, defuse_common
+from serving.schemas import Partial, form, how_it_begins, in_words, whole_part
+from serving.tokens import TEMPLATE_ARGUMENTS, ChatTokenizer, Message, defuse_common
 
 if TYPE_CHECKING:
     from serving.embeddings import Vectors
-
-Schema = TypeVar("Schema", bound=BaseModel)
 
 Door = Callable[[Mapping[str, Any], Callable[[], Awaitable[Completion]]], Awaitable[Completion]]
 """Sees a request, in the order begun, and gives its reply: what the callable gives, or its own."""
@@ -62,13 +60,14 @@ class Backend:
         """Stop waiting for endpoints."""
 
 
+@dataclass(eq=False)
 class Client:
     """Asks one model, through the cache.
 
     Whatever asks raises RequestError for what does not fit the context or is refused by the server,
     and ServingError where no server can be had.
 
-    Args:
+    Attributes:
         model: Identity of the model; part of every cache key.
         tokenizer: The model's, or None for a remote model whose folder is not on this machine;
             texts are then sent without checking beforehand that they fit.
@@ -76,35 +75,29 @@ class Client:
         backend: Where to ask what the cache does not have.
         reasoning_tokens: Room beside each reply for the reasoning of a model that always reasons; 0
             for others.
-        concurrency: Most requests in flight, an attribute too. Further ones wait in the order they
-            came, so requests issued document by document are served so.
+        concurrency: Most requests in flight. Further ones wait in the order they came, so requests
+            issued document by document are served so.
+        usage: What its calls have cost so far.
     """
 
-    def __init__(
-        self,
-        model: ServedIdentity,
-        tokenizer: ChatTokenizer | None,
-        cache: CompletionCache,
-        backend: Backend,
-        *,
-        reasoning_tokens: int = 0,
-        concurrency: int = 64,
-    ) -> None:
-        self.model = model
-        self.tokenizer = tokenizer
-        self._reasoning_tokens = reasoning_tokens
-        self.usage = Usage()
-        self._cache = cache
-        self._backend = backend
-        self.concurrency = concurrency
-        self._places = asyncio.Semaphore(concurrency)
-        self._repeat = 0
-        self._door: Door | None = None
-        self._in_flight: dict[str, asyncio.Task[Completion]] = {}
-        self._landing = asyncio.Event()
-        self._lines: list[Line] = []
-        self._label_ids: dict[str, list[int]] = {}
-        self._asking_ids = asyncio.Lock()
+    model: ServedIdentity
+    tokenizer: ChatTokenizer | None
+    cache: CompletionCache
+    backend: Backend
+    reasoning_tokens: int = 0
+    concurrency: int = 64
+    usage: Usage = field(init=False, default_factory=Usage)
+    _repeat: int = field(init=False, default=0)
+    _door: Door | None = field(init=False, default=None)
+    _in_flight: dict[str, asyncio.Task[Completion]] = field(init=False, default_factory=dict)
+    _landing: asyncio.Event = field(init=False, default_factory=asyncio.Event)
+    _lines: list[Line] = field(init=False, default_factory=list)
+    _label_ids: dict[str, list[int]] = field(init=False, default_factory=dict)
+    _asking_ids: asyncio.Lock = field(init=False, default_factory=asyncio.Lock)
+
+    def __post_init__(self) -> None:
+        """Count places for requests."""
+        self._places = asyncio.Semaphore(self.concurrency)
 
     async def chat(
         self, messages: Sequence[Message], sampling: Sampling, *, affinity: str = ""
@@ -134,8 +127,8 @@ class Client:
         wanted = self._request(messages, sampling) | {"response_format": form(schema)}
         completion = await self._reply(wanted, affinity)
         try:
-            return Structured(read(completion.text, schema), completion.text)
-        except ValueError as error:
+            return Structured(schema.model_validate_json(completion.text), completion.text)
+        except ValidationError as error:
             if partial and not completion.finished:
                 whole = whole_part(completion.text, schema, partial)
                 if whole is not None:
@@ -158,7 +151,7 @@ class Client:
                 tokenizer makes one of the choices the beginning of another.
             ValueError: Fewer than two choices.
         """
-        if self._reasoning_tokens:
+        if self.reasoning_tokens:
             raise ServingError(
                 f"{self.model.name} reasons before it answers, so its first token is no label; "
                 "have it write JSON (--evidence json, --classifier json), or take another model"
@@ -167,10 +160,7 @@ class Client:
             raise ValueError("choose needs at least two different choices")
         ids = {choice: await self._ids(choice) for choice in choices}
         shares, mass = await label_shares(
-            ids,
-            lambda tokens, path: self._next_logprobs(
-                messages, tokens, self._decode(path) if path else "", affinity
-            ),
+            ids, lambda tokens, path: self._next_logprobs(messages, tokens, path, affinity)
         )
         return Choice({choice: shares[choice] for choice in choices}, mass)
 
@@ -237,7 +227,7 @@ class Client:
 
     def prompt_room(self, max_tokens: int) -> int | None:
         """Tokens that the context leaves for a prompt beside a reply; None if that is not known."""
-        reply = max_tokens + self._reasoning_tokens
+        reply = max_tokens + self.reasoning_tokens
         return None if self.model.context is None else self.model.context - reply
 
     @property
@@ -269,14 +259,14 @@ class Client:
         for task in list(self._in_flight.values()):
             task.cancel()
         await asyncio.gather(*(line.close() for line in self._lines))
-        await self._backend.close()
+        await self.backend.close()
 
     def _request(self, messages: Sequence[Message], sampling: Sampling) -> dict[str, Any]:
-        room = sampling.max_tokens + self._reasoning_tokens
+        room = sampling.max_tokens + self.reasoning_tokens
         return {"messages": self._defused(messages), **vars(sampling), "max_tokens": room}
 
     async def _next_logprobs(
-        self, messages: Sequence[Message], tokens: list[int], begun: str, affinity: str
+        self, messages: Sequence[Message], tokens: list[int], path: Sequence[int], affinity: str
     ) -> dict[int, float]:
         """Log-probabilities of some tokens as the next ones of a reply that begins so."""
         request = self._request(messages, Sampling(max_tokens=1)) | {
@@ -285,16 +275,14 @@ class Client:
             "allowed_token_ids": tokens,
             "return_tokens_as_token_ids": True,
         }
-        if begun:
-            request["messages"] = [*request["messages"], {"role": "assistant", "content": begun}]
+        if path:
+            if self.tokenizer is None:
+                raise ValueError("labels that begin alike need the model's tokenizer here")
+            begun = {"role": "assistant", "content": self.tokenizer.decode(path)}
+            request["messages"] = [*request["messages"], begun]
             request |= {"add_generation_prompt": False, "continue_final_message": True}
         found = (await self._reply(request, affinity)).logprobs or {}
         return {token: found[str(token)] for token in tokens}
-
-    def _decode(self, ids: Sequence[int]) -> str:
-        if self.tokenizer is None:
-            raise ValueError("choices that begin alike need the model's tokenizer on this machine")
-        return self.tokenizer.decode(ids)
 
     async def _ids(self, choice: str) -> list[int]:
         async with self._asking_ids:  # once, not once for every call that begins meanwhile
@@ -302,7 +290,7 @@ class Client:
                 if self.tokenizer is not None:
                     self._label_ids[choice] = self.tokenizer.encode(choice)
                 else:
-                    endpoint = (await self._backend.endpoints())[0]
+                    endpoint = (await self.backend.endpoints())[0]
                     self._label_ids[choice] = await token_ids(endpoint, choice)
         return self._label_ids[choice]
 
@@ -327,11 +315,11 @@ class Client:
     ) -> Completion:
         parts = {"model": self.model.digest, "engine": self.model.engine, "repeat": self._repeat}
         key = completion_key(parts | {"template": TEMPLATE_ARGUMENTS, "request": request})
-        if (stored := self._cache.get(key)) is not None:
+        if (stored := self.cache.get(key)) is not None:
             try:
                 known = Completion(**stored)
             except (TypeError, ValueError):
-                self._cache.drop(key)
+                self.cache.drop(key)
             else:
                 self.usage.saved_calls += 1
                 return known
@@ -354,10 +342,6 @@ class Client:
         self, request: dict[str, Any], affinity: str, key: str, vectors: "Vectors | None"
     ) -> Completion:
         self._check_length(request, vectors)
-
-        def count_retry() -> None:
-            self.usage.retries += 1
-
         body = request
         if vectors is not None:
             from serving.embeddings import as_body
@@ -366,16 +350,11 @@ class Client:
         elif "messages" in request:
             body = request | {"chat_template_kwargs": TEMPLATE_ARGUMENTS}
         async with self._places:
-            endpoints = await self._backend.endpoints()
+            endpoints = await self.backend.endpoints()
             if not self._lines:
                 self._lines.extend(open_lines(endpoints, self.concurrency))
-            answer = await ask(
-                body,
-                self._lines,
-                affinity=affinity,
-                recover=self._backend.recover,
-                on_retry=count_retry,
-            )
+            recover, usage = self.backend.recover, self.usage
+            answer = await ask(body, self._lines, affinity, recover=recover, usage=usage)
         wanted = [str(token) for token in request.get("logprob_token_ids", ())]
         given = answer.logprobs or {}
         if not all(token in given for token in wanted):
@@ -391,7 +370,7 @@ class Client:
                 "does when asked for prompt_logprobs; have vLLM serve the model"
             )
         self.usage.add(answer)
-        self._cache.put(key, self.model.digest, vars(answer))
+        self.cache.put(key, self.model.digest, vars(answer))
         return answer
 
     def _check_length(self, request: Mapping[str, Any], vectors: "Vectors | None") -> None:

@@ -6,6 +6,7 @@ import os
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -72,13 +73,6 @@ class Source:
         """
         return placement(self.profile).seats(self.profiled) if self.on_gpus else ()
 
-    def replicas(self, model: str) -> int:
-        """How many servers a model has. Raises ServingError if the GPUs do not suffice."""
-        if self.endpoints:
-            return len(self.endpoints)
-        copies = self.options(model).replicas
-        return len(self.seats()) if copies == "auto" else copies
-
     @property
     def on_gpus(self) -> bool:
         """Whether the role's model runs on GPUs."""
@@ -96,15 +90,11 @@ def placement(profile: Profile) -> Placement:
     """
     key = profile.model_dump_json()
     if key not in _placed:
-        wanted = {model: options.digest() for model, options in profile.engines.items()}
-        _placed[key] = here(
-            profile,
-            {
-                state.model: state.job.seats
-                for state in detached.running()
-                if state.job.seats and wanted.get(state.model) == state.job.options.digest()
-            },
-        )
+        held: dict[str, list[Seat]] = {}
+        for job in (state.job for state in detached.running()):
+            if job.seat is not None and profile.engines.get(job.model.name) == job.options:
+                held.setdefault(job.model.name, []).append(job.seat)
+        _placed[key] = here(profile, held)
     return _placed[key]
 
 
@@ -176,7 +166,7 @@ async def connect(
     """
     resolved = await resolve(source)
     options = source.options(resolved.identity.name)
-    servers = source.replicas(resolved.identity.name)
+    servers = len(resolved.served or source.seats()) or 1
     places = concurrency or (options.max_num_seqs or DEFAULT_CONCURRENCY) * servers
     with CompletionCache(cache or default_cache()) as store, shared_servers():
         client = Client(
@@ -184,7 +174,7 @@ async def connect(
             resolved.tokenizer,
             store,
             backend(resolved, source, logs or default_home() / "logs", on_status, together),
-            reasoning_tokens=options.reasoning_tokens if reasons(resolved, options) else 0,
+            reasoning_tokens=reasoning_room(resolved, options),
             concurrency=places,
         )
         try:
@@ -193,19 +183,19 @@ async def connect(
             await client.close()
 
 
-def reasons(resolved: RoleModel, options: EngineOptions) -> bool:
-    """Whether a model reasons before every reply, with no way to switch it off.
+def reasoning_room(resolved: RoleModel, options: EngineOptions) -> int:
+    """Tokens beside each reply for the reasoning of a model that always reasons; 0 for others.
 
     Raises:
         ServingError: A server is to be started that would take the reasoning for the reply.
     """
-    opened = resolved.tokenizer is not None and resolved.tokenizer.always_reasons
-    if opened and options.reasoning_parser is None and not resolved.served:
+    shown = resolved.tokenizer is not None and resolved.tokenizer.always_reasons
+    if shown and options.reasoning_parser is None and not resolved.served:
         raise ServingError(
             f"{resolved.identity.name} reasons before it answers; set reasoning_parser in the "
             'profile to vLLM\'s name of its kind, such as "deepseek_r1" or "openai_gptoss"'
         )
-    return opened or options.always_reasons
+    return options.reasoning_tokens if shown or options.reasoning_parser else 0
 
 
 def default_cache() -> Path:
@@ -229,6 +219,9 @@ def numerics(options: EngineOptions, folder: Path) -> str:
     return " ".join(filter(None, facts))
 
 
+Start = Callable[[], Coroutine[Any, Any, Sequence[Endpoint]]]
+
+
 class OnDemand(Backend):
     """Servers on this machine, started once, when the first completion is needed.
 
@@ -238,11 +231,7 @@ class OnDemand(Backend):
             itself.
     """
 
-    def __init__(
-        self,
-        start: Callable[[], Coroutine[Any, Any, Sequence[Endpoint]]],
-        together: "list[OnDemand] | None" = None,
-    ) -> None:
+    def __init__(self, start: Start, together: "list[OnDemand] | None" = None) -> None:
         self._start = start
         self._starting: asyncio.Task[Sequence[Endpoint]] | None = None
         self._together = [] if together is None else together
@@ -283,26 +272,23 @@ def backend(
     on_status: Callable[[str], None],
     together: list[OnDemand] | None = None,
 ) -> Backend:
-    """Endpoints as given, else a detached server of the same model, else one for this process.
+    """Endpoints as given, else detached servers of the same model, else some for this process.
 
-    It is found or started when the first completion is needed, or that of another backend in
-    `together`.
+    They are found or started when the first completion is needed, or that of another backend in
+    `together`. Raises ServingError if the GPUs do not suffice.
     """
-    if resolved.served:
-        return Backend(resolved.served)
     model = resolved.folder
-    if model is None:
-        raise ServingError(f"no server and no model folder for {resolved.identity.name}")
-
-    async def start() -> Sequence[Endpoint]:
-        return await detached.start(
-            *(model, source.options(model.name)),
-            seats=source.seats(),
-            logs=logs,
-            owner=os.getpid(),
-            on_status=on_status,
-        )
-
+    if model is None or resolved.served:
+        return Backend(resolved.served)
+    start = partial(
+        detached.start,
+        model,
+        source.options(model.name),
+        seats=source.seats(),
+        logs=logs,
+        owner=os.getpid(),
+        on_status=on_status,
+    )
     return OnDemand(start, together)
 
 

@@ -1,9 +1,9 @@
 """The processes that hold servers: start, find, list, stop.
 
-A process of its own (`python -m serving.detached JOB`) holds the servers of one model: it restarts
-them, and they die with it. What it holds stands on its command line; how far it is, where it
-answers and with which key, in `HOME/servers/PID.json`, which its user alone can read. The file is
-there from the start on, so that who comes second waits and starts no other.
+A process of its own (`python -m serving.detached JOB`) holds one server: it restarts it, and ends
+it with itself. What it holds stands on its command line; how far it is, where it answers and with
+which key, in `HOME/servers/PID.json`, which its user alone can read. The file is there from the
+start on, so that who comes second waits and starts no other.
 
 It runs until it is stopped, or, if it was started for a process, until that process ends in
 whatever way; then it serves nobody else.
@@ -16,10 +16,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
+from itertools import compress
 from pathlib import Path
-from typing import cast
 
 import psutil
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -32,7 +32,10 @@ from serving.models import Model
 from serving.offline import go_offline, module_path
 from serving.placement import Seat
 from serving.profile import EngineOptions
-from serving.server import replicas
+from serving.server import serve
+
+ENDING = (signal.SIGTERM, signal.SIGINT)
+"""Signals by which a process that holds a server is told to end."""
 
 _MODULE = "serving.detached"
 _STOP_S = 40.0
@@ -44,9 +47,10 @@ class Job(BaseModel):
 
     Attributes:
         engine: The engine it runs; see `installed.engine_version`.
-        port: Of the first replica; a free one if None.
-        seats: What it holds of which GPUs.
-        logs: Folder of the servers' logs.
+        port: A free one if None.
+        seat: What it holds of which GPUs; None on a CPU.
+        replica: Its number among several of the model, from 1 on; 0 if it is the only one.
+        logs: Folder of the server's log.
         owner: The process that it runs for; None if it runs until it is stopped.
     """
 
@@ -59,7 +63,13 @@ class Job(BaseModel):
     logs: Path
     port: int | None = None
     owner: int | None = None
-    seats: tuple[Seat, ...] = ()
+    seat: Seat | None = None
+    replica: int = 0
+
+    @property
+    def name(self) -> str:
+        """What the server is called in messages and logs."""
+        return f"{self.model.name}-{self.replica}" if self.replica else self.model.name
 
 
 class Note(BaseModel):
@@ -87,9 +97,9 @@ class State:
 
     def serves(self, digest: str, options: EngineOptions) -> bool:
         """Whether this process may use it for a model and options: it is nobody's, or our own."""
-        job = self.job
-        same = job.model.digest == digest and job.options.digest() == options.digest()
-        return same and job.engine == engine_version() and job.owner in (None, os.getpid())
+        job, wanted = self.job, (digest, options, engine_version())
+        same = (job.model.digest, job.options, job.engine) == wanted
+        return same and job.owner in (None, os.getpid())
 
     @property
     def abandoned(self) -> bool:
@@ -153,10 +163,10 @@ async def find(
     *,
     on_status: Callable[[str], None] = lambda _: None,
 ) -> list[Endpoint]:
-    """The endpoints, those that answer, of a detached server of exactly this model and options.
+    """The endpoints, those that answer, of the detached servers of exactly this model and options.
 
-    One that is starting, busy or ending is waited for: a second one might not fit beside it. One
-    that runs for another process is passed over, as it may end at any time.
+    While one is starting, or all are busy or ending, they are waited for: others might not fit
+    beside them. One that runs for another process is passed over, as it may end at any time.
 
     Raises:
         ServingError: It was waited for as long as a start may take.
@@ -165,10 +175,11 @@ async def find(
     while True:
         states = running()
         wanted = [state for state in states if state.serves(digest, options)]
-        for state in wanted:
-            if healthy := await answering(state):
-                return healthy
-        awaited = next((state for state in states if state in wanted or state.abandoned), None)
+        starting = [state for state in wanted if not state.endpoints]
+        if not starting and (healthy := await answering(*wanted)):
+            return healthy
+        abandoned = [state for state in states if state.abandoned]
+        awaited = next(iter([*starting, *wanted, *abandoned]), None)
         if awaited is None:
             return []
         if awaited.condition != told:
@@ -182,10 +193,10 @@ async def find(
         await asyncio.sleep(_LOOK_EVERY_S)
 
 
-async def answering(state: State) -> list[Endpoint]:
-    """Those of its endpoints that answer now."""
-    asked = await asyncio.gather(*map(answers, state.endpoints))
-    return [one for one, answered in zip(state.endpoints, asked, strict=True) if answered]
+async def answering(*states: State) -> list[Endpoint]:
+    """Those of their endpoints that answer now."""
+    endpoints = [endpoint for state in states for endpoint in state.endpoints]
+    return list(compress(endpoints, await asyncio.gather(*map(answers, endpoints))))
 
 
 async def start(
@@ -198,51 +209,59 @@ async def start(
     owner: int | None = None,
     on_status: Callable[[str], None] = lambda _: None,
 ) -> list[Endpoint]:
-    """Starts a detached server, or finds the one that is there; cancelled, it leaves none.
+    """Starts detached servers, or finds those that are there; cancelled, it leaves none.
 
     Args:
         model: What to serve.
         options: How to run it.
-        seats: As in `server.replicas`.
-        port: Port of the first replica; a free one if None.
-        logs: Folder of the servers' logs; that of `default_home()` if None.
-        owner: The process it ends with; None for a server that runs until it is stopped.
+        seats: On GPUs, the place of each server, see `serving.placement`; on a CPU it is one.
+        port: Port of the first; the others count up from it. Free ones if None.
+        logs: Folder of the servers' logs, `MODEL.log` or `MODEL-N.log`; that of `default_home()` if
+            None.
+        owner: The process they end with; None for servers that run until they are stopped.
         on_status: Called with a few words whenever the start reaches a new stage.
 
     Raises:
-        ServingError: It cannot be started.
+        ServingError: One cannot be started.
     """
     home = default_home()
-    job = Job(
-        model=replace(model, path=model.path.absolute()),
-        options=options,
-        engine=engine_version(),
-        home=home,
-        logs=(logs or home / "logs").absolute(),
-        port=port,
-        owner=owner,
-        seats=tuple(seats),
-    )
-    process = None
+    jobs = [
+        Job(
+            model=replace(model, path=model.path.absolute()),
+            options=options,
+            engine=engine_version(),
+            home=home,
+            logs=(logs or home / "logs").absolute(),
+            port=None if port is None else port + n,
+            owner=owner,
+            seat=seat,
+            replica=n + 1 if len(seats) > 1 else 0,
+        )
+        for n, seat in enumerate(seats or [None])
+    ]
+    holders: list[subprocess.Popen[str]] = []
     try:
         while True:
-            if endpoints := await find(model.digest, options, on_status=on_status):
-                return endpoints
-            if process is None:
-                process = _spawn_the_only_one(job)
-            elif process.poll() is not None:
-                said, _ = process.communicate()
+            endpoints = await find(model.digest, options, on_status=on_status)
+            if ended := [holder for holder in holders if holder.poll() is not None]:
+                said, _ = ended[0].communicate()
                 raise ServingError(said or f"it was stopped, or ended at once: {log_path()}")
+            if endpoints:
+                return endpoints
+            if not holders:
+                holders = _spawn_the_only_ones(jobs)
             await asyncio.sleep(0.05)
     except BaseException:
-        if process is not None:
-            process.terminate()
-            await asyncio.to_thread(process.wait)
-            running()  # removes the file of one that could not do it itself
+        for holder in holders:
+            holder.terminate()
+        for holder in holders:
+            await asyncio.to_thread(holder.wait)
+        running()  # removes the files of those that could not do it themselves
         raise
     finally:
-        if process is not None and process.stdout is not None:
-            process.stdout.close()
+        for holder in holders:
+            if holder.stdout is not None:
+                holder.stdout.close()
 
 
 def stop(model: str | None = None, *, owner: int | None = None) -> list[State]:
@@ -258,9 +277,8 @@ def stop(model: str | None = None, *, owner: int | None = None) -> list[State]:
     processes = []
     for state in chosen:
         with suppress(psutil.NoSuchProcess):
-            process = psutil.Process(state.pid)
-            process.terminate()
-            processes.append(process)
+            processes.append(psutil.Process(state.pid))
+            processes[-1].terminate()
     _, stubborn = psutil.wait_procs(processes, timeout=_STOP_S)
     for process in stubborn:
         process.kill()
@@ -278,116 +296,103 @@ def _file(job: Job, pid: int) -> Path:
     return job.home / "servers" / f"{pid}.json"
 
 
-def _tell(job: Job, note: Note) -> None:
-    """Says how far this process is, after the first note, of whoever started it."""
-    with alone(job.home / "servers.lock"):
-        write(_file(job, os.getpid()), note.model_dump_json(indent=2))
-
-
-def _spawn_the_only_one(job: Job) -> "subprocess.Popen[str] | None":
-    """Starts the process, and notes that; None if another command was quicker by a moment."""
+def _spawn_the_only_ones(jobs: Sequence[Job]) -> "list[subprocess.Popen[str]]":
+    """Starts the processes, and notes them; none if another command was quicker by a moment."""
+    first, holders = jobs[0], []
     try:
-        with alone(job.home / "servers.lock"):
-            if any(state.serves(job.model.digest, job.options) for state in running()):
-                return None
-            (job.home / "servers").mkdir(exist_ok=True)
-            process = _spawn(job)
-            try:
-                write(_file(job, process.pid), Note().model_dump_json())
-            except BaseException:
-                process.terminate()
-                raise
-            return process
+        with alone(first.home / "servers.lock"), opened_to_append(log_path()) as log:
+            if any(state.serves(first.model.digest, first.options) for state in running()):
+                return []
+            (first.home / "servers").mkdir(exist_ok=True)
+            for job in jobs:
+                holder = subprocess.Popen(  # noqa: S603 - our own module
+                    [sys.executable, "-P", "-m", _MODULE, job.model_dump_json()],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=log,
+                    text=True,
+                    cwd=job.home / "servers",
+                    env={**os.environ, **module_path()},
+                    start_new_session=True,  # so that it survives this one
+                )
+                holders.append(holder)
+                _file(job, holder.pid).touch(0o600)
+            return holders
     except OSError as error:
+        for holder in holders:
+            holder.terminate()
         raise ServingError(
-            f"cannot keep a detached server's files in {job.home}: {error.strerror}; "
+            f"cannot keep a detached server's files in {first.home}: {error.strerror}; "
             "set CONTESTED_HOME to a folder you can write to"
         ) from error
 
 
-def _spawn(job: Job) -> "subprocess.Popen[str]":
-    """Starts the process in a session of its own, so that it survives this one."""
-    with opened_to_append(log_path()) as log:
-        return subprocess.Popen(  # noqa: S603 - our own module
-            [sys.executable, "-P", "-m", _MODULE, job.model_dump_json()],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
-            cwd=job.home / "servers",
-            env={**os.environ, **module_path()},
-            start_new_session=True,
-        )
-
-
-async def end_with(owner: int, holder: "asyncio.Task[None]") -> None:
-    """Cancels the holder once the process `owner` has ended."""
-    while lives(owner):  # noqa: ASYNC110
-        await asyncio.sleep(_LOOK_EVERY_S)
-    holder.cancel()
-
-
-async def _hold(job: Job, on_started: Callable[[], None]) -> None:
-    """Starts the servers, says where they are, and holds them until told to end or given up."""
-    this = cast("asyncio.Task[None]", asyncio.current_task())
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, this.cancel)
-
-    endpoints: list[Endpoint] = []
-
-    def tell(status: str) -> None:
-        _tell(job, Note(status=status, endpoints=tuple(endpoints)))
-
-    servers = replicas(
-        *(job.model, job.options, job.logs), seats=job.seats, port=job.port, on_status=tell
-    )
-    runs = [asyncio.create_task(server.run()) for server in servers]
-    watch = asyncio.create_task(end_with(job.owner, this)) if job.owner is not None else None
-    try:
-        await asyncio.gather(*(server.ready for server in servers))
-        on_started()
-        endpoints += [server.endpoint for server in servers]
-        tell(f"{job.model.name}: ready")
-        await asyncio.wait(runs)
-        for run in runs:
-            print(f"{time.ctime()}: {run.exception()}", file=sys.stderr, flush=True)
-    finally:
-        if watch is not None:
-            watch.cancel()
-        # Nobody is to ask a server that ends, nor to start another before it has ended.
-        endpoints.clear()
-        with suppress(OSError):
-            tell(f"{job.model.name}: stopping")
-        for run in runs:
-            run.cancel()
-        await asyncio.gather(*runs, return_exceptions=True)
-        _file(job, os.getpid()).unlink(missing_ok=True)
-
-
-def turns(job: Job) -> ExitStack:
+def turn(job: Job, on_wait: Callable[[], object]) -> ExitStack:
     """Waits until no other server starts on its GPUs; closed, others may.
 
     vLLM measures what memory is left while it starts, and takes another's for its own.
     """
     held = ExitStack()
-    for gpu in sorted(gpu for seat in job.seats for gpu in seat.gpus):  # all in one order
-        status = f"{job.model.name}: another server starts on its GPU; waiting"
+    for gpu in sorted(job.seat.gpus) if job.seat else ():  # all in one order
         lock = job.home / "servers" / f"{gpu.replace('/', '-')}.lock"
-        held.enter_context(alone(lock, lambda: _tell(job, Note(status=status))))  # noqa: B023
+        held.enter_context(alone(lock, on_wait))
     return held
 
 
+def hold(job: Job) -> None:
+    """Holds a server until told to end, its owner has ended, or it is given up.
+
+    Raises:
+        ServingError: It did not start, or failed too often in a row.
+        OSError: The machine cannot start a process, or the job's files cannot be written.
+        SystemExit: It was told to end.
+    """
+    told = Note()
+
+    def tell(status: str, endpoints: tuple[Endpoint, ...] = ()) -> None:
+        nonlocal told
+        note = Note(status=f"{job.name}: {status}", endpoints=endpoints)
+        if note != told:
+            told = note
+            write(_file(job, os.getpid()), note.model_dump_json(indent=2))
+
+    def end(*_: object) -> None:
+        for number in ENDING:
+            signal.signal(number, signal.SIG_IGN)
+        # Nobody is to ask a server that ends, nor to start another before it has ended.
+        with suppress(OSError):
+            tell("stopping")
+        sys.exit()
+
+    for number in ENDING:
+        signal.signal(number, end)
+    seat, options = job.seat, job.options
+    if seat is not None:
+        options = options.model_copy(update={"gpu_memory_share": seat.share})
+    log, gpus = job.logs / f"{job.name}.log", seat.gpus if seat else ()
+    server = serve(job.model, options, log, port=job.port, gpus=gpus)
+    waiting = "another server starts on its GPU; waiting"
+    with closing(server), turn(job, lambda: tell(waiting)) as held:
+        for status, endpoint in server:
+            tell(status, (endpoint,) if endpoint else ())
+            if endpoint:
+                held.close()
+            if job.owner is not None and not lives(job.owner):
+                end()
+
+
 def main() -> None:
-    """Holds the servers that the one argument describes; says why it ends to who waits for them."""
+    """Holds the server that the one argument describes; says why it ends to who waits for it."""
     go_offline()
     job, failure = Job.model_validate_json(sys.argv[1]), "the start was stopped"
-    with suppress(asyncio.CancelledError):
-        try:
-            with turns(job) as held:
-                asyncio.run(_hold(job, held.close))
-        except (ServingError, OSError) as error:
-            failure = str(error)
+    try:
+        hold(job)
+    except (ServingError, OSError) as error:
+        # The file stays until the process is gone, lest a replica that failed be forgotten.
+        failure = str(error)
+        print(f"{time.ctime()}: {failure}", file=sys.stderr, flush=True)
+    except SystemExit:
+        _file(job, os.getpid()).unlink(missing_ok=True)
     with suppress(OSError):  # nobody waits any more
         os.write(sys.stdout.fileno(), failure.encode())
 

@@ -9,13 +9,16 @@ import hashlib
 import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from serving.errors import ServingError
-from serving.folders import loaded_tensors, read_object, tensors
+from serving.folders import loaded_tensors, read_object
+
+if TYPE_CHECKING:
+    import torch
 
 Vectors = NDArray[np.float32]
 """(tokens, d): one vector a token, as the model's first layer reads it."""
@@ -27,8 +30,6 @@ AS_STORED = frozenset({"llama", "mistral", "qwen2", "qwen3"})
 
 SCALED = frozenset({"gemma", "gemma2", "gemma3", "gemma3_text"})
 """Model types that multiply the rows by the square root of d."""
-
-_STORED = {"BF16": np.uint16, "F16": np.float16, "F32": np.float32}
 
 
 def embed(folder: Path, ids: Sequence[int], *, dtype: str = "auto") -> Vectors:
@@ -45,6 +46,8 @@ def embed(folder: Path, ids: Sequence[int], *, dtype: str = "auto") -> Vectors:
         ServingError: What the model's first layer reads is not known here, its table cannot be
             found or read, or an id is not in it.
     """
+    import torch
+
     config = read_object(folder / "config.json")
     kind = str(config.get("model_type"))
     if kind not in AS_STORED | SCALED:
@@ -52,25 +55,14 @@ def embed(folder: Path, ids: Sequence[int], *, dtype: str = "auto") -> Vectors:
             f"how a model of the type '{kind}' makes embeddings of tokens is not known here "
             f"({folder}); known are {', '.join(sorted(AS_STORED | SCALED))}"
         )
-    text = {**config, **config.get("text_config", {})}
     if dtype == "auto":
-        dtype = str(text.get("dtype") or text.get("torch_dtype"))
-    rows = rounded(_rows(folder, ids), dtype)
-    if kind not in SCALED:
-        return rows
-    scale = rounded(np.array([rows.shape[1] ** 0.5], dtype=np.float32), dtype)
-    return rounded(rows * scale, dtype)
-
-
-def rounded(values: Vectors, dtype: str) -> Vectors:
-    """Numbers as a number format has them, to nearest even; as they are in others than 16 bits."""
-    if dtype == "float16":
-        return values.astype(np.float16).astype(np.float32)
-    if dtype != "bfloat16":
-        return values
-    bits = values.view(np.uint32)
-    nearest = bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))
-    return (nearest & np.uint32(0xFFFF0000)).view(np.float32)
+        text = {**config, **config.get("text_config", {})}
+        dtype = str(text.get("dtype") or text.get("torch_dtype") or "float32")
+    rows = _rows(folder, ids).to(getattr(torch, dtype))
+    if kind in SCALED:
+        rows = rows * torch.tensor(rows.shape[1] ** 0.5, dtype=rows.dtype)
+    vectors: Vectors = rows.float().numpy()
+    return vectors
 
 
 def digest_of(vectors: Vectors) -> str:
@@ -91,28 +83,25 @@ def as_body(request: Mapping[str, Any], vectors: Vectors) -> dict[str, Any]:
     return rest | {"prompt_embeds": base64.b64encode(saved.getvalue()).decode()}
 
 
-def _rows(folder: Path, ids: Sequence[int]) -> Vectors:
-    """Rows of the table, float32; of the file, only what they are stored in is read."""
+def _rows(folder: Path, ids: Sequence[int]) -> "torch.Tensor":
+    """Rows of the table as they are stored; no others are read."""
+    import torch
+    from safetensors import safe_open
+
     tables = [
-        found
-        for name, found in loaded_tensors(folder).items()
-        if name == TABLE or name.endswith(f".{TABLE}")
+        (file, name)
+        for name, (file, tensor) in loaded_tensors(folder).items()
+        if f".{name}".endswith(f".{TABLE}") and tensor["dtype"] in {"BF16", "F16", "F32"}
     ]
-    try:
-        ((file, table),) = tables
-        data = file.stat().st_size - max(one["data_offsets"][1] for one in tensors(file).values())
-        place, shape = data + table["data_offsets"][0], tuple(table["shape"])
-        rows = np.memmap(file, _STORED[table["dtype"]], mode="r", offset=place, shape=shape)
-    except (KeyError, OSError, TypeError, ValueError) as error:
+    if len(tables) != 1:
         raise ServingError(
             f"{folder} has no table of embeddings ({TABLE}) in bfloat16, float16 or float32, or "
             "several; take a decoder with such weights"
-        ) from error
-    if not ids or not 0 <= min(ids) <= max(ids) < len(rows):
-        raise ServingError(
-            f"{folder} has embeddings of {len(rows):,} tokens; others were asked for"
         )
-    found = rows[list(ids)]
-    if table["dtype"] == "BF16":  # the upper half of a float32
-        return (found.astype(np.uint32) << np.uint32(16)).view(np.float32)
-    return found.astype(np.float32)
+    ((file, name),) = tables
+    with safe_open(file, framework="pt") as opened:
+        table = opened.get_slice(name)
+        size = table.get_shape()[0]
+        if not ids or not 0 <= min(ids) <= max(ids) < size:
+            raise ServingError(f"{folder} has embeddings of {size:,} tokens; others were asked for")
+        return torch.cat([table[token : token + 1] for token in ids])

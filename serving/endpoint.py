@@ -6,13 +6,14 @@ import random
 import resource
 import zlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from pydantic_core import PydanticSerializationError, to_json
 
-from serving.calls import Completion
+from serving.calls import Completion, Usage
 from serving.errors import RequestError, ServingError
 
 if TYPE_CHECKING:
@@ -191,16 +192,12 @@ async def ask_endpoint(url: str, key: str, model: str | None = None) -> ServedMo
             f"the server at {url} serves no model '{name}', but "
             f"{', '.join(cards)[:1000] or 'none'}; name one of them with --model"
         )
-    told = _name(version.get("version")) if isinstance(version, dict) else ""
     context = cards[name].get("max_model_len")
     if context is not None and (type(context) is not int or context < 1):
         raise ServingError(f"the server at {url} gives '{name}' no usable context length; mend it")
-    return ServedModel(
-        name=name,
-        root=_name(cards[name].get("root")),
-        context=context,
-        engine=f"vllm {told}" if told else "unknown engine",
-    )
+    told = _name(version.get("version")) if isinstance(version, dict) else ""
+    engine = f"vllm {told}" if told else "unknown engine"
+    return ServedModel(name, _name(cards[name].get("root")), context, engine)
 
 
 def _name(value: Any) -> str:
@@ -314,10 +311,10 @@ def least_loaded(lines: Sequence[Line], affinity: str) -> Line:
 async def ask(
     request: dict[str, Any],
     lines: Sequence[Line],
-    *,
     affinity: str,
+    *,
     recover: Callable[[Endpoint], Awaitable[None]],
-    on_retry: Callable[[], None],
+    usage: Usage,
 ) -> Completion:
     """Send a request and send it again after what can pass: a lost connection, 5xx, 429, silence.
 
@@ -327,7 +324,7 @@ async def ask(
         lines: Servers of the model; one that failed is asked again only when all of them have.
         affinity: See `least_loaded`.
         recover: Waits for a failed endpoint.
-        on_retry: Called before each further try.
+        usage: Counts the further tries.
 
     Raises:
         RequestError: The server refuses this request (400, 413, 422).
@@ -347,7 +344,7 @@ async def ask(
                 pause = min(0.2 + idle_s + random.random(), 15.0)  # noqa: S311
                 await asyncio.sleep(pause)
                 idle_s += pause
-                on_retry()
+                usage.retries += 1
                 untried.remove(line)
                 if not untried:
                     await recover(line.endpoint)
@@ -394,11 +391,9 @@ def longest(request: Mapping[str, Any]) -> int:
 def _refusal(endpoint: Endpoint, status: int, body: bytes) -> Exception:
     """What a status other than 200 means, and what the server says of it in JSON or as text."""
     server, said = f"the server at {endpoint.url}", body.decode(errors="replace")
-    try:
+    with suppress(AttributeError, LookupError, RecursionError, TypeError, ValueError):
         error = json.loads(said)
         said = str(error.get("error", error)["message"])
-    except (AttributeError, LookupError, RecursionError, TypeError, ValueError):
-        pass
     reason = in_short(said or f"status {status}")
     if status in {401, 403}:
         return ServingError(f"{server} {REFUSED}")

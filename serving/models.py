@@ -88,12 +88,9 @@ def add(
         gguf.check_gguf(source)
     else:
         check_folder(source)
-
-    def wait() -> None:
-        on_step(f"waiting for another process that is making '{name}'")
-
+    waiting = f"waiting for another process that is making '{name}'"
     try:
-        with alone(models_dir / f".{name}.lock", wait):
+        with alone(models_dir / f".{name}.lock", lambda: on_step(waiting)):
             if packed:
                 return _unpacked(source, name, models_dir, on_step)
             return _linked(source.resolve(), name, models_dir, on_bytes, replace=replace)
@@ -220,7 +217,9 @@ def find(name: str, models_dir: Path, *, on_bytes: OnBytes = lambda _: None) -> 
         raise ServingError(
             f"the folder of model '{name}' is gone ({folder}); bring it back, or add it again"
         )
-    if not _as_registered(folder, known):
+    states = {file: path.stat() for file, path in folders.deciding_files(folder).items()}
+    now = {file: (state.st_size, state.st_mtime_ns) for file, state in states.items()}
+    if now != {file: (record.size, record.mtime_ns) for file, record in known.files.items()}:
         files = fingerprint(folder, on_bytes)
         if changed := _differences(known.files, files):
             raise ServingError(
@@ -258,12 +257,6 @@ def _find_folder(name: str, models_dir: Path, on_bytes: OnBytes) -> Model:
         if model.path == path:
             return find(model.name, models_dir, on_bytes=on_bytes)
     return Model(path.name, path, digest_of(fingerprint(path, on_bytes)))
-
-
-def _as_registered(folder: Path, known: Manifest) -> bool:
-    states = {name: file.stat() for name, file in folders.deciding_files(folder).items()}
-    seen = {name: (state.st_size, state.st_mtime_ns) for name, state in states.items()}
-    return seen == {name: (file.size, file.mtime_ns) for name, file in known.files.items()}
 
 
 def _differences(before: dict[str, FileRecord], now: dict[str, FileRecord]) -> list[str]:

@@ -35,7 +35,7 @@ SERVER: Mapping[str, str] = {
     # Without it vLLM finds "its" address by opening a socket towards a public one, and its
     # processes then talk to each other over that address.
     "VLLM_HOST_IP": "127.0.0.1",
-    # gpt-oss writes a date into every prompt: that of `serving.templates`, not today's.
+    # gpt-oss writes a date into every prompt: that of `serving.tokens`, not today's.
     "VLLM_SYSTEM_START_DATE": "2026-01-01",
     "VLLM_DISABLE_LOG_LOGO": "1",
     "VLLM_LOGGING_COLOR": "0",

@@ -4,7 +4,6 @@ Models get GPUs of their own where there are enough, and share them where there 
 server is given is a *seat*: some GPUs, and the same share of the memory of each.
 """
 
-import copy
 import math
 import os
 from collections import Counter
@@ -23,6 +22,9 @@ MOST = 0.92
 
 LOCAL_GIB: Mapping[LocalRole, float] = {"salience": 20, "tagger": 2, "embedder": 1}
 """What a decoder of 8B parameters needs for gradients in bf16, and what small encoders need."""
+
+ENCODERS: Collection[LocalRole | None] = ("tagger", "embedder")
+"""Roles of small models, which are asked while servers run."""
 
 CONTEXT_GIB = 1.0
 """What CUDA takes of a GPU for a process, at most. vLLM counts it as used by others."""
@@ -106,27 +108,28 @@ class _Rooms:
         self.servers = {*held}
 
     def group(
-        self, need: float, count: int, *, server: bool, without: Collection[str] = ()
+        self, need: float, count: int, role: LocalRole | None = None, without: Collection[str] = ()
     ) -> tuple[Gpu, ...]:
         """GPUs of one kind with so much room on each, now taken; none where there are too few.
 
-        Those without a server come first: for a server the largest, and of them the newest; for
-        others the smallest. Where they do not suffice, it is those with the most room.
+        Of those without a server, a server (no role) takes the largest, and of them the newest, and
+        a decoder for salience the smallest; small encoders lie beside servers. Where such GPUs do
+        not suffice, it is those with the most room.
         """
         able = [gpu for gpu in self.gpus if self.free[gpu.id] >= need and gpu.id not in without]
-        by_room = sorted(able, key=lambda gpu: -self.free[gpu.id])
-        unused = [gpu for gpu in able if gpu.id not in self.servers]
-        if server:
-            unused.sort(key=lambda gpu: (-gpu.memory_gib, -gpu.capability, -self.free[gpu.id]))
-        else:
-            unused.sort(key=lambda gpu: (gpu.memory_gib, self.free[gpu.id]))
-        for pool in (unused, by_room):
+        able.sort(key=lambda gpu: -self.free[gpu.id])
+        first = [gpu for gpu in able if (gpu.id in self.servers) == (role in ENCODERS)]
+        if role is None:
+            first.sort(key=lambda gpu: (-gpu.memory_gib, -gpu.capability))
+        elif role not in ENCODERS:
+            first.sort(key=lambda gpu: (gpu.memory_gib, self.free[gpu.id]))
+        for pool in (first, able):
             for kind in dict.fromkeys(gpu.name for gpu in pool):
                 chosen = tuple(gpu for gpu in pool if gpu.name == kind)[:count]
                 if len(chosen) == count:
                     for gpu in chosen:
                         self.free[gpu.id] -= need
-                    self.servers |= {gpu.id for gpu in chosen if server}
+                    self.servers |= {gpu.id for gpu in chosen if role is None}
                     return chosen
         return ()
 
@@ -137,9 +140,10 @@ def place(
     """Give each model of a profile its GPUs. Equal arguments give equal placements.
 
     The largest engine chooses first: GPUs without a server, where there are enough with the memory
-    it needs. When all have the copies that they must have, those that may have any number take
-    turns. Models that this program loads choose last. What is then left on a GPU goes to its
-    servers in proportion to what they need.
+    it needs. When all have a copy, they take turns with further ones on GPUs without a server.
+    Models that this program loads choose last: a decoder for salience, which can wait until the
+    servers have ended, after those that are asked while they run. What is then left on a GPU goes
+    to its servers in proportion to what they need.
 
     Args:
         profile: Which models, and what each needs.
@@ -153,35 +157,40 @@ def place(
     rooms = _Rooms(gpus, most, held)
     engines: dict[str, list[tuple[Gpu, ...]]] = {}
     refused: dict[str, str] = {}
-    wanted = [(name, one) for name, one in profile.engines.items() if name not in kept]
-    for model, options in sorted(wanted, key=lambda engine: -_copy_gib(engine[1])):
-        left = copy.deepcopy(rooms)
-        groups = _copies(left, options)
-        if groups:
-            engines[model], rooms = groups, left
+    sizes = {
+        model: options.tensor_parallel * (options.gpu_memory_gib or 0)
+        for model, options in profile.engines.items()
+        if model not in kept
+    }
+    for model in sorted(sizes, key=lambda model: -sizes[model]):
+        options = profile.engines[model]
+        if group := rooms.group(options.gpu_memory_gib or 0, options.tensor_parallel):
+            engines[model] = [group]
         else:
             refused[model] = _refusal(model, options, gpus, engines)
-    growing = [model for model in engines if profile.engines[model].replicas == "auto"]
+    growing = list(engines)
     while growing:  # a copy beside another server would gain nothing
         for model in growing[:]:
-            if group := _copy(rooms, profile.engines[model], rooms.servers):
+            need, count = profile.engines[model].gpu_memory_gib or 0, len(engines[model][0])
+            if group := rooms.group(need, count, without=rooms.servers):
                 engines[model].append(group)
             else:
                 growing.remove(model)
     needs = {role: profile.local_gib.get(role, LOCAL_GIB[role]) for role in get_args(LocalRole)}
     if profile.roles.salience is None:
         del needs["salience"]
-    local, rooms = _local_seats(rooms, needs)
-    alone = {
-        role: seat
-        for role in needs.keys() - local.keys()
-        for seat in _local_seats(_Rooms(gpus, most, held), {role: needs[role]})[0].values()
-    }
-    for role in needs.keys() - local.keys() - alone.keys():
-        refused[role] = (
-            f"the model for {role} needs {needs[role]:g} GiB of free GPU memory (local_gib in the "
-            f"profile), {_have(gpus)}"
-        )
+    local: dict[LocalRole, Seat] = {}
+    alone: dict[LocalRole, Seat] = {}
+    for role, need in needs.items():
+        if seat := _local_seat(rooms, role, need):
+            local[role] = seat
+        elif seat := _local_seat(_Rooms(gpus, most, held), role, need):
+            alone[role] = seat
+        else:
+            refused[role] = (
+                f"the model for {role} needs {need:g} GiB of free GPU memory (local_gib in the "
+                f"profile), {_have(gpus)}"
+            )
     return Placement(tuple(gpus), kept | _divided(rooms, profile, engines), local, alone, refused)
 
 
@@ -218,46 +227,13 @@ def _have(gpus: Sequence[Gpu]) -> str:
     )
 
 
-def _copy_gib(options: EngineOptions) -> float:
-    return options.tensor_parallel * (options.gpu_memory_gib or 0)
-
-
-def _copy(rooms: _Rooms, options: EngineOptions, without: Collection[str]) -> tuple[Gpu, ...]:
-    need, count = options.gpu_memory_gib or 0, options.tensor_parallel
-    return rooms.group(need, count, server=True, without=without)
-
-
-def _copies(rooms: _Rooms, options: EngineOptions) -> list[tuple[Gpu, ...]]:
-    """The GPUs of the copies that an engine must have, each on cards of its own, or of none."""
-    groups: list[tuple[Gpu, ...]] = []
-    for _ in range(options.least_replicas):
-        groups.append(_copy(rooms, options, [gpu.id for group in groups for gpu in group]))
-    return groups if all(groups) else []
-
-
-def _local_seats(
-    rooms: _Rooms, needs: Mapping[LocalRole, float]
-) -> tuple[dict[LocalRole, Seat], _Rooms]:
-    """Seats of the models that this program loads, as far as there is room; what is then left.
-
-    The largest chooses first, unless that leaves no room for a smaller one: a decoder can wait
-    until the servers have ended, a tagger is asked while they run.
-    """
-    for order in (sorted(needs, key=lambda role: -needs[role]), list(needs)):
-        left = copy.deepcopy(rooms)
-        seats = {role: _local_seat(left, needs[role], split=role == "salience") for role in order}
-        if all(seat for role, seat in seats.items() if role != "salience"):
-            break
-    return {role: seat for role, seat in seats.items() if seat}, left
-
-
-def _local_seat(rooms: _Rooms, need: float, *, split: bool) -> Seat | None:
+def _local_seat(rooms: _Rooms, role: LocalRole, need: float) -> Seat | None:
     """One GPU, or the fewest over which a decoder can be split; None where they do not suffice."""
-    for count in range(1, len(rooms.gpus) + 1 if split else 2):
+    for count in range(1, len(rooms.gpus) + 1 if role == "salience" else 2):
         part = need if count == 1 else (need - WORKING_GIB) / count + WORKING_GIB
-        if group := rooms.group(part, count, server=False):
-            share = part / min(one.memory_gib for one in group)
-            return Seat(gpus=tuple(one.id for one in group), gib=part, share=share)
+        if group := rooms.group(part, count, role):
+            share = part / min(gpu.memory_gib for gpu in group)
+            return Seat(gpus=tuple(gpu.id for gpu in group), gib=part, share=share)
     return None
 
 
@@ -287,15 +263,14 @@ def _refusal(
     model: str, options: EngineOptions, gpus: Sequence[Gpu], before: Mapping[str, object]
 ) -> str:
     """Why an engine has no place."""
-    count = options.tensor_parallel * options.least_replicas
-    alike = " of one kind" if options.tensor_parallel > 1 else ""
+    count = options.tensor_parallel
     beside = f" beside {' and '.join(before)}" if before else ""
     strict = (
         "; --strict computes in float32, batch_invariant = true in the profile repeats answers in "
         "the model's own format"
     )
     return (
-        f"{model} needs {count} GPU{'s' if count > 1 else ''}{alike} with "
+        f"{model} needs {count} GPU{'s of one kind' if count > 1 else ''} with "
         f"{options.gpu_memory_gib:g} GiB free{' on each' if count > 1 else ''}{beside}, "
         f"{_have(gpus)}{strict if options.dtype == 'float32' else ''}"
     )

@@ -45,31 +45,21 @@ def cpu_precision() -> Precision:
     return Precision("float32", f"the processor has neither {' nor '.join(UNITS.values())}")
 
 
-def threads(*, replica: int = 0, replicas: int = 1) -> dict[str, str]:
-    """Variables that have a server on a CPU compute on its cores.
+def threads() -> dict[str, str]:
+    """Variables that have a server on a CPU compute on its cores: all, less one on large machines.
 
     On few cores the model computes within vLLM's engine process. In a process of its own it would
     take another 7 s to start, and the engine would spin on one of the cores while it waits.
-
-    Args:
-        replica: Which one of several replicas computes on them, from 0 on.
-        replicas: How many there are. They share the cores, and one alone takes all, less one on
-            large machines.
     """
     cores = physical_cores()
-    if len(cores) > FEW and replicas == 1:
+    if len(cores) > FEW:
         return {"VLLM_CPU_OMP_THREADS_BIND": "auto"}
-    share = cores[replica::replicas]
-    if len(cores) < replicas:
-        return {"VLLM_CPU_OMP_THREADS_BIND": "nobind"}
-    bound = ",".join(map(str, share))
-    variables = {"VLLM_CPU_OMP_THREADS_BIND": bound}
-    if len(share) > FEW:
-        return variables
-    return variables | {
+    bound = ",".join(map(str, cores))
+    return {
+        "VLLM_CPU_OMP_THREADS_BIND": bound,
         "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
         # vLLM sets these for a process of its own alone.
-        "OMP_NUM_THREADS": str(len(share)),
+        "OMP_NUM_THREADS": str(len(cores)),
         "OMP_PLACES": f"{{{bound}}}",
         "OMP_PROC_BIND": "true",
         "GOMP_SPINCOUNT": SPINS,

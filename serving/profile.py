@@ -1,12 +1,9 @@
 """Profiles: which model plays which role on which hardware, and how its engine runs."""
 
 import difflib
-import errno
-import hashlib
 import tomllib
-from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -24,8 +21,7 @@ Role = Literal["generator", "judge"]
 LocalRole = Literal["tagger", "embedder", "salience"]
 """Roles of models that this program loads itself."""
 
-ALWAYS_REASONING = frozenset({"deepseek_r1", "openai_gptoss"})
-"""Reasoning parsers of vLLM whose models cannot be told to answer at once."""
+_BUNDLED = Path(__file__).with_name("profiles")
 
 _KEYS = {
     "extra_forbidden": "unknown key; take it out, or see the keys in docs/serving.md",
@@ -48,9 +44,7 @@ class EngineOptions(BaseModel):
         max_model_len: Longest prompt and reply together, in tokens; the model's own limit if None.
         max_num_seqs, max_num_batched_tokens: Requests computed at the same time in one server, and
             tokens in one step; vLLM's defaults if None.
-        tensor_parallel: GPUs that share one copy of the model.
-        replicas: Servers of this model, each with `tensor_parallel` GPUs; "auto", on GPUs, is as
-            many as there are free GPUs for.
+        tensor_parallel: GPUs that share one copy of the model; a server runs on all that have room.
         gpu_memory_gib: What the engine needs at least on each GPU, in GiB: its part of the weights,
             working memory, and the cache of one longest prompt. None on a CPU.
         gpu_memory_share: The share of a GPU's memory, in (0, 1], that this model and those beside
@@ -69,9 +63,9 @@ class EngineOptions(BaseModel):
         api_servers: Processes of a server on GPUs that take requests and answer; vLLM's one if
             None.
         renderer_workers: Threads of each such process that render and tokenise prompts.
-        reasoning_parser: vLLM's name of how the model marks its reasoning, which is then kept out
-            of its replies; None for models that do not reason, or where it is switched off.
-        reasoning_tokens: Room for reasoning beside each reply of a model that always reasons.
+        reasoning_parser: vLLM's name of how a model that always reasons marks its reasoning, which
+            is then kept out of its replies; None for models that do not, or can be told not to.
+        reasoning_tokens: Room for reasoning beside each reply.
         start_timeout_s: Seconds that a start may take.
         environment: Further tuning variables of vLLM, CUDA, NCCL or OpenMP for the server.
     """
@@ -83,7 +77,6 @@ class EngineOptions(BaseModel):
     max_num_seqs: Count | None = None
     max_num_batched_tokens: Count | None = None
     tensor_parallel: Count = 1
-    replicas: Count | Literal["auto"] = 1
     gpu_memory_gib: Gib | None = None
     gpu_memory_share: Annotated[float, Field(gt=0, le=1)] | None = None
     kv_cache_gib: Gib | None = None
@@ -112,23 +105,9 @@ class EngineOptions(BaseModel):
         return self
 
     @property
-    def least_replicas(self) -> int:
-        """Servers of this model that there must be; more are started where "auto" finds room."""
-        return 1 if self.replicas == "auto" else self.replicas
-
-    @property
     def on_gpus(self) -> bool:
         """Whether the engine runs on GPUs."""
         return self.gpu_memory_gib is not None
-
-    @property
-    def always_reasons(self) -> bool:
-        """Whether the model's family reasons before every reply, whatever it is told."""
-        return self.reasoning_parser in ALWAYS_REASONING
-
-    def digest(self) -> str:
-        """SHA-256 hex of every option, for telling whether a running server is the one wanted."""
-        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
 
 
 class Roles(BaseModel):
@@ -188,15 +167,13 @@ class Profile(BaseModel):
                     f"engines.{model}: 'gpu_memory_gib' (the least that each GPU has) goes with "
                     'device = "cuda", and only with it'
                 )
-            if self.device == "cpu" and options.replicas == "auto":
-                raise ValueError(f"engines.{model}: 'replicas' is a number on a CPU")
         return self
 
     @property
     def gpus(self) -> int:
         """GPUs that a machine must have: those of the model that needs most; 0 on a CPU."""
-        needed = (one.tensor_parallel * one.least_replicas for one in self.engines.values())
-        return max(needed) if self.device == "cuda" else 0
+        needed = max(options.tensor_parallel for options in self.engines.values())
+        return needed if self.device == "cuda" else 0
 
     def engine(self, model: str) -> EngineOptions:
         """How the engine of a model runs. Raises ServingError for a model of no engine."""
@@ -223,8 +200,7 @@ class Profile(BaseModel):
 
 def available() -> list[str]:
     """Names of the profiles that come with the package, sorted."""
-    names = [entry.name for entry in (files("serving") / "profiles").iterdir()]
-    return sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml"))
+    return sorted(file.stem for file in _BUNDLED.glob("*.toml"))
 
 
 def load(name_or_path: str) -> Profile:
@@ -236,18 +212,9 @@ def load(name_or_path: str) -> Profile:
         ServingError: There is no such profile, or its file does not say what it should: names the
             file, the key, and the remedy.
     """
-    if name_or_path.endswith(".toml"):
-        path = Path(name_or_path).expanduser()
-        try:
-            if path.exists() and not path.is_file():  # a pipe or a device has no end
-                raise OSError(errno.EINVAL, "not a file")
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or "not UTF-8 text"
-            raise ServingError(f"profile {name_or_path}: {reason}; give a readable file") from error
-    elif name_or_path in available():
-        text = (files("serving") / "profiles" / f"{name_or_path}.toml").read_text(encoding="utf-8")
-    else:
+    named = name_or_path.endswith(".toml")
+    path = Path(name_or_path).expanduser() if named else _BUNDLED / f"{name_or_path}.toml"
+    if not path.is_file():  # a pipe or a device has no end
         near = difflib.get_close_matches(name_or_path, available(), n=1)
         hint = f" (did you mean '{near[0]}'?)" if near else ""
         raise ServingError(
@@ -255,14 +222,12 @@ def load(name_or_path: str) -> Profile:
             "or give the path of a .toml file"
         )
     try:
-        content: dict[str, Any] = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ServingError(f"profile {name_or_path}: not TOML: {error}") from error
-    content.setdefault("name", Path(name_or_path).name.removesuffix(".toml"))
-    try:
+        content = {"name": path.stem, **tomllib.loads(path.read_text("utf-8"))}
         return Profile.model_validate(content).settled()
     except ValidationError as error:
         raise ServingError(f"profile {name_or_path}: {_explain(error)}") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise ServingError(f"profile {name_or_path}: not TOML: {error}") from error
 
 
 def default_name() -> str:
@@ -282,16 +247,10 @@ def default_name() -> str:
 
 def _explain(error: ValidationError) -> str:
     """The first fault in one line, with the number of the others."""
+    faults = error.errors(include_url=False)
     # A misspelt key also leaves another one missing; the misspelling is what to mend.
-    faults = sorted(
-        error.errors(include_url=False), key=lambda fault: fault["type"] != "extra_forbidden"
-    )
-    first, given = faults[0], faults[0]["input"]
-    key = ".".join(str(part) for part in first["loc"] if part != "[key]")
-    if first["type"] in _KEYS:
-        line = _KEYS[first["type"]]
-    else:
-        shown = f", not {given!r}" if isinstance(given, str | int | float | bool) else ""
-        line = f"{first['msg'].removeprefix('Value error, ')}{shown}"
+    fault = next((one for one in faults if one["type"] == "extra_forbidden"), faults[0])
+    key = ".".join(str(part) for part in fault["loc"] if part != "[key]")
+    line = _KEYS.get(fault["type"]) or fault["msg"].removeprefix("Value error, ")
     more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
     return ": ".join(filter(None, (key, line))) + more

@@ -1,9 +1,6 @@
-"""Replies by a schema: bounds that fail none, how one is read, what is whole of one cut short."""
+"""Replies by a schema: bounds that fail none, why one cannot be read, what is whole of one cut."""
 
-import re
-from functools import lru_cache, reduce
-from json import JSONDecoder
-from operator import getitem
+from functools import lru_cache
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field, ValidationError
@@ -14,11 +11,8 @@ from serving.calls import Schema
 SHOWN = 100
 """Characters of a reply that its problem shows."""
 
-_DECODER = JSONDecoder()
-_REASONED = re.compile(r"\A(?:\s*<think>.*?(?:</think>|\Z)|[^{]*?</think>)", re.S)
-_OPENING = re.compile(r'\{\s*"')
-_LABEL = re.compile(r"'([^']+)'")
-"""As pydantic lists the labels that it expects."""
+Partial = Literal["items", "text"]
+"""What is read of a reply that breaks off: whole items, or the last text as far as it goes, too."""
 
 
 def told(**bounds: int) -> Any:
@@ -37,34 +31,8 @@ def form(schema: type[BaseModel]) -> dict[str, Any]:
     return {"type": "json_schema", "json_schema": form}
 
 
-def read(text: str, schema: type[Schema]) -> Schema:
-    """A reply as the schema's model, with labels in any case.
-
-    A server that holds no reply to its schema lets a model reason first, fence its JSON, and write
-    before and after it. One object that fits is read there; of several that differ, none.
-
-    Raises:
-        ValueError: Nothing fits. Of the last object it is a ValidationError.
-    """
-    try:
-        return schema.model_validate_json(text)
-    except ValidationError as error:
-        fault: ValueError = error
-    fitting: list[Schema] = []
-    for part in objects(text):
-        try:
-            fitting.append(_fitting(from_json(part), schema))
-        except ValueError as error:
-            fault = error
-    if fitting and all(value == fitting[0] for value in fitting):
-        return fitting[0]
-    raise fault
-
-
-def in_words(error: ValueError) -> str:
+def in_words(error: ValidationError) -> str:
     """Why a reply cannot be read, and of what part of it the first fault is."""
-    if not isinstance(error, ValidationError):
-        return str(error)
     fault = error.errors(include_url=False)[0]
     return ": ".join(filter(None, (".".join(map(str, fault["loc"])), fault["msg"])))
 
@@ -76,25 +44,6 @@ def how_it_begins(text: str) -> str:
     return f"it begins “{began}{more}”" if began else "it is empty"
 
 
-def objects(text: str) -> list[str]:
-    """The JSON objects in a text behind its reasoning, outermost; the last may break off."""
-    text = _REASONED.sub("", text, count=1)
-    found: list[str] = []
-    end = 0
-    while opening := _OPENING.search(text, end):
-        start = opening.start()
-        try:
-            _, end = _DECODER.raw_decode(text, start)
-        except (ValueError, RecursionError):
-            return [*found, text[start:]]
-        found.append(text[start:end])
-    return found
-
-
-Partial = Literal["items", "text"]
-"""What is read of a reply that breaks off: whole items, or the last text as far as it goes, too."""
-
-
 def whole_part(text: str, schema: type[Schema], part: Partial = "items") -> Schema | None:
     """A JSON object without what its end cut into: a last text, or a last item of a list.
 
@@ -103,34 +52,16 @@ def whole_part(text: str, schema: type[Schema], part: Partial = "items") -> Sche
     Returns:
         None where nothing is left that fits the schema.
     """
-    text = [text, *objects(text)][-1]
     try:
         value = from_json(text, allow_partial=True if part == "items" else "trailing-strings")
-        return _fitting(value, schema, cut=True)
     except ValueError:
         return None
-
-
-def _fitting(value: Any, schema: type[Schema], *, cut: bool = False) -> Schema:
     while True:
         try:
             return schema.model_validate(value)
         except ValidationError as error:
-            if not _respelled(value, error) and not (cut and _without_last(value, error)):
-                raise
-
-
-def _respelled(value: Any, error: ValidationError) -> bool:
-    """Spell labels as the schema does; False where none is merely in another case."""
-    changed = False
-    for fault in error.errors(include_url=False):
-        if fault["type"] in {"literal_error", "enum"} and isinstance(fault["input"], str):
-            *path, last = fault["loc"]
-            for label in _LABEL.findall(fault["ctx"]["expected"]):
-                if label.casefold() == fault["input"].strip().casefold():
-                    reduce(getitem, path, value)[last] = label
-                    changed = True
-    return changed
+            if not _without_last(value, error):
+                return None
 
 
 def _without_last(value: Any, error: ValidationError) -> bool:

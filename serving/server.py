@@ -5,16 +5,20 @@ Its log says what it does while it starts, and why it did not.
 
 import asyncio
 import contextlib
+import os
 import re
 import secrets
+import signal
 import socket
+import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from serving import guard, templates, weights
+import psutil
+
+from serving import tokens, weights
 from serving.endpoint import Endpoint, answers
 from serving.errors import ServingError
 from serving.gpus import ORDER
@@ -22,7 +26,6 @@ from serving.home import opened_to_append
 from serving.installed import INSTALL_COMPILER, UPDATE_DRIVER, engine_version
 from serving.models import Model
 from serving.offline import server_environment
-from serving.placement import Seat
 from serving.processor import threads
 from serving.profile import EngineOptions
 
@@ -35,29 +38,29 @@ FIRST_PAUSE_S = 1.0
 QUICK_S, MOST_FAILURES = 120.0, 4
 """A server that ran for fewer seconds failed quickly; after so many in a row it is given up."""
 
-_GRACE_S = 8.0
-"""Seconds between TERM and KILL: vLLM takes up to 5 to stop its engine."""
+GRACE_S, LEFT_S, UNKILLABLE_S = 8.0, 2.0, 10.0
+"""Seconds that a server may take to end by TERM (vLLM takes up to 5 to stop its engine), what it
+left behind by TERM, and by KILL."""
+
+_LOOK_EVERY_S = 0.2
+
+_TIED = """
+import ctypes, os, signal, sys
+ctypes.CDLL(None).prctl(1, int(signal.SIGTERM), 0, 0, 0)
+if os.getppid() == int(sys.argv[1]):
+    os.execvp(sys.argv[2], sys.argv[2:])
+"""
+"""Becomes a command that gets a TERM from the kernel when its parent dies (PR_SET_PDEATHSIG)."""
 
 _PREFIX = re.compile(
     r"^(\(\S+ pid=\d+\) )?((INFO|WARNING|ERROR|DEBUG|CRITICAL) \d\d-\d\d [\d:]+ (\[[^\]]+\] ?)?)?"
 )
 _ERROR = re.compile(r"(^|[\s.:])(\w*(Error|Exception|Exit)|error):\s*\S|^Value error, ")
-# What pydantic adds behind its message.
-_DETAIL = re.compile(r" \[type=\w+, .*$")
-# Lines that say only that some other process failed.
-_ECHO = re.compile(
-    r"\d+ validation errors? for|Engine core initialization failed|See root cause above"
-    r"|failed to start|died unexpectedly|_log_traceback|leaked \w+ objects"
-    r"|WorkerProc initialization failed|Worker failed with error|resource_tracker"
-)
 
 STAGES = {
-    # Further API processes read it again, while the engine is already on its way.
-    r"^(?!\(ApiServer_).*Resolved architecture": "reading the model's configuration",
     r"Initializing a V1 LLM engine": "starting the engine",
     r"Starting to load model": "loading weights",
     r"Loading safetensors checkpoint shards:\s+(\d+)%": "loading weights, {0} %",
-    r"Loading weights took": "weights are loaded",
     r"Start compiling|Dynamo bytecode transform|Compiling a graph": "compiling",
     r"Capturing CUDA graphs": "capturing CUDA graphs",
     r"KV cache size": "warming up",
@@ -86,145 +89,137 @@ HINTS = {
     r"Available memory on node|Cannot allocate memory|can't allocate memory|MemoryError": (
         "not enough memory; close other programs, or lower kv_cache_gib in the profile"
     ),
-    r"is not supported for quantization|does not support float16": (
-        "vLLM does not compute with these weights in that number format; change dtype in the "
-        "profile, and for --strict use unquantised weights"
-    ),
-    r"Failed to infer device type|no CUDA-capable device|no NVIDIA driver": (
-        "the installed vLLM finds no device it can use; install contested[cpu] for CPU, or "
-        "contested[gpu] and the NVIDIA driver"
-    ),
-    r"No module named": (
-        "the installation of vLLM is incomplete; delete the environment and run "
-        "scripts/run_all.sh, which makes it anew"
-    ),
 }
 """Pattern in the log -> remedy; case does not count, the first that matches does."""
 
-_OUT_OF_MEMORY_CODES = (-9, 137)
-# So many of the hints, the first ones, are sure enough to be looked for in the whole log.
-_CERTAIN = 5
 
+def serve(
+    model: Model,
+    options: EngineOptions,
+    log_path: Path,
+    *,
+    port: int | None = None,
+    gpus: Sequence[str] = (),
+) -> Generator[tuple[str, Endpoint | None], None, None]:
+    """Runs a model's server on the loopback address, and again after each crash.
 
-@dataclass(eq=False)
-class LocalServer:
-    """One vLLM server that this process owns, on the loopback address and behind a random key.
+    It keeps its port and its random key. It ends, with all it started, when the iterator is closed
+    or raises, and by a TERM when this process dies in whatever way.
 
-    It is made in a running event loop. It ends when `run()` is cancelled, and also when this
-    process dies in whatever way.
-
-    Attributes:
+    Args:
+        model: What to serve.
+        options: How to run it.
         log_path: File that the server's output is added to; its folder is made.
         port: Port to use; a free one if None.
-        environment: Variables of its place on the machine; see `variables`.
-        on_status: Called with a few words whenever the start reaches a new stage, and at a crash.
-        ready: Done once it answers, or when its first start fails: then it raises what `run` does.
-        endpoint: Where it answers, once it is ready.
+        gpus: Those it runs on, as in `placement.Seat`.
+
+    Yields:
+        Several times a second what it does, in a few words, and where it answers; None before its
+        first answer.
+
+    Raises:
+        ServingError: It did not start, or failed too often in a row: says why.
+        OSError: The machine cannot start a process.
     """
-
-    model: Model
-    options: EngineOptions
-    log_path: Path
-    port: int | None = None
-    environment: Mapping[str, str] = field(default_factory=dict)
-    on_status: Callable[[str], None] = lambda _: None
-    ready: asyncio.Future[None] = field(default_factory=asyncio.Future)
-    endpoint: Endpoint = field(init=False)
-
-    async def run(self) -> None:
-        """Starts the server, and again after each crash on the same port with the same key.
-
-        Raises:
-            ServingError: It did not start, or failed too often in a row: says why.
-            OSError: The machine cannot start a process.
-        """
-        try:
-            with _reserved(self.port) as port:
-                url = f"http://{HOST}:{port}/v1"
-                self.endpoint = Endpoint(url, secrets.token_urlsafe(32), self.model.name)
-                await self._keep_running(port)
-        except Exception as error:
-            if not self.ready.done():
-                self.ready.set_exception(error)
-            raise
-
-    async def _keep_running(self, port: int) -> None:
-        failures = 0
+    failures, known = 0, None
+    with _reserved(port) as bound:
+        endpoint = Endpoint(f"http://{HOST}:{bound}/v1", secrets.token_urlsafe(32), model.name)
+        line, environment = command(model, options, bound), variables(options, endpoint.key, gpus)
         while True:
             try:
-                lived_s, reason = await self._run_once(port)
+                with _running(line, environment, log_path) as (process, begin):
+                    started = _starting(process, endpoint, log_path, begin, options.start_timeout_s)
+                    for reached in started:
+                        yield reached, known
+                    known, since = endpoint, time.monotonic()
+                    while process.poll() is None:
+                        yield "ready", known
+                        time.sleep(_LOOK_EVERY_S)
+                    lived_s = time.monotonic() - since
+                    reason = explain(log_path, begin, process.returncode)
             except (ServingError, OSError) as error:
-                if not self.ready.done():
+                if known is None:
                     raise
                 lived_s, reason = 0.0, str(error)
             failures = 1 if lived_s > QUICK_S else failures + 1
             if failures >= MOST_FAILURES:
-                raise self._error(f"failed {failures} times in a row and is given up: {reason}")
+                raise ServingError(
+                    f"the server of {model.name} failed {failures} times in a row and is given up: "
+                    f"{reason}"
+                )
             pause = FIRST_PAUSE_S * 2 ** (failures - 1)
-            self.on_status(f"crashed, restarting in {pause:g} s")
-            await asyncio.sleep(pause)
+            yield f"crashed, restarting in {pause:g} s", known
+            time.sleep(pause)
 
-    async def _run_once(self, port: int) -> tuple[float, str]:
-        """Runs the process under its guard to its end: how long it answered, and why it ended."""
-        line = command(self.model, self.options, port)
-        with opened_to_append(self.log_path) as log:
-            begin = log.tell()
-            # By path, isolated and without site: the guard starts in no time, whatever the working
-            # directory and the environment hold.
-            process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-ISs", guard.__file__, str(_GRACE_S)),
-                *line,
-                stdin=asyncio.subprocess.PIPE,
-                stdout=log,
-                stderr=asyncio.subprocess.STDOUT,
-                env=variables(self.options, self.endpoint.key, self.environment),
-                start_new_session=True,
+
+def _starting(
+    process: "subprocess.Popen[bytes]",
+    endpoint: Endpoint,
+    log_path: Path,
+    begin: int,
+    limit_s: float,
+) -> Iterator[str]:
+    """The stages of a start, until the server takes our key and names our model.
+
+    Its log begins at a byte offset. Raises ServingError if it ends, or has not answered in time.
+    """
+    deadline = time.monotonic() + limit_s
+    while True:
+        yield stage(_from(log_path, begin)) or "starting"
+        if asyncio.run(answers(endpoint)):
+            return
+        code = process.poll()
+        if code is not None or time.monotonic() > deadline:
+            late = f"did not answer within {limit_s:g} s (start_timeout_s in the profile)"
+            raise ServingError(
+                f"the server of {endpoint.model} {late if code is None else 'did not start'}: "
+                f"{explain(log_path, begin, code)}"
             )
-        try:
-            await self._until_healthy(process, begin)
-            if not self.ready.done():
-                self.ready.set_result(None)
-            since = time.monotonic()
-            code = await process.wait()
-            return time.monotonic() - since, explain(self.log_path, begin, code)
-        finally:
-            await _end(process)
-
-    async def _until_healthy(self, process: asyncio.subprocess.Process, begin: int) -> None:
-        """Waits until the server, whose log begins there, takes our key and names our model."""
-        progress = Progress(self.log_path, begin)
-        self.on_status("starting")
-        limit = self.options.start_timeout_s
-        deadline = time.monotonic() + limit
-        while True:
-            healthy = await answers(self.endpoint)
-            # After asking: what came before the answer is not left out.
-            for stage in progress.news():
-                self.on_status(stage)
-            if healthy:
-                self.on_status("ready")
-                return
-            code = process.returncode
-            if code is not None or time.monotonic() > deadline:
-                late = f"did not answer within {limit:g} s (start_timeout_s in the profile); "
-                said = explain(self.log_path, begin, code)
-                raise self._error((late if code is None else "did not start: ") + said)
-            await asyncio.sleep(0.2)
-
-    def _error(self, reason: str) -> ServingError:
-        return ServingError(f"the server of {self.model.name} {reason}")
+        time.sleep(_LOOK_EVERY_S)
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """Ends the process tree; the guard does the work."""
-    if process.stdin is not None:
-        process.stdin.close()
+@contextlib.contextmanager
+def _running(
+    line: list[str], environment: Mapping[str, str], log_path: Path
+) -> Iterator[tuple["subprocess.Popen[bytes]", int]]:
+    """A process, and where its part of the log begins; at the end nothing of it is left."""
+    with opened_to_append(log_path) as log:
+        begin = log.tell()
+        process = subprocess.Popen(  # noqa: S603 - our own command
+            [sys.executable, "-ISs", "-c", _TIED, str(os.getpid()), *line],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            env=environment,
+            start_new_session=True,
+        )
     try:
-        await asyncio.wait_for(asyncio.shield(process.wait()), _GRACE_S + 12)
-    except TimeoutError:
+        yield process, begin
+    finally:
+        _end(process)
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """Ends a server and what it started: by TERM, and by KILL what stays."""
+    process.terminate()  # it ends its other processes itself
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(GRACE_S)
+    for number, seconds in ((signal.SIGTERM, LEFT_S), (signal.SIGKILL, UNKILLABLE_S)):
         with contextlib.suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
+            os.killpg(process.pid, number)
+        deadline = time.monotonic() + seconds
+        while _lives(process.pid) and time.monotonic() < deadline:
+            time.sleep(0.05)
+    process.wait()
+
+
+def _lives(group: int) -> bool:
+    """Whether a process of a group runs; one that only waits to be collected does not."""
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error, OSError):
+            if os.getpgid(process.pid) == group and process.status() != psutil.STATUS_ZOMBIE:
+                return True
+    return False
 
 
 ON_GPUS: Mapping[str, str] = {
@@ -237,12 +232,10 @@ ON_GPUS: Mapping[str, str] = {
 """Set in servers on GPUs, unless the profile's `environment` says otherwise."""
 
 
-def variables(
-    options: EngineOptions, key: str, place: Mapping[str, str] | None = None
-) -> dict[str, str]:
-    """The environment of a model's server: nothing that leads elsewhere, its key and its tuning.
+def variables(options: EngineOptions, key: str, gpus: Sequence[str] = ()) -> dict[str, str]:
+    """The environment of a model's server: nothing that leads elsewhere, key, GPUs and tuning.
 
-    Variables of its place on the machine win over those, and the profile's `environment` over all.
+    The profile's `environment` has the last word.
     """
     return server_environment() | {
         "VLLM_API_KEY": key,
@@ -252,7 +245,7 @@ def variables(
         **({"TORCH_COMPILE_DISABLE": "1"} if options.enforce_eager else {}),
         **({"VLLM_BATCH_INVARIANT": "1"} if options.batch_invariant else {}),
         "VLLM_ENGINE_READY_TIMEOUT_S": str(int(options.start_timeout_s) + 1),
-        **(place or {}),
+        **({"CUDA_VISIBLE_DEVICES": ",".join(gpus)} if gpus else {}),
         **options.environment,
     }
 
@@ -329,53 +322,11 @@ def _dated_template(folder: Path) -> str | None:
     vLLM takes the text itself in place of a file's name.
     """
     try:
-        source, _ = templates.read(folder)
+        source, _ = tokens.chat_template(folder)
     except (OSError, ServingError):  # an embedder has none
         return None
-    dated = templates.on_a_fixed_day(source)
+    dated = tokens.on_a_fixed_day(source)
     return dated if dated != source else None
-
-
-def replicas(
-    model: Model,
-    options: EngineOptions,
-    log_dir: Path,
-    *,
-    seats: Sequence[Seat] = (),
-    port: int | None = None,
-    on_status: Callable[[str], None] = lambda _: None,
-) -> list[LocalServer]:
-    """The servers of a model, each on its share of the machine, before they start.
-
-    Args:
-        model: What to serve.
-        options: How to run it; on a CPU, `replicas` says how many.
-        seats: On GPUs, the place of each replica; see `serving.placement`.
-        log_dir: Folder of the logs, one `MODEL.log` or `MODEL-N.log` each.
-        port: Port of the first; the others count up from it. Free ones if None.
-        on_status: As in `LocalServer`.
-    """
-    stem = re.sub(r"[^\w.-]", "-", model.name)
-    servers = []
-    count = len(seats) or options.least_replicas
-    for n in range(count):
-        if seats:
-            place = options.model_copy(update={"gpu_memory_share": seats[n].share})
-            environment = {"CUDA_VISIBLE_DEVICES": ",".join(seats[n].gpus)}
-        else:
-            place, environment = options, threads(replica=n, replicas=count)
-        suffix = f"-{n + 1}" if count > 1 else ""
-        servers.append(
-            LocalServer(
-                model,
-                place,
-                log_dir / f"{stem}{suffix}.log",
-                port=None if port is None else port + n,
-                environment=environment,
-                on_status=lambda text, name=f"{model.name}{suffix}": on_status(f"{name}: {text}"),  # type: ignore[misc]
-            )
-        )
-    return servers
 
 
 @contextlib.contextmanager
@@ -397,30 +348,14 @@ def _reserved(port: int | None) -> Iterator[int]:
         yield int(held.getsockname()[1])
 
 
-class Progress:
-    """Follows a log that is being written, from a byte offset on, stage by stage."""
-
-    def __init__(self, path: Path, offset: int) -> None:
-        self._path = path
-        self._offset = offset
-        self._last = ""
-
-    def news(self) -> Iterator[str]:
-        """Yields each stage reached since the last call, without repeating one."""
-        whole = _from(self._path, self._offset).rpartition(b"\n")[0]
-        self._offset += len(whole)
-        for line in whole.decode(errors="replace").splitlines():
-            stage = next(
-                (
-                    text.format(*match.groups())
-                    for pattern, text in STAGES.items()
-                    if (match := re.search(pattern, line))
-                ),
-                self._last,
-            )
-            if stage != self._last:
-                self._last = stage
-                yield stage
+def stage(log: str) -> str | None:
+    """The stage that a start has reached by its log; None before the first."""
+    reached = [
+        (match.start(), text.format(*match.groups()))
+        for pattern, text in STAGES.items()
+        for match in re.finditer(pattern, log)
+    ]
+    return max(reached)[1] if reached else None
 
 
 def explain(path: Path, offset: int, code: int | None) -> str:
@@ -428,34 +363,35 @@ def explain(path: Path, offset: int, code: int | None) -> str:
 
     The start begins at a byte offset of the log; its exit code is None if the server still runs.
     """
-    text = _from(path, offset).decode(errors="replace")
-    lines = _that_matter(text)
-    hint = _hint("\n".join(lines), HINTS) or _hint(text, list(HINTS)[:_CERTAIN])
-    if hint is None and code in _OUT_OF_MEMORY_CODES:
+    log = _from(path, offset)
+    lines = _that_matter(log)
+    hints = (
+        hint
+        for text in ("\n".join(lines), log)
+        for pattern, hint in HINTS.items()
+        if re.search(pattern, text, re.IGNORECASE)
+    )
+    hint = next(hints, None)
+    if hint is None and code == -signal.SIGKILL:
         hint = "it was killed, most likely for want of memory; close other programs"
     said = f"the log says: {' | '.join(lines)}" if lines else None
     return "; ".join(filter(None, [hint, said, f"whole log: {path}"]))
 
 
-def _from(path: Path, offset: int) -> bytes:
+def _from(path: Path, offset: int) -> str:
     """What a log holds from a byte on; nothing where it cannot be read."""
     try:
         with path.open("rb") as log:
             log.seek(offset)
-            return log.read()
+            return log.read().decode(errors="replace")
     except OSError:
-        return b""
-
-
-def _hint(text: str, patterns: Iterable[str]) -> str | None:
-    hints = (HINTS[pattern] for pattern in patterns if re.search(pattern, text, re.IGNORECASE))
-    return next(hints, None)
+        return ""
 
 
 def _that_matter(text: str, most: int = 3, width: int = 300) -> list[str]:
-    """The first error lines of a log without repetitions, or its last lines if it has none."""
-    plain = [_DETAIL.sub("", _PREFIX.sub("", line, count=1)).strip() for line in text.splitlines()]
+    """The first error lines of a log, which name the cause, or its last lines if it has none."""
+    plain = [_PREFIX.sub("", line, count=1).strip() for line in text.splitlines()]
     plain = [line for line in plain if line]
-    errors = [line for line in plain if _ERROR.search(line) and not _ECHO.search(line)]
+    errors = filter(_ERROR.search, plain)
     chosen = list(dict.fromkeys(errors))[:most] or plain[-most:]
     return [line if len(line) <= width else line[: width - 1] + "…" for line in chosen]

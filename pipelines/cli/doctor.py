@@ -228,7 +228,7 @@ def memory(profile: Profile, models_dir: Path) -> Iterator[Finding]:
         with suppress(ServingError):  # said of the model itself
             weights = weights_gib(models.find(name, models_dir).path, options.dtype)
             held = weights + (options.kv_cache_gib or 0) + _WORKING_GIB
-            needed = max(needed, options.least_replicas * held)
+            needed = max(needed, held)
     if needed > free:
         shown += f"; the server takes some {needed:.1f} GiB: close programs, lower kv_cache_gib"
     yield Finding("memory", "note" if needed > free else "good", shown)

@@ -121,7 +121,7 @@ async def forecast(
         called, tokenizer, why = await _tokenizer(source)
         names, missing = [*names, called], missing or why
         engine = source.options(called)
-        if engine.always_reasons or (tokenizer and tokenizer.always_reasons):
+        if engine.reasoning_parser or (tokenizer and tokenizer.always_reasons):
             reasoning = max(reasoning, engine.reasoning_tokens)
         tokenizers += [tokenizer] if tokenizer else []
     folder = RunFolder(options.out)

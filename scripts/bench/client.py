@@ -37,8 +37,7 @@ from serving.calls import Sampling, ServedIdentity
 from serving.client import Backend, Client
 from serving.endpoint import Endpoint
 from serving.home import default_models_dir
-from serving.templates import TEMPLATE_ARGUMENTS
-from serving.tokens import ChatTokenizer
+from serving.tokens import TEMPLATE_ARGUMENTS, ChatTokenizer
 
 RAW, PLAIN, INSPECT = "bare sockets", "openai", "inspect_ai"
 OURS, OURS_AGAIN, INSPECT_AGAIN = "ours", "ours, from its cache", "inspect_ai, from its cache"

@@ -219,8 +219,7 @@ def test_a_server_on_gpus_takes_the_seats_that_it_is_given(
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     profile = tmp_path / "lab.toml"
     profile.write_text(
-        'device = "cuda"\n[roles]\ngenerator = "m"\njudge = "m"\n'
-        "[engines.m]\nreplicas = 2\ngpu_memory_gib = 18\n"
+        'device = "cuda"\n[roles]\ngenerator = "m"\njudge = "m"\n[engines.m]\ngpu_memory_gib = 18\n'
     )
     write_model(tmp_path / "m")
     settings = {"CONTESTED_API_KEY": "k", "CONTESTED_PROFILE": str(profile)}
@@ -229,8 +228,8 @@ def test_a_server_on_gpus_takes_the_seats_that_it_is_given(
     assert environment["VLLM_USE_FLASHINFER_SAMPLER"] == "0"
     assert line[line.index("--data-parallel-size") + 1] == "2"
     assert 18 / 48 <= float(line[line.index("--gpu-memory-utilization") + 1]) <= 24 / 48
-    profile.write_text(profile.read_text().replace("= 18", "= 30"))
-    with pytest.raises(ServingError, match="m needs 2 GPUs with 30 GiB free on each, this machine"):
+    profile.write_text(profile.read_text().replace("= 18", "= 50"))
+    with pytest.raises(ServingError, match="m needs 1 GPU with 50 GiB free, this machine"):
         serve.served(settings, tmp_path)
 
 

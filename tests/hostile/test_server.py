@@ -164,7 +164,7 @@ async def test_a_completion_ends_in_one_line_and_spoils_no_cache(mode: str, tmp_
             with pytest.raises(ServingError, match=says) as refused:
                 await client.choose(ASK, LABELS)
             assert len(str(refused.value)) < 600
-            assert len(client._cache) == 0
+            assert len(client.cache) == 0
             assert hostile.sent < 8 * MIB, "the socket's buffers hold some of it"
             hostile.pages.clear()
             assert (await client.choose(ASK, LABELS)).mass == pytest.approx(1.0)
@@ -205,9 +205,9 @@ async def test_what_an_old_cache_holds_is_checked_and_asked_anew(
     with misbehaving(CHAT, lambda request: of(reply(request, content="new"))) as hostile:
         async with client_of(hostile, cache) as client:
             await client.chat(ASK, Sampling(4))
-            client._cache.flush()
+            client.cache.flush()
             spoilt = json.dumps({"text": "old", "finish_reason": "stop", **stored})
-            with client._cache._database as database:
+            with client.cache._database as database:
                 database.execute("UPDATE completions SET value = ?", (spoilt,))
         for _ in range(2):
             async with client_of(hostile, cache) as client:

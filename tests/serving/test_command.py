@@ -13,7 +13,7 @@ from serving import server as module
 from serving.models import Model
 from serving.profile import EngineOptions
 from serving.server import arguments, command, variables
-from serving.templates import on_a_fixed_day
+from serving.tokens import on_a_fixed_day
 
 
 @pytest.fixture
@@ -100,6 +100,7 @@ def test_a_start_on_gpus_compiles_nothing_with_nvcc_unless_the_profile_says_so(
     named = {"VLLM_USE_FLASHINFER_SAMPLER": "1"}
     assert read(EngineOptions(gpu_memory_gib=20, environment=named)) == (True, False)
     cores = {"VLLM_CPU_OMP_THREADS_BIND": "0-3"}
-    bound = variables(EngineOptions(environment=cores), "key", {"VLLM_CPU_OMP_THREADS_BIND": "0"})
+    bound = variables(EngineOptions(environment=cores), "key", ["GPU-1", "GPU-2"])
     assert bound["VLLM_CPU_OMP_THREADS_BIND"] == "0-3", "the profile has the last word"
+    assert bound["CUDA_VISIBLE_DEVICES"] == "GPU-1,GPU-2"
     assert os.environ["CUDA_DEVICE_ORDER"] == "PCI_BUS_ID"

@@ -10,7 +10,7 @@ from tokenizers.models import WordLevel
 
 from serving import profile
 from serving.calls import Sampling, ServedIdentity
-from serving.connect import RoleModel, Source, connect, numerics, reasons, resolve
+from serving.connect import RoleModel, Source, connect, numerics, reasoning_room, resolve
 from serving.endpoint import Endpoint
 from serving.errors import ServingError
 from serving.models import Model
@@ -67,35 +67,30 @@ async def test_a_model_takes_its_own_engine_options_where_the_profile_has_some()
     assert source.options("another").max_model_len == 8192
 
 
-R1 = "{{ messages[0].content }}<think>\n"
-GPT_OSS = "# Valid channels: analysis, commentary, final.{{ messages[0].content }}"
+THINKS = "{{ messages[0].content }}<think>\n"
 PLAIN = "{{ messages[0].content }}<think></think>"
 
 
 @pytest.mark.parametrize(
-    ("template", "parser", "served", "always"),
+    ("template", "parser", "served", "room"),
     [
-        (R1, "deepseek_r1", False, True),
-        (GPT_OSS, "openai_gptoss", False, True),
-        (R1, "qwen3", False, True),
-        (R1, None, True, True),
+        (THINKS, "deepseek_r1", False, 4096),
+        (THINKS, None, True, 4096),
         # The first distillates of R1 do not show it.
-        (PLAIN, "deepseek_r1", False, True),
-        # Switched off.
-        (PLAIN, "qwen3", False, False),
-        (PLAIN, None, False, False),
+        (PLAIN, "deepseek_r1", False, 4096),
+        (PLAIN, None, False, 0),
     ],
 )
 def test_who_always_reasons_is_known_from_template_and_profile(
-    template: str, parser: str | None, served: bool, always: bool
+    template: str, parser: str | None, served: bool, room: int
 ) -> None:
     found = resolved(template, served=served)
-    assert reasons(found, EngineOptions(reasoning_parser=parser)) is always
+    assert reasoning_room(found, EngineOptions(reasoning_parser=parser)) == room
 
 
 def test_reasoning_without_a_parser_is_refused_where_a_server_is_to_be_started() -> None:
     with pytest.raises(ServingError, match="m reasons before it answers; set reasoning_parser in"):
-        reasons(resolved(R1, served=False), EngineOptions())
+        reasoning_room(resolved(THINKS, served=False), EngineOptions())
 
 
 @pytest.mark.parametrize(

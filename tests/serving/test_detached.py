@@ -6,6 +6,7 @@ A small program stands in vLLM's place.
 import asyncio
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -22,6 +23,7 @@ from serving.detached import State
 from serving.endpoint import Endpoint, answers
 from serving.errors import ServingError
 from serving.models import Model
+from serving.placement import Seat
 from serving.profile import EngineOptions
 
 OPTIONS = EngineOptions(start_timeout_s=60)
@@ -117,6 +119,35 @@ async def test_of_those_who_start_together_one_starts_and_all_get_it(
     assert len(programs(stand_in)) == starts(home) == 1
     assert len(said) >= 3, "all are told how far it is"
     assert set(said) <= {"m: starting", "m: loading weights", "m: ready"}
+
+
+async def test_replicas_have_ports_logs_names_and_gpus_of_their_own(
+    stand_in: Path, home: Path
+) -> None:
+    options = OPTIONS.model_copy(update={"gpu_memory_gib": 18.0})
+    seats = [Seat(gpus=(f"GPU-{n}",), gib=20, share=0.5) for n in range(2)]
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1] + 1
+    found = await detached.start(MODEL, options, seats=seats, port=port)
+    assert [endpoint.url for endpoint in found] == [
+        f"http://127.0.0.1:{port}/v1",
+        f"http://127.0.0.1:{port + 1}/v1",
+    ]
+    assert sorted(program.environ()["CUDA_VISIBLE_DEVICES"] for program in programs(stand_in)) == [
+        "GPU-0",
+        "GPU-1",
+    ]
+    assert [state.status for state in detached.running()] == ["m-1: ready", "m-2: ready"]
+    assert {file.name for file in (home / "logs").iterdir()} >= {"m-1.log", "m-2.log"}
+
+
+async def test_of_replicas_that_one_cannot_start_none_stays(stand_in: Path) -> None:
+    (stand_in / "broken").touch()
+    options = OPTIONS.model_copy(update={"gpu_memory_gib": 18.0})
+    seats = [Seat(gpus=(f"GPU-{n}",), gib=20, share=0.5) for n in range(2)]
+    with pytest.raises(ServingError, match="m did not start: not enough GPU memory"):
+        await detached.start(MODEL, options, seats=seats)
+    assert programs(stand_in) == detached.running() == []
 
 
 async def test_whoever_waited_for_a_start_that_fails_starts_it_itself(

@@ -123,7 +123,7 @@ def gemma3_served(smollm2: Model, tmp_path_factory: pytest.TempPathFactory) -> I
         )
     holder = psutil.Process(state.pid)
     processes = holder.children(recursive=True)
-    assert len(processes) >= 3
+    assert len(processes) >= 2
     holder.kill()  # what cannot tidy up takes its server along all the same
     _, left = psutil.wait_procs(processes, timeout=12)
     assert [process for process in left if lives(process.pid)] == []
@@ -298,7 +298,7 @@ async def test_the_endpoint_says_what_it_serves(served: Served) -> None:
 async def test_a_killed_engine_is_started_again(client: Client, served: Served) -> None:
     programs = psutil.Process(served.holder).children(recursive=True)
     lines = {program: " ".join(program.cmdline()) for program in programs}
-    engine = next(one for one, line in lines.items() if "vllm" in line and "guard" not in line)
+    engine = next(one for one, line in lines.items() if "vllm" in line)
     engine.kill()
     assert (await client.chat(ask("Are you there?"), Sampling(4))).completion_tokens > 0
     assert client.usage.retries >= 1

@@ -1,8 +1,7 @@
 """Which GPUs models are given: by hand, on the machines of the docs, and on machines at random."""
 
 import asyncio
-import os
-import sys
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from serving_machines import A10, A6000, H100, L40S, cards, table
 
-from serving import connect, detached, placement, server
+from serving import connect, detached, placement
 from serving.connect import Source
-from serving.detached import Job
+from serving.detached import Job, turn
 from serving.errors import ServingError
 from serving.gpus import Gpu
 from serving.models import Model
@@ -25,16 +24,16 @@ from serving.weights import with_model
 DOCS = Path(__file__).parents[2] / "docs/serving.md"
 
 
-def lab(*engines: tuple[int, float, int | str], salience: float | None = None) -> Profile:
-    """A profile of one or two models: GPUs of a copy, GiB on each, copies."""
+def lab(*engines: tuple[int, float], salience: float | None = None) -> Profile:
+    """A profile of one or two models: GPUs of a copy, GiB on each."""
     names = ["writer", "judge"][: len(engines)]
     content: dict[str, Any] = {
         "name": "lab",
         "device": "cuda",
         "roles": {"generator": names[0], "judge": names[-1]},
         "engines": {
-            name: {"tensor_parallel": gpus, "gpu_memory_gib": gib, "replicas": copies}
-            for name, (gpus, gib, copies) in zip(names, engines, strict=True)
+            name: {"tensor_parallel": gpus, "gpu_memory_gib": gib}
+            for name, (gpus, gib) in zip(names, engines, strict=True)
         },
     }
     if salience is not None:
@@ -52,7 +51,7 @@ def test_the_docs_show_where_every_profile_goes_on_every_machine() -> None:
 
 
 def test_two_models_get_gpus_of_their_own_where_there_are_enough() -> None:
-    two = lab((4, 40.0, 1), (4, 60.0, 1))
+    two = lab((4, 40.0), (4, 60.0))
     eight = place(two, cards(*[H100] * 8))
     assert given_to(eight.engines["judge"]) == ["0+1+2+3"], "the larger one chooses first"
     assert given_to(eight.engines["writer"]) == ["4+5+6+7"]
@@ -68,7 +67,7 @@ def test_two_models_get_gpus_of_their_own_where_there_are_enough() -> None:
 
 
 def test_models_that_must_share_divide_what_is_left_by_what_they_need() -> None:
-    both = place(lab((1, 20.0, 1), (1, 40.0, 1)), cards(H100))
+    both = place(lab((1, 20.0), (1, 40.0)), cards(H100))
     # 0.92 x 79.6 = 73.232 are given out: 3 to tagger and embedder, 60 as needed, 10.232 divided.
     judge, writer = both.engines["judge"][0], both.engines["writer"][0]
     assert judge.gpus == writer.gpus == ("GPU-0",)
@@ -77,50 +76,42 @@ def test_models_that_must_share_divide_what_is_left_by_what_they_need() -> None:
     assert judge.share == pytest.approx(judge.gib / 79.6, abs=0.001)
 
 
-def test_replicas_have_a_card_each_and_auto_takes_the_free_ones() -> None:
-    assert given_to(place(lab((2, 20.0, 2)), cards(*[A10] * 5)).engines["writer"]) == ["0+1", "2+3"]
-    assert "writer" in place(lab((1, 5.0, 2)), cards(H100)).refused, "not twice on one card"
-    every = place(lab((1, 18.0, "auto")), cards(*[A10] * 4, used=(0.4, 12.0)))
-    assert given_to(every.engines["writer"]) == ["0", "2", "3"]
-    both = place(lab((1, 18.0, "auto"), (2, 60.0, 1)), cards(*[H100] * 3))
+def test_copies_take_the_free_cards_and_those_over_several_want_one_kind() -> None:
+    copies = place(lab((1, 18.0)), cards(*[A10] * 4, used=(0.4, 12.0)))
+    assert given_to(copies.engines["writer"]) == ["0", "2", "3"]
+    both = place(lab((1, 18.0), (2, 60.0)), cards(*[H100] * 3))
     assert given_to(both.engines["judge"]) == ["0+1"]
     assert given_to(both.engines["writer"]) == ["2"], "no copy beside the other model"
-    turns = place(lab((1, 18.0, "auto"), (1, 60.0, "auto")), cards(*[H100] * 6))
+    turns = place(lab((1, 18.0), (1, 60.0)), cards(*[H100] * 6))
     assert given_to(turns.engines["judge"]) == ["0", "2", "4"]
     assert given_to(turns.engines["writer"]) == ["1", "3", "5"]
-
-
-def test_a_copy_goes_to_the_largest_card_and_of_those_to_the_newest() -> None:
-    mixed = cards(A10, H100, A6000, L40S)
-    one = place(lab((1, 18.0, 1), salience=20.0), mixed)
-    assert given_to(one.engines["writer"]) == ["1"]
-    assert one.devices("salience") == ("cuda:0",), "what we load ourselves takes the smallest"
-    every = place(lab((1, 18.0, "auto")), mixed)
-    assert given_to(every.engines["writer"]) == ["1", "3", "2", "0"]
-
-
-def test_copies_over_several_cards_want_cards_of_one_kind() -> None:
     mixed = cards(A10, A6000, A10, A6000)
-    assert given_to(place(lab((2, 18.0, 1)), mixed).engines["writer"]) == ["1+3"]
-    assert given_to(place(lab((2, 30.0, 1)), mixed).engines["writer"]) == ["1+3"]
-    four = place(lab((4, 18.0, 1)), mixed)
+    assert given_to(place(lab((2, 18.0)), mixed).engines["writer"]) == ["1+3", "0+2"]
+    assert given_to(place(lab((2, 30.0)), mixed).engines["writer"]) == ["1+3"]
+    four = place(lab((4, 18.0)), mixed)
     assert four.refused["writer"].startswith("writer needs 4 GPUs of one kind with 18 GiB")
 
 
+def test_a_copy_goes_to_the_largest_card_and_of_those_to_the_newest() -> None:
+    found = place(lab((1, 18.0), salience=20.0), cards(A10, H100, A6000, L40S))
+    assert given_to(found.engines["writer"]) == ["1", "3", "2", "0"]
+    assert found.devices("tagger") == ("cuda:1",), "what we load takes the room that is left"
+
+
 def test_a_decoder_that_no_card_holds_is_split_over_the_fewest() -> None:
-    found = place(lab((1, 18.0, 1), salience=40.0), cards(*[A10] * 4))
+    found = place(lab((4, 2.0), salience=40.0), cards(*[A10] * 4))
     # (40 - 4) / 3 + 4 = 16 GiB on each of three; on two it would be 22.
-    assert found.devices("salience") == ("cuda:1", "cuda:2", "cuda:3")
+    assert found.devices("salience") == ("cuda:2", "cuda:3", "cuda:1")
     assert found.local["salience"].gib == pytest.approx(16)
-    waits = place(lab((1, 18.0, 1), salience=20.0), cards(A10))
+    waits = place(lab((1, 18.0), salience=20.0), cards(A10))
     assert {*waits.local} == {"tagger"}
     assert {*waits.alone} == {"embedder", "salience"}
     with pytest.raises(ServingError, match=r"model for salience needs 90 GiB .* 1 x NVIDIA A10"):
-        place(lab((1, 18.0, 1), salience=90.0), cards(A10)).devices("salience")
+        place(lab((1, 18.0), salience=90.0), cards(A10)).devices("salience")
 
 
 def test_running_servers_keep_their_seats_and_memory_in_use_is_not_given() -> None:
-    profile = lab((1, 18.0, 1), (1, 18.0, 1))
+    profile = lab((1, 18.0), (1, 18.0))
     before = Seat(gpus=("GPU-1",), gib=20.0, share=0.9)
     after = place(profile, cards(A10, A10, used=(0.4, 20.5)), {"judge": [before]})
     assert after.engines["judge"] == (before,)
@@ -141,17 +132,11 @@ def machines(draw: st.DrawFn) -> list[Gpu]:
 @settings(deadline=None, max_examples=150)
 @given(
     machines(),
-    st.lists(
-        st.tuples(
-            st.integers(1, 4), st.floats(1, 70), st.one_of(st.integers(1, 3), st.just("auto"))
-        ),
-        min_size=1,
-        max_size=2,
-    ),
+    st.lists(st.tuples(st.integers(1, 4), st.floats(1, 70)), min_size=1, max_size=2),
     st.one_of(st.none(), st.floats(5, 120)),
 )
 def test_nothing_is_given_twice_and_everyone_has_what_it_needs(
-    gpus: list[Gpu], engines: list[tuple[int, float, int | str]], salience: float | None
+    gpus: list[Gpu], engines: list[tuple[int, float]], salience: float | None
 ) -> None:
     profile = lab(*engines, salience=salience)
     found = place(profile, gpus)
@@ -161,7 +146,6 @@ def test_nothing_is_given_twice_and_everyone_has_what_it_needs(
     by_id = {one.id: one for one in gpus}
     for model, seats in found.engines.items():
         options = profile.engines[model]
-        assert options.replicas in ("auto", len(seats))
         assert len({gpu for seat in seats for gpu in seat.gpus}) == len(seats) * len(seats[0].gpus)
         for seat in seats:
             assert len(seat.gpus) == options.tensor_parallel
@@ -180,49 +164,21 @@ def test_nothing_is_given_twice_and_everyone_has_what_it_needs(
 # --- how it reaches a server ---------------------------------------------------------------------
 
 
-async def test_each_server_sees_its_gpus_alone_and_takes_its_share(home: Path) -> None:
-    options = EngineOptions(gpu_memory_gib=18, replicas=2)
-    seats = [Seat(gpus=(f"GPU-{n}",), gib=20, share=0.8 + n / 10) for n in range(2)]
-    servers = server.replicas(Model("m", home, "0"), options, home, seats=seats)
-    assert [
-        (one.options.gpu_memory_share, one.environment["CUDA_VISIBLE_DEVICES"]) for one in servers
-    ] == [(0.8, "GPU-0"), (0.9, "GPU-1")]
-
-
 async def test_of_servers_that_share_a_gpu_only_one_starts(home: Path) -> None:
-    """The turn of one that dies ends with its process."""
-    waiting = detached.Note(status="m: another server starts on its GPU; waiting")
-
     def job(*gpus: str) -> Job:
-        seats = (Seat(gpus=gpus, gib=20, share=0.5),)
-        model = Model("m", home, "0")
-        return Job(
-            model=model, options=EngineOptions(), engine="e", home=home, logs=home, seats=seats
-        )
+        seat = Seat(gpus=gpus, gib=20, share=0.5)
+        model, options = Model("m", home, "0"), EngineOptions()
+        return Job(model=model, options=options, engine="e", home=home, logs=home, seat=seat)
 
-    code = """if True:
-        import sys, time
-        from serving import detached
-        held = detached.turns(detached.Job.model_validate_json(sys.argv[1]))
-        print("held", flush=True)
-        time.sleep(60)
-    """
-    first = job("GPU-0", "GPU-1").model_dump_json()
-    holder = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", code, first, stdout=asyncio.subprocess.PIPE
-    )
-    assert holder.stdout is not None
-    await holder.stdout.readline()
-    detached.turns(job("GPU-2")).close()
-    second = asyncio.create_task(asyncio.to_thread(detached.turns, job("GPU-1", "GPU-2")))
-    note = home / "servers" / f"{os.getpid()}.json"
-    while not note.exists():  # noqa: ASYNC110
-        await asyncio.sleep(0.02)
-    assert detached.Note.model_validate_json(note.read_bytes()) == waiting
+    waiting = threading.Event()
+    first = turn(job("GPU-0", "GPU-1"), waiting.set)
+    turn(job("GPU-2"), waiting.set).close()
+    assert not waiting.is_set()
+    second = asyncio.create_task(asyncio.to_thread(turn, job("GPU-1", "GPU-2"), waiting.set))
+    assert await asyncio.to_thread(waiting.wait, 10)
     assert not second.done()
-    holder.kill()
-    (await asyncio.wait_for(second, 30)).close()
-    await holder.wait()
+    first.close()
+    (await asyncio.wait_for(second, 10)).close()
 
 
 def test_a_source_has_the_seats_of_the_whole_profile_and_asks_once(
@@ -237,7 +193,7 @@ def test_a_source_has_the_seats_of_the_whole_profile_and_asks_once(
     monkeypatch.setattr(placement, "visible", visible)
     monkeypatch.setattr(detached, "running", lambda: [])
     monkeypatch.setattr(connect, "_placed", {})
-    profile = lab((4, 40.0, 1), (4, 60.0, 1))
+    profile = lab((4, 40.0), (4, 60.0))
     seats = {
         role: given_to(Source(profile, role, tmp_path).seats()) for role in ("generator", "judge")
     }
@@ -245,5 +201,5 @@ def test_a_source_has_the_seats_of_the_whole_profile_and_asks_once(
     assert asked == [1]
     mine = with_model(profile, "mine", tmp_path, "generator", "judge")
     other = Source(mine, "generator", tmp_path, model="mine")
-    assert given_to(other.seats()) == ["0+1+2+3"], "one model in both roles needs no second place"
+    assert given_to(other.seats()) == ["0+1+2+3", "4+5+6+7"], "one model in both roles has all"
     assert Source(load("cpu-small"), "judge", tmp_path).seats() == ()

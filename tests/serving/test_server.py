@@ -1,35 +1,34 @@
-"""A local server: its start, its failures, its restarts, and that nothing of it is left.
+"""A server in this process's hands: its start, failures and restarts, and that nothing is left.
 
-The fast tests put a small HTTP server in vLLM's place; those marked `real_server` run vLLM.
+A small HTTP server stands in vLLM's place.
 """
 
 import asyncio
 import re
+import signal
 import socket
-import subprocess
 import sys
-import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import psutil
 import pytest
 
-from serving import guard
 from serving import server as module
 from serving.detached import lives
-from serving.endpoint import Endpoint, PassingError, answers, open_session, page
+from serving.endpoint import Endpoint, answers
 from serving.errors import ServingError
-from serving.installed import DRIVER, engine_version
+from serving.installed import DRIVER
 from serving.models import Model
 from serving.profile import EngineOptions
-from serving.server import HINTS, LocalServer, Progress, explain, replicas
+from serving.server import HINTS, explain, serve, stage
 
-# Answers like vLLM where it matters: /health for all, /v1/models for those who have the key.
+# Answers like vLLM where it matters: /health for all, /v1/models for those who have the key. It has
+# a process beside it, which it leaves behind; told "deaf", both ignore TERM.
 STAND_IN = """
-import http.server, json, os, sys
+import http.server, json, os, signal, subprocess, sys
 
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
@@ -45,23 +44,25 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
 if __name__ == "__main__":
+    if os.path.exists(__file__ + ".broken"):
+        sys.exit("RuntimeError: CUDA out of memory")
+    if sys.argv[2:] == ["deaf"]:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    subprocess.Popen(["sleep", "60"])
     print("INFO 01-01 00:00:00 [x.py:1] Starting to load model /models/m...", flush=True)
     http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
 """
 
-Make = Callable[..., LocalServer]
-"""Made in a running event loop."""
-
 OPTIONS = EngineOptions(start_timeout_s=20)
 
+Program = Callable[[int], list[str]]
+"""Port -> command."""
+
+Served = Generator[tuple[str, Endpoint | None], None, None]
+
 
 @pytest.fixture
-def model(tmp_path: Path) -> Model:
-    return Model(name="m", path=tmp_path / "m", digest="0" * 64)
-
-
-@pytest.fixture
-def stand_in(tmp_path: Path) -> Callable[[int], list[str]]:
+def stand_in(tmp_path: Path) -> Program:
     script = tmp_path / "stand_in.py"
     script.write_text(STAND_IN)
     return lambda port: [sys.executable, str(script), str(port)]
@@ -69,137 +70,99 @@ def stand_in(tmp_path: Path) -> Callable[[int], list[str]]:
 
 @pytest.fixture
 def make(
-    model: Model,
-    stand_in: Callable[[int], list[str]],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> Make:
-    """Makes a server of the stand-in, unless told of another program."""
+    stand_in: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[..., Served]]:
+    """Makes servers of the stand-in, unless told of another program; nothing of them is left."""
+    made: list[Served] = []
 
-    def made(
-        options: EngineOptions = OPTIONS,
-        log: str = "m.log",
-        program: Callable[[int], list[str]] = stand_in,
-        **how: Any,
-    ) -> LocalServer:
-        monkeypatch.setattr("serving.server.command", lambda _model, _options, port: program(port))
-        return LocalServer(model, options, tmp_path / log, **how)
+    def served(options: EngineOptions = OPTIONS, program: Program = stand_in, **how: Any) -> Served:
+        monkeypatch.setattr(module, "command", lambda _model, _options, port: program(port))
+        model = Model(name="m", path=tmp_path / "m", digest="0" * 64)
+        made.append(serve(model, options, tmp_path / "m.log", **how))
+        return made[-1]
 
-    return made
+    yield served
+    for server in made:
+        server.close()
+    assert family() == []
 
 
-@asynccontextmanager
-async def running(server: LocalServer) -> AsyncIterator["asyncio.Task[None]"]:
-    """The server from its start to its end."""
-    run = asyncio.create_task(server.run())
-    try:
-        await asyncio.wait([run, server.ready], return_when=asyncio.FIRST_COMPLETED)
-        await server.ready
-        yield run
-    finally:
-        run.cancel()
-        await asyncio.wait([run])
+def until(server: Served, wanted: str) -> tuple[list[str], Endpoint]:
+    """What a server says until it says that, and where it answers."""
+    said: list[str] = []
+    for status, endpoint in server:
+        if status not in said[-1:]:
+            said.append(status)
+        if status.startswith(wanted) and endpoint is not None:
+            return said, endpoint
+    raise AssertionError(said)
 
 
-def saying(text: str, code: int = 1) -> Callable[[int], list[str]]:
-    """A program that prints a log and ends."""
-    script = f"import sys; print({text!r}); sys.exit({code})"
-    return lambda _: [sys.executable, "-c", script]
+def family() -> list[psutil.Process]:
+    """What this process started and what that started, in processes that run."""
+    return [one for one in psutil.Process().children(recursive=True) if lives(one.pid)]
 
 
-def family(pid: int) -> list[psutil.Process]:
-    process = psutil.Process(pid)
-    return [process, *process.children(recursive=True)]
+def answering(endpoint: Endpoint) -> bool:
+    return asyncio.run(answers(endpoint))
 
 
-def guards() -> list[int]:
-    """Ids of the processes above servers that this one started."""
-    ours = psutil.Process().children()
-    return [one.pid for one in ours if lives(one.pid) and guard.__file__ in one.cmdline()]
-
-
-def alive(processes: list[psutil.Process]) -> list[psutil.Process]:
-    return [one for one in processes if lives(one.pid)]
-
-
-async def crash(server: LocalServer) -> None:
+def crash(endpoint: Endpoint) -> None:
     """Makes the stand-in end in the middle of a request."""
-    async with open_session(server.endpoint) as session:
-        with pytest.raises(PassingError):
-            await page(session, f"{server.endpoint.root}/die")
-
-
-async def until(condition: Callable[[], object], seconds: float = 10.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        await asyncio.sleep(0.02)
+    with pytest.raises(ConnectionError):
+        urlopen(f"{endpoint.root}/die", timeout=10)
 
 
 # --- start and stop ----------------------------------------------------------------------------
 
 
-async def test_it_starts_answers_and_leaves_nothing(make: Make, tmp_path: Path) -> None:
-    said: list[str] = []
-    server = make(log="logs/m.log", on_status=said.append)
-    async with running(server):
-        endpoint = server.endpoint
-        (pid,) = guards()
-        processes = family(pid)
-        assert len(processes) == 2
-        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/v1", endpoint.url)
-        assert len(endpoint.key) >= 32
-        assert await answers(endpoint)
-        assert not await answers(Endpoint(endpoint.url, "wrong", "m"))
-        assert all(endpoint.key not in " ".join(one.cmdline()) for one in processes)
-    assert alive(processes) == []
-    assert said == ["starting", "loading weights", "ready"]
-    assert "Starting to load" in (tmp_path / "logs" / "m.log").read_text()
+def test_it_starts_and_answers_who_has_the_key(make: Callable[..., Served], tmp_path: Path) -> None:
+    said, endpoint = until(make(), "ready")
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/v1", endpoint.url)
+    assert len(endpoint.key) >= 32
+    assert answering(endpoint)
+    assert not answering(Endpoint(endpoint.url, "wrong", "m"))
+    processes = family()
+    assert len(processes) == 2
+    assert all(endpoint.key not in " ".join(one.cmdline()) for one in processes)
+    assert said in (["starting", "ready"], ["starting", "loading weights", "ready"])
+    assert "Starting to load" in (tmp_path / "m.log").read_text()
 
 
-async def test_a_port_that_is_taken_is_named_before_anything_starts(
-    make: Make, tmp_path: Path
+def test_what_ignores_a_term_is_killed(
+    make: Callable[..., Served], stand_in: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "GRACE_S", 0.2)
+    monkeypatch.setattr(module, "LEFT_S", 0.2)
+    until(make(program=lambda port: [*stand_in(port), "deaf"]), "ready")
+    assert len(family()) == 2
+
+
+def test_a_start_that_is_given_up_leaves_nothing(make: Callable[..., Served]) -> None:
+    server = make(program=lambda _: ["sleep", "60"])
+    assert next(server) == ("starting", None)
+    assert len(family()) == 1
+
+
+def test_a_port_that_is_taken_is_named_before_anything_starts(
+    make: Callable[..., Served], tmp_path: Path
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         with pytest.raises(ServingError, match=f"port {port} on 127.0.0.1 .* with --port"):
-            await make(port=port).run()
+            next(make(port=port))
     assert not (tmp_path / "m.log").exists()
 
 
-async def test_somebody_elses_server_is_not_taken_for_ours(make: Make, tmp_path: Path) -> None:
+def test_somebody_elses_server_is_not_taken_for_ours(
+    make: Callable[..., Served], tmp_path: Path
+) -> None:
     """A healthy server on our port that does not know our key does not count."""
     script = tmp_path / "other.py"
     script.write_text(STAND_IN.replace('os.environ["VLLM_API_KEY"]', '"another key"'))
     program = lambda port: [sys.executable, str(script), str(port)]  # noqa: E731
-    server = make(EngineOptions(start_timeout_s=1), program=program)
     with pytest.raises(ServingError, match=r"did not answer within 1 s \(start_timeout_s"):
-        await server.run()
-    assert guards() == []
-
-
-async def test_a_start_that_is_cancelled_leaves_nothing(make: Make) -> None:
-    start = asyncio.create_task(make(program=lambda _: ["sleep", "60"]).run())
-    await until(lambda: any(len(family(pid)) == 2 for pid in guards()))
-    processes = [process for pid in guards() for process in family(pid)]
-    start.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await start
-    assert alive(processes) == []
-
-
-async def test_replicas_have_ports_logs_and_names_of_their_own(
-    model: Model, tmp_path: Path
-) -> None:
-    said: list[str] = []
-    options = OPTIONS.model_copy(update={"replicas": 2})
-    servers = replicas(model, options, tmp_path, port=8000, on_status=said.append)
-    assert [(server.port, server.log_path.name) for server in servers] == [
-        (8000, "m-1.log"),
-        (8001, "m-2.log"),
-    ]
-    servers[1].on_status("ready")
-    assert said == ["m-2: ready"]
+        until(make(EngineOptions(start_timeout_s=1), program), "ready")
 
 
 # --- crashes -----------------------------------------------------------------------------------
@@ -212,49 +175,29 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("quick")
-async def test_a_crashed_server_comes_back_at_the_same_address(make: Make) -> None:
-    said: list[str] = []
-    server = make(on_status=said.append)
-    async with running(server):
-        before = server.endpoint
-        for times in (2, 3):
-            await crash(server)
-            await until(lambda: said.count("ready") == times)  # noqa: B023 - waited for at once
-            assert server.endpoint == before
-            assert await answers(before)
-    assert "crashed, restarting in 0.05 s" in said
-    assert "crashed, restarting in 0.1 s" in said
+def test_a_crashed_server_comes_back_at_the_same_address(make: Callable[..., Served]) -> None:
+    server = make()
+    _, before = until(server, "ready")
+    for pause in ("0.05", "0.1"):
+        crash(before)
+        assert until(server, f"crashed, restarting in {pause} s")[1] == before
+        assert until(server, "ready")[1] == before
+        assert answering(before)
+        assert len(family()) == 2, "what a crash left behind is ended"
 
 
 @pytest.mark.usefixtures("quick")
-async def test_a_server_that_keeps_crashing_is_given_up_with_the_reason(
-    make: Make, stand_in: Callable[[int], list[str]], tmp_path: Path
+def test_a_server_that_keeps_crashing_is_given_up_with_the_reason(
+    make: Callable[..., Served], tmp_path: Path
 ) -> None:
-    flag = tmp_path / "broken"
-
-    def program(port: int) -> list[str]:
-        return saying("RuntimeError: CUDA out of memory")(port) if flag.exists() else stand_in(port)
-
-    server = make(program=program)
-    async with running(server) as run:
-        flag.touch()
-        await crash(server)
-        with pytest.raises(
-            ServingError, match=r"failed 3 times in a row and is given up: .*not enough GPU memory"
-        ):
-            await asyncio.wait_for(run, 10)
-
-
-async def test_a_stop_during_a_restart_is_final(
-    make: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "FIRST_PAUSE_S", 30)
-    said: list[str] = []
-    server = make(on_status=said.append)
-    async with asyncio.timeout(15), running(server):
-        await crash(server)
-        await until(lambda: said[-1].startswith("crashed"))
-    assert guards() == []
+    server = make()
+    _, endpoint = until(server, "ready")
+    (tmp_path / "stand_in.py.broken").touch()
+    crash(endpoint)
+    with pytest.raises(
+        ServingError, match=r"failed 3 times in a row and is given up: .*not enough GPU memory"
+    ):
+        until(server, "never")
 
 
 # --- what a failed start says ------------------------------------------------------------------
@@ -266,7 +209,7 @@ FAILURES = {
     "memory. Tried to allocate 20.00 MiB.\n"
     "RuntimeError: Engine core initialization failed. See root cause above.": (
         "not enough GPU memory",
-        "the log says: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB.;",
+        "the log says: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB. |",
     ),
     "ValueError: To serve at least one request with the models's max seq len (131072), (16.0 "
     "GiB KV cache is needed, which is larger than the available KV cache memory (3.1 GiB).": (
@@ -295,41 +238,32 @@ FAILURES = {
         "bin/nvcc",
     ),
     "  Value error, torch.float32 is not supported for quantization method quark. Supported "
-    "dtypes: [torch.float16, torch.bfloat16]": ("change dtype in the profile", "method quark"),
-    "ValueError: Available memory on node 0 is too low\n"
-    "RuntimeError: Worker failed with error 'Available memory on node 0 is too low'": (
-        "not enough memory",
-        "the log says: ValueError: Available memory on node 0 is too low; whole log",
+    "dtypes: [torch.float16, torch.bfloat16]": (
+        "the log says: Value error, torch.float32 is not supported",
+        "[torch.float16, torch.bfloat16]; whole log",
     ),
-    "RuntimeError: Failed to infer device type": ("finds no device", "infer"),
-    "ModuleNotFoundError: No module named 'pandas'": ("delete the environment", "pandas"),
     "first\nsecond\nthird\nfourth": ("the log says: second | third | fourth", "fourth"),
 }
 
 
-KILLED = ("INFO 01-01 10:00:00 [x.py:1] Loading weights", "for want of memory", "Loading weights")
-
-
-@pytest.mark.parametrize(
-    ("code", "log", "remedy", "shown"),
-    [*((1, log, *told) for log, told in FAILURES.items()), (137, *KILLED)],
-)
-async def test_a_failed_start_says_why_and_what_to_do(
-    *, make: Make, tmp_path: Path, log: str, code: int, remedy: str, shown: str
+@pytest.mark.parametrize(("log", "told"), FAILURES.items())
+def test_a_failed_start_says_why_and_what_to_do(
+    log: str, told: tuple[str, str], tmp_path: Path
 ) -> None:
     path = tmp_path / "m.log"
-    path.write_text("RuntimeError: CUDA out of memory of an earlier start\n")
-    server = make(program=saying(log, code))
-    with pytest.raises(ServingError) as failed:
-        await server.run()
-    line = str(failed.value)
-    assert line.startswith("the server of m did not start: ")
-    assert remedy in line
-    assert shown in line
+    earlier = "RuntimeError: CUDA out of memory of an earlier start\n"
+    path.write_text(f"{earlier}{log}\n")
+    line = explain(path, len(earlier), 1)
+    assert all(part in line for part in told), line
     assert "earlier start" not in line
     assert "\n" not in line
     assert line.endswith(f"whole log: {path}")
-    assert guards() == []
+
+
+def test_a_start_that_the_kernel_kills_wanted_memory(make: Callable[..., Served]) -> None:
+    script = f"import os; os.kill(os.getpid(), {int(signal.SIGKILL)})"
+    with pytest.raises(ServingError, match="server of m did not start: it was killed, most likely"):
+        until(make(program=lambda _: [sys.executable, "-c", script]), "ready")
 
 
 def test_every_hint_is_reached_by_a_log_we_know() -> None:
@@ -347,28 +281,8 @@ def test_a_long_line_is_cut_and_a_missing_log_is_borne(tmp_path: Path) -> None:
     assert len(explain(path, 0, 1)) < 500
 
 
-def test_progress_reads_on_where_it_stopped_and_does_not_repeat_itself(tmp_path: Path) -> None:
-    path = tmp_path / "m.log"
-    path.write_text("Starting to load model of an earlier start\n")
-    progress = Progress(path, path.stat().st_size)
-    assert list(progress.news()) == []
-    with path.open("a") as log:
-        log.write("Loading safetensors checkpoint shards:  50% Completed | 1/2\nStarting vLLM ser")
-        log.flush()
-        assert list(progress.news()) == ["loading weights, 50 %"]
-        log.write("ver on http://127.0.0.1:1\nLoading safetensors checkpoint shards:  50% Comp\n")
-        log.write("(ApiServer_1 pid=7) INFO 01-01 10:00:00 [x.py:1] Resolved architecture: A\n")
-        log.flush()
-        assert list(progress.news()) == ["opening the port", "loading weights, 50 %"]
-
-
-def test_the_engines_version_is_told_without_importing_it() -> None:
-    script = (
-        "import sys; from serving.installed import DRIVER, engine_version;"
-        "print(engine_version(), 'vllm' in sys.modules)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
-    )
-    assert re.fullmatch(r"vllm(-cpu)? \d+\.\d+\S* False", done.stdout.strip())
-    assert done.stdout.startswith(engine_version())
+def test_the_stage_of_a_start_is_the_last_that_its_log_shows() -> None:
+    assert stage("INFO 01-01 10:00:00 [x.py:1] hello\n") is None
+    log = "Starting to load model m\nLoading safetensors checkpoint shards:  50% Completed | 1/2\r"
+    assert stage(log) == "loading weights, 50 %"
+    assert stage(f"{log}\nStarting vLLM server on http://127.0.0.1:1\n") == "opening the port"

@@ -13,10 +13,9 @@ from typing import Any
 import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from serving import templates
+from serving import tokens
 from serving.errors import ServingError
-from serving.templates import TEMPLATE_ARGUMENTS, TODAY
-from serving.tokens import ChatTokenizer
+from serving.tokens import TEMPLATE_ARGUMENTS, TODAY, ChatTokenizer
 
 LLAMA = """
 {{- bos_token }}
@@ -284,7 +283,7 @@ def test_every_family_is_rendered_as_transformers_renders_it() -> None:
 
 def test_a_server_that_is_given_the_dated_template_makes_the_same_prompts() -> None:
     """Whatever its clock says, as vLLM renders by transformers' function."""
-    cases = [(templates.on_a_fixed_day(source), CHATS["one turn"]) for source in FAMILIES.values()]
+    cases = [(tokens.on_a_fixed_day(source), CHATS["one turn"]) for source in FAMILIES.values()]
     script = REFERENCE.replace("return day", "return datetime(1999, 12, 31)")
     assert script != REFERENCE
     done = subprocess.run(
@@ -319,7 +318,7 @@ def test_the_day_is_the_same_everywhere() -> None:
 
     assert datetime.fromisoformat(SERVER["VLLM_SYSTEM_START_DATE"]) == TODAY
     assert TODAY.strftime("%-d %B %Y") == TEMPLATE_ARGUMENTS["date_string"]
-    assert templates.on_a_fixed_day(GEMMA3) == GEMMA3
+    assert tokens.on_a_fixed_day(GEMMA3) == GEMMA3
 
 
 def test_who_reasons_before_every_reply_shows_in_the_prompt() -> None:
@@ -355,12 +354,12 @@ def test_it_is_found_wherever_models_keep_it(tmp_path: Path) -> None:
     bos = {"bos_token": {"content": "<s>"}, "pad_token": None, "add_bos_token": True}
     several = [{"name": "tool_use", "template": "t"}, {"name": "default", "template": "several"}]
     with pytest.raises(ServingError, match="has no chat template, so it is a base model"):
-        templates.read(tmp_path)
+        tokens.chat_template(tmp_path)
     config.write_text(json.dumps({"chat_template": several}))
-    assert templates.read(tmp_path) == ("several", {})
+    assert tokens.chat_template(tmp_path) == ("several", {})
     config.write_text(json.dumps(bos | {"chat_template": "one"}))
-    assert templates.read(tmp_path) == ("one", {"bos_token": "<s>"})
+    assert tokens.chat_template(tmp_path) == ("one", {"bos_token": "<s>"})
     (tmp_path / "chat_template.json").write_text('{"chat_template": "of the processor"}')
-    assert templates.read(tmp_path)[0] == "of the processor"
+    assert tokens.chat_template(tmp_path)[0] == "of the processor"
     (tmp_path / "chat_template.jinja").write_text("file")
-    assert templates.read(tmp_path)[0] == "file"
+    assert tokens.chat_template(tmp_path)[0] == "file"

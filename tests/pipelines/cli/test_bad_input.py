@@ -236,7 +236,7 @@ def test_documents_that_cannot_be_told_apart_or_named(
             ["--profile", "cpu-smal"],
             ("no profile 'cpu-smal'", "did you mean 'cpu-small'?", ".toml"),
         ),
-        (["--profile", "no.toml"], ("no.toml: No such file", "give")),
+        (["--profile", "no.toml"], ("no profile 'no.toml'", "give")),
     ],
 )
 def test_a_bad_option(
