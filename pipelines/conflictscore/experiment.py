@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Annotated, ClassVar
 
 from pipelines.conflictscore.cost import scoring
-from pipelines.conflictscore.pipeline import METRICS, conflict_score, result, scorer_of, verdict
+from pipelines.conflictscore.pipeline import conflict_score, result, scorer_of
 from pipelines.conflictscore.relations import OF_RESPONSES
-from pipelines.conflictscore.result import Result
+from pipelines.conflictscore.result import METRICS, Result, verdict
 from pipelines.conflictscore.settings import AS_IN_PAPER, ScoredOptions, Settings
 from pipelines.data.jsonl import SAMPLES, Dataset, Skipped, read
 from pipelines.data.records import Example

@@ -1,10 +1,8 @@
 """ConflictScore of one response: decompose, judge every claim by every document, aggregate."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from pipelines.conflictscore.claims import (
     NOTHING_GIVEN,
@@ -17,7 +15,7 @@ from pipelines.conflictscore.claims import (
     distinct,
     sentence_claims,
 )
-from pipelines.conflictscore.result import Result
+from pipelines.conflictscore.result import Result, relations_by_claim
 from pipelines.conflictscore.scores import (
     both_sides,
     conflict_score_count,
@@ -30,8 +28,7 @@ from pipelines.conflictscore.settings import Settings
 from pipelines.data.records import Example
 from pipelines.errors import InputError
 from pipelines.experiment.experiment import Models
-from pipelines.experiment.metric import Metric, of_each
-from pipelines.judge.judgement import Judgement, Relation, in_conflict
+from pipelines.judge.judgement import in_conflict
 from pipelines.judge.run_judge import RunJudge, judge_of, model_of
 from pipelines.judge.store import JudgementStore
 from pipelines.judge.tagger import TaggerFolder
@@ -175,47 +172,7 @@ async def claims_of(example: Example, scorer: Scorer) -> Decomposition:
     return Decomposition(claims, problem=None if claims else NOTHING_SAID)
 
 
-def relations_by_claim(judgements: Sequence[Judgement], documents: int) -> list[list[Relation]]:
-    """The relations of each claim, from judgements ordered by claim, then document."""
-    relations = [judgement.relation for judgement in judgements]
-    return [relations[row : row + documents] for row in range(0, len(relations), documents)]
-
-
 def result(example: Example, **outcome: object) -> Result:
     """The result of an example: what it was, and what came of it."""
     given = {name: value for name, value in example if name != "claims"}
     return Result.model_validate(given | outcome)
-
-
-def decided_claims(result: Result) -> list[bool]:
-    """Of each claim for which that can be decided, whether its documents are in conflict over it.
-
-    Empty of a response without CS-C.
-    """
-    rows = relations_by_claim(result.judgements, len(result.documents))
-    scored = [] if result.cs_c is None else rows
-    return [found for relations in scored if (found := in_conflict(relations)) is not None]
-
-
-def verdict(result: Result) -> str:
-    """Whether the documents are in conflict over some claim of a response."""
-    if result.cs_c is None:
-        return "no evidence" if result.evidence == 0 else "undetermined"
-    return "conflict" if result.cs_c > 0 else "no conflict"
-
-
-METRICS: Final[tuple[Metric[Result], ...]] = (
-    Metric("cs_c", "CS-C", of_each(lambda one, _: one.cs_c), better="lower"),
-    Metric("cs_r", "CS-R", of_each(lambda one, _: one.cs_r), better="lower"),
-    Metric("supported", "Supported by any", of_each(lambda one, _: one.supported)),
-    Metric("evidence", "Evidence", of_each(lambda one, _: one.evidence)),
-    Metric("both_sides", "Both sides", of_each(lambda one, _: one.both_sides)),
-    Metric(
-        "conflicting_claims",
-        "Conflicting claims a response",
-        of_each(lambda one, _: sum(own) if (own := decided_claims(one)) else None),
-        bounds=(0, inf),
-        better="lower",
-    ),
-)
-"""Of everything that has a ConflictScore."""

@@ -1,4 +1,4 @@
-"""The tables of scored responses: scores, differences between variants, labels, failures."""
+"""The tables of scored responses: scores, differences between variants, failures."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -6,11 +6,15 @@ from functools import partial
 from itertools import combinations
 from typing import Any, Final, NamedTuple
 
-from pipelines.conflictscore.pipeline import decided_claims, relations_by_claim
-from pipelines.conflictscore.result import MEASURES, Result
+from pipelines.conflictscore.result import (
+    MEASURES,
+    Result,
+    decided_claims,
+    relations_by_claim,
+)
 from pipelines.data.jsonl import Skipped
 from pipelines.judge.judgement import Judgement, Relation, Truncation
-from pipelines.metrics.calibration import low_label_mass, mean_label_mass
+from pipelines.metrics.calibration import low_label_mass
 from pipelines.metrics.estimate import Estimate, mean, paired_difference, proportion, share
 from pipelines.report.failures import REASON, REPLY, WHAT, Failure, failed, invalid, truncations
 from pipelines.report.failures import failures as failure_table
@@ -72,7 +76,7 @@ def scores(results: Sequence[Result], model: str, data: str) -> Table:
             Column("unevidenced", "Without evidence", lambda group: unevidenced(group.results)),
             total("claims", "Claims", lambda result: len(result.claims)),
             total("copied_claims", "Copied claims", lambda result: len(result.copied_claims)),
-            total("invalid_judgements", "Invalid judgements", lambda result: len(_unread(result))),
+            total("invalid_judgements", "Invalid judgements", invalid_judgements),
             total(
                 "undetermined_claims",
                 "Undetermined claims",
@@ -94,39 +98,7 @@ def scores(results: Sequence[Result], model: str, data: str) -> Table:
             "unreadable judgement is not in CS-R; where that could make it a conflict it is "
             "undetermined and not in CS-C.",
             "Copied claims: what the model gave back of its prompt's examples; they are left out.",
-        ),
-    )
-
-
-def labels(results: Sequence[Result]) -> Table:
-    """How often each label was given, per variant and over all responses."""
-
-    def given(label: Relation) -> Column[Group]:
-        return Column(
-            label.lower(), label.capitalize(), lambda group: label_counts(group.results)[label]
-        )
-
-    return Table.of(
-        groups(results),
-        name="labels",
-        title="Labels",
-        caption="Judgements of (claim, document) pairs by label.",
-        columns=[
-            VARIANT,
-            *map(given, Relation),
-            Column("judgements", "Judgements", lambda group: len(judgements(group.results))),
-            Column(
-                "label_mass",
-                "Probability on labels",
-                lambda group: mean_label_mass(label_masses(group.results)),
-            ),
-        ],
-        notes=(
-            "Invalid: the reply could not be read as a label. It is not counted as irrelevant.",
-            "Probability on labels: the share of the judge's probability that fell on the labels "
-            "at all, averaged over the judgements that have it. Far below 1, the judge wanted to "
-            "write something else.",
-            *low_label_mass(label_masses(results)),
+            *low_label_mass(judgement.label_mass for judgement in judgements(results)),
         ),
     )
 
@@ -134,24 +106,24 @@ def labels(results: Sequence[Result]) -> Table:
 def differences(results: Sequence[Result]) -> Table:
     """Paired differences of `MEASURES` between every two variants, over their common records."""
 
-    def difference(pair: tuple[str, str], measure: str) -> Estimate | None:
-        first, second = (_by_record(results, name, measure) for name in pair)
+    def difference(pair: tuple[Group, Group], measure: str) -> Estimate | None:
+        first, second = (by_record(group.results, measure) for group in pair)
         return paired_difference(first, second, bounds=(-1, 1))
 
-    def records(pair: tuple[str, str]) -> int:
+    def records(pair: tuple[Group, Group]) -> int:
         estimates = (difference(pair, measure) for measure in MEASURES)
-        return max((one.n for one in estimates if one is not None), default=0)
+        return max((estimate.n for estimate in estimates if estimate is not None), default=0)
 
-    pairs = list(combinations(variants(results), 2))
+    pairs = list(combinations(groups(results)[: len(variants(results))], 2))
     return Table.of(
         pairs,
         name="differences",
         title="Differences between variants",
         caption="Mean difference of two variants on the same records.",
         columns=[
-            Column("difference", "Difference", " minus ".join),
-            Column("first", "First", lambda pair: pair[0]),
-            Column("second", "Second", lambda pair: pair[1]),
+            Column("difference", "Difference", lambda pair: f"{pair[0].name} minus {pair[1].name}"),
+            Column("first", "First", lambda pair: pair[0].name),
+            Column("second", "Second", lambda pair: pair[1].name),
             Column("records", "Records", records),
             *score_columns(difference),
         ],
@@ -218,7 +190,6 @@ def all_tables(
     return (
         scores(results, model, data),
         differences(results),
-        labels(results),
         failures({"": results}, "failures", "response", skipped=skipped),
     )
 
@@ -272,16 +243,6 @@ def judgements(results: Iterable[Result]) -> list[Judgement]:
     return [judgement for result in results for judgement in result.judgements]
 
 
-def label_counts(results: Iterable[Result]) -> Counter[Relation]:
-    """Label -> number of judgements."""
-    return Counter(judgement.relation for judgement in judgements(results))
-
-
-def label_masses(results: Iterable[Result]) -> list[float | None]:
-    """Of every judgement, the share of the judge's probability that fell on the labels."""
-    return [judgement.label_mass for judgement in judgements(results)]
-
-
 def mean_score(results: Sequence[Result], measure: str) -> Estimate | None:
     """Mean of one of `MEASURES` over the responses that have it, clustered by record."""
     scored = [result for result in results if getattr(result, measure) is not None]
@@ -290,6 +251,12 @@ def mean_score(results: Sequence[Result], measure: str) -> Estimate | None:
         [result.group for result in scored],
         bounds=(0, 1),
     )
+
+
+def by_record(results: Iterable[Result], measure: str) -> dict[str, float]:
+    """Record -> one of `MEASURES`, by name: how signs are flipped at random hangs on the order."""
+    values = {result.group: getattr(result, measure) for result in results}
+    return {name: values[name] for name in sorted(values) if values[name] is not None}
 
 
 def unevidenced(results: Iterable[Result]) -> int:
@@ -302,13 +269,6 @@ def conflicting_share(results: Sequence[Result]) -> Estimate | None:
     return share([conflict for result in results for conflict in decided_claims(result)])
 
 
-def _by_record(results: Sequence[Result], name: str, measure: str) -> dict[str, float]:
-    return {
-        result.group: getattr(result, measure)
-        for result in results
-        if variant(result) == name and getattr(result, measure) is not None
-    }
-
-
-def _unread(result: Result) -> list[Judgement]:
-    return [one for one in result.judgements if one.relation is Relation.INVALID]
+def invalid_judgements(result: Result) -> int:
+    """How many of a response's judgements could not be read."""
+    return sum(judgement.relation is Relation.INVALID for judgement in result.judgements)

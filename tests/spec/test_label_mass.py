@@ -49,7 +49,7 @@ def scored(mass: float) -> list[Table]:
         status="scored",
         judgements=(judgement(mass),),
     )
-    return [conflictscore.labels([result])]
+    return [conflictscore.scores([result], "judge", "data")]
 
 
 def detected(mass: float) -> list[Table]:

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Annotated, ClassVar, Final
 
 from pipelines.conflictscore.cost import scoring
-from pipelines.conflictscore.pipeline import METRICS, Scorer, conflict_score, scorer_of, verdict
+from pipelines.conflictscore.pipeline import Scorer, conflict_score, scorer_of
 from pipelines.conflictscore.relations import OF_RESPONSES
-from pipelines.conflictscore.result import Result
+from pipelines.conflictscore.result import METRICS, Result, verdict
 from pipelines.conflictscore.settings import AS_IN_PAPER, ScoredOptions, Settings
 from pipelines.data.records import Document, Example
 from pipelines.data.released import Part, in_part

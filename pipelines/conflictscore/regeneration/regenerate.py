@@ -8,8 +8,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from pipelines import prompts
-from pipelines.conflictscore.pipeline import Scorer, conflict_score, relations_by_claim
-from pipelines.conflictscore.result import Result
+from pipelines.conflictscore.pipeline import Scorer, conflict_score
+from pipelines.conflictscore.result import Result, relations_by_claim
 from pipelines.conflictscore.scores import contradicting, contradiction_ratio
 from pipelines.data.records import Example
 from pipelines.judge.fitting import chat_about

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from pipelines.conflictscore.cost import scoring
-from pipelines.conflictscore.pipeline import METRICS, Scorer, conflict_score, scorer_of, verdict
+from pipelines.conflictscore.pipeline import Scorer, conflict_score, scorer_of
 from pipelines.conflictscore.relations import OF_RESPONSES
 from pipelines.conflictscore.reports.writing import (
     PROMPT,
@@ -22,6 +22,7 @@ from pipelines.conflictscore.reports.writing import (
     write_report,
 )
 from pipelines.conflictscore.reports.writing import REPLY_TOKENS as ENTITY
+from pipelines.conflictscore.result import METRICS, verdict
 from pipelines.conflictscore.settings import REPORTS_AS_IN_PAPER, Settings, WriterOptions
 from pipelines.data.jsonl import SAMPLES
 from pipelines.data.records import Example

@@ -3,7 +3,7 @@
 import pytest
 
 from pipelines.conflictscore.result import Result
-from pipelines.conflictscore.tables import differences, labels, scores
+from pipelines.conflictscore.tables import differences, scores
 from pipelines.report.table import Table, markdown, records
 
 
@@ -87,24 +87,3 @@ def test_differences_are_paired_by_record(results: list[Result]) -> None:
         "both_sides_low": None,
         "both_sides_high": None,
     }
-
-
-def test_labels_are_counted(results: list[Result]) -> None:
-    table = labels(results)
-    assert [column.title for column in table.columns[1:]] == [
-        "Supports",
-        "Contradicts",
-        "Irrelevant",
-        "Invalid",
-        "Judgements",
-        "Probability on labels",
-    ]
-    assert [line[:-1] for line in table.rows] == [
-        ("overconfident", 6, 4, 13, 1, 24),
-        ("hedged", 4, 0, 13, 0, 17),
-        ("all", 10, 4, 26, 1, 41),
-    ]
-    # 0.31 for claim 1 against document 4, where there is one; 0.98 elsewhere; none for invalid.
-    assert table.rows[0][-1] == pytest.approx((21 * 0.98 + 2 * 0.31) / 23)
-    assert table.rows[1][-1] == pytest.approx((16 * 0.98 + 0.31) / 17)
-    assert labels([results[4]]).rows[0][-1] is None
