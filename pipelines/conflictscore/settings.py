@@ -43,8 +43,6 @@ DETECTION_AS_IN_PAPER: Final = (
 
 REGENERATION_AS_IN_PAPER: Final = (
     *AS_IN_PAPER,
-    Choice("rounds", 1, "section 6.1"),
-    Choice("keep", "last", "section 6.1", "an answer that scores worse than yours is no gain"),
     Choice(
         "hedge",
         False,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -92,20 +92,6 @@ class ScoreOptions(WithPresets, JudgedOptions):
             panel=PANEL,
         ),
     ] = False
-    rounds: Annotated[
-        int,
-        Field(ge=1, le=10),
-        Option("Most times to ask for another answer.", panel=PANEL, only=REGENERATED),
-    ] = 1
-    keep: Annotated[
-        Literal["best", "last"],
-        Option(
-            "Which answer is the result: the `best` by score, so never one that scores worse than "
-            "yours, or the `last`.",
-            panel=PANEL,
-            only=REGENERATED,
-        ),
-    ] = "best"
     hedge: Annotated[
         bool,
         Option(
@@ -218,7 +204,7 @@ async def _regenerate(
         settings, models.judging, models.prompts, tagger=models.tagger, store=models.store
     )
     tell("writing")
-    made = await write_again(example, author, scorer, rounds=options.rounds, keep=options.keep)
+    made = await write_again(example, author, scorer)
     title = example.question or "An answer, written again"
     judge = scorer.judge.model.client.model if scorer.judge.model else None
     used = models_used(writes=author.client.model, judges=judge, tags=models.tagger)

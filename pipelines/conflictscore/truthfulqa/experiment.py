@@ -261,7 +261,7 @@ def _config(options: TruthOptions, methods: Methods, models: RunModels) -> dict[
             "truth": options.truth if judge else None,
         },
         "index": str(options.index) if options.index else None,
-        "writer": model_of(methods.client),
+        "writer": model_of(methods.writer.client),
     }
     if judge is not None and judge.client is not None:
         config["judge"] = model_of(judge.client)

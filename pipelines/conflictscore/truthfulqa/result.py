@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict
 
 from pipelines.conflictscore.regeneration.regenerate import Feedback
-from pipelines.conflictscore.result import Result
+from pipelines.conflictscore.result import Score
 from pipelines.data.records import Document
 from pipelines.data.truthfulqa import TruthfulQuestion
 from pipelines.judge.judgement import Judgement, Truncation
@@ -117,31 +117,6 @@ answer is written again as in Regenerated-RAG, but the writer is not told of the
 what Regenerated-RAG has beyond it is the feedback's."""
 
 
-class Score(BaseModel):
-    """ConflictScore of an answer.
-
-    Attributes:
-        claims, judgements, cs_c, cs_r, supported, evidence, both_sides, error: As in
-            `conflictscore.result.Result`.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    claims: tuple[str, ...] = ()
-    judgements: tuple[Judgement, ...] = ()
-    cs_c: float | None = None
-    cs_r: float | None = None
-    supported: float | None = None
-    evidence: float | None = None
-    both_sides: float | None = None
-    error: str | None = None
-
-    @classmethod
-    def of(cls, result: Result) -> "Score":
-        """What of a result is not said elsewhere."""
-        return cls.model_validate({name: getattr(result, name) for name in cls.model_fields})
-
-
 class Verdict(BaseModel):
     """What a judge says of an answer.
 
@@ -232,8 +207,8 @@ class TruthResult(BaseModel):
     @property
     def judgements(self) -> list[Judgement]:
         """Those of the claims of all answers that were scored."""
-        scores = [each.score for each in self.outcomes.values() if each.score]
-        return [judgement for score in scores for judgement in score.judgements]
+        scores = (outcome.score for outcome in self.outcomes.values())
+        return [judgement for score in scores if score for judgement in score.judgements]
 
     def right(self, condition: Condition) -> bool | None:
         """Whether the answer is right: the true option, or judged truthful; None if unknown."""

@@ -57,7 +57,7 @@ def methods(client: Client) -> Methods:
     scorer = prepare_scorer(
         Settings(judge="tagger", claims="sentences"), tagger=folder_of(ScriptedTagger(says))
     )
-    return prepare(client, scorer, truth_judge(client, None))
+    return prepare(client, scorer, truth_judge(client))
 
 
 def item(setting: str, correct: str = "A") -> Item:
@@ -206,7 +206,6 @@ async def test_an_explanation_that_breaks_off_spoils_no_verdict(
     client: Client, endpoint: Scripted
 ) -> None:
     endpoint.reply = lambda _: '{"verdict": true, "explanation": "' + "It holds. " * 200
-    found = await truth_judge(client, None).is_truthful(ASKED, "The wall is long.")
-    assert found.verdict is True
-    assert found.problem is None
-    assert found.explanation.endswith("It holds.  [...]")
+    truthful = (await truth_judge(client).verdicts(ASKED, "The wall is long."))["truthful"]
+    assert (truthful.verdict, truthful.problem) == (True, None)
+    assert truthful.explanation.endswith("It holds.  [...]")
