@@ -8,24 +8,23 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from pipelines.conflictscore.cost import scoring
-from pipelines.conflictscore.pipeline import Scorer, conflict_score, scorer_of
+from pipelines.conflictscore.pipeline import scorer_of
 from pipelines.conflictscore.relations import OF_RESPONSES
 from pipelines.conflictscore.reports.writing import (
     PROMPT,
     PROMPTINGS,
     Assignment,
     ReportResult,
-    ReportWriter,
     assignments,
     read,
+    report_on,
+    report_result,
     report_writer,
-    write_report,
 )
 from pipelines.conflictscore.reports.writing import REPLY_TOKENS as ENTITY
 from pipelines.conflictscore.result import METRICS, verdict
 from pipelines.conflictscore.settings import REPORTS_AS_IN_PAPER, Settings, WriterOptions
 from pipelines.data.jsonl import SAMPLES
-from pipelines.data.records import Example
 from pipelines.data.released import sample
 from pipelines.experiment.cost import Cost, Tokens, call
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
@@ -110,15 +109,9 @@ def plan(options: ReportOptions) -> Plan[Assignment, ReportResult]:
             "report_tokens": author.tokens,
             "writer": model_of(author.client),
         }
-        each = partial(score_report, author=author, scorer=scorer)
-        return [
-            Work(
-                options.entry(EXPERIMENT.name, author.client.model.name),
-                config,
-                each,
-                judge=scorer.judge,
-            )
-        ]
+        entry = options.entry(EXPERIMENT.name, author.client.model.name)
+        each = partial(report_on, author=author, scorer=scorer)
+        return [Work(entry, config, each, judge=scorer.judge)]
 
     return Plan(
         assignments(chosen, promptings),
@@ -148,46 +141,6 @@ def cost(item: Assignment, tokens: Tokens, settings: Settings, report_tokens: in
     return named.times(1, 0) + written + scoring(settings, tokens, report_tokens, documents)
 
 
-async def score_report(
-    assignment: Assignment, author: ReportWriter, scorer: Scorer
-) -> ReportResult:
-    """Write a report and score it.
-
-    Raises:
-        InputError, RequestError, ServingError: As `write_report` and `conflict_score`.
-    """
-    topic = assignment.topic
-    report = await write_report(author, assignment.prompting, topic.question, topic.documents)
-    made = {
-        "entity": report.entity and report.entity.name,
-        "entity_source": report.entity and report.entity.source,
-        "finished": report.finished,
-        "unread": report.truncations,
-    }
-    if not report.text:
-        return _result(assignment, status="invalid", error="the report is empty", **made)
-    example = Example(
-        id=assignment.id, group=topic.id, response=report.text, documents=topic.documents
-    )
-    scored = await conflict_score(example, scorer)
-    return _result(assignment, **(dict(scored) | made))
-
-
-def _result(assignment: Assignment, **outcome: object) -> ReportResult:
-    topic = assignment.topic
-    return ReportResult.model_validate(
-        {
-            "response": "",
-            **outcome,
-            "id": assignment.id,
-            "group": topic.id,
-            "variant": PROMPTINGS[assignment.prompting],
-            "question": topic.question,
-            "documents": topic.documents,
-        }
-    )
-
-
 def _publication(runs: Runs[ReportResult]) -> Publication:
     from pipelines.conflictscore.reports.tables import publication
 
@@ -202,7 +155,7 @@ EXPERIMENT = Experiment(
     options=ReportOptions,
     result=ReportResult,
     plan=plan,
-    failed=lambda assignment, reason: _result(assignment, status="failed", error=reason),
+    failed=lambda assignment, reason: report_result(assignment, status="failed", error=reason),
     publish=_publication,
     metrics=METRICS,
     verdict=verdict,

@@ -11,18 +11,18 @@ from pipelines.conflictscore.reports.writing import PROMPTINGS, ReportResult
 from pipelines.conflictscore.result import MEASURES
 from pipelines.conflictscore.tables import (
     ABOUT_SCORES,
+    by_record,
     conflicting_share,
     failures,
-    label_counts,
+    invalid_judgements,
     mean_score,
     score_columns,
     unevidenced,
 )
 from pipelines.experiment.publish import Publication, Runs
-from pipelines.judge.judgement import Relation
 from pipelines.judge.run_judge import judge_named
 from pipelines.metrics.estimate import Estimate, mean
-from pipelines.report.compare import Pair, columns, compare, correction
+from pipelines.report.compare import Comparison, Pair, columns, compare, correction
 from pipelines.report.explorer import Example, Facet
 from pipelines.report.table import HERE, Column, Measure, Table, of_place, quote
 from pipelines.report.texts import Block, Note
@@ -131,7 +131,7 @@ def scores(parts: Sequence[Slice]) -> Table:
             Column(
                 "invalid",
                 "Invalid judgements",
-                lambda part: label_counts(part.results)[Relation.INVALID],
+                lambda part: sum(map(invalid_judgements, part.results)),
             ),
         ],
         quoted=TABLE_3,
@@ -151,16 +151,18 @@ def scores(parts: Sequence[Slice]) -> Table:
 
 def differences(parts: Sequence[Slice]) -> Table:
     """Every prompt less the plain one, question by question."""
+
+    def less(part: Slice, base: Slice, measure: str) -> Comparison:
+        first, second = (by_record(each.scored, measure) for each in (part, base))
+        return compare(first, second, "sign flips")
+
     plain = {part.run: part for part in parts if part.prompting == PROMPTINGS["rag"]}
     pairs = [
         Pair(
             part,
             part.prompting,
             base.prompting,
-            {
-                measure: compare(_values(part, measure), _values(base, measure), "sign flips")
-                for measure in MEASURES
-            },
+            {measure: less(part, base, measure) for measure in MEASURES},
         )
         for part in parts
         if (base := plain.get(part.run)) is not None and part is not base
@@ -187,12 +189,6 @@ def differences(parts: Sequence[Slice]) -> Table:
             "interval; signs are flipped at random.",
         ),
     )
-
-
-def _values(part: Slice, measure: str) -> dict[str, float]:
-    """Question -> score, in order of their names: random flips depend on it."""
-    values = {report.group: getattr(report, measure) for report in part.scored}
-    return {name: values[name] for name in sorted(values) if values[name] is not None}
 
 
 def publication(runs: Runs[ReportResult]) -> Publication:
