@@ -112,7 +112,7 @@ class Settings(JudgeSettings):
         Unevidenced,
         Option(
             "How claims without any evidence count: as 0 `beside` others, while a response of such "
-            "claims alone has no CS-C and CS-R; always as `zero`; or not in CS-R (`exclude`).",
+            "claims alone has no CS-C and CS-R; or always as `zero`.",
             panel=PANEL,
         ),
     ] = "beside"

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.conflictscore.detection.detect import DetectionResult
-from pipelines.conflictscore.detection.metrics import (
+from pipelines.conflictscore.detection.detect import (
+    DetectionResult,
     Outcomes,
     Verdict,
     accuracy,

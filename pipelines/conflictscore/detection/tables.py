@@ -1,4 +1,4 @@
-"""The tables of a Conflict Detection run: Table 2 of the paper, documents, and mistakes."""
+"""The tables of a Conflict Detection run: Table 2 of the paper, comparisons, mistakes."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import Final
 
-from pipelines.conflictscore.detection import metrics
+from pipelines.conflictscore.detection import detect
 from pipelines.conflictscore.detection.bench import HARD
 from pipelines.conflictscore.detection.detect import (
     ALWAYS,
@@ -23,9 +23,8 @@ from pipelines.conflictscore.detection.detect import (
     verdicts,
 )
 from pipelines.conflictscore.tables import remarks as remarks_on
-from pipelines.judge.judgement import RELATIONS, Relation
-from pipelines.metrics.estimate import Estimate
-from pipelines.metrics.rates import accuracy, macro_f1
+from pipelines.judge.judgement import Relation
+from pipelines.metrics.estimate import Estimate, share
 from pipelines.report.compare import Comparison, Pair, columns, correction
 from pipelines.report.failures import Failure, failed, invalid, truncations
 from pipelines.report.failures import failures as failure_table
@@ -67,24 +66,19 @@ class Slice:
         return self.detector
 
     @cached_property
-    def outcomes(self) -> metrics.Outcomes:
+    def outcomes(self) -> detect.Outcomes:
         """Decisions that could be determined."""
-        return metrics.outcomes(verdicts(self.results).values())
+        return detect.outcomes(verdicts(self.results).values())
 
-    @cached_property
-    def labels(self) -> list[tuple[Relation, Relation]]:
-        """(true relation, given label) of each document whose true relation is known."""
+    @property
+    def labelled(self) -> list[bool]:
+        """Whether the label is right, of documents whose relation is known, if it can be read."""
         return [
-            (truth, judgement.relation)
+            truth is judgement.relation
             for result in self.results
             for _, truth, judgement in result.documents()
+            if judgement.relation is not Relation.INVALID
         ]
-
-    @cached_property
-    def readable(self) -> tuple[list[Relation], list[Relation]]:
-        """True relations and given labels of documents whose label could be read."""
-        pairs = [pair for pair in self.labels if pair[1] is not Relation.INVALID]
-        return [truth for truth, _ in pairs], [given for _, given in pairs]
 
 
 _OF: Final = (Column[Slice]("source", "Source"), Column[Slice]("detector", "Detector"))
@@ -96,7 +90,6 @@ def all_tables(results: Detectors, data: str) -> list[Table]:
     return [
         detection(every, data),
         comparisons(every),
-        documents(every),
         errors(mistakes(results)),
         failures(results),
     ]
@@ -106,7 +99,7 @@ def detection(every: Detectors, data: str) -> Table:
     """Table 2 of the paper for this run: a row per source and detector, the paper's rows below."""
 
     def figure(
-        key: str, title: str, measure: Callable[[metrics.Outcomes], Estimate | None]
+        key: str, title: str, measure: Callable[[detect.Outcomes], Estimate | None]
     ) -> Measure[Slice]:
         return Measure(key, title, lambda part: measure(part.outcomes))
 
@@ -120,14 +113,15 @@ def detection(every: Detectors, data: str) -> Table:
         caption=f"Conflict Detection on {data}. Conflict is the positive class.",
         columns=[
             *(*_OF, HERE),
-            figure("precision", "Precision", metrics.precision),
-            figure("recall", "Recall", metrics.recall),
-            Measure("f1", "F1", lambda part: metrics.f1_score([*verdicts(part.results).values()])),
-            figure("accuracy", "Accuracy", metrics.accuracy),
-            figure("accuracy_conflict", "Accuracy, conflict", metrics.recall),
+            figure("precision", "Precision", detect.precision),
+            figure("recall", "Recall", detect.recall),
+            Measure("f1", "F1", lambda part: detect.f1_score([*verdicts(part.results).values()])),
+            figure("accuracy", "Accuracy", detect.accuracy),
+            figure("accuracy_conflict", "Accuracy, conflict", detect.recall),
             figure(
-                "accuracy_no_conflict", "Accuracy, no conflict", metrics.accuracy_without_conflict
+                "accuracy_no_conflict", "Accuracy, no conflict", detect.accuracy_without_conflict
             ),
+            Measure("documents", "Documents right", lambda part: share(part.labelled)),
             total("examples", "Examples", lambda _: 1),
             total("conflicts", "Conflicts", lambda each: each.example.conflict),
             total("undetermined", "Undetermined", lambda each: each.status == "invalid"),
@@ -141,6 +135,8 @@ def detection(every: Detectors, data: str) -> Table:
             "two of one question are not.",
             "Undetermined: a label could not be read, so it is not known whether there is a "
             "conflict. Such examples and failed ones are in no figure, only in these counts.",
+            "Documents right: labels of single documents, where it is known what they say of the "
+            "claim, and the label could be read; Wilson, as if they were independent.",
             f"'{ALWAYS}' finds a conflict everywhere. '{LEXICAL}' takes a document that has "
             f"{100 * CHOSEN.high:.0f} % of the claim's content words for support, one that has "
             f"{100 * CHOSEN.low:.0f} % for contradiction; the two numbers were chosen on training "
@@ -188,34 +184,9 @@ def comparisons(every: Detectors) -> Table:
 
 def _pair(first: Slice, second: Slice) -> Pair[str]:
     right = RIGHT.less(first, second)
-    f1 = metrics.f1_difference(verdicts(first.results), verdicts(second.results))
+    f1 = detect.f1_difference(verdicts(first.results), verdicts(second.results))
     measures = {"f1": Comparison(f1, None, right.n), "accuracy": right}
     return Pair(first.source, first.detector, second.detector, measures)
-
-
-def documents(every: Detectors) -> Table:
-    """Accuracy and macro-F1 of single documents' labels, where the true relations are known."""
-    return Table.of(
-        (part for part in slices(every) if part.labels),
-        name="conflict_detection_documents",
-        title="Labels of documents",
-        caption="Single documents, where it is known what they say of the claim.",
-        columns=[
-            *_OF,
-            Measure("accuracy", "Accuracy", lambda part: accuracy(*part.readable)),
-            Measure("macro_f1", "Macro-F1", lambda part: macro_f1(*part.readable, RELATIONS)),
-            Column("documents", "Documents", lambda part: len(part.labels)),
-            Column(
-                "invalid",
-                "Unreadable",
-                lambda part: sum(given is Relation.INVALID for _, given in part.labels),
-            ),
-        ],
-        notes=(
-            "Unreadable labels are in neither figure. Documents are taken as independent; those of "
-            "one question are not, so the intervals are too narrow.",
-        ),
-    )
 
 
 def errors(wrong: Sequence[Mistake]) -> Table:
