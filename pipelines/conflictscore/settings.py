@@ -135,6 +135,15 @@ class Settings(JudgeSettings):
         return self.by_model or (self.splits and not claims_given)
 
 
+RunName = Annotated[
+    str | None,
+    Option(
+        "What to call the run; several may share a folder.", shown="after who writes, or judges"
+    ),
+]
+"""For the field `name`."""
+
+
 class ScoredOptions(RunOptions, JudgedOptions):
     """What a user may choose about anything that is scored."""
 
@@ -150,10 +159,7 @@ class ScoredOptions(RunOptions, JudgedOptions):
 class WriterOptions(ScoredOptions):
     """What a user may choose about a model that writes what is scored."""
 
-    name: Annotated[
-        str | None,
-        Option("What to call the run; several may share a folder.", shown="the writer's name"),
-    ] = None
+    name: RunName = None
     judge_model: JudgeModel = None
 
     def entry(self, experiment: str, model: str) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from pipelines.conflictscore.pipeline import Scorer, conflict_score, prepare
+from pipelines.conflictscore.pipeline import Scorer, conflict_score, scorer_of
 from pipelines.conflictscore.regeneration.regenerate import Regeneration, Writer, writer
 from pipelines.conflictscore.regeneration.regenerate import regenerate as write_again
 from pipelines.conflictscore.result import Result
@@ -157,9 +157,7 @@ async def score(
     settings = judging(options.metric, options.on_overflow)
     if options.regenerate:
         return await _regenerate(example, settings, options, models, tell)
-    scorer = prepare(
-        settings, models.client, models.prompts, tagger=models.tagger, store=models.store
-    )
+    scorer = scorer_of(settings, models)
     tell("judging")
     result = await conflict_score(example, scorer)
     judge = scorer.judge
@@ -200,9 +198,7 @@ async def _regenerate(
         hedged=options.hedge,
         cut=settings.cut,
     )
-    scorer = prepare(
-        settings, models.judging, models.prompts, tagger=models.tagger, store=models.store
-    )
+    scorer = scorer_of(settings, models)
     tell("writing")
     made = await write_again(example, author, scorer)
     title = example.question or "An answer, written again"

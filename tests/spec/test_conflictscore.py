@@ -15,6 +15,7 @@ from pipelines.conflictscore.scores import (
     contradiction_ratio,
     determined,
     evidence_share,
+    evidenced,
     supported_share,
 )
 from pipelines.judge.judgement import RELATIONS, Judgement, Relation, conflicting, in_conflict
@@ -194,7 +195,7 @@ def test_irrelevant_documents_change_nothing(
     )
 
 
-@given(st.lists(st.sampled_from([[S], [C], [S, C], [S, S, C], [C, N]]), min_size=1, max_size=8))
+@given(st.lists(readable.filter(evidenced), min_size=1, max_size=8))
 def test_swapping_support_and_contradiction_mirrors_the_ratio(claims: Claims) -> None:
     """Of claims with evidence: one without counts as 0 either way."""
     mirror = {S: C, C: S, N: N}

@@ -10,7 +10,7 @@ from pipelines.conflictscore.cost import scoring
 from pipelines.conflictscore.pipeline import Scorer, conflict_score, scorer_of
 from pipelines.conflictscore.relations import OF_RESPONSES
 from pipelines.conflictscore.result import METRICS, Result, verdict
-from pipelines.conflictscore.settings import AS_IN_PAPER, ScoredOptions, Settings
+from pipelines.conflictscore.settings import AS_IN_PAPER, RunName, ScoredOptions, Settings
 from pipelines.data.records import Document, Example
 from pipelines.data.released import Part, in_part
 from pipelines.data.wikicontradict import JudgedAnswer, Verdict, judged_answers
@@ -66,12 +66,7 @@ class BothSidesOptions(ScoredOptions):
         Option("wiki_contradict_simple_humaneval.jsonl of WikiContradict.", shown="a few of ours"),
     ] = SAMPLES
     half: Annotated[Part, Option("Which half of the questions.")] = "all"
-    name: Annotated[
-        str | None,
-        Option(
-            "What to call this run within its folder.", shown="tagger-sentences, model-atomic, ..."
-        ),
-    ] = None
+    name: RunName = None
 
 
 def plan(options: BothSidesOptions) -> Plan[JudgedAnswer, JudgedResult]:
