@@ -22,7 +22,6 @@ from pipelines.conflictscore.truthfulqa.judging import (
 from pipelines.conflictscore.truthfulqa.pipeline import (
     CHOICE_TOKENS,
     METRICS,
-    Methods,
     answer_question,
     failed,
     prepare,
@@ -150,7 +149,6 @@ class TruthOptions(WriterOptions):
     most_documents: Annotated[
         int, Field(ge=1), Option("Most documents of a question.", panel=PANEL)
     ] = 10
-    seed: Annotated[int, Field(ge=0), Option("Decides the order of options.", panel=PANEL)] = 0
     answer_tokens: Annotated[
         int, Field(ge=16), Option("Most tokens of a free-form answer.", panel=PANEL)
     ] = 256
@@ -189,17 +187,16 @@ def plan(options: TruthOptions) -> Plan[Item, TruthResult]:
         ServingError: There is no such profile, or no such tagger.
     """
     wanted = one_of(options.settings, SETTINGS, "--setting")
-    metric = options.scoring
-    by_model = "free-form" in wanted and options.truth == "model"
+    metric, free_form = options.scoring, "free-form" in wanted
+    by_model = free_form and options.truth == "model"
     needs = writer_needs(options, metric, options.judge_model, splits=metric.splits or by_model)
-    if "free-form" in wanted and options.truth == "tagger" and needs.tagger is None:
+    if free_form and not by_model and needs.tagger is None:
         where = source_of(options, "generator")
         needs = replace(needs, tagger=tagger_named(options.tagger, where))
     items, left_out = items_of(
         read(options.data, options.documents),
         wanted,
         documents=options.most_documents,
-        seed=options.seed,
         index=options.index,
         limit=options.limit,
     )
@@ -207,18 +204,29 @@ def plan(options: TruthOptions) -> Plan[Item, TruthResult]:
 
     def work(models: RunModels) -> Sequence[Work[Item, TruthResult]]:
         scorer = scorer_of(metric, models)
+        judge, judging = _judge(options, models, free_form=free_form)
         methods = prepare(
             models.asked,
             scorer,
-            _judge(options, models) if "free-form" in wanted else None,
+            judge,
             models.prompts,
             tokens=options.answer_tokens,
             hedged=options.hedge,
         )
+        asked = options.model_dump(include={"most_documents", "answer_tokens", "hedge"})
+        config = {
+            **scorer.config(
+                options.data.name, digest(options.data, options.documents), *methods.prompts
+            ),
+            "asked": asked | {"truth": options.truth if free_form else None},
+            "index": str(options.index) if options.index else None,
+            "writer": model_of(models.asked),
+            **judging,
+        }
         return [
             Work(
                 options.entry(EXPERIMENT.name, models.asked.model.name),
-                _config(options, methods, models),
+                config,
                 partial(answer_question, methods=methods),
                 facts={"left_out": left_out._asdict()},
                 judge=scorer.judge,
@@ -240,34 +248,19 @@ def plan(options: TruthOptions) -> Plan[Item, TruthResult]:
     )
 
 
-def _judge(options: TruthOptions, models: RunModels) -> TruthJudge:
+def _judge(
+    options: TruthOptions, models: RunModels, *, free_form: bool
+) -> tuple[TruthJudge | None, dict[str, Any]]:
+    """Who judges free-form answers, if any, and what `run.json` says of the judge."""
+    if not free_form:
+        return None, {}
     if options.truth == "model":
-        return truth_judge(models.judging, None, models.prompts)
+        assert models.judging is not None  # noqa: S101 - the plan needs it
+        judge = truth_judge(models.judging, overrides=models.prompts)
+        return judge, {"judge": model_of(models.judging)}
     assert models.tagger is not None  # noqa: S101 - the plan needs it
-    return truth_judge(None, stored(tagger_judge(models.tagger), models.store), models.prompts)
-
-
-def _config(options: TruthOptions, methods: Methods, models: RunModels) -> dict[str, Any]:
-    """Everything that decides a result; not how many of them are made."""
-    judge = methods.judge
-    config = methods.scorer.config(
-        options.data.name, digest(options.data, options.documents), *methods.prompts
-    ) | {
-        "asked": {
-            "most_documents": options.most_documents,
-            "seed": options.seed,
-            "answer_tokens": options.answer_tokens,
-            "hedge": options.hedge,
-            "truth": options.truth if judge else None,
-        },
-        "index": str(options.index) if options.index else None,
-        "writer": model_of(methods.writer.client),
-    }
-    if judge is not None and judge.client is not None:
-        config["judge"] = model_of(judge.client)
-    elif judge is not None and models.tagger is not None:
-        config["tagger"] = tagger_of(models.tagger)
-    return config
+    judge = truth_judge(None, stored(tagger_judge(models.tagger), models.store))
+    return judge, {"tagger": tagger_of(models.tagger)}
 
 
 def _publication(runs: Runs[TruthResult]) -> Publication:

@@ -9,7 +9,7 @@ from pipelines.conflictscore.truthfulqa.result import Options, Setting, options_
 from pipelines.data.records import Document
 from pipelines.data.truthfulqa import TruthfulQuestion
 from pipelines.errors import InputError
-from pipelines.retrieval.index import Index
+from pipelines.retrieval.index import Index, Method
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,6 @@ def items_of(
     settings: Sequence[Setting],
     *,
     documents: int,
-    seed: int,
     index: Path | None = None,
     limit: int | None = None,
 ) -> tuple[list[Item], LeftOut]:
@@ -63,7 +62,6 @@ def items_of(
         questions: In the order of their file.
         settings: Free-form, binary choice, or both.
         documents: Most documents of a question, the first ones.
-        seed: Of the order of options.
         index: Folder of an index that is searched for questions without documents.
         limit: Take only the first questions that have documents.
 
@@ -78,24 +76,21 @@ def items_of(
         if limit is not None and taken >= limit:
             break
         looked_at += 1
-        found = question.read_documents(documents)
-        if not found and searched is not None:
-            retrieved = searched.search(
-                question.question,
-                k=documents,
-                method="hybrid" if searched.about.model else "bm25",
-            )
-            found = tuple(each.passage for each in retrieved)
-        if not found:
+        given = question.read_documents(documents)
+        if not given and searched is not None:
+            method: Method = "hybrid" if searched.about.model else "bm25"
+            retrieved = searched.search(question.question, k=documents, method=method)
+            given = tuple(hit.passage for hit in retrieved)
+        if not given:
             undocumented += 1
             continue
         taken += 1
         single += question.best_incorrect_answer is None
         for setting in settings:
             if setting == "free-form":
-                items.append(Item(question, setting, found))
+                items.append(Item(question, setting, given))
             elif question.best_incorrect_answer is not None:
-                items.append(Item(question, setting, found, options_of(question, seed)))
+                items.append(Item(question, setting, given, options_of(question)))
     if not taken:
         raise InputError(
             "none of the questions has documents; name a file of them with --documents, or an "

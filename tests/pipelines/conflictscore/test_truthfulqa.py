@@ -61,7 +61,7 @@ def methods(client: Client) -> Methods:
 
 
 def item(setting: str, correct: str = "A") -> Item:
-    (found,), _ = items_of([ASKED], [setting], documents=10, seed=0)  # type: ignore[list-item]
+    (found,), _ = items_of([ASKED], [setting], documents=10)  # type: ignore[list-item]
     if setting == "binary":
         both = (TRUE, FALSE) if correct == "A" else (FALSE, TRUE)
         options = Options(*both, correct)  # type: ignore[arg-type]
@@ -190,15 +190,15 @@ async def test_the_tagger_judges_by_known_answers() -> None:
 def test_what_has_no_documents_or_no_second_option_is_counted() -> None:
     bare = ASKED.model_copy(update={"id": "bare", "documents": ()})
     single = ASKED.model_copy(update={"id": "single", "best_incorrect_answer": None})
-    items, left_out = items_of([bare, single, ASKED], ["free-form", "binary"], documents=2, seed=0)
+    items, left_out = items_of([bare, single, ASKED], ["free-form", "binary"], documents=2)
     assert [each.id for each in items] == ["single/free-form", "wall/free-form", "wall/binary"]
     assert left_out == (3, 1, 1)
     assert all(len(each.documents) == 2 for each in items)
     with pytest.raises(InputError, match="none of the questions has documents"):
-        items_of([bare], ["binary"], documents=2, seed=0)
+        items_of([bare], ["binary"], documents=2)
     with pytest.raises(InputError, match="no question has a second option"):
-        items_of([single], ["binary"], documents=2, seed=0)
-    first, _ = items_of([bare, ASKED, single], ["free-form"], documents=2, seed=0, limit=1)
+        items_of([single], ["binary"], documents=2)
+    first, _ = items_of([bare, ASKED, single], ["free-form"], documents=2, limit=1)
     assert [each.id for each in first] == ["wall/free-form"]
 
 
