@@ -1,6 +1,6 @@
 """Conflict Detection: label every document, look for both sides (section 4.1); its figures."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, Literal, NamedTuple, Self
 
@@ -11,7 +11,7 @@ from pipelines.experiment.metric import Metric, of_each
 from pipelines.judge.examples import ContestedClaim
 from pipelines.judge.judge import Judge
 from pipelines.judge.judgement import Judgement, Relation, Truncation, conflicting, in_conflict
-from pipelines.metrics.estimate import Estimate, percentile_estimate, proportion, redrawn_sums
+from pipelines.metrics.estimate import Estimate, percentile_estimate, redrawn_sums, share
 from pipelines.metrics.rates import clustered_f1, f1
 from pipelines.text.words import content_words, terms
 
@@ -99,40 +99,24 @@ class Verdict(NamedTuple):
     group: Hashable
 
 
-class Outcomes(NamedTuple):
-    """Counts of decisions, conflict being the positive class: `fn` are conflicts missed."""
-
-    tp: int
-    fp: int
-    fn: int
-    tn: int
-
-
-def outcomes(verdicts: Iterable[Verdict]) -> Outcomes:
-    """Count decisions."""
-    counts = Counter((verdict.truth, verdict.found) for verdict in verdicts)
-    kinds = (True, True), (False, True), (True, False), (False, False)
-    return Outcomes(*(counts[kind] for kind in kinds))
-
-
-def precision(counts: Outcomes) -> Estimate | None:
+def precision(verdicts: Iterable[Verdict]) -> Estimate | None:
     """TP / (TP + FP) with the Wilson interval; None where no conflict was found (Table 2)."""
-    return proportion(counts.tp, counts.tp + counts.fp)
+    return share([verdict.truth for verdict in verdicts if verdict.found])
 
 
-def recall(counts: Outcomes) -> Estimate | None:
+def recall(verdicts: Iterable[Verdict]) -> Estimate | None:
     """TP / (TP + FN) with the Wilson interval, also the accuracy on conflicts (Table 2)."""
-    return proportion(counts.tp, counts.tp + counts.fn)
+    return share([verdict.found for verdict in verdicts if verdict.truth])
 
 
-def accuracy(counts: Outcomes) -> Estimate | None:
+def accuracy(verdicts: Iterable[Verdict]) -> Estimate | None:
     """(TP + TN) / all with the Wilson interval (Table 2)."""
-    return proportion(counts.tp + counts.tn, counts.tp + counts.fp + counts.fn + counts.tn)
+    return share([verdict.found == verdict.truth for verdict in verdicts])
 
 
-def accuracy_without_conflict(counts: Outcomes) -> Estimate | None:
+def accuracy_without_conflict(verdicts: Iterable[Verdict]) -> Estimate | None:
     """TN / (TN + FP) with the Wilson interval, the accuracy without conflict (Table 2)."""
-    return proportion(counts.tn, counts.tn + counts.fp)
+    return share([not verdict.found for verdict in verdicts if not verdict.truth])
 
 
 def f1_score(
@@ -181,33 +165,27 @@ def f1_difference(
     Returns:
         A value in [-1, 1]; None where either has no F1. A single group has no interval.
     """
-    groups: dict[Hashable, list[tuple[Verdict, Verdict]]] = defaultdict(list)
-    for name, verdict in first.items():
-        if name in second:
-            groups[verdict.group].append((verdict, second[name]))
-    sides = [
-        [outcomes([pair[side] for pair in members]) for members in groups.values()]
-        for side in (0, 1)
-    ]
-    totals = [Outcomes(*map(sum, zip(*side, strict=True))) for side in sides if side]
-    scores = [f1(total.tp, total.fp, total.fn) for total in totals]
-    if not scores or scores[0] is None or scores[1] is None:
+    rows: dict[Hashable, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
+    shared = [name for name in first if name in second]
+    for name in shared:
+        row = rows[first[name].group]  # hits of both, then misses of both
+        for side, verdict in enumerate((first[name], second[name])):
+            row[side] += verdict.truth and verdict.found
+            row[2 + side] += verdict.truth != verdict.found
+    totals = [sum(column) for column in zip(*rows.values(), strict=True)] or [0, 0, 0, 0]
+    one, other = (f1(totals[side], totals[2 + side], 0) for side in (0, 1))
+    if one is None or other is None:
         return None
-    value, n = scores[0] - scores[1], sum(map(len, groups.values()))
-    if len(groups) == 1:
-        return Estimate(value, None, None, n)
+    if len(rows) == 1:
+        return Estimate(one - other, None, None, len(shared))
 
     import numpy as np
 
-    rows = [
-        [*(row.tp for row in pair), *(row.fp + row.fn for row in pair)]
-        for pair in zip(*sides, strict=True)
-    ]
-    counts = redrawn_sums(rows, seed=seed, resamples=resamples)
+    counts = redrawn_sums([*rows.values()], seed=seed, resamples=resamples)
     hits, misses = 2 * counts[:, :2], counts[:, 2:]
     with np.errstate(invalid="ignore"):
-        redrawn = hits / (hits + misses)
-    return percentile_estimate(value, redrawn[:, 0] - redrawn[:, 1], n)
+        scores = hits / (hits + misses)
+    return percentile_estimate(one - other, scores[:, 0] - scores[:, 1], len(shared))
 
 
 Detectors = Mapping[str, Sequence[DetectionResult]]

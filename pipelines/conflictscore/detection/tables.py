@@ -17,6 +17,7 @@ from pipelines.conflictscore.detection.detect import (
     DetectionResult,
     Detectors,
     Mistake,
+    Verdict,
     detectors,
     mistakes,
     outcome,
@@ -66,9 +67,9 @@ class Slice:
         return self.detector
 
     @cached_property
-    def outcomes(self) -> detect.Outcomes:
+    def verdicts(self) -> list[Verdict]:
         """Decisions that could be determined."""
-        return detect.outcomes(verdicts(self.results).values())
+        return [*verdicts(self.results).values()]
 
     @property
     def labelled(self) -> list[bool]:
@@ -99,9 +100,9 @@ def detection(every: Detectors, data: str) -> Table:
     """Table 2 of the paper for this run: a row per source and detector, the paper's rows below."""
 
     def figure(
-        key: str, title: str, measure: Callable[[detect.Outcomes], Estimate | None]
+        key: str, title: str, measure: Callable[[Sequence[Verdict]], Estimate | None]
     ) -> Measure[Slice]:
-        return Measure(key, title, lambda part: measure(part.outcomes))
+        return Measure(key, title, lambda part: measure(part.verdicts))
 
     def total(key: str, title: str, count: Callable[[DetectionResult], int]) -> Column[Slice]:
         return Column(key, title, lambda part: sum(map(count, part.results)))
@@ -115,7 +116,7 @@ def detection(every: Detectors, data: str) -> Table:
             *(*_OF, HERE),
             figure("precision", "Precision", detect.precision),
             figure("recall", "Recall", detect.recall),
-            Measure("f1", "F1", lambda part: detect.f1_score([*verdicts(part.results).values()])),
+            figure("f1", "F1", detect.f1_score),
             figure("accuracy", "Accuracy", detect.accuracy),
             figure("accuracy_conflict", "Accuracy, conflict", detect.recall),
             figure(

@@ -99,14 +99,11 @@ HELP = """Answer TruthfulQA from documents, and again from the conflict found in
 
 Each question is answered plainly (RAG) and with a warning of conflicts (Control-RAG). Where
 documents disagree about RAG's answer it is written again, told of the conflict (Regenerated-RAG)
-and, to compare with, without being told. Free-form answers are judged truthful and informative;
-choices between two options are counted. Leaves in the run folder: `truthfulqa.NAME.jsonl`,
-`tables/` in the layout of the paper's Tables 4 and 5, and `report.html` with every pair of answers.
+and, to compare with, untold. Leaves in the run folder: `truthfulqa.NAME.jsonl`, `tables/` in the
+layout of the paper's Tables 4 and 5, and `report.html` with every pair of answers.
 
 Examples:
     contested run truthfulqa --judge tagger --claims sentences --truth tagger --dry-run
-
-    contested run truthfulqa --data TruthfulQA.csv --documents found.jsonl --out results-truth
 
     contested run truthfulqa --data TruthfulQA.csv --index my-index --setting binary --dry-run
 """
