@@ -5,8 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from pipelines.conflictscore.cost import scoring
-from pipelines.conflictscore.pipeline import conflict_score, result, scorer_of
+from pipelines.conflictscore.pipeline import conflict_score, result, scorer_of, scoring
 from pipelines.conflictscore.relations import OF_RESPONSES
 from pipelines.conflictscore.result import METRICS, Result, verdict
 from pipelines.conflictscore.settings import AS_IN_PAPER, ScoredOptions, Settings

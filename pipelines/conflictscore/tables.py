@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from pipelines.conflictscore.result import (
     MEASURES,
@@ -15,7 +15,8 @@ from pipelines.conflictscore.result import (
 from pipelines.data.jsonl import Skipped
 from pipelines.judge.judgement import Judgement, Relation, Truncation
 from pipelines.metrics.calibration import low_label_mass
-from pipelines.metrics.estimate import Estimate, mean, paired_difference, proportion, share
+from pipelines.metrics.estimate import Estimate, mean, proportion, share
+from pipelines.report.compare import Comparison, Pair, columns, compare, correction
 from pipelines.report.failures import REASON, REPLY, WHAT, Failure, failed, invalid, truncations
 from pipelines.report.failures import failures as failure_table
 from pipelines.report.table import Column, Measure, Table, shown
@@ -28,6 +29,14 @@ ABOUT_SCORES: Final = (
     "Without evidence: responses on which no document takes a side. Unless counted as 0 "
     "(--unevidenced zero), they have no CS-C and CS-R and are in no mean of them.",
 )
+
+
+ABOUT_DIFFERENCES: Final = (
+    "A positive difference says that the first scores higher, which is worse of CS-C and CS-R, "
+    "better of both sides. In brackets the paired 95 % t interval; signs are flipped at random.",
+)
+
+Place = TypeVar("Place")
 
 
 class Group(NamedTuple):
@@ -105,35 +114,43 @@ def scores(results: Sequence[Result], model: str, data: str) -> Table:
 
 def differences(results: Sequence[Result]) -> Table:
     """Paired differences of `MEASURES` between every two variants, over their common records."""
-
-    def difference(pair: tuple[Group, Group], measure: str) -> Estimate | None:
-        first, second = (by_record(group.results, measure) for group in pair)
-        return paired_difference(first, second, bounds=(-1, 1))
-
-    def records(pair: tuple[Group, Group]) -> int:
-        estimates = (difference(pair, measure) for measure in MEASURES)
-        return max((estimate.n for estimate in estimates if estimate is not None), default=0)
-
-    pairs = list(combinations(groups(results)[: len(variants(results))], 2))
+    by_variant = groups(results)[: len(variants(results))]
+    pairs = [paired(None, first, second) for first, second in combinations(by_variant, 2)]
     return Table.of(
         pairs,
         name="differences",
         title="Differences between variants",
         caption="Mean difference of two variants on the same records.",
-        columns=[
-            Column("difference", "Difference", lambda pair: f"{pair[0].name} minus {pair[1].name}"),
-            Column("first", "First", lambda pair: pair[0].name),
-            Column("second", "Second", lambda pair: pair[1].name),
-            Column("records", "Records", records),
-            *score_columns(difference),
-        ],
+        columns=paired_columns("records"),
         notes=(
-            "Each record with a score for both variants gives one difference; in brackets the 95 % "
-            "t interval of their mean, not adjusted for the number of comparisons.",
-            "A positive difference says that the first variant scores higher, which is worse of "
-            "CS-C and CS-R, better of both sides.",
+            "Each record with a score for both variants gives one difference.",
+            *ABOUT_DIFFERENCES,
+            *correction(pairs),
         ),
     )
+
+
+def paired(at: Place, first: Group, second: Group) -> Pair[Place]:
+    """Two groups on the records that both have: the first less the second by `MEASURES`."""
+
+    def less(measure: str) -> Comparison:
+        one, other = (by_record(group.results, measure) for group in (first, second))
+        return compare(one, other, "sign flips")
+
+    return Pair(at, first.name, second.name, {measure: less(measure) for measure in MEASURES})
+
+
+def paired_columns(counted: str) -> list[Column[Pair[Any]]]:
+    """The columns of such pairs; what each difference rests on is `counted`, as "records"."""
+    return [
+        Column("first", "First"),
+        Column("second", "less"),
+        *(
+            column
+            for measure, title in MEASURES.items()
+            for column in columns(measure, title, "sign flips", n=f"{measure}_{counted}")
+        ),
+    ]
 
 
 def failures(

@@ -6,8 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar, Final
 
-from pipelines.conflictscore.cost import scoring
-from pipelines.conflictscore.pipeline import Scorer, conflict_score, scorer_of
+from pipelines.conflictscore.pipeline import Scorer, conflict_score, scorer_of, scoring
 from pipelines.conflictscore.relations import OF_RESPONSES
 from pipelines.conflictscore.result import METRICS, Result, verdict
 from pipelines.conflictscore.settings import AS_IN_PAPER, RunName, ScoredOptions, Settings

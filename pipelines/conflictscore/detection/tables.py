@@ -146,7 +146,8 @@ def detection(every: Detectors, data: str) -> Table:
             f"'{OVERALL}' pools all sources, {HARD} aside: its conflicts are those of ramdocs.",
             "The rows of the paper were measured with GPT-4.1 on ConflictBench as its authors "
             "drew it. They stand here for orientation; rows of this run are no reproduction.",
-            *_unequal(every),
+            "Rows of one source with other numbers of examples, as after runs with other limits, "
+            "do not compare; baselines are on all examples that any judge has.",
         ),
     )
 
@@ -199,10 +200,6 @@ def errors(wrong: Sequence[Mistake]) -> Table:
     def rationale(mistake: Mistake) -> str:
         return mistake.judgement.snippet or mistake.judgement.reasoning or ""
 
-    def probabilities(mistake: Mistake) -> str:
-        shares = mistake.judgement.probabilities or {}
-        return ", ".join(f"{relation.lower()} {share:.2f}" for relation, share in shares.items())
-
     rows = wrong[:MISTAKES]
     return Table.of(
         rows,
@@ -218,7 +215,6 @@ def errors(wrong: Sequence[Mistake]) -> Table:
             Column("truth", "Ground truth", lambda mistake: mistake.truth.value),
             Column("prediction", "Prediction", lambda mistake: mistake.judgement.relation.value),
             Column("confidence", "Confidence", lambda mistake: mistake.judgement.confidence),
-            Column("probabilities", "Probabilities", probabilities),
             excerpt("rationale", "Rationale", rationale),
             Column(
                 "outcome",
@@ -268,21 +264,6 @@ def slices(every: Detectors) -> list[Slice]:
             if (chosen := [result for result in results if result.example.source != HARD])
         ]
     return parts
-
-
-def _unequal(every: Detectors) -> tuple[str, ...]:
-    """A note where judges judged different examples, as after runs with different limits."""
-    judged = {
-        frozenset(result.id for result in results)
-        for name, results in every.items()
-        if name not in BASELINES
-    }
-    if len(judged) < 2:
-        return ()
-    return (
-        "The judges did not judge the same examples, so their rows do not compare: run each on "
-        f"the same ones. '{ALWAYS}' and '{LEXICAL}' are on all that any of them judged.",
-    )
 
 
 def remarks(results: Detectors) -> tuple[str, ...]:

@@ -7,8 +7,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from pipelines.conflictscore.cost import scoring
-from pipelines.conflictscore.pipeline import scorer_of
+from pipelines.conflictscore.pipeline import scorer_of, scoring
 from pipelines.conflictscore.relations import OF_RESPONSES
 from pipelines.conflictscore.reports.writing import (
     PROMPT,

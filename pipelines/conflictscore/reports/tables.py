@@ -10,19 +10,22 @@ from pipelines.conflictscore import view as of_responses
 from pipelines.conflictscore.reports.writing import PROMPTINGS, ReportResult
 from pipelines.conflictscore.result import MEASURES
 from pipelines.conflictscore.tables import (
+    ABOUT_DIFFERENCES,
     ABOUT_SCORES,
-    by_record,
+    Group,
     conflicting_share,
     failures,
     invalid_judgements,
     mean_score,
+    paired,
+    paired_columns,
     score_columns,
     unevidenced,
 )
 from pipelines.experiment.publish import Publication, Runs
 from pipelines.judge.run_judge import judge_named
 from pipelines.metrics.estimate import Estimate, mean
-from pipelines.report.compare import Comparison, Pair, columns, compare, correction
+from pipelines.report.compare import correction
 from pipelines.report.explorer import Example, Facet
 from pipelines.report.table import HERE, Column, Measure, Table, of_place, quote
 from pipelines.report.texts import Block, Note
@@ -151,19 +154,9 @@ def scores(parts: Sequence[Slice]) -> Table:
 
 def differences(parts: Sequence[Slice]) -> Table:
     """Every prompt less the plain one, question by question."""
-
-    def less(part: Slice, base: Slice, measure: str) -> Comparison:
-        first, second = (by_record(each.scored, measure) for each in (part, base))
-        return compare(first, second, "sign flips")
-
     plain = {part.run: part for part in parts if part.prompting == PROMPTINGS["rag"]}
     pairs = [
-        Pair(
-            part,
-            part.prompting,
-            base.prompting,
-            {measure: less(part, base, measure) for measure in MEASURES},
-        )
+        paired(part, Group(part.prompting, part.results), Group(base.prompting, base.results))
         for part in parts
         if (base := plain.get(part.run)) is not None and part is not base
     ]
@@ -172,22 +165,8 @@ def differences(parts: Sequence[Slice]) -> Table:
         name="reports_differences",
         title="Differences between prompts",
         caption="Mean difference on the questions of which both reports have the score.",
-        columns=[
-            *map(of_place, _OF),
-            Column("first", "Prompt"),
-            Column("second", "less"),
-            *(
-                column
-                for measure, title in MEASURES.items()
-                for column in columns(measure, title, "sign flips", n=f"{measure}_questions")
-            ),
-        ],
-        notes=(
-            *correction(pairs),
-            "A positive difference says that the first prompt's reports score higher, which "
-            "is worse of CS-C and CS-R, better of both sides. In brackets the paired 95 % t "
-            "interval; signs are flipped at random.",
-        ),
+        columns=[*map(of_place, _OF), *paired_columns("questions")],
+        notes=(*correction(pairs), *ABOUT_DIFFERENCES),
     )
 
 

@@ -9,8 +9,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field, model_validator
 
 from pipelines.conflictscore.claims import LEAST_REPLY_TOKENS
-from pipelines.conflictscore.cost import scoring
-from pipelines.conflictscore.pipeline import scorer_of
+from pipelines.conflictscore.pipeline import scorer_of, scoring
 from pipelines.conflictscore.settings import TRUTHFULQA_AS_IN_PAPER, Settings, WriterOptions
 from pipelines.conflictscore.truthfulqa.items import Item, items_of
 from pipelines.conflictscore.truthfulqa.judging import (
