@@ -112,30 +112,19 @@ def begun(path: Path) -> RunFolder:
     return RunFolder(path)
 
 
-def work(judge: Letters, name: str = "letters", data: object = "bench", by: str = "") -> Any:
-    config = {"data": data, "judge": by or name}
-    return Work(f"{EXPERIMENT.name}.{name}", config, lambda example: detect(example, judge))
-
-
-async def run(
-    folder: RunFolder, judge: Letters, examples: Any = EXAMPLES, **how: Any
-) -> list[DetectionResult]:
-    return await resume(EXPERIMENT, examples, work(judge), folder, made_with={}, **how)
+async def run(folder: RunFolder, judge: Letters, **how: Any) -> list[DetectionResult]:
+    config = {"data": "bench", "judge": "letters"}
+    work = Work(f"{EXPERIMENT.name}.letters", config, lambda example: detect(example, judge))
+    return await resume(EXPERIMENT, EXAMPLES, work, folder, made_with={}, **how)
 
 
 @pytest.mark.parametrize(
     ("letters", "status", "conflict"),
     [
-        ("s c", "labelled", True),
         ("c s s i", "labelled", True),
-        ("s s", "labelled", False),
         ("c i", "labelled", False),
-        ("i", "labelled", False),
         ("s c x", "labelled", True),
-        ("i i x", "labelled", False),
         ("s x", "invalid", None),
-        ("i x x", "invalid", None),
-        ("x", "invalid", None),
     ],
 )
 async def test_a_conflict_has_both_sides(letters: str, status: str, conflict: bool | None) -> None:
@@ -159,21 +148,6 @@ async def test_what_cannot_be_judged_stops_the_run_or_is_counted(folder: RunFold
     mended = Letters()
     assert all(each.status != "failed" for each in await run(folder, mended))
     assert mended.asked == [claim], "only what failed is tried again"
-
-
-async def test_one_folder_has_one_data_set_and_one_labeller_of_a_name(tmp_path: Path) -> None:
-    folder = begun(tmp_path / "out")
-    await run(folder, Letters())
-
-    async def begin(each: Any) -> None:
-        await resume(EXPERIMENT, [], each, folder, made_with={})
-
-    with pytest.raises(InputError, match="holds results of letters on other examples"):
-        await begin(work(Letters(), "second", data="else"))
-    with pytest.raises(InputError, match="differs in judge"):
-        await begin(work(Letters(), by="else"))
-    await begin(work(Letters(), "second"))
-    assert list(EXPERIMENT.entries(folder)) == ["letters", "second"]
 
 
 @pytest.mark.parametrize("name", ["", "a/b", "../a", ".hidden", "a" * 99])

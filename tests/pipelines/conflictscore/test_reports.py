@@ -8,16 +8,19 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from scripted import Scripted, fenced_text, prompt_of
+from tagging import ScriptedTagger, folder_of
 
+from pipelines.conflictscore.pipeline import prepare
 from pipelines.conflictscore.reports.writing import (
     PROMPTINGS,
     Topic,
     assignments,
     main_entity,
     read,
+    report_on,
     report_writer,
-    write_report,
 )
+from pipelines.conflictscore.settings import Settings
 from pipelines.data.records import Document
 from pipelines.data.released import sample
 from pipelines.errors import InputError
@@ -64,9 +67,13 @@ async def test_three_prompts_that_differ_in_what_they_ask_for(
 ) -> None:
     writes(endpoint, "scrolling", " The report.\n")
     author = report_writer(client, list(PROMPTINGS))
-    for prompting in PROMPTINGS:
-        report = await write_report(author, prompting, QUESTION, DOCUMENTS)
-        assert report.text == ("It is." if prompting == "copied" else "The report.")
+    settings = Settings(judge="tagger", claims="sentences")
+    scorer = prepare(settings, tagger=folder_of(ScriptedTagger()))
+    for assignment in assignments([Topic("1", QUESTION, DOCUMENTS)], list(PROMPTINGS)):
+        report = await report_on(assignment, author, scorer)
+        copied = assignment.prompting == "copied"
+        assert report.response == ("It is." if copied else "The report.")
+        assert (report.entity, report.status) == (None if copied else "scrolling", "scored")
     asked = [each for each in endpoint.requests if "response_format" not in each]
     assert len(endpoint.requests) == 3 + 1  # one question of the entity, kept for the others
     prompts = [prompt_of(each) for each in asked]
@@ -74,6 +81,10 @@ async def test_three_prompts_that_differ_in_what_they_ask_for(
     assert {fenced_text(each, "DOCUMENT 2") for each in asked} == {"No\n\nIt is not."}
     assert ["hedge" in prompt.lower() for prompt in prompts] == [False, True, True]
     assert ["Attribute" in prompt for prompt in prompts] == [False, False, True]
+    writes(endpoint, "scrolling", " \n")
+    (other,) = assignments([Topic("2", "Is it?", DOCUMENTS)], ["rag"])
+    empty = await report_on(other, author, scorer)
+    assert (empty.status, empty.error) == ("invalid", "the report is empty")
 
 
 def test_conflictingqa_as_released(tmp_path: Path) -> None:
