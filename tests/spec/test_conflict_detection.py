@@ -107,7 +107,9 @@ def test_equal_seeds_give_equal_intervals_and_groups_widen_them() -> None:
     assert width(f1_score(pooled)) > 1.5 * width(f1_score(alone))
     # Less a detector that finds nothing, whose F1 is 0, the difference is F1 itself.
     nothing = [verdict._replace(found=False) for verdict in pooled]
-    assert f1_difference(named(pooled), named(nothing)) == f1_score(pooled)
+    difference = f1_difference(named(pooled), named(nothing))
+    assert value(difference) == value(f1_score(pooled))
+    assert width(difference) == pytest.approx(width(f1_score(pooled)), rel=0.05)
 
 
 def named(verdicts: list[Verdict]) -> dict[str, Verdict]:
