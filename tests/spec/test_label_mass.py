@@ -70,7 +70,12 @@ def asked(mass: float) -> list[Table]:
         status="answered",
         outcomes=dict.fromkeys(CONDITIONS, outcome),
     )
-    config = {"writer": {"name": "w"}, "model": {"name": "s"}, "asked": {"truth": None}}
+    config = {
+        "writer": {"name": "w"},
+        "model": {"name": "s"},
+        "judge": {"name": "j"},
+        "asked": {"truth": "model"},
+    }
     return [*truthfulqa.all_tables({"r": [result]}, {"r": config})]
 
 

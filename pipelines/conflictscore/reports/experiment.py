@@ -30,22 +30,19 @@ from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import writer_needs
 from pipelines.experiment.publish import Publication, Runs
 from pipelines.judge.run_judge import model_of
-from pipelines.option import Option, one_of
+from pipelines.option import Option
 
 PANEL = "Reports"
 
 HELP = """Let a model write reports from documents that disagree, and score them.
 
-For each question its main entity is named, and a report about it is written under three prompts:
-plain (RAG), balanced, and super-balanced. ConflictScore says how much of each report some documents
-support and others contradict; beside it stands the first document, copied as it is. Leaves in the
+A report about the main entity of each question is written under three prompts: plain (RAG),
+balanced, and super-balanced. Beside them stands the first document, copied as it is. Leaves in the
 run folder: `report-writing.NAME.jsonl`, `tables/` in the layout of the paper's Table 3, and
 `report.html`. Several models may share a folder: each is a run of its own.
 
 Examples:
     contested run report-writing --limit 1 --judge tagger --claims sentences --report-tokens 96
-
-    contested run report-writing --data conflictingqa.jsonl --out results-reports
 
     contested run report-writing --data conflictingqa.jsonl --sample 20 --dry-run
 """
@@ -65,17 +62,6 @@ class ReportOptions(WriterOptions):
     ] = SAMPLES
     sample: Annotated[int, Field(ge=1), Option("Most questions, drawn by seed.", panel=PANEL)] = 100
     seed: Annotated[int, Field(ge=0), Option("Decides which questions are drawn.", panel=PANEL)] = 0
-    promptings: Annotated[
-        list[str] | None,
-        Option(
-            "How reports are asked for: `rag`, `balanced`, `super-balanced`; `copied` takes the "
-            "first document. Repeatable.",
-            name="--prompting",
-            metavar="NAME",
-            shown="all four",
-            panel=PANEL,
-        ),
-    ] = None
     report_tokens: Annotated[int, Field(ge=16), Option("Most tokens of a report.", panel=PANEL)] = (
         512
     )
@@ -90,7 +76,6 @@ def plan(options: ReportOptions) -> Plan[Assignment, ReportResult]:
     """
     topics = read(options.data)
     chosen = sample(topics.topics, options.sample, options.seed)[: options.limit]
-    promptings = one_of(options.promptings, PROMPTINGS, "--prompting")
     settings = options.scoring
     needs = writer_needs(options, settings, options.judge_model, splits=settings.splits)
     options.entry(EXPERIMENT.name, "")  # refuses a bad name before a server is started
@@ -98,7 +83,6 @@ def plan(options: ReportOptions) -> Plan[Assignment, ReportResult]:
     def work(models: RunModels) -> Sequence[Work[Assignment, ReportResult]]:
         author = report_writer(
             models.asked,
-            promptings,
             models.prompts,
             tokens=options.report_tokens,
             cut=settings.cut,
@@ -113,11 +97,11 @@ def plan(options: ReportOptions) -> Plan[Assignment, ReportResult]:
         return [Work(entry, config, each, judge=scorer.judge)]
 
     return Plan(
-        assignments(chosen, promptings),
+        assignments(chosen),
         needs,
         work,
         f"{topics.file}: {len(topics.topics):,} questions in conflict ({topics.passed_over:,} "
-        f"passed over), {len(chosen):,} of them taken; {len(promptings)} reports each",
+        f"passed over), {len(chosen):,} of them taken; {len(PROMPTINGS)} reports each",
         cost=partial(cost, settings=settings, report_tokens=options.report_tokens),
         entries=lambda model: [options.entry(EXPERIMENT.name, model)],
     )

@@ -103,7 +103,6 @@ class ReportWriter:
 
 def report_writer(
     client: Client,
-    promptings: Sequence[Prompting],
     overrides: Path | None = None,
     *,
     tokens: int = 512,
@@ -118,9 +117,7 @@ def report_writer(
     def load(name: str, *variables: str) -> Prompt:
         return prompts.load(f"conflictscore/{name}", {*variables}, overrides)
 
-    reports = {
-        name: load(PROMPT[name], "documents", "entity") for name in promptings if name in PROMPT
-    }
+    reports = {prompting: load(name, "documents", "entity") for prompting, name in PROMPT.items()}
     return ReportWriter(client, load("entity", "question"), reports, tokens, cut)
 
 
@@ -209,9 +206,9 @@ def read(path: Path) -> Topics:
     return Topics(path.name, digest, tuple(topics), count - len(topics))
 
 
-def assignments(topics: Sequence[Topic], promptings: Sequence[Prompting]) -> list[Assignment]:
+def assignments(topics: Sequence[Topic]) -> list[Assignment]:
     """A report for each question and prompting, those of a question together."""
-    return [Assignment(topic, prompting) for topic in topics for prompting in promptings]
+    return [Assignment(topic, prompting) for topic in topics for prompting in PROMPTINGS]
 
 
 def _pages(pages: Iterable[conflictingqa.WebPage]) -> tuple[Document, ...]:

@@ -26,7 +26,7 @@ from pipelines.conflictscore.truthfulqa.pipeline import (
     prepare,
     verdict,
 )
-from pipelines.conflictscore.truthfulqa.result import Setting, TruthResult
+from pipelines.conflictscore.truthfulqa.result import TruthResult
 from pipelines.data.truthfulqa import SAMPLES, digest, read
 from pipelines.experiment.cost import Cost, Tokens, call
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
@@ -36,7 +36,7 @@ from pipelines.experiment.publish import Publication, Runs
 from pipelines.judge.run_judge import model_of, tagger_of
 from pipelines.judge.store import stored
 from pipelines.judge.tagger import tagger_judge
-from pipelines.option import Only, Option, one_of
+from pipelines.option import Option
 
 
 def cost(
@@ -92,8 +92,6 @@ def _verdicts(item: Item, tokens: Tokens, answer_tokens: int, truth: TruthJudgeN
 
 PANEL = "TruthfulQA"
 
-SETTINGS: tuple[Setting, ...] = ("free-form", "binary")
-
 HELP = """Answer TruthfulQA from documents, and again from the conflict found in the answers.
 
 Each question is answered plainly (RAG) and with a warning of conflicts (Control-RAG). Where
@@ -104,13 +102,8 @@ layout of the paper's Tables 4 and 5, and `report.html` with every pair of answe
 Examples:
     contested run truthfulqa --judge tagger --claims sentences --truth tagger --dry-run
 
-    contested run truthfulqa --data TruthfulQA.csv --index my-index --setting binary --dry-run
+    contested run truthfulqa --data TruthfulQA.csv --index my-index --out results-truth
 """
-
-
-FREE_FORM = Only(
-    lambda own: own.settings is None or "free-form" in own.settings, lambda _: "--setting binary"
-)
 
 
 class TruthOptions(WriterOptions):
@@ -131,17 +124,6 @@ class TruthOptions(WriterOptions):
     index: Annotated[
         Path | None, Option("Index that is searched for questions without documents.")
     ] = None
-    settings: Annotated[
-        list[str] | None,
-        Option(
-            "`free-form` answers, or a `binary` choice, which needs a second option for each "
-            "question. Repeatable.",
-            name="--setting",
-            metavar="NAME",
-            shown="both",
-            panel=PANEL,
-        ),
-    ] = None
     most_documents: Annotated[
         int, Field(ge=1), Option("Most documents of a question.", panel=PANEL)
     ] = 10
@@ -155,7 +137,6 @@ class TruthOptions(WriterOptions):
             "prompt asks for the most truthful answer alone.",
             name="--hedge",
             panel=PANEL,
-            only=FREE_FORM,
         ),
     ] = False
     truth: Annotated[
@@ -165,7 +146,6 @@ class TruthOptions(WriterOptions):
             "alone (`tagger`).",
             shown="the profile's; model with --endpoint or --model",
             panel=PANEL,
-            only=FREE_FORM,
         ),
     ] = "model"
 
@@ -182,16 +162,13 @@ def plan(options: TruthOptions) -> Plan[Item, TruthResult]:
         InputError: A file, the index or an option cannot be used.
         ServingError: There is no such profile, or no such tagger.
     """
-    wanted = one_of(options.settings, SETTINGS, "--setting")
-    metric, free_form = options.scoring, "free-form" in wanted
-    by_model = free_form and options.truth == "model"
+    metric, by_model = options.scoring, options.truth == "model"
     needs = writer_needs(options, metric, options.judge_model, splits=metric.splits or by_model)
-    if free_form and not by_model and needs.tagger is None:
+    if not by_model and needs.tagger is None:
         where = source_of(options, "generator")
         needs = replace(needs, tagger=tagger_named(options.tagger, where))
     items, left_out = items_of(
         read(options.data, options.documents),
-        wanted,
         documents=options.most_documents,
         index=options.index,
         limit=options.limit,
@@ -200,7 +177,7 @@ def plan(options: TruthOptions) -> Plan[Item, TruthResult]:
 
     def work(models: RunModels) -> Sequence[Work[Item, TruthResult]]:
         scorer = scorer_of(metric, models)
-        judge, judging = _judge(options, models, free_form=free_form)
+        judge, judging = _judge(options, models)
         methods = prepare(
             models.asked,
             scorer,
@@ -209,12 +186,13 @@ def plan(options: TruthOptions) -> Plan[Item, TruthResult]:
             tokens=options.answer_tokens,
             hedged=options.hedge,
         )
-        asked = options.model_dump(include={"most_documents", "answer_tokens", "hedge"})
         config = {
             **scorer.config(
                 options.data.name, digest(options.data, options.documents), *methods.prompts
             ),
-            "asked": asked | {"truth": options.truth if free_form else None},
+            "asked": options.model_dump(
+                include={"most_documents", "answer_tokens", "hedge", "truth"}
+            ),
             "index": str(options.index) if options.index else None,
             "writer": model_of(models.asked),
             **judging,
@@ -244,12 +222,8 @@ def plan(options: TruthOptions) -> Plan[Item, TruthResult]:
     )
 
 
-def _judge(
-    options: TruthOptions, models: RunModels, *, free_form: bool
-) -> tuple[TruthJudge | None, dict[str, Any]]:
-    """Who judges free-form answers, if any, and what `run.json` says of the judge."""
-    if not free_form:
-        return None, {}
+def _judge(options: TruthOptions, models: RunModels) -> tuple[TruthJudge, dict[str, Any]]:
+    """Who judges free-form answers, and what `run.json` says of the judge."""
     if options.truth == "model":
         assert models.judging is not None  # noqa: S101 - the plan needs it
         judge = truth_judge(models.judging, overrides=models.prompts)

@@ -50,24 +50,23 @@ class LeftOut(NamedTuple):
 
 def items_of(
     questions: Sequence[TruthfulQuestion],
-    settings: Sequence[Setting],
     *,
     documents: int,
     index: Path | None = None,
     limit: int | None = None,
 ) -> tuple[list[Item], LeftOut]:
-    """Each question in each setting, where it has documents; and what is left out.
+    """Each question with documents, in free form and, with two options, as a choice.
+
+    Beside them stands what is left out.
 
     Args:
         questions: In the order of their file.
-        settings: Free-form, binary choice, or both.
         documents: Most documents of a question, the first ones.
         index: Folder of an index that is searched for questions without documents.
         limit: Take only the first questions that have documents.
 
     Raises:
-        InputError: The index cannot be used; no question has documents, or none has two options
-            where choices alone are wanted.
+        InputError: The index cannot be used, or no question has documents.
     """
     searched = Index(index) if index is not None else None
     items: list[Item] = []
@@ -85,20 +84,14 @@ def items_of(
             undocumented += 1
             continue
         taken += 1
-        single += question.best_incorrect_answer is None
-        for setting in settings:
-            if setting == "free-form":
-                items.append(Item(question, setting, given))
-            elif question.best_incorrect_answer is not None:
-                items.append(Item(question, setting, given, options_of(question)))
+        items.append(Item(question, "free-form", given))
+        if question.best_incorrect_answer is None:
+            single += 1
+        else:
+            items.append(Item(question, "binary", given, options_of(question)))
     if not taken:
         raise InputError(
             "none of the questions has documents; name a file of them with --documents, or an "
             "index with --index"
-        )
-    if not items:
-        raise InputError(
-            "no question has a second option ('Best Incorrect Answer'); name the release of 2025, "
-            "or ask --setting free-form"
         )
     return items, LeftOut(looked_at, undocumented, single)

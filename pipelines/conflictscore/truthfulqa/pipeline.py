@@ -44,7 +44,7 @@ class Methods:
         writer: The model that answers; its prompt asks for a free-form answer again.
         answer, choose, choose_again: Its other prompts.
         scorer: ConflictScore of answers.
-        judge: Of truth and of information; None leaves free-form answers unjudged.
+        judge: Of truth and of information of free-form answers.
     """
 
     writer: Writer
@@ -52,19 +52,19 @@ class Methods:
     choose: Prompt
     choose_again: Prompt
     scorer: Scorer
-    judge: TruthJudge | None
+    judge: TruthJudge
 
     @property
     def prompts(self) -> tuple[Prompt, ...]:
         """Those that may be asked besides the scorer's."""
         writing = (self.answer, self.choose, self.choose_again, self.writer.prompt)
-        return (*writing, *(self.judge.prompts.values() if self.judge else ()))
+        return (*writing, *self.judge.prompts.values())
 
 
 def prepare(
     client: Client,
     scorer: Scorer,
-    judge: TruthJudge | None,
+    judge: TruthJudge,
     overrides: Path | None = None,
     *,
     tokens: int = 256,
@@ -115,7 +115,7 @@ async def answer_question(item: Item, methods: Methods) -> TruthResult:
     else:
         outcomes["rewritten"] = await _again(item, methods, rag, feedback, told=False)
         outcomes["regenerated"] = await _again(item, methods, rag, feedback, told=True)
-    if methods.judge is not None and item.options is None:
+    if item.options is None:
         responses = (outcome.response for outcome in outcomes.values())
         verdicts = await asyncio.gather(
             *(methods.judge.verdicts(item.asked, response) for response in responses)

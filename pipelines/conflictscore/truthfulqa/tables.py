@@ -115,10 +115,8 @@ def parts(
     ]
 
 
-def truth_judge_named(config: Mapping[str, Any]) -> str | None:
-    """Who judged free-form answers, from a run's configuration; None where nobody did."""
-    if config["asked"]["truth"] is None:
-        return None
+def truth_judge_named(config: Mapping[str, Any]) -> str:
+    """Who judged free-form answers, from a run's configuration."""
     name: str = config["tagger" if config["asked"]["truth"] == "tagger" else "judge"]["name"]
     return name
 

@@ -12,7 +12,7 @@ from tagging import ScriptedTagger, folder_of
 
 from pipelines.conflictscore.pipeline import prepare
 from pipelines.conflictscore.reports.writing import (
-    PROMPTINGS,
+    Assignment,
     Topic,
     assignments,
     main_entity,
@@ -58,7 +58,7 @@ async def test_the_entity_by_a_model(
     client: Client, endpoint: Scripted, named: str, entity: tuple[str, str]
 ) -> None:
     writes(endpoint, named)
-    author = report_writer(client, ["rag"])
+    author = report_writer(client)
     assert await main_entity(QUESTION, client, author.entity) == entity
 
 
@@ -66,10 +66,10 @@ async def test_three_prompts_that_differ_in_what_they_ask_for(
     client: Client, endpoint: Scripted
 ) -> None:
     writes(endpoint, "scrolling", " The report.\n")
-    author = report_writer(client, list(PROMPTINGS))
+    author = report_writer(client)
     settings = Settings(judge="tagger", claims="sentences")
     scorer = prepare(settings, tagger=folder_of(ScriptedTagger()))
-    for assignment in assignments([Topic("1", QUESTION, DOCUMENTS)], list(PROMPTINGS)):
+    for assignment in assignments([Topic("1", QUESTION, DOCUMENTS)]):
         report = await report_on(assignment, author, scorer)
         copied = assignment.prompting == "copied"
         assert report.response == ("It is." if copied else "The report.")
@@ -82,7 +82,7 @@ async def test_three_prompts_that_differ_in_what_they_ask_for(
     assert ["hedge" in prompt.lower() for prompt in prompts] == [False, True, True]
     assert ["Attribute" in prompt for prompt in prompts] == [False, False, True]
     writes(endpoint, "scrolling", " \n")
-    (other,) = assignments([Topic("2", "Is it?", DOCUMENTS)], ["rag"])
+    other = Assignment(Topic("2", "Is it?", DOCUMENTS), "rag")
     empty = await report_on(other, author, scorer)
     assert (empty.status, empty.error) == ("invalid", "the report is empty")
 
@@ -123,4 +123,4 @@ def test_a_sample_is_drawn_by_seed() -> None:
     assert drawn == sample(topics, 10, 0) != sample(topics, 10, 1)
     assert [int(each.id) for each in drawn] == sorted(int(each.id) for each in drawn)
     assert sample(topics, 100, 0) == topics
-    assert [each.id for each in assignments(topics[:1], ["rag", "copied"])] == ["0/rag", "0/copied"]
+    assert [each.id for each in assignments(topics[:1])][::3] == ["0/rag", "0/copied"]

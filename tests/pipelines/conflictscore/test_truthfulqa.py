@@ -1,6 +1,7 @@
 """TruthfulQA on a scripted endpoint and a scripted tagger: every outcome worked out by hand."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -61,12 +62,10 @@ def methods(client: Client) -> Methods:
 
 
 def item(setting: str, correct: str = "A") -> Item:
-    (found,), _ = items_of([ASKED], [setting], documents=10)  # type: ignore[list-item]
-    if setting == "binary":
-        both = (TRUE, FALSE) if correct == "A" else (FALSE, TRUE)
-        options = Options(*both, correct)  # type: ignore[arg-type]
-        return Item(found.asked, found.setting, found.documents, options)
-    return found
+    (free, binary), _ = items_of([ASKED], documents=10)
+    both = (TRUE, FALSE) if correct == "A" else (FALSE, TRUE)
+    options = Options(*both, correct)  # type: ignore[arg-type]
+    return free if setting == "free-form" else replace(binary, options=options)
 
 
 def kind(request: dict[str, Any]) -> str:
@@ -190,16 +189,14 @@ async def test_the_tagger_judges_by_known_answers() -> None:
 def test_what_has_no_documents_or_no_second_option_is_counted() -> None:
     bare = ASKED.model_copy(update={"id": "bare", "documents": ()})
     single = ASKED.model_copy(update={"id": "single", "best_incorrect_answer": None})
-    items, left_out = items_of([bare, single, ASKED], ["free-form", "binary"], documents=2)
-    assert [each.id for each in items] == ["single/free-form", "wall/free-form", "wall/binary"]
+    items, left_out = items_of([bare, single, ASKED], documents=2)
+    assert [item.id for item in items] == ["single/free-form", "wall/free-form", "wall/binary"]
     assert left_out == (3, 1, 1)
-    assert all(len(each.documents) == 2 for each in items)
+    assert all(len(item.documents) == 2 for item in items)
     with pytest.raises(InputError, match="none of the questions has documents"):
-        items_of([bare], ["binary"], documents=2)
-    with pytest.raises(InputError, match="no question has a second option"):
-        items_of([single], ["binary"], documents=2)
-    first, _ = items_of([bare, ASKED, single], ["free-form"], documents=2, limit=1)
-    assert [each.id for each in first] == ["wall/free-form"]
+        items_of([bare], documents=2)
+    first, _ = items_of([bare, ASKED, single], documents=2, limit=1)
+    assert [item.id for item in first] == ["wall/free-form", "wall/binary"]
 
 
 async def test_an_explanation_that_breaks_off_spoils_no_verdict(
