@@ -137,12 +137,6 @@ def test_a_conflict_that_was_seen_counts_whatever_could_not_be_read() -> None:
     assert conflict_score_ratio(claims) == 0.5
 
 
-def test_where_nothing_was_read_nothing_is_known() -> None:
-    assert in_conflict([X]) is None
-    assert in_conflict([X, X]) is None
-    assert in_conflict([N]) is False
-
-
 def test_nothing_to_average_gives_no_score() -> None:
     assert conflict_score_count([]) is None
     assert conflict_score_ratio([]) is None

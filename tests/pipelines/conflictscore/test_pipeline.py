@@ -1,12 +1,9 @@
 """ConflictScore end to end on a scripted endpoint: every number worked out by hand."""
 
 import json
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from scripted import Scripted, fenced_text, prompt_of
 from tagging import ScriptedTagger, folder_of
 
@@ -19,9 +16,7 @@ from pipelines.data.records import Document, Example
 from pipelines.errors import InputError
 from pipelines.judge.judgement import Relation
 from pipelines.report.table import records
-from serving import profile
 from serving.client import Client
-from serving.connect import Source, connect
 
 RESPONSE = "The bridge was opened in 1932. Crossing it costs two pounds."
 DOCUMENTS = (
@@ -53,13 +48,6 @@ def by_the_book(request: dict[str, Any]) -> list[float]:
 def scripted(endpoint: Scripted) -> Scripted:
     endpoint.weigh = by_the_book
     return endpoint
-
-
-@pytest_asyncio.fixture
-async def client(scripted: Scripted, tmp_path: Path) -> AsyncIterator[Client]:
-    source = Source(profile.load("cpu-small"), "judge", tmp_path, endpoints=(scripted.url,))
-    async with connect(source, cache=tmp_path / "c.sqlite") as client:
-        yield client
 
 
 def given(*claims: str) -> Example:

@@ -1,11 +1,8 @@
 """Responses written again on a scripted endpoint, judged by a scripted tagger: known outcomes."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from scripted import Scripted, fenced_text, prompt_of
 from tagging import REFUTE, SUPPORT, ScriptedTagger, Weigh, by_table, folder_of
 
@@ -13,9 +10,7 @@ from pipelines.conflictscore.pipeline import Scorer, prepare
 from pipelines.conflictscore.regeneration.regenerate import Writer, regenerate, writer
 from pipelines.conflictscore.settings import Settings
 from pipelines.data.records import Document, Example
-from serving import profile
 from serving.client import Client
-from serving.connect import Source, connect
 
 PLAQUE, ARCHIVE, TOLL = "Opened 1932.", "Crossed first in 1936.", "The toll is two pounds."
 DOCUMENTS = tuple(
@@ -38,13 +33,6 @@ SAYS: Weigh = by_table(
         (TOLL, FREE): REFUTE,
     }
 )
-
-
-@pytest_asyncio.fixture
-async def client(endpoint: Scripted, tmp_path: Path) -> AsyncIterator[Client]:
-    source = Source(profile.load("cpu-small"), "generator", tmp_path, endpoints=(endpoint.url,))
-    async with connect(source, cache=tmp_path / "c.sqlite") as client:
-        yield client
 
 
 @pytest.fixture

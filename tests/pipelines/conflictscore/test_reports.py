@@ -1,12 +1,10 @@
 """Reports on a scripted endpoint: their topics, their prompts, their scores."""
 
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from scripted import Scripted, fenced_text, prompt_of
 from tagging import ScriptedTagger, folder_of
 
@@ -24,19 +22,10 @@ from pipelines.conflictscore.settings import Settings
 from pipelines.data.records import Document
 from pipelines.data.released import sample
 from pipelines.errors import InputError
-from serving import profile
 from serving.client import Client
-from serving.connect import Source, connect
 
 QUESTION = "Is infinite scrolling a good web design technique?"
 DOCUMENTS = (Document(id="d1", text="It is."), Document(id="d2", text="It is not.", title="No"))
-
-
-@pytest_asyncio.fixture
-async def client(endpoint: Scripted, tmp_path: Path) -> AsyncIterator[Client]:
-    source = Source(profile.load("cpu-small"), "generator", tmp_path, endpoints=(endpoint.url,))
-    async with connect(source, cache=tmp_path / "c.sqlite") as client:
-        yield client
 
 
 def writes(endpoint: Scripted, entity: str, report: str = "A report.") -> None:

@@ -1,12 +1,9 @@
 """TruthfulQA on a scripted endpoint and a scripted tagger: every outcome worked out by hand."""
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from scripted import Scripted, fenced_text, prompt_of
 from tagging import REFUTE, SUPPORT, UNSURE, ScriptedTagger, folder_of
 
@@ -20,9 +17,7 @@ from pipelines.conflictscore.truthfulqa.result import Options, TruthResult
 from pipelines.data.truthfulqa import FoundDocument, TruthfulQuestion
 from pipelines.errors import InputError
 from pipelines.judge.tagger import tagger_judge
-from serving import profile
 from serving.client import Client
-from serving.connect import Source, connect
 
 TRUE, FALSE = "The wall cannot be seen.", "The wall can be seen."
 SAYS, DENIES, ELSE = "It is seen.", "It is not seen.", "It is long."
@@ -44,13 +39,6 @@ def says(pair: Pair) -> tuple[float, float, float]:
         if pair.hypothesis == claim:
             return {backing: SUPPORT, denying: REFUTE}.get(pair.premise, UNSURE)
     return UNSURE
-
-
-@pytest_asyncio.fixture
-async def client(endpoint: Scripted, tmp_path: Path) -> AsyncIterator[Client]:
-    source = Source(profile.load("cpu-small"), "generator", tmp_path, endpoints=(endpoint.url,))
-    async with connect(source, cache=tmp_path / "c.sqlite") as client:
-        yield client
 
 
 @pytest.fixture
