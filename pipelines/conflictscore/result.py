@@ -81,9 +81,10 @@ def decided_claims(result: Result) -> list[bool]:
 
     Empty for a response without CS-C.
     """
+    if result.cs_c is None:
+        return []
     rows = relations_by_claim(result.judgements, len(result.documents))
-    decisions = [] if result.cs_c is None else map(in_conflict, rows)
-    return [decision for decision in decisions if decision is not None]
+    return [decision for decision in map(in_conflict, rows) if decision is not None]
 
 
 def verdict(result: Result) -> str:

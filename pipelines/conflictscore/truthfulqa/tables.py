@@ -85,7 +85,7 @@ class Slice:
 
     def of_revised(self, name: str) -> Estimate | None:
         """The share of the revised answers that became that."""
-        return proportion(self.became[name], sum(self.became[flip] for flip in FLIPS.values()))
+        return proportion(self.became[name], sum(self.became[change] for change in FLIPS.values()))
 
 
 class Choices(NamedTuple):
