@@ -204,28 +204,29 @@ class Mistake(NamedTuple):
 
 def detectors(results: Detectors) -> dict[str, Sequence[DetectionResult]]:
     """The results of all judges, and of the baselines on the same examples."""
-    examples = {result.id: result.example for own in results.values() for result in own}.values()
+    every = (result for part in results.values() for result in part)
+    examples = {result.id: result.example for result in every}.values()
     return {
         **results,
-        ALWAYS: [baseline(each, (), conflict=True) for each in examples],
-        LEXICAL: [
-            baseline(each, relations, conflict=conflicting(relations))
-            for each in examples
-            for relations in [by_overlap(each)]
-        ],
+        ALWAYS: [baseline(example) for example in examples],
+        LEXICAL: [baseline(example, by_overlap(example)) for example in examples],
     }
 
 
 def baseline(
-    example: ContestedClaim, relations: Sequence[Relation], *, conflict: bool
+    example: ContestedClaim, relations: Sequence[Relation] | None = None
 ) -> DetectionResult:
-    """What a detector without a model makes of an example; no relations label no document."""
+    """What a detector without a model makes of an example: a conflict, unless labels say else."""
     judgements = tuple(
         Judgement(claim=example.claim, document=document.id, relation=relation, source="baseline")
-        for document, relation in zip(example.documents, relations, strict=False)
+        for document, relation in zip(example.documents, relations or (), strict=False)
     )
     return DetectionResult(
-        id=example.id, example=example, status="labelled", judgements=judgements, conflict=conflict
+        id=example.id,
+        example=example,
+        status="labelled",
+        judgements=judgements,
+        conflict=relations is None or conflicting(relations),
     )
 
 

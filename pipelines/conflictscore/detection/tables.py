@@ -154,14 +154,10 @@ def detection(every: Detectors, data: str) -> Table:
 
 def comparisons(every: Detectors) -> Table:
     """Each judge less every other one and less the baselines, source by source."""
-    by_source: dict[str, list[Slice]] = {}
-    for part in slices(every):
-        by_source.setdefault(part.source, []).append(part)
     pairs = [
         _pair(first, second)
-        for parts in by_source.values()
-        for first, second in combinations(parts, 2)
-        if first.detector not in BASELINES
+        for first, second in combinations(slices(every), 2)
+        if first.source == second.source and first.detector not in BASELINES
     ]
     return Table.of(
         pairs,
@@ -251,19 +247,15 @@ def slices(every: Detectors) -> list[Slice]:
     Detectors without any result are left out.
     """
     sources = dict.fromkeys(one.example.source for part in every.values() for one in part)
-    parts = [
-        Slice(source, name, chosen)
-        for source in sources
-        for name, results in every.items()
-        if (chosen := [result for result in results if result.example.source == source])
+    pooled = {source: {source} for source in sources}
+    if len(all_but_hard := sources.keys() - {HARD}) > 1:
+        pooled[OVERALL] = all_but_hard
+    return [
+        Slice(name, detector, chosen)
+        for name, among in pooled.items()
+        for detector, results in every.items()
+        if (chosen := [result for result in results if result.example.source in among])
     ]
-    if len(sources.keys() - {HARD}) > 1:
-        parts += [
-            Slice(OVERALL, name, chosen)
-            for name, results in every.items()
-            if (chosen := [result for result in results if result.example.source != HARD])
-        ]
-    return parts
 
 
 def remarks(results: Detectors) -> tuple[str, ...]:
