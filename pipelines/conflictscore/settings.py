@@ -5,13 +5,7 @@ from typing import Annotated, ClassVar, Final, Literal
 from pydantic import Field
 
 from pipelines.conflictscore.scores import Unevidenced
-from pipelines.experiment.options import (
-    JudgedOptions,
-    JudgeModel,
-    Overflow,
-    RunOptions,
-    judging,
-)
+from pipelines.experiment.options import JudgedOptions, JudgeModel, Overflow, RunOptions, judging
 from pipelines.judge.settings import PANEL, JudgeSettings
 from pipelines.option import Only, Option
 from pipelines.preset import Choice

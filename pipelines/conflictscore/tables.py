@@ -6,12 +6,7 @@ from functools import partial
 from itertools import combinations
 from typing import Any, Final, NamedTuple, TypeVar
 
-from pipelines.conflictscore.result import (
-    MEASURES,
-    Result,
-    decided_claims,
-    relations_by_claim,
-)
+from pipelines.conflictscore.result import MEASURES, Result, decided_claims, relations_by_claim
 from pipelines.data.jsonl import Skipped
 from pipelines.judge.judgement import Judgement, Relation, Truncation
 from pipelines.metrics.calibration import low_label_mass

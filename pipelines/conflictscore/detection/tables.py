@@ -58,13 +58,8 @@ class Slice:
     """What a detector decided of one source."""
 
     source: str
-    detector: str
+    method: str
     results: Sequence[DetectionResult]
-
-    @property
-    def method(self) -> str:
-        """The detector."""
-        return self.detector
 
     @cached_property
     def verdicts(self) -> list[Verdict]:
@@ -82,7 +77,10 @@ class Slice:
         ]
 
 
-_OF: Final = (Column[Slice]("source", "Source"), Column[Slice]("detector", "Detector"))
+_OF: Final = (
+    Column[Slice]("source", "Source"),
+    Column[Slice]("detector", "Detector", lambda part: part.method),
+)
 
 
 def all_tables(results: Detectors, data: str) -> list[Table]:
@@ -157,7 +155,7 @@ def comparisons(every: Detectors) -> Table:
     pairs = [
         _pair(first, second)
         for first, second in combinations(slices(every), 2)
-        if first.source == second.source and first.detector not in BASELINES
+        if first.source == second.source and first.method not in BASELINES
     ]
     return Table.of(
         pairs,
@@ -184,7 +182,7 @@ def _pair(first: Slice, second: Slice) -> Pair[str]:
     right = RIGHT.less(first, second)
     f1 = detect.f1_difference(verdicts(first.results), verdicts(second.results))
     measures = {"f1": Comparison(f1, None, right.n), "accuracy": right}
-    return Pair(first.source, first.detector, second.detector, measures)
+    return Pair(first.source, first.method, second.method, measures)
 
 
 def errors(wrong: Sequence[Mistake]) -> Table:

@@ -28,13 +28,7 @@ from pipelines.errors import InputError
 from pipelines.experiment.execute import resume
 from pipelines.experiment.experiment import Work
 from pipelines.judge.examples import ContestedClaim
-from pipelines.judge.judgement import (
-    Judgement,
-    Judgements,
-    Relation,
-    Truncation,
-    conflicting,
-)
+from pipelines.judge.judgement import Judgement, Judgements, Relation, Truncation, conflicting
 from pipelines.judge.settings import JudgeSettings
 from pipelines.metrics.rates import f1
 from pipelines.report.table import records
