@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from pipelines.conflictscore.pipeline import Scorer, conflict_score, prepare
+from pipelines.conflictscore.pipeline import Scorer, conflict_score, scorer_of
 from pipelines.conflictscore.regeneration.regenerate import Regeneration, Writer, writer
 from pipelines.conflictscore.regeneration.regenerate import regenerate as write_again
 from pipelines.conflictscore.result import Result
@@ -91,20 +91,6 @@ class ScoreOptions(WithPresets, JudgedOptions):
             panel=PANEL,
         ),
     ] = False
-    rounds: Annotated[
-        int,
-        Field(ge=1, le=10),
-        Option("Most times to ask for another answer.", panel=PANEL, only=REGENERATED),
-    ] = 1
-    keep: Annotated[
-        Literal["best", "last"],
-        Option(
-            "Which answer is the result: the `best` by score, so never one that scores worse than "
-            "yours, or the `last`.",
-            panel=PANEL,
-            only=REGENERATED,
-        ),
-    ] = "best"
     hedge: Annotated[
         bool,
         Option(
@@ -170,9 +156,7 @@ async def score(
     settings = judging(options.metric, options.on_overflow)
     if options.regenerate:
         return await _regenerate(example, settings, options, models, tell)
-    scorer = prepare(
-        settings, models.client, models.prompts, tagger=models.tagger, store=models.store
-    )
+    scorer = scorer_of(settings, models)
     tell("judging")
     result = await conflict_score(example, scorer)
     judge = scorer.judge
@@ -213,11 +197,9 @@ async def _regenerate(
         hedged=options.hedge,
         cut=settings.cut,
     )
-    scorer = prepare(
-        settings, models.judging, models.prompts, tagger=models.tagger, store=models.store
-    )
+    scorer = scorer_of(settings, models)
     tell("writing")
-    made = await write_again(example, author, scorer, rounds=options.rounds, keep=options.keep)
+    made = await write_again(example, author, scorer)
     title = example.question or "An answer, written again"
     judge = scorer.judge.model.client.model if scorer.judge.model else None
     used = models_used(writes=author.client.model, judges=judge, tags=models.tagger)

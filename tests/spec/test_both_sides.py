@@ -2,7 +2,7 @@
 
 from pipelines.conflictscore.both_sides.experiment import JudgedResult
 from pipelines.conflictscore.both_sides.tables import SIGNS, WITHOUT, areas, hedges
-from pipelines.conflictscore.pipeline import relations_by_claim
+from pipelines.conflictscore.result import relations_by_claim
 from pipelines.conflictscore.scores import both_sides, conflict_score_count, conflict_score_ratio
 from pipelines.data.records import Document
 from pipelines.data.wikicontradict import Verdict

@@ -15,9 +15,9 @@ from pipelines.conflicts.taxonomy import ConflictType, Prediction
 from pipelines.conflictscore import tables as conflictscore
 from pipelines.conflictscore.detection import tables as detection
 from pipelines.conflictscore.detection.detect import DetectionResult
-from pipelines.conflictscore.result import Result
+from pipelines.conflictscore.result import Result, Score
 from pipelines.conflictscore.truthfulqa import tables as truthfulqa
-from pipelines.conflictscore.truthfulqa.result import CONDITIONS, Outcome, Score, TruthResult
+from pipelines.conflictscore.truthfulqa.result import CONDITIONS, Outcome, TruthResult
 from pipelines.conflictscore.view import cell
 from pipelines.conrag import tables as conrag
 from pipelines.conrag.answer import Outcome as Stanced
@@ -49,7 +49,7 @@ def scored(mass: float) -> list[Table]:
         status="scored",
         judgements=(judgement(mass),),
     )
-    return [conflictscore.labels([result])]
+    return [conflictscore.scores([result], "judge", "data")]
 
 
 def detected(mass: float) -> list[Table]:
@@ -70,7 +70,12 @@ def asked(mass: float) -> list[Table]:
         status="answered",
         outcomes=dict.fromkeys(CONDITIONS, outcome),
     )
-    config = {"writer": {"name": "w"}, "model": {"name": "s"}, "asked": {"truth": None}}
+    config = {
+        "writer": {"name": "w"},
+        "model": {"name": "s"},
+        "judge": {"name": "j"},
+        "asked": {"truth": "model"},
+    }
     return [*truthfulqa.all_tables({"r": [result]}, {"r": config})]
 
 

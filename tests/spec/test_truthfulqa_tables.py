@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
+from pipelines.conflictscore.result import Score
 from pipelines.conflictscore.truthfulqa.result import (
     CONDITIONS,
     Condition,
     Outcome,
-    Score,
     TruthResult,
     Verdict,
 )

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Annotated, ClassVar, Final
 
 from pipelines.conflictscore.both_sides.tables import PAGE, JudgedResult
-from pipelines.conflictscore.cost import scoring
-from pipelines.conflictscore.pipeline import METRICS, Scorer, conflict_score, scorer_of, verdict
+from pipelines.conflictscore.pipeline import Scorer, conflict_score, scorer_of, scoring
 from pipelines.conflictscore.relations import OF_RESPONSES
-from pipelines.conflictscore.settings import AS_IN_PAPER, ScoredOptions, Settings
+from pipelines.conflictscore.result import METRICS, verdict
+from pipelines.conflictscore.settings import AS_IN_PAPER, RunName, ScoredOptions, Settings
 from pipelines.data.records import Document, Example
 from pipelines.data.released import Part, in_part
 from pipelines.data.wikicontradict import JudgedAnswer, judged_answers
@@ -48,12 +48,7 @@ class BothSidesOptions(ScoredOptions):
         Option("wiki_contradict_simple_humaneval.jsonl of WikiContradict.", shown="a few of ours"),
     ] = SAMPLES
     half: Annotated[Part, Option("Which half of the questions.")] = "all"
-    name: Annotated[
-        str | None,
-        Option(
-            "What to call this run within its folder.", shown="tagger-sentences, model-atomic, ..."
-        ),
-    ] = None
+    name: RunName = None
 
 
 def plan(options: BothSidesOptions) -> Plan[JudgedAnswer, JudgedResult]:

@@ -47,24 +47,18 @@ HEDGES: Final = re.compile(
 """Words that set views side by side; the list was made before any answer was scored."""
 
 
-def agreed(result: JudgedResult) -> float | None:
-    """1 - CS-C: the share of claims that the passages do not dispute, in [0, 1]."""
-    return None if result.cs_c is None else 1 - result.cs_c
-
-
-def uncontradicted(result: JudgedResult) -> float | None:
-    """1 - CS-R: one less the mean share of contradiction, in [0, 1]."""
-    return None if result.cs_r is None else 1 - result.cs_r
-
-
 def hedges(result: JudgedResult) -> float:
     """How many `HEDGES` an answer has."""
     return float(len(HEDGES.findall(result.response)))
 
 
+def _less_from_one(score: float | None) -> float | None:
+    return None if score is None else 1 - score
+
+
 SIGNS: Final[Mapping[str, Callable[[JudgedResult], float | None]]] = {
-    "1 − CS-C": agreed,
-    "1 − CS-R": uncontradicted,
+    "1 − CS-C": lambda result: _less_from_one(result.cs_c),
+    "1 − CS-R": lambda result: _less_from_one(result.cs_r),
     "both sides": lambda result: result.both_sides,
     "hedging words": hedges,
     "words": lambda result: float(len(result.response.split())),

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 from pipelines.conflictscore.detection.detect import RIGHT, DetectionResult, detect
 from pipelines.conflictscore.detection.view import PAGE
 from pipelines.conflictscore.relations import OF_EXAMPLES
-from pipelines.conflictscore.settings import DETECTION_AS_IN_PAPER
+from pipelines.conflictscore.settings import DETECTION_AS_IN_PAPER, RunName
 from pipelines.experiment.cost import Cost, Tokens
 from pipelines.experiment.cost import judging as judging_cost
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
@@ -46,13 +46,7 @@ class DetectionOptions(RunOptions, JudgedOptions):
             shown="bundled samples",
         ),
     ] = SAMPLES
-    name: Annotated[
-        str | None,
-        Option(
-            "What to call this judge, so that one folder can hold two of a kind.",
-            shown="tagger, cascade, model-choice, ...",
-        ),
-    ] = None
+    name: RunName = None
     on_overflow: Overflow = "error"
     judging: JudgeSettings = JudgeSettings()
 

@@ -9,18 +9,21 @@ from pipelines.conflictscore import view as of_responses
 from pipelines.conflictscore.reports.writing import PROMPTINGS, ReportResult
 from pipelines.conflictscore.result import MEASURES
 from pipelines.conflictscore.tables import (
+    ABOUT_DIFFERENCES,
     ABOUT_SCORES,
+    Group,
     conflicting_share,
-    label_counts,
+    invalid_judgements,
     mean_score,
+    paired,
+    paired_columns,
     score_columns,
     unevidenced,
 )
 from pipelines.experiment.summary import Figure, Page, Problem, truncations
-from pipelines.judge.judgement import Relation
 from pipelines.judge.run_judge import judge_named
 from pipelines.metrics.estimate import mean
-from pipelines.report.compare import Pair, columns, compare, correction
+from pipelines.report.compare import correction
 from pipelines.report.explorer import Example, Facet
 from pipelines.report.table import HERE, Column, Measure, Table, of_place, quote
 from pipelines.report.texts import Block, Note
@@ -122,7 +125,7 @@ def scores(parts: Sequence[Slice]) -> Table:
             Column(
                 "invalid",
                 "Invalid judgements",
-                lambda part: label_counts(part.results)[Relation.INVALID],
+                lambda part: sum(map(invalid_judgements, part.results)),
             ),
         ],
         quoted=TABLE_3,
@@ -144,15 +147,7 @@ def differences(parts: Sequence[Slice]) -> Table:
     """Every prompt less the plain one, question by question."""
     plain = {part.run: part for part in parts if part.prompting == PROMPTINGS["rag"]}
     pairs = [
-        Pair(
-            part,
-            part.prompting,
-            base.prompting,
-            {
-                measure: compare(_values(part, measure), _values(base, measure), "sign flips")
-                for measure in MEASURES
-            },
-        )
+        paired(part, Group(part.prompting, part.results), Group(base.prompting, base.results))
         for part in parts
         if (base := plain.get(part.run)) is not None and part is not base
     ]
@@ -161,29 +156,9 @@ def differences(parts: Sequence[Slice]) -> Table:
         name="reports_differences",
         title="Differences between prompts",
         caption="Mean difference on the questions of which both reports have the score.",
-        columns=[
-            *map(of_place, _OF),
-            Column("first", "Prompt"),
-            Column("second", "less"),
-            *(
-                column
-                for measure, title in MEASURES.items()
-                for column in columns(measure, title, "sign flips", n=f"{measure}_questions")
-            ),
-        ],
-        notes=(
-            *correction(pairs),
-            "A positive difference says that the first prompt's reports score higher, which "
-            "is worse of CS-C and CS-R, better of both sides. In brackets the paired 95 % t "
-            "interval; signs are flipped at random.",
-        ),
+        columns=[*map(of_place, _OF), *paired_columns("questions")],
+        notes=(*correction(pairs), *ABOUT_DIFFERENCES),
     )
-
-
-def _values(part: Slice, measure: str) -> dict[str, float]:
-    """Question -> score, in order of their names: random flips depend on it."""
-    values = {report.group: getattr(report, measure) for report in part.scored}
-    return {name: values[name] for name in sorted(values) if values[name] is not None}
 
 
 def _example(run: str, result: ReportResult) -> Example:

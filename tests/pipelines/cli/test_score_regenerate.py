@@ -32,7 +32,7 @@ def mill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, endpoint: Scripted) ->
 def test_before_and_after_stand_side_by_side(contested: Contested, mill: Scripted) -> None:
     done = contested.done(*ASKED, "--question", "When?", "--endpoint", mill.url)
     assert (
-        "told in round 1\nClaim: The mill was built in 1856.\nSupported by: document 1" in done.out
+        "writer was told\nClaim: The mill was built in 1856.\nSupported by: document 1" in done.out
     )
     assert "Contradicted by: document 2" in done.out
     assert "Before\n  CS-C 1.00" in done.out
@@ -51,17 +51,24 @@ def test_as_in_the_paper_the_model_judges_and_is_not_asked_to_hedge(
     asked = [request["messages"][0]["content"] for request in mill.requests]
     assert any(text.startswith("You split a text into the claims") for text in asked)
     assert not any("name both sides" in text for text in asked)
-    assert json.loads(done.out)["attempts"]
+    assert json.loads(done.out)["after"]
     said = contested.refused(*ASKED, "--as-in-paper", "--hedge", "--endpoint", mill.url)
     assert "--as-in-paper decides --hedge" in said
 
 
 def test_a_writer_that_does_not_listen_is_told_of(contested: Contested, mill: Scripted) -> None:
     mill.reply = lambda _: ANSWER
-    out = contested.done(*ASKED, "--rounds", "3", "--endpoint", mill.url).out
+    out = contested.done(*ASKED, "--endpoint", mill.url).out
     assert "The disputed claim stands as it was." in out
-    assert "taken" not in out
-    assert "1 round; it ended because the writer gave its answer again" in out
+
+
+def test_an_answer_in_no_conflict_is_not_written_again(
+    contested: Contested, mill: Scripted
+) -> None:
+    Path("south.txt").write_text("The inn has nine rooms.")
+    out = contested.done(*ASKED, "--endpoint", mill.url).out
+    assert "Not written again: no claim is in conflict." in out
+    assert not mill.requests
 
 
 def test_a_model_that_judges_itself_is_told_of(contested: Contested, mill: Scripted) -> None:
@@ -76,7 +83,7 @@ def test_a_model_that_judges_itself_is_told_of(contested: Contested, mill: Scrip
     [
         (["lost.txt"], "lost.txt does not exist"),
         (["north.txt"], "the document north.txt is given twice"),
-        (["--rounds", "0"], "Invalid value for '--rounds'"),
+        (["--answer-tokens", "1"], "Invalid value for '--answer-tokens'"),
         (["--question", " "], "the query is empty"),
     ],
 )

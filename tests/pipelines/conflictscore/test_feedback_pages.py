@@ -10,9 +10,9 @@ from pipelines.conflictscore.regeneration.regenerate import Feedback, Quote
 from pipelines.conflictscore.regeneration.view import new_words
 from pipelines.conflictscore.reports import experiment as reports
 from pipelines.conflictscore.reports.writing import ReportResult
-from pipelines.conflictscore.result import Result
+from pipelines.conflictscore.result import Result, Score
 from pipelines.conflictscore.truthfulqa import experiment as truthfulqa
-from pipelines.conflictscore.truthfulqa.result import Outcome, Score, TruthResult, Verdict
+from pipelines.conflictscore.truthfulqa.result import Outcome, TruthResult, Verdict
 from pipelines.data.records import Document
 from pipelines.judge.judgement import Judgement, Relation
 from pipelines.report.explorer import ExperimentView, render, write

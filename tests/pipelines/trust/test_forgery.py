@@ -105,7 +105,8 @@ async def truth(case: Case, documents: Sequence[Document], client: Client) -> st
         best_answer=fact["holds"],
         best_incorrect_answer=fact["fails"],
     )
-    return str((await truth_judge(client, None).is_truthful(known, documents[0].text)).verdict)
+    verdicts = await truth_judge(client).verdicts(known, documents[0].text)
+    return str(verdicts["truthful"].verdict)
 
 
 async def behaves(case: Case, documents: Sequence[Document], client: Client) -> str:
