@@ -1,6 +1,6 @@
 """What an answer, and a claim of an evaluation, show on the page, its evidence graph included."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -127,8 +127,7 @@ def answer_blocks(answer: Answer) -> list[Block]:
     made.append(Facts(facts))
     if answer.sentences:
         numbers = {row.id: row.number for row in answer.evidence}
-        sentences = (_sentence(sentence, numbers) for sentence in answer.sentences)
-        made.append(Sentences(tuple(sentences)))
+        made.append(_sentences(answer.sentences, numbers))
     if answer.unsaid:
         made.append(Note(answer.unsaid))
     if answer.cut:
@@ -227,12 +226,19 @@ def _status(answer: Answer) -> tuple[Inline, ...]:
     return (status, disputed) if answer.disputed else (status,)
 
 
-def _sentence(said: Statement, numbers: Mapping[str, int]) -> Sentence:
-    """A sentence with all that it cited as it was written."""
-    after: list[Inline] = [Cite(numbers[name]) for name in (*said.cites, *said.dropped)]
-    after += [Chip(problem, "invalid", "!") for problem in said.problems]
-    tone = "invalid" if said.problems else _ABOUT.get(said.about, "plain")
-    return Sentence(said.text, tuple(after), tone)
+def _sentences(said: Iterable[Statement], passages: Mapping[str, int]) -> Sentences:
+    """Sentences with what they cite, what they cited until that was dropped, and what is wrong."""
+
+    def shown(one: Statement) -> Sentence:
+        after: list[Inline] = [Cite(passages[name]) for name in one.cites]
+        if one.dropped:
+            dropped = " ".join(f"[{passages[name]}]" for name in one.dropped)
+            after.append(Aside(f"dropped: {dropped}"))
+        after += [Chip(problem, "invalid", "!") for problem in one.problems]
+        tone = "invalid" if one.problems else _ABOUT.get(one.about, "plain")
+        return Sentence(one.text, tuple(after), tone)
+
+    return Sentences(tuple(map(shown, said)))
 
 
 def _side(answer: Answer, relation: Relation) -> tuple[Block, ...]:
@@ -260,11 +266,6 @@ def _quoted(row: TaggedPassage) -> Sentence:
     return Sentence(row.rationale, (Cite(row.number), Aside(title)))
 
 
-def _tag(relation: Relation, confidence: float, *, unsure: bool) -> Chip:
-    said = SAYS[relation]
-    return replace(said, text=f"{said.text} {confidence:.2f}{', unsure' if unsure else ''}")
-
-
 def _reason(row: TaggedPassage) -> tuple[Inline, ...]:
     """Why a language model sorted it so, in its words."""
     return (Aside(f"because, says the model: {row.reason}"),) if row.reason else ()
@@ -272,11 +273,13 @@ def _reason(row: TaggedPassage) -> tuple[Inline, ...]:
 
 def _sorted(row: TaggedPassage) -> tuple[Inline, ...]:
     """What a passage says of the query, and by whom."""
+    says = SAYS[row.relation]
     if row.tag is None:
-        return (_tag(row.relation, row.confidence, unsure=row.unsure),)
+        sure = f"{row.confidence:.2f}{', unsure' if row.unsure else ''}"
+        return (replace(says, text=f"{says.text} {sure}"),)
     by = "the tag; the model did not sort it" if row.reason is None else "the model"
     tagged = f"tagged {SAYS[row.tag].text} {row.confidence:.2f}"
-    return (SAYS[row.relation], Aside(f"by {by}; {tagged}"), *_reason(row))
+    return (says, Aside(f"by {by}; {tagged}"), *_reason(row))
 
 
 def _row(row: TaggedPassage, number: int, *more: Inline) -> Source:
@@ -291,11 +294,9 @@ def _row(row: TaggedPassage, number: int, *more: Inline) -> Source:
     )
 
 
-def _truncations(truncations: Sequence[Truncation]) -> list[Block]:
-    return [
-        Note(f"Of {cut.text}, {cut.kept:,} of {cut.tokens:,} tokens were read.")
-        for cut in truncations
-    ]
+def _truncations(truncations: Iterable[Truncation]) -> list[Block]:
+    said = "Of {}, {:,} of {:,} tokens were read."
+    return [Note(said.format(cut.text, cut.kept, cut.tokens)) for cut in truncations]
 
 
 def _known(result: ClaimResult) -> Facts:
@@ -333,25 +334,14 @@ def _card(result: ClaimResult, method: str) -> Card:
             said = f"says {worth.recall:.2f} of what is to be said; {said}"
         made.append(line(Aside(said)))
     if outcome.statements:
-        numbers = {each.id: number for number, each in enumerate(result.passages, 1)}
-        said_so = (
-            Sentence(each.text, _cited(each, numbers), _ABOUT.get(each.about, "plain"))
-            for each in outcome.statements
-        )
-        made.append(Sentences(tuple(said_so)))
+        numbers = {passage.id: number for number, passage in enumerate(result.passages, 1)}
+        made.append(_sentences(outcome.statements, numbers))
     if outcome.cut:
         made.append(line(Aside(CUT)))
     if outcome.unbound:
         said = f"{count(outcome.unbound, 'sentence')} with wrong citations"
         made.append(line(Aside(said)))
     return Card(method, (*made, *unread(outcome.problem, outcome.raw)))
-
-
-def _cited(statement: Statement, numbers: Mapping[str, int]) -> tuple[Inline, ...]:
-    """What a statement cites, and what it cited until that was dropped."""
-    cites = [Cite(numbers[name]) for name in statement.cites if name in numbers]
-    dropped = [f"[{numbers[name]}]" for name in statement.dropped if name in numbers]
-    return (*cites, *((Aside(f"dropped: {' '.join(dropped)}"),) if dropped else ()))
 
 
 def _known_of(passage: TaggedPassage, result: ClaimResult) -> Iterator[Inline]:

@@ -17,7 +17,6 @@ from pipelines.conrag.data import (
     RAGTRUTH,
     Dataset,
     DatasetName,
-    GoldAnswer,
     Query,
     digest_of,
     read,
@@ -32,7 +31,7 @@ from pipelines.data.records import Document
 from pipelines.data.released import Part
 from pipelines.errors import InputError
 from pipelines.experiment.cost import Cost, Tokens, call
-from pipelines.experiment.cost import judging as cost_of_judging
+from pipelines.experiment.cost import judging as judged
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs, judge_source, refuse_no_judge
 from pipelines.experiment.options import (
@@ -260,81 +259,55 @@ def cost(
 
     The template has two packets tagged as one text each. A language model writes each text in one
     call, and may sort two of the tables in one each; all read claim and packet. A question is first
-    answered, in up to five claims. Passages are the longest of those that may be found.
+    answered, in up to five claims. A judge of answers reads each sentence with each passage of its
+    packet, and with groups of those that it cites; and gold claims with the passages and the
+    answers. Passages are the longest of those that may be found.
     """
-    settings, asked = options.settings, query.gold_answer is not None
+    settings, gold = options.settings, query.gold_answer
     passages = corpus if options.among == "all" or not query.passages else query.passages
     ranked = passages[: settings.depth] if options.questions else passages
     sizes = sorted((tokens(one.as_read()) for one in ranked), reverse=True)[: settings.depth]
     packet = sizes[: settings.packet.size]
-    read, claim = sum(packet), tokens(query.claim)
-    claims, claim_tokens = (
-        (generation.MOST, generation.MOST * claim + generation.ANSWER_TOKENS)
-        if asked
-        else (1, claim)
-    )
-    row = {"number": 10, "relation": "CONTRADICTS", "cluster": "S10", "text": ""}
+    read, claim, texts = sum(packet), tokens(query.claim), PACKETS + 1 + TABLES
+    claims, claim_tokens, first = 1, claim, 0
+    if gold is not None:
+        claims = generation.MOST
+        claim_tokens = first = claims * claim + generation.ANSWER_TOKENS
 
-    def called(prompt: str, reply: int, row: dict[str, object] = row, **given: object) -> Cost:
-        filled = tokens.prompt(f"conrag/{prompt}", query="", evidence=[row] * len(packet), **given)
-        first = claim_tokens if asked and "claims" in given else 0
-        return call(filled + read + claim + first, reply)
+    def called(prompt: str, reply: int, relation: str, **given: object) -> Cost:
+        rows = [{"number": 10, "relation": relation, "cluster": "S10", "text": ""}] * len(packet)
+        filled = tokens.prompt(f"conrag/{prompt}", query="", evidence=rows, **given)
+        return call(filled + read + claim + (first if "claims" in given else 0), reply)
 
-    tagging = judging(options.judging, options.on_overflow)
-    total = cost_of_judging(
-        tagging, tokens, sizes, claims=claims, claim_tokens=claim_tokens, least=0
-    )
-    if asked:
-        total += called("first_answer", generation.ANSWER_TOKENS).times(1, min(1, len(packet)))
+    tagging = partial(judged, judging(options.judging, options.on_overflow), tokens, least=0)
+    total = tagging(sizes, claims=claims, claim_tokens=claim_tokens)
+    if gold is not None:
+        asked = called("first_answer", generation.ANSWER_TOKENS, "SUPPORTS")
+        total += asked.times(1, min(1, len(packet)))
     if options.judged:
-        total += _cost_of_worth(query, tokens, sizes, packet, options.citing)
+        # An item of a list, which stands behind the question, has a comma after it.
+        listed = gold is not None and gold.listed
+        sentences = generation.REPLY_TOKENS // 2 if listed else generation.SENTENCES
+        said = generation.REPLY_TOKENS + (sentences * claim if listed else 0)
+        # All that a sentence cites, and all but one; of three methods that cite otherwise.
+        groups = [*packet, *[sum(packet[:AT_MOST])] * (3 * (AT_MOST + 1))]
+        wanted = gold.claims if gold else ()
+        judge = JudgeSettings(judge=options.citing.judged_by, evidence="json")
+        reading = partial(judged, judge, tokens, least=0)
+        total += reading(groups, claims=texts * sentences, claim_tokens=texts * said)
+        answers = [*sizes, *[generation.REPLY_TOKENS] * texts]
+        total += reading(answers, claims=len(wanted), claim_tokens=tokens(*wanted))
     if not options.writes:
-        texts = [read] * PACKETS
-        return total + cost_of_judging(
-            tagging, tokens, texts, claims=1, claim_tokens=claim, least=0
-        )
-    known = {"claims": ["?"] if asked else []}
-    bound = {**known, "form": query.form, "numbers": settings.policy.numbers == "cited"}
-    sideless = row | {"relation": "IRRELEVANT"}  # of which a prompt says more
-    total += called("plain", generation.REPLY_TOKENS, form=query.form).times(PACKETS, 0)
-    total += called("cite", generation.REPLY_TOKENS, form=query.form).times(1, 0)
-    total += called("answer", generation.REPLY_TOKENS, sideless, **bound).times(TABLES, 0)
+        return total + tagging([read] * PACKETS, claims=1, claim_tokens=claim)
+    known, form = {"claims": ["?"] if gold is not None else []}, query.form
+    bound = {**known, "form": form, "numbers": settings.policy.numbers == "cited"}
+    total += called("cite", generation.REPLY_TOKENS, "", form=form).times(PACKETS + 1, 0)
+    # A prompt says more where no passage takes a side.
+    total += called("answer", generation.REPLY_TOKENS, "IRRELEVANT", **bound).times(TABLES, 0)
     if settings.sort == "model":
         room = generation.TOKENS_OF_A_PASSAGE * (len(packet) + 1)
-        total += called("sort", room, **known).times(TABLES - 1, 0)
+        total += called("sort", room, "CONTRADICTS", **known).times(TABLES - 1, 0)
     return total
-
-
-def _cost_of_worth(
-    query: Query,
-    tokens: Tokens,
-    sizes: Sequence[int],
-    packet: Sequence[int],
-    citing: CitationJudgeSettings,
-) -> Cost:
-    """What the judge of answers is asked.
-
-    It reads each sentence with each passage of its packet, and with groups of those that it cites;
-    and gold claims with the passages and the answers.
-    """
-    judge = JudgeSettings(judge=citing.judged_by, evidence="json")
-    gold, texts = query.gold_answer or GoldAnswer(), PACKETS + 1 + TABLES
-    # An item of a list, which stands behind the question, has a comma after it.
-    sentences = generation.REPLY_TOKENS // 2 if gold.listed else generation.SENTENCES
-    said = generation.REPLY_TOKENS + (sentences * tokens(query.claim) if gold.listed else 0)
-    # All that a sentence cites, and all but one; of three methods that cite otherwise.
-    groups = [*packet, *[sum(packet[:AT_MOST])] * (3 * (AT_MOST + 1))]
-    answers = [generation.REPLY_TOKENS] * texts
-    return cost_of_judging(
-        judge, tokens, groups, claims=texts * sentences, claim_tokens=texts * said, least=0
-    ) + cost_of_judging(
-        judge,
-        tokens,
-        [*sizes, *answers],
-        claims=len(gold.claims),
-        claim_tokens=tokens(*gold.claims),
-        least=0,
-    )
 
 
 def _refuse_idle(options: ConragOptions) -> None:
