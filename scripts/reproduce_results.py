@@ -66,8 +66,6 @@ RUNS = (
     Run("conrag-fool-me-twice", "ConRAG by template, FoolMeTwice", FOOL_ME_TWICE, 10),
     Run("conrag-climate-fever", "ConRAG by template, CLIMATE-FEVER",
         f"conrag --dataset climate-fever --data {CLIMATE}", 6),
-    Run("conrag-averitec", "ConRAG by template, AVeriTeC",
-        "conrag --dataset averitec --data {data}/averitec/dev.json*", 3),
     Run("conrag-template", "ConRAG by template, 30 claims of FoolMeTwice",
         f"{FOOL_ME_TWICE} --limit 30", 1),
     Run("both-sides-tagger", "ConflictScore by the tagger against people",

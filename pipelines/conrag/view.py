@@ -59,7 +59,9 @@ def _example(run: str, result: ClaimResult) -> Example:
             "Error of ConRAG": [wrong] if wrong else [],
         },
         figures=figures,
-        words="\n".join((*(one.title or "" for one in result.passages), result.error or "")),
+        words="\n".join(
+            (*(one.passage.title or "" for one in result.passages), result.error or "")
+        ),
     )
 
 

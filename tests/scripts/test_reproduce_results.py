@@ -62,7 +62,7 @@ def test_runs_are_made_one_after_the_other_and_resumed(
         Run(
             "broken",
             "Data that are missing",
-            "conrag --dataset averitec --data {data}/none/*.json",
+            "conrag --dataset fool-me-twice --data {data}/none/*.json",
             1,
         ),
         Run("first", "Bundled claims", f"conflict-detection {asking}", 1),

@@ -21,9 +21,9 @@ from pipelines.conflictscore.truthfulqa.result import CONDITIONS, Outcome, Truth
 from pipelines.conflictscore.view import cell
 from pipelines.conrag import tables as conrag
 from pipelines.conrag.answer import Outcome as Stanced
-from pipelines.conrag.evidence import Stance
+from pipelines.conrag.evidence import Stance, TaggedPassage
 from pipelines.conrag.methods import ALL_METHODS
-from pipelines.conrag.result import ClaimResult, Passage
+from pipelines.conrag.result import ClaimResult
 from pipelines.data.records import Document
 from pipelines.judge.examples import ContestedClaim
 from pipelines.judge.judgement import Judgement, Relation
@@ -80,16 +80,7 @@ def asked(mass: float) -> list[Table]:
 
 
 def tagged(mass: float) -> list[Table]:
-    passage = Passage(
-        id="p",
-        title=None,
-        text="A text.",
-        relevance=1.0,
-        tag=Relation.SUPPORTS,
-        confidence=0.9,
-        truth=None,
-        label_mass=mass,
-    )
+    passage = TaggedPassage(DOCUMENT, 1.0, Relation.SUPPORTS, 0.9, label_mass=mass)
     result = ClaimResult(
         id="c",
         claim="c",
@@ -97,7 +88,7 @@ def tagged(mass: float) -> list[Table]:
         stance=Stance.SUPPORT,
         disputed=None,
         passages=(passage,),
-        outcomes=dict.fromkeys(ALL_METHODS, Stanced(stance=Stance.SUPPORT, packet=("p",))),
+        outcomes=dict.fromkeys(ALL_METHODS, Stanced(stance=Stance.SUPPORT, packet=("d",))),
     )
     return conrag.all_tables({"d": [result]}, {})
 

@@ -86,7 +86,7 @@ def test_fever_on_all_pages(contested: Contested, folder: Path) -> None:
     contested.done(*command)
     out = folder / "out"
     lines = (out / "conrag.fever.jsonl").read_text().splitlines()
-    found = [[each["id"] for each in json.loads(line)["passages"]] for line in lines]
+    found = [[one["passage"]["id"] for one in json.loads(line)["passages"]] for line in lines]
     assert found == [["Alder_Bridge:0"], ["Salmon:0"], []]
     config = json.loads((out / "run.json").read_text())["pipelines"]["conrag.fever"]["config"]
     assert config["retrieval"]["among"] == "wiki"

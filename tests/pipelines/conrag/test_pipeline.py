@@ -19,7 +19,6 @@ from pipelines.judge.judgement import Relation
 from pipelines.report.blocks import Facts
 from pipelines.retrieval.index import Retrieved
 
-S, C, I, X = Relation  # noqa: E741
 SETTINGS = ConragSettings()
 
 
@@ -49,17 +48,16 @@ async def test_near_ties_are_shown_as_unsure_and_count_as_their_tags() -> None:
 async def test_an_unreadable_label_counts_on_neither_side() -> None:
     answer = await of("x1", "s1")
     assert (answer.support, answer.refute) == (0.8, 0)
-    assert [each.relation for each in answer.evidence] == [S]
+    assert [row.relation for row in answer.evidence] == [Relation.SUPPORTS]
     assert answer.unreadable == ("x1",)
-    assert [each.members for each in answer.clusters] == [("s1",)]
+    assert [cluster.members for cluster in answer.clusters] == [("s1",)]
 
 
 async def test_what_the_stance_rests_on_is_cited_though_it_is_ranked_last() -> None:
     ids = [*(f"i{n}" for n in range(7)), "s1"]
-    settings = ConragSettings(packet=PacketSettings(size=3))
-    answer = await of(*ids, settings=settings)
+    answer = await of(*ids, settings=ConragSettings(packet=PacketSettings(size=3)))
     assert answer.stance is Stance.SUPPORT
-    assert [sentence.about for sentence in answer.sentences] == ["support", "support"]
+    assert [said.cites for said in answer.sentences] == [("s1",), ("s1",)]
     assert len(answer.evidence) == 3
 
 
@@ -81,6 +79,3 @@ async def test_a_writer_decides_neither_stance_nor_disagreement(
     assert (answer.conflict, answer.unsaid) == (says, says)
     assert answer.model_stance is Stance.SUPPORT
     assert answer.stance is (Stance.REFUTE if says is None else Stance.NOT_ENOUGH_INFO)
-    assert [sentence.problems for sentence in answer.sentences] == [
-        ("cites [99], which is not in the evidence",)
-    ]

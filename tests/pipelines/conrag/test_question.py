@@ -1,7 +1,6 @@
 """Questions: answered first, so that passages can be for or against the answer."""
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -20,14 +19,12 @@ from pipelines.retrieval.index import Retrieved
 
 S, C, I, X = Relation  # noqa: E741
 QUESTION = "When was the dam built?"
-FOUND = [
-    Retrieved(Document(id=name, text=text), 1.0, 1.0)
-    for name, text in {
-        "s1": "The dam was built in 1902.",
-        "c1": "Work on the dam ended in 1911.",
-        "i1": "Cheese is made of milk.",
-    }.items()
-]
+TEXTS = {
+    "s1": "The dam was built in 1902.",
+    "c1": "Work on the dam ended in 1911.",
+    "i1": "Cheese is made of milk.",
+}
+FOUND = [Retrieved(Document(id=name, text=text), 1.0, 1.0) for name, text in TEXTS.items()]
 
 
 async def asked(scripted: ScriptedGenerator, first: str) -> Answer:
@@ -39,14 +36,10 @@ async def asked(scripted: ScriptedGenerator, first: str) -> Answer:
             return first
         return json.dumps({"conflict": "The year.", "sentences": [sentence]})
 
-    async with scripted(reply) as generator:
+    judge, settings = KnownLabels(), ConragSettings()
+    async with scripted(reply) as writer:
         return await conrag(
-            QUESTION,
-            FOUND,
-            judge=KnownLabels(),
-            settings=ConragSettings(),
-            generator=generator,
-            question=True,
+            QUESTION, FOUND, judge=judge, settings=settings, generator=writer, question=True
         )
 
 
@@ -54,20 +47,18 @@ async def test_passages_are_tagged_by_the_first_answer(scripted: ScriptedGenerat
     answer = await asked(scripted, '{"answers": ["1902"]}')
     assert answer.first_answer == ("The dam was built in 1902.",)
     assert (answer.status, answer.kappa) == ("disputed", 1)
-    assert [(each.text, each.cites, each.problems) for each in answer.sentences] == [
-        ("It was built in 1902.", (1,), ())
+    assert [(said.text, said.cites, said.problems) for said in answer.sentences] == [
+        ("It was built in 1902.", ("s1",), ())
     ]
     assert answer.unsaid == "The year."
-    assert len(scripted.requests) == 2
-    assert fenced_text(scripted.requests[0], "QUESTION") == QUESTION
-    assert fenced_text(scripted.requests[1], "QUESTION") == QUESTION
-    assert fenced_text(scripted.requests[1], "FIRST ANSWER") == "The dam was built in 1902."
+    first, second = scripted.requests
+    assert fenced_text(first, "QUESTION") == fenced_text(second, "QUESTION") == QUESTION
+    assert fenced_text(second, "FIRST ANSWER") == "The dam was built in 1902."
 
 
 @pytest.mark.parametrize(
     ("answers", "cut"),
     [
-        (["1902"], False),
         ([f"190{n}" for n in range(5)], False),
         ([f"190{n}" for n in range(6)], True),
         (["In 1902, ".ljust(CHARACTERS, "x")], True),
@@ -83,22 +74,18 @@ async def test_first_answers_beyond_what_is_read_are_a_cut(
     assert (CUT in str(answer_blocks(answer))) == cut
 
 
-async def test_where_passages_have_no_answer_it_says_so(scripted: ScriptedGenerator) -> None:
-    answer = await asked(scripted, '{"answers": []}')
-    assert answer.status == "insufficient evidence"
-    assert [each.text for each in answer.sentences] == ["No passage found answers this."]
-    assert {each.relation for each in answer.evidence} == {I}
-    assert len(scripted.requests) == 1
-
-
-async def test_an_unreadable_first_answer_is_a_problem_and_no_abstention(
+async def test_no_first_answer_is_said_and_an_unreadable_one_a_problem(
     scripted: ScriptedGenerator,
 ) -> None:
+    answer = await asked(scripted, '{"answers": []}')
+    assert answer.status == "insufficient evidence"
+    assert [said.text for said in answer.sentences] == ["No passage found answers this."]
+    assert {row.relation for row in answer.evidence} == {I}
+    assert len(scripted.requests) == 1
     answer = await asked(scripted, "It was built")
-    assert answer.sentences == ()
+    assert (answer.sentences, answer.raw) == ((), "It was built")
     assert answer.problem is not None
     assert answer.problem.startswith("first answer: not the JSON asked for")
-    assert answer.raw == "It was built"
 
 
 async def test_a_question_without_a_writer_is_refused() -> None:
@@ -106,29 +93,24 @@ async def test_a_question_without_a_writer_is_refused() -> None:
         await conrag(QUESTION, FOUND, judge=KnownLabels(), settings=ConragSettings(), question=True)
 
 
-def judged(*relations: tuple[Relation, float]) -> Sequence[Judgement]:
-    return [
-        Judgement(
-            claim=f"claim {n}", document="d", relation=relation, source="known",
-            probabilities={relation: sure},
-        )
-        for n, (relation, sure) in enumerate(relations)
-    ]  # fmt: skip
-
-
-SUREST = [
-    ((S, 0.4), (C, 0.9)),
-    ((C, 0.4), (S, 0.9)),
-    ((C, 0.7), (S, 0.7)),
-    ((I, 0.9), (C, 0.4)),
-    ((S, 0.5), (S, 0.8)),
-    ((X, 0), (I, 0.9)),
-]
-
-
-@pytest.mark.parametrize("relations", SUREST)
+@pytest.mark.parametrize(
+    "relations",
+    [
+        ((S, 0.4), (C, 0.9)),
+        ((C, 0.4), (S, 0.9)),
+        ((C, 0.7), (S, 0.7)),
+        ((I, 0.9), (C, 0.4)),
+        ((S, 0.5), (S, 0.8)),
+        ((X, 0), (I, 0.9)),
+    ],
+)
 def test_the_surest_part_that_takes_a_side_decides(
     relations: tuple[tuple[Relation, float], ...],
 ) -> None:
-    for given, place in ((relations, 1), (relations[::-1], 0)):
-        assert deciding(judged(*given)).claim == f"claim {place}"
+    judged = [
+        Judgement(
+            claim=str(n), document="d", relation=one, source="known", probabilities={one: sure}
+        )
+        for n, (one, sure) in enumerate(relations)
+    ]
+    assert deciding(judged) is deciding(judged[::-1]) is judged[1]

@@ -10,10 +10,10 @@ from scripted import prompt_of
 from scripted_generator import Reply, ScriptedGenerator, schema_of
 
 from pipelines.conrag.answer import Answer
+from pipelines.conrag.data import Query
 from pipelines.conrag.evidence import Stance
 from pipelines.conrag.generation import Sort
 from pipelines.conrag.pipeline import conrag, evaluate
-from pipelines.conrag.query import Query
 from pipelines.conrag.settings import ConragSettings
 from pipelines.data.records import Document
 from pipelines.judge.judgement import Relation
@@ -36,11 +36,7 @@ FOUND = [
 def numbers(request: dict[str, Any]) -> dict[str, int]:
     """What each passage is called in a prompt."""
     lines = prompt_of(request).splitlines()
-    place = {
-        name: next(n for n, line in enumerate(lines) if line == text)
-        for name, text in TEXTS.items()
-        if text in lines
-    }
+    place = {name: lines.index(text) for name, text in TEXTS.items() if text in lines}
     return {name: int(lines[n - 2].split("]")[0].strip("[")) for name, n in place.items()}
 
 
@@ -48,10 +44,10 @@ def listed(request: dict[str, Any], **lists: Sequence[str]) -> str:
     number = numbers(request)
     return json.dumps(
         {
-            name: [
-                {"number": number[each], "reason": "It says so."} for each in lists.get(name, ())
+            kind: [
+                {"number": number[name], "reason": "It says so."} for name in lists.get(kind, ())
             ]
-            for name in ("support", "refute", "irrelevant")
+            for kind in ("support", "refute", "irrelevant")
         }
     )
 
@@ -79,9 +75,9 @@ Asked = Callable[..., Awaitable[Answer]]
 def asked(scripted: ScriptedGenerator) -> Asked:
     async def ask(reply: Reply, sort: Sort = "model", found: Sequence[Retrieved] = FOUND) -> Answer:
         settings = ConragSettings(sort=sort)
-        async with scripted(reply) as generator:
+        async with scripted(reply) as writer:
             return await conrag(
-                CLAIM, found, judge=KnownLabels(), settings=settings, generator=generator
+                CLAIM, found, judge=KnownLabels(), settings=settings, generator=writer
             )
 
     return ask
@@ -92,11 +88,10 @@ async def test_the_model_sorts_before_it_writes(asked: Asked, scripted: Scripted
     first, second = scripted.requests
     assert "tagged SUPPORTS, group S1" in prompt_of(first), "it is told the tags"
     assert "[1] SUPPORTS" in prompt_of(second), "it writes from its own table"
-    assert {row.passage.id: row.relation for row in answer.evidence} == {
-        "i1": S, "i2": C, "i3": I, "s4": I,
+    assert {row.id: (row.relation, row.tag) for row in answer.evidence} == {
+        "i1": (S, I), "i2": (C, I), "i3": (I, I), "s4": (I, S),
     }  # fmt: skip
-    assert {row.tag for row in answer.evidence} == {S, I}
-    assert [sentence.problems for sentence in answer.sentences] == [(), ()]
+    assert [said.problems for said in answer.sentences] == [(), ()]
     assert answer.conflict == "The year."
     # The stance is by U_sup and U_ref, which are sums over tags.
     assert (answer.stance, answer.support, answer.refute) == (Stance.SUPPORT, 0.8, 0)
@@ -107,13 +102,14 @@ async def test_the_model_sorts_before_it_writes(asked: Asked, scripted: Scripted
     ("reply", "problem"),
     [
         ("It sorts nothing.", "sort: not the JSON asked for"),
-        ('{"support": [], "refute": [], "irrelevant": []}', "sort: the reply sorts no passage"),
-        ('{"support": [{"number": 9, "reason": "So."}], "refute": [], "irrelevant": []}',
-         "sort: the reply sorts no passage"),
+        (
+            '{"support": [{"number": 9, "reason": "So."}], "refute": [], "irrelevant": []}',
+            "sort: the reply sorts no passage",
+        ),
     ],
-)  # fmt: skip
+)
 async def test_a_table_that_cannot_be_read_is_a_problem_and_nothing_is_written(
-    asked: Asked, scripted: ScriptedGenerator, reply: str, problem: str
+    reply: str, problem: str, asked: Asked, scripted: ScriptedGenerator
 ) -> None:
     answer = await asked(lambda _: reply)
     assert answer.problem is not None
@@ -123,36 +119,33 @@ async def test_a_table_that_cannot_be_read_is_a_problem_and_nothing_is_written(
     assert len(scripted.requests) == 1
 
 
-async def test_where_the_model_finds_no_side_it_need_not_write(
+async def test_nobody_need_write_where_no_side_was_found(
     asked: Asked, scripted: ScriptedGenerator
 ) -> None:
     answer = await asked(lambda request: listed(request, irrelevant=[*TEXTS]))
-    assert [sentence.about for sentence in answer.sentences] == ["none"]
+    assert [said.about for said in answer.sentences] == ["none"]
     assert len(scripted.requests) == 1
-
-
-QUERY = Query(
-    id="one", source="own", claim=CLAIM, passages=tuple(each.passage for each in FOUND),
-    stance=Stance.SUPPORT, relations={"i1": S},
-)  # fmt: skip
+    for sort in ("tags", "model"):  # without a passage
+        assert [said.about for said in (await asked(sorts, sort, [])).sentences] == ["none"]
+        assert scripted.requests == []
 
 
 async def test_every_method_on_evidence_that_is_sorted(scripted: ScriptedGenerator) -> None:
-    async with scripted(sorts) as generator:
-        result = await evaluate(
-            QUERY, FOUND, KnownLabels(), ConragSettings(sort="model"), generator
-        )
+    passages = tuple(found.passage for found in FOUND)
+    query = Query("one", "own", CLAIM, passages, stance=Stance.SUPPORT, relations={"i1": S})
+    settings = ConragSettings(sort="model")
+    async with scripted(sorts) as writer:
+        result = await evaluate(query, FOUND, KnownLabels(), settings, writer)
     ours = result.outcomes["ConRAG"]
-    assert {each.id: each.relation for each in ours.sorted} == {"i1": S, "i2": C, "i3": I, "s4": I}
-    assert {each.reason for each in ours.sorted} == {"It says so."}
-    assert [each.cites for each in ours.statements] == [("i1",), ("i1", "i2")]
-    assert {name for name, each in result.outcomes.items() if each.sorted} == {
+    assert {one.id: one.relation for one in ours.sorted} == {"i1": S, "i2": C, "i3": I, "s4": I}
+    assert {one.reason for one in ours.sorted} == {"It says so."}
+    assert [said.cites for said in ours.statements] == [("i1",), ("i1", "i2")]
+    assert {name for name, outcome in result.outcomes.items() if outcome.sorted} == {
         "ConRAG", "w/o evidence clustering", "w/o uncertainty policy", "w/o citation binding",
     }  # fmt: skip
     # Always taking a side keeps to it, wherever the model put the other.
-    assert [each.cites for each in result.outcomes["w/o uncertainty policy"].statements] == [
-        ("i1",)
-    ]
+    forced = result.outcomes["w/o uncertainty policy"]
+    assert [said.cites for said in forced.statements] == [("i1",)]
 
 
 # Where the tagger finds no side
@@ -167,21 +160,11 @@ async def test_a_writer_is_asked_though_the_tagger_finds_no_side(
     asked: Asked, scripted: ScriptedGenerator
 ) -> None:
     answer = await asked(finds, "tags", FOUND[:3])
-    assert [(each.text, each.problems) for each in answer.sentences] == [("One has 1902.", ())]
+    assert [(said.text, said.cites) for said in answer.sentences] == [("One has 1902.", ("i1",))]
     assert (answer.stance, answer.model_stance) == (Stance.NOT_ENOUGH_INFO, Stance.SUPPORT)
     (request,) = scripted.requests
     assert schema_of(request) == "OpenAnswerReply"
     assert "none of them is for or against the claim" in prompt_of(request)
-    assert "and none that is IRRELEVANT" not in prompt_of(request)
-
-
-async def test_a_side_binds_what_is_cited(asked: Asked, scripted: ScriptedGenerator) -> None:
+    # A side binds what is cited.
     answer = await asked(finds, "tags")
-    assert [each.problems for each in answer.sentences] == [("cites [2], which takes no side",)]
-    assert "and none that is IRRELEVANT" in prompt_of(scripted.requests[0])
-
-
-async def test_without_a_passage_nobody_is_asked(asked: Asked, scripted: ScriptedGenerator) -> None:
-    for sort in ("tags", "model"):
-        assert [each.about for each in (await asked(finds, sort, [])).sentences] == ["none"]
-        assert scripted.requests == []
+    assert [said.problems for said in answer.sentences] == [("cites [2], which takes no side",)]
