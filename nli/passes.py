@@ -10,6 +10,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from nli.batching import token_budget_batches
+from nli.pairs import LabelledPair, SourcedPair
 
 CHUNK = 4_000
 """Pairs that are sorted by length together: much more than a batch, much less than the data."""
@@ -82,6 +83,23 @@ def batches(
 def passed(settings: TrainingSettings, sources: Sequence[str]) -> list[int]:
     """Indices of the pairs that come at least once: a teacher need say nothing of the others."""
     return sorted(set(_order(settings, sources, random.Random(settings.seed))))  # noqa: S311
+
+
+def told(
+    settings: TrainingSettings, pairs: Sequence[SourcedPair], dev: Sequence[LabelledPair]
+) -> str:
+    """What there is to train on, in two sentences."""
+    takes = [settings.repeats.get(pair.source, 1) for pair in pairs]
+    words = sum(
+        len(f"{pair.premise} {pair.hypothesis}".split()) * times
+        for pair, times in zip(pairs, takes, strict=True)
+    )
+    return (
+        f"{len(pairs):,} pairs from {len({pair.source for pair in pairs})} sources, "
+        f"{sum(takes):,.0f} a pass, {settings.epochs:g} passes: "
+        f"{round(sum(takes) * settings.epochs):,} pairs, {round(words * settings.epochs):,} words. "
+        f"Watched by {len(dev):,} pairs."
+    )
 
 
 def _order(settings: TrainingSettings, sources: Sequence[str], rng: random.Random) -> list[int]:

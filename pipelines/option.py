@@ -10,10 +10,11 @@ A field whose type is such a model brings its options along; one without `Option
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from inspect import get_annotations
-from typing import Any, NamedTuple, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
 
 from pipelines.errors import InputError
@@ -67,6 +68,12 @@ class Option:
     read: Callable[[Any], Any] | None = None
     argument: bool = False
     greedy: bool = False
+
+
+LARGEST_SEED = 2**32 - 1
+"""What numpy, and with it scikit-learn, takes; torch takes more."""
+
+Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED), Option("Decides everything that is drawn.")]
 
 
 class OptionField(NamedTuple):
@@ -176,3 +183,29 @@ def one_of(given: Sequence[str] | None, known: Iterable[NameT], flag: str) -> tu
         if each not in names:
             raise InputError(f"{flag} is '{each}'; it can be {', '.join(names)}")
     return tuple(name for name in names if given is None or name in given)
+
+
+def named(
+    given: Iterable[str], flag: str, known: Iterable[str], form: str = "NAME=PATH"
+) -> list[tuple[str, str]]:
+    """The names and values of an option that is given as "wice=claims.jsonl", in their order.
+
+    Raises:
+        InputError: One lacks its name or value, or the name is not known.
+    """
+    names, found = list(known), []
+    for text in given:
+        name, _, value = text.partition("=")
+        if not (name and value):
+            raise InputError(f"{flag} {text}: write {form}")
+        if name not in names:
+            near = get_close_matches(name, names, n=1)
+            there = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(names)}"
+            raise InputError(f"{flag} {text}: '{name}' is not known; {there}")
+        found.append((name, value))
+    return found
+
+
+def listed(known: Mapping[str, str]) -> str:
+    """What names stand for, for the help of such an option: "`wice`: a .jsonl of WiCE; ..."."""
+    return "; ".join(f"`{name}`: {what}" for name, what in known.items()) + "."

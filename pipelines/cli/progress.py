@@ -1,13 +1,15 @@
-"""Progress on standard error: what is done, how fast, how long still.
+"""What commands print beside results: tables, lines on standard error, and progress.
 
-On a terminal a bar; into a file a line every now and then.
+Progress is what is done, how fast, how long still: on a terminal a bar; into a file a line every
+now and then.
 """
 
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -17,9 +19,13 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.table import Table as Printed
 
 from pipelines.report.terminal import plain
 from serving.calls import Usage
+
+if TYPE_CHECKING:
+    from pipelines.report.table import Table
 
 STDERR = Console(stderr=True, emoji=False)
 
@@ -31,6 +37,20 @@ def say(line: str) -> None:
     """Print a line, if there is anything to say."""
     if line:
         STDERR.print(plain(line), soft_wrap=True)
+
+
+def show(table: "Table", console: Console) -> None:
+    """Print a table of results."""
+    from pipelines.report.table import as_shown, shown
+
+    printed = Printed(title=plain(table.title), title_justify="left")
+    for index, column in enumerate(table.columns):
+        text = any(isinstance(row[index], str) for row in table.rows)
+        side: JustifyMethod = "left" if text else "right"
+        printed.add_column(plain(column.title), justify=side, overflow="fold")
+    for row in (*table.rows, *table.quoted):
+        printed.add_row(*(plain(shown(cell)) for cell in as_shown(table, row)))
+    console.print(printed)
 
 
 class Display:

@@ -18,6 +18,7 @@ from pipelines.data import climate_fever, conflictqa, fool_me_twice, ramdocs, wi
 from pipelines.data.released import Split, half, held_out, sample
 from pipelines.errors import InputError
 from pipelines.supervision import context, passages, questions
+from pipelines.supervision import views as several_views
 from pipelines.supervision.context import ReservedTexts
 from pipelines.supervision.official import SPLIT, TrainingPairs
 from pipelines.supervision.unlabelled import Shown, unlabelled
@@ -110,6 +111,8 @@ def build(
     leave_out: Sequence[str] = (),
     only_given: bool = False,
     keep_from: Sequence[Path] = (),
+    views: int | None = None,
+    most: int | None = None,
     seed: int = 42,
     on_release: Callable[[str], None] = lambda _: None,
 ) -> TrainingPairs:
@@ -131,6 +134,9 @@ def build(
     hypotheses of all that are made of releases. Pairs of `ready` may share a hypothesis with them:
     files of sentence pairs are cut by premise, and a third of HealthVer's training pairs have a
     claim that its development pairs have, too.
+
+    With `views` so many claims of views are made of the pairs, and stand in their place
+    (`views.views`). With `most` at most so many pairs of each source and label are kept.
 
     Raises:
         InputError: A release cannot be read, a source to leave out is not there, or no pair is
@@ -174,7 +180,8 @@ def build(
     left = tuple(pair for pair in kept if pair.source not in leave_out)
     if not left:
         raise InputError("no pair is left; name more releases, or leave out fewer sources")
-    return TrainingPairs(left, tuple(notes))
+    made = left if views is None else several_views.views(left, views, seed)
+    return TrainingPairs(tuple(made if most is None else at_most(made, most, seed)), tuple(notes))
 
 
 def build_unlabelled(
@@ -196,7 +203,8 @@ def build_unlabelled(
     """
     if others := sorted(set(releases) - set(HALVES)):
         raise InputError(
-            f"pairs without labels are made of {', '.join(sorted(HALVES))}; leave out --{others[0]}"
+            f"pairs without labels are made of {', '.join(sorted(HALVES))}; leave out --release "
+            f"{others[0]}"
         )
     items = _read_halves(releases, on_release)
     measured = [pair for path in keep_from for pair in read_pairs(path)]
@@ -257,15 +265,6 @@ def _refuse_unknown(named: Sequence[str], pairs: Iterable[LabelledPair]) -> None
                 f"no pair has the source '{source}' that is named; there are "
                 f"{', '.join(sorted(sources)) or 'none'}"
             )
-
-
-def counts(pairs: Iterable[LabelledPair]) -> dict[str, dict[Label, int]]:
-    """Source -> label -> number of pairs, sources in order of name."""
-    found: dict[str, dict[Label, int]] = {}
-    for pair in pairs:
-        by_label = found.setdefault(pair.source, dict.fromkeys(Label, 0))
-        by_label[pair.label] += 1
-    return dict(sorted(found.items()))
 
 
 def at_most(pairs: Sequence[LabelledPair], most: int, seed: int) -> list[LabelledPair]:

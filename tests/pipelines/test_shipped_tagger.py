@@ -46,7 +46,7 @@ def test_it_is_small_and_nothing_in_it_can_run() -> None:
 def test_the_figures_of_its_card_hold_on_an_eighth_of_the_pairs(
     file: str, contested: Contested, released_data: Path, tmp_path: Path
 ) -> None:
-    """On all pairs: `contested calibrate --dry-run --pairs FILE`."""
+    """On all pairs: `contested lab calibrate --dry-run --pairs FILE`."""
     pairs = tmp_path / "pairs.jsonl"
     write_pairs(pairs, read_pairs(released_data / "nli" / file)[::8])
     contested.done("calibrate", "--dry-run", "--pairs", pairs, "--report", tmp_path)

@@ -1,4 +1,4 @@
-"""`contested calibrate --judge model`, as a person meets it; the model is scripted.
+"""`contested lab calibrate --judge model`, as a person meets it; the model is scripted.
 
 It knows which label is right, and favours CONTRADICTS whatever it reads.
 """
@@ -80,7 +80,7 @@ def endpoint(endpoint: Scripted) -> Scripted:
 
 
 RUN = ("run", "conflict-detection", "--data", "bench.jsonl", "--out")
-CALIBRATE = ("calibrate", "--judge", "model", "--pairs", "pairs.jsonl", "--endpoint")
+CALIBRATE = ("lab", "calibrate", "--judge", "model", "--pairs", "pairs.jsonl", "--endpoint")
 ENTRY = "conflict-detection.model-choice"
 
 
@@ -200,4 +200,4 @@ def test_pairs_that_cannot_be_asked_are_passed_over(
 def test_what_calibrates_nothing_is_refused(
     given: tuple[str, ...], said: str, contested: Contested
 ) -> None:
-    assert said in contested.refused("calibrate", "--pairs", "pairs.jsonl", *given)
+    assert said in contested.refused("lab", "calibrate", "--pairs", "pairs.jsonl", *given)

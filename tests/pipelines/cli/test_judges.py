@@ -93,7 +93,7 @@ def test_a_tagger_without_points_makes_no_cascade(
     offer(monkeypatch, ScriptedTagger(), None)
     line = contested.refused(*SCORE, "--judge", "cascade", "--endpoint", endpoint.url)
     assert "scripted-nli has no calibration points" in line
-    assert "contested calibrate" in line
+    assert "contested lab calibrate" in line
 
 
 def test_the_tagger_may_be_named_by_the_profile(contested: Contested) -> None:

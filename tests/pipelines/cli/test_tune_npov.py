@@ -1,4 +1,4 @@
-"""`contested tune-npov`, as a person meets it."""
+"""`contested lab tune-npov`, as a person meets it."""
 
 import json
 from pathlib import Path
@@ -61,7 +61,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def options(task: str = "coverage", data: str = "topics.jsonl", out: str = "p.st") -> list[object]:
-    return ["tune-npov", "--task", task, "--data", data, "--out", out]
+    return ["lab", "tune-npov", "--task", task, "--data", data, "--out", out]
 
 
 @pytest.mark.parametrize("task", ["coverage", "hallucination", "response"])
