@@ -5,7 +5,8 @@ takes the model, with the field's type, bounds and default:
 
     judge: Annotated[Judge, Option("Who judges claims by documents.")] = "model"
 
-A field whose type is such a model brings its options along; one without `Option` is none.
+A field whose type is such a model brings its options along; one without `Option` or a description
+is none.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -86,12 +87,19 @@ class OptionField(NamedTuple):
 
 
 def options_of(settings: type[BaseModel]) -> Iterator[OptionField]:
-    """The fields of a model that are options, in order; not those of models inside it."""
+    """The fields of a model that are options, in order; not those of models inside it.
+
+    A field with a description is one, too, for settings of rooms that know nothing of options;
+    unless it is required it stands under the title of the model.
+    """
     for name in in_order(settings):
-        field = settings.model_fields[name]
+        field, flag = settings.model_fields[name], f"--{name.replace('_', '-')}"
         for option in field.metadata:
             if isinstance(option, Option):
-                yield OptionField(name, option.name or f"--{name.replace('_', '-')}", option, field)
+                yield OptionField(name, option.name or flag, option, field)
+        if field.description:
+            panel = None if field.is_required() else settings.model_config.get("title")
+            yield OptionField(name, flag, Option(field.description, panel=panel), field)
 
 
 def in_order(settings: type[BaseModel]) -> list[str]:

@@ -42,7 +42,7 @@ def _experiment(name: str) -> Callable[..., Any]:
 def _models(name: str) -> Callable[..., Any]:
     from pipelines.cli import models
 
-    return {"list": models.show, "add": models.add}[name]
+    return {"list": models.show_models, "add": models.add}[name]
 
 
 def _index(name: str) -> Callable[..., Any]:

@@ -62,10 +62,6 @@ class CalibrateOptions(LlmOptions):
         Literal["best", "temperature", "isotonic"],
         Option("What to keep of a tagger; `best` is what suits unseen pairs best.", only=FITTED),
     ] = "best"
-    precision: Annotated[
-        Literal["auto", "fp32", "bf16", "fp16", "int8"],
-        Option("Number format of the tagger's computation.", only=TAGGER),
-    ] = "auto"
     report: Annotated[Path | None, Option("Folder for the tables.")] = None
     limit: Annotated[int | None, Field(ge=1), Option("Take N of the pairs, drawn at random.")] = (
         None
@@ -117,7 +113,6 @@ def _calibrate_tagger(
             folder,
             rows,
             methods=calibrating.METHODS[1:] if options.method == "best" else (options.method,),
-            precision=options.precision,
             data=options.pairs.name,
             on_progress=lambda share: bar.add(share * len(rows)),
         )
@@ -140,7 +135,7 @@ def _measure_tagger(options: CalibrateOptions, rows: Sequence[LabelledPair]) -> 
     from nli.tagger import Tagger, shipped
     from pipelines.report import tagger as report
 
-    tagger = Tagger.load(options.tagger or shipped(), precision=options.precision)
+    tagger = Tagger.load(options.tagger or shipped())
     name = SHIPPED if options.tagger is None else options.tagger.resolve().name
     with progress("pairs", len(rows)) as bar:
         start = time.perf_counter()

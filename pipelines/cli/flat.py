@@ -113,14 +113,16 @@ def _parameters(
 def _parameter(found: OptionField, items: str, usual: BaseModel | None) -> inspect.Parameter:
     option, field = found.option, found.field
     default: Any = inspect.Parameter.empty
-    if not field.is_required():
+    if field.default_factory_takes_validated_data:
+        default = None
+    elif not field.is_required():
         default = field.get_default(call_default_factory=True)
     if usual is not None:
         default = getattr(usual, found.name)
     kind = option.typed or field.annotation
     shown: dict[str, Any] = {
         "help": _help(option, kind, default).replace("{items}", items),
-        "metavar": option.metavar or _metavar(kind),
+        "metavar": option.metavar or (found.name.upper() if option.argument else _metavar(kind)),
         "show_default": isinstance(default, bool),
     }
     # Typer knows closed bounds; open ones are pydantic's to refuse.

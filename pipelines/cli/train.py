@@ -8,13 +8,14 @@ from typing import Annotated
 from pydantic import Field
 
 from nli.pairs import SourcedPair, read_pairs, read_unlabelled
+from nli.passes import TrainingSettings, told
 from pipelines.cli.flat import flat
 from pipelines.cli.progress import progress, say
 from pipelines.data.released import sample
 from pipelines.errors import InputError
-from pipelines.option import Only, Option, Options, Seed, named
+from pipelines.option import Only, Option, Options, named
 
-TRAINING, TEACHING, WATCHING = "How it learns", "A teacher", "How it is watched and kept"
+TEACHING = "A teacher"
 
 TAUGHT = Only(lambda own: own.teacher is not None, "no --teacher")
 
@@ -24,16 +25,8 @@ class TrainOptions(Options):
 
     pairs: Annotated[list[Path], Option("File of pairs to train on. Repeatable.")]
     dev: Annotated[Path, Option("File of pairs to watch training by; never trained on.")]
-    base: Annotated[
-        Path, Option("Folder of the encoder to start from, or of a tagger to train further.")
-    ]
     out: Annotated[Path, Option("Folder of the tagger; made, or continued.")]
-    adapter: Annotated[
-        int | None,
-        Field(ge=1),
-        Option("Train low-rank adapters of this rank alone, which are joined with the base."),
-    ] = None
-    epochs: Annotated[float, Field(ge=0.001), Option("Passes over the pairs.")] = 2.0
+    settings: TrainingSettings
     repeat: Annotated[
         list[str] | None,
         Option(
@@ -41,44 +34,17 @@ class TrainOptions(Options):
             metavar="SOURCE=N",
         ),
     ] = None
+    watched: Annotated[
+        int | None, Field(ge=1), Option("Score N of the pairs of --dev, drawn at random.")
+    ] = None
     limit: Annotated[
         int | None, Field(ge=1), Option("Train on N of the pairs, drawn at random, and watch by N.")
     ] = None
     dry_run: Annotated[bool, Option("Say what there is to train on; train nothing.")] = False
-    learning_rate: Annotated[
-        float | None,
-        Field(ge=1e-9),
-        Option("Its peak.", shown="1e-4; of adapters 4e-4", panel=TRAINING),
-    ] = None
-    batch_tokens: Annotated[
-        int, Field(ge=64), Option("Most tokens of a batch, padding included.", panel=TRAINING)
-    ] = 2048
-    max_tokens: Annotated[
-        int,
-        Field(ge=16),
-        Option("Longest pair; of a longer one the longer text is cut.", panel=TRAINING),
-    ] = 320
-    dropout: Annotated[
-        float,
-        Field(ge=0, le=0.9),
-        Option("Of hidden states; 0.1 where pairs are passed often.", panel=TRAINING),
-    ] = 0.0
-    seed: Seed = 42
     teacher: Annotated[
         Path | None,
-        Option(
-            "Folder of a better tagger whose probabilities are learned as well.", panel=TEACHING
-        ),
+        Option("Folder of a better tagger; its probabilities are learned as well.", panel=TEACHING),
     ] = None
-    teacher_weight: Annotated[
-        float,
-        Field(ge=0, le=1),
-        Option(
-            "Share of the teacher in what is learned of pairs with a label.",
-            panel=TEACHING,
-            only=TAUGHT,
-        ),
-    ] = 0.5
     unlabelled: Annotated[
         list[Path] | None,
         Option(
@@ -96,21 +62,6 @@ class TrainOptions(Options):
             only=TAUGHT,
         ),
     ] = None
-    evaluations: Annotated[
-        int,
-        Field(ge=1),
-        Option("How often the pairs of --dev are scored on the way.", panel=WATCHING),
-    ] = 10
-    watched: Annotated[
-        int | None,
-        Field(ge=1),
-        Option("Score N of the pairs of --dev, drawn at random.", panel=WATCHING),
-    ] = None
-    checkpoints: Annotated[
-        int,
-        Field(ge=1),
-        Option("How often the training is kept, to be resumed there.", panel=WATCHING),
-    ] = 20
 
 
 @flat
@@ -124,25 +75,21 @@ def train(options: TrainOptions) -> None:
     settings, and the validation curve as `curve.jsonl`. With --adapter these are the adapter's, and
     the tagger that it makes of its base is in the folder `tagger` inside.
     """
-    from nli import adapter, passes, teacher, training
+    from nli import adapter, teacher, training
     from nli.tagger import Tagger
 
+    base, seed = options.settings.base, options.settings.seed
     rows: list[SourcedPair] = [pair for path in options.pairs for pair in read_pairs(path)]
     rows += [pair for path in options.unlabelled or () for pair in read_unlabelled(path)]
     most = min(filter(None, (options.limit, options.watched)), default=None)
-    watched = sample(read_pairs(options.dev), most, options.seed)
+    watched = sample(read_pairs(options.dev), most, seed)
     repeats = _repeats(options.repeat or (), rows)
-    rows = sample(rows, options.limit, options.seed)
-    settings = passes.TrainingSettings(
-        repeats=repeats,
-        **options.model_dump(include=set(passes.TrainingSettings.model_fields), exclude_none=True),
-    )
-    if not (options.base / "config.json").is_file():
-        raise InputError(
-            f"{options.base} is no model folder (it has no config.json); name an encoder's"
-        )
+    settings = options.settings.model_copy(update={"repeats": repeats})
+    rows = sample(rows, options.limit, seed)
+    if not (base / "config.json").is_file():
+        raise InputError(f"{base} is no model folder (it has no config.json); name an encoder's")
     if options.dry_run:
-        print(passes.told(settings, rows, watched))
+        print(told(settings, rows, watched))
         return
     out, known = options.out, None
     if options.teacher is not None:
@@ -166,10 +113,10 @@ def train(options: TrainOptions) -> None:
             ),
         )
     made = out
-    if options.adapter is not None:
+    if settings.adapter is not None:
         made = out / "tagger"
         if not made.exists():
-            adapter.merge(options.base, out, made)
+            adapter.merge(base, out, made)
     say(f"tagger: {made}   curve: {out / 'curve.jsonl'}")
 
 
