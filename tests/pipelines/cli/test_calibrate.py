@@ -40,8 +40,7 @@ def write(file: str, rows: list[dict[str, Any]]) -> None:
 
 
 @pytest.fixture(autouse=True)
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def files(tmp_path: Path) -> None:
     examples = [
         {
             "id": f"bridge-{n}",
@@ -145,17 +144,6 @@ def test_a_correction_is_fitted_stored_and_taken_by_the_next_run(
     assert "correction" not in config("paper", "conflict-detection.model-json")
     line = contested.refused(*RUN, "raw", "--endpoint", endpoint.url)
     assert "raw holds a run that differs in" in line
-
-
-def test_a_prompt_of_ones_own_has_a_correction_of_its_own(
-    contested: Contested, endpoint: Scripted, home: Path
-) -> None:
-    own = (endpoint.url, "--prompts", "prompts")
-    contested.done(*CALIBRATE, *own)
-    contested.done(*CALIBRATE, endpoint.url)
-    assert len(list((home / "corrections").iterdir())) == 2
-    contested.done(*RUN, "own", "--endpoint", *own)
-    assert [each["relation"] for each in judgements("own")] == list(RELATIONS) * EXAMPLES
 
 
 def test_what_does_not_help_is_not_stored(

@@ -24,9 +24,8 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def data(tmp_path: Path) -> Path:
     """A folder to work in, with pairs and two documents."""
-    monkeypatch.chdir(tmp_path)
     write_pairs(Path("pairs.jsonl"), some_pairs(90))
     write_pairs(Path("dev.jsonl.gz"), some_pairs(30))
     Path("guide.txt").write_text("The bridge was opened in 1932 by the mayor. It is red.")

@@ -14,8 +14,7 @@ BUILD = ["lab", "ramdocs", "--ambigdocs", "ambigdocs.json"]
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def folder(tmp_path: Path) -> Path:
     Path("ambigdocs.json").write_text(ambigdocs_text(), "utf-8")
     write_notes(Path("notes"))
     return tmp_path

@@ -36,8 +36,7 @@ BRIEF = ["--steps", 4, "--batch", 2, "--per-topic", 1, "--limit", 3, "--design",
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def folder(tmp_path: Path) -> None:
     paper = ["Net Neutrality", "Obesity", "Golf", "Zoos", "Abortion"]
     Path("topics.jsonl").write_text("\n".join(map(topic, paper)))
     Path("own.jsonl").write_text("\n".join(map(topic, ["dams", "weirs"])))
