@@ -117,13 +117,15 @@ app: Final = Group(
     "contested",
     """Measure, explain and repair what language models do when their documents disagree.
 
-Offline, with models that are folders on this machine's disk. To begin:
+Offline, with models that are folders on this machine's disk.
 
-```
-contested score --response answer.txt --documents a.txt b.txt
-contested run conflictscore --data answers.jsonl --out results
-contested web
-```""",
+Examples:
+    contested score --response answer.txt --documents a.txt b.txt
+
+    contested run conflictscore --data answers.jsonl --out results
+
+    contested web
+""",
     listed(EXAMPLES, _task, "One answer, question or text")
     | {
         "run": Group(

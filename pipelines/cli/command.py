@@ -70,11 +70,11 @@ class Listed(TyperCommand):
 
 
 def with_examples(text: str) -> str:
-    """A docstring for Markdown: the lines under "Examples:" become one block of code."""
+    """A docstring for Markdown: each line under "Examples:" becomes a line of code."""
 
     def block(found: re.Match[str]) -> str:
         lines = [line.strip() for line in found[2].splitlines() if line.strip()]
-        return "\n".join([found[1], "```", *lines, "```", ""])
+        return "  \n".join([found[1], *(f"`{line}`" for line in lines)]) + "\n\n"
 
     return re.sub(r"^(Examples?:)\n((?: {4}.+\n?|\n(?= {4}))+)", block, text, flags=re.MULTILINE)
 
@@ -107,7 +107,7 @@ class Group(TyperGroup):
     ) -> None:
         super().__init__(
             name=name,
-            help=about,
+            help=with_examples(about),
             commands=dict(commands),
             no_args_is_help=True,
             rich_markup_mode=MARKDOWN,
