@@ -1,5 +1,6 @@
 """The `contested` command: what it lists, and how errors reach a person."""
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -14,6 +15,9 @@ from pipelines.errors import InputError
 from salience.errors import SalienceError
 from serving.errors import ServingError
 from serving.offline import go_offline
+
+COMPLETE: Final = "_CONTESTED_COMPLETE"
+"""By which a shell asks what a line may go on with."""
 
 INTERRUPTED = 130
 USER_ERROR = 2
@@ -173,6 +177,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Anything else is a fault of this program and shows its traceback.
     """
     go_offline()
+    if COMPLETE in os.environ:
+        from typer.completion import get_completion_inspect_parameters
+
+        get_completion_inspect_parameters()  # makes the shells known
     try:
         code = app(args=arguments, prog_name="contested", standalone_mode=False)
     except (InputError, SalienceError, ServingError, TaggerError) as error:
@@ -180,6 +188,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except TyperException as error:
         said = error.format_message().replace("Value error, ", "").removesuffix(".")
         names = [f"; {name}" for old, name in NEW_NAMES.items() if old in said]
+        option, context = (getattr(error, name, None) for name in ("option_name", "ctx"))
+        if option and any("--release" in each.opts for each in context.command.params):
+            names.append(f"; a release is given as --release {option.strip('-')}=PATH")
         # A group without a command has shown its help.
         return _tell(f"{said}{''.join(names)} (see --help)") if said else USER_ERROR
     except (KeyboardInterrupt, Abort):

@@ -98,6 +98,18 @@ def test_help_folds_panels_unless_all_is_wanted(capsys: pytest.CaptureFixture[st
     assert "How a language model is asked" in capsys.readouterr().out
 
 
+def test_a_shell_completes_what_is_begun(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("_CONTESTED_COMPLETE", "complete_bash")
+    for line, words in (("contested lab ca", 2), ("contested score --rege", 2)):
+        monkeypatch.setenv("COMP_WORDS", line)
+        monkeypatch.setenv("COMP_CWORD", str(words))
+        with pytest.raises(SystemExit):
+            main([])
+    assert capsys.readouterr().out.split() == ["calibrate", "--regenerate"]
+
+
 def examples() -> Iterator[str]:
     """What the help of any command shows."""
     for command in COMMANDS.values():
