@@ -13,6 +13,7 @@ from nli.tagger import Tagger, shipped
 from pipelines.metrics.calibration import ece
 from pipelines.supervision import recipes
 from pipelines.supervision.calibrating import Readings, probabilities
+from pipelines.supervision.settings import PairSettings
 
 MEGABYTES = 50
 
@@ -60,7 +61,7 @@ def test_the_figures_of_its_card_hold_on_an_eighth_of_the_pairs(
 
 def test_its_calibration_lowers_the_error_on_test_halves(released_data: Path) -> None:
     pairs = recipes.build(
-        {name: released_data / file for name, file in RELEASES.items()}, part="test"
+        {name: released_data / file for name, file in RELEASES.items()}, PairSettings(half="test")
     ).pairs[::10]
     assert len(pairs) > 1_000
     tagger = Tagger.load(shipped())
