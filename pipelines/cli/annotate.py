@@ -8,9 +8,9 @@ from pydantic import Field
 from rich.console import Console
 
 from pipelines.cli.flat import flat
-from pipelines.cli.progress import say, show
 from pipelines.errors import InputError
 from pipelines.option import Only, Option, Options
+from pipelines.report.progress import say, show
 from pipelines.report.terminal import plain
 from pipelines.runs.folder import RunFolder, file_name
 

@@ -15,12 +15,12 @@ from nli.folder import CALIBRATION
 from nli.labels import LABELS
 from nli.pairs import LabelledPair, read_pairs
 from pipelines.cli.flat import flat
-from pipelines.cli.progress import progress, say, show
 from pipelines.data.released import sample
 from pipelines.errors import InputError
 from pipelines.experiment.options import LlmOptions
 from pipelines.judge.tagger import RELATION_OF, SHIPPED
 from pipelines.option import Only, Option, Seed, refuse_given
+from pipelines.report.progress import progress, say, show
 from pipelines.report.terminal import plain
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 from rich.console import Console
 
 from pipelines.cli.flat import flat
-from pipelines.cli.progress import say, show
 from pipelines.errors import InputError
 from pipelines.files import check_writable
 from pipelines.option import Option, Options
+from pipelines.report.progress import say, show
 from pipelines.report.terminal import plain, plain_json
 from pipelines.runs.folder import telling_damage
 

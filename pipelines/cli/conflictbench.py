@@ -8,7 +8,6 @@ from pydantic import Field
 from rich.console import Console
 
 from pipelines.cli.flat import flat
-from pipelines.cli.progress import STDERR, say, show
 from pipelines.conflictscore.settings import BENCH_AS_IN_PAPER
 from pipelines.data.released import Part
 from pipelines.experiment.cost import cost_line
@@ -18,6 +17,7 @@ from pipelines.experiment.options import AsInPaper, LlmOptions
 from pipelines.judge.examples import write
 from pipelines.option import Option, listed, named, refuse_given
 from pipelines.preset import WithPresets, told
+from pipelines.report.progress import STDERR, say, show
 from pipelines.report.terminal import plain
 
 if TYPE_CHECKING:

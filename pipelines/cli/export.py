@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Annotated
 
 from pipelines.cli.flat import flat
-from pipelines.cli.progress import say
 from pipelines.errors import InputError
 from pipelines.option import Option, Options
+from pipelines.report.progress import say
 
 
 class ExportOptions(Options):

@@ -6,8 +6,8 @@ from typing import Annotated
 from pydantic import Field
 
 from pipelines.cli.flat import flat
-from pipelines.cli.progress import progress, say
 from pipelines.option import Only, Option, Options
+from pipelines.report.progress import progress, say
 from pipelines.retrieval import index
 from pipelines.retrieval.chunks import OVERLAP, WORDS
 from pipelines.retrieval.dense import Embedder, default_embedder

@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.filesize import decimal
 
 from pipelines.cli.flat import flat
-from pipelines.cli.progress import STDERR, progress, say, show
 from pipelines.errors import InputError
 from pipelines.option import Option, Options
+from pipelines.report.progress import STDERR, progress, say, show
 from pipelines.report.table import Column, Table
 from serving import gguf, models
 from serving.errors import ServingError

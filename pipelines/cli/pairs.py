@@ -10,9 +10,9 @@ from rich.console import Console
 from nli.labels import LABELS
 from nli.pairs import SourcedPair, UnlabelledPair, write_pairs
 from pipelines.cli.flat import flat
-from pipelines.cli.progress import STDERR, say, show
 from pipelines.errors import InputError
 from pipelines.option import Option, Options, listed, named
+from pipelines.report.progress import STDERR, say, show
 from pipelines.report.table import Column, Table
 from pipelines.report.terminal import plain
 from pipelines.supervision.settings import RELEASES, PairSettings

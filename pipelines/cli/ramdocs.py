@@ -7,8 +7,8 @@ from pydantic import Field
 from rich.console import Console
 
 from pipelines.cli.flat import flat
-from pipelines.cli.progress import STDERR, say, show
 from pipelines.option import Option, Options, Seed
+from pipelines.report.progress import STDERR, say, show
 
 if TYPE_CHECKING:
     from pipelines.madam_rag.build import Record

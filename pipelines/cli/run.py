@@ -15,7 +15,6 @@ from rich.console import Console
 
 from pipelines import papers
 from pipelines.cli.flat import flat
-from pipelines.cli.progress import STDERR, progress, say, show
 from pipelines.cluster.workers import announced, workers
 from pipelines.errors import LowLabelMassError
 from pipelines.experiment.execute import execute
@@ -26,6 +25,7 @@ from pipelines.experiment.options import RunOptions, anyway, judged_by
 from pipelines.experiment.publish import Publication, write
 from pipelines.metrics.calibration import is_low
 from pipelines.preset import told
+from pipelines.report.progress import STDERR, progress, say, show
 from pipelines.report.terminal import plain
 from pipelines.runs.folder import RunFolder, telling_damage
 

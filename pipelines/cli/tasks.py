@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 from rich.console import Console
 
 from pipelines.cli.flat import flat
-from pipelines.cli.progress import STDERR, say, waiting
 from pipelines.errors import InputError
 from pipelines.experiment.options import ModelOptions, judged_by
 from pipelines.files import check_writable, replace_bytes
 from pipelines.inspection.task import Inspection, ResultT, Task, Tell
 from pipelines.option import Option, Options
+from pipelines.report.progress import STDERR, say, waiting
 from pipelines.report.terminal import plain, plain_json, show
 
 if TYPE_CHECKING:

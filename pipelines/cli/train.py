@@ -10,10 +10,10 @@ from pydantic import Field
 from nli.pairs import SourcedPair, read_pairs, read_unlabelled
 from nli.passes import TrainingSettings, told
 from pipelines.cli.flat import flat
-from pipelines.cli.progress import progress, say
 from pipelines.data.released import sample
 from pipelines.errors import InputError
 from pipelines.option import Only, Option, Options, named
+from pipelines.report.progress import progress, say
 
 TEACHING = "A teacher"
 

@@ -8,12 +8,12 @@ import typer
 from pydantic import Field, model_validator
 
 from pipelines.cli.flat import flat
-from pipelines.cli.progress import STDERR, progress
 from pipelines.errors import InputError
 from pipelines.npov.decoder import DecoderOptions, decoder_folder
 from pipelines.npov.settings import TuningSettings
 from pipelines.npov.synthesis import DESIGN_HELP, Design
 from pipelines.option import Only, Option, refuse_given
+from pipelines.report.progress import STDERR, progress
 from pipelines.report.terminal import plain
 
 if TYPE_CHECKING:
