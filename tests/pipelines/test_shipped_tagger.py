@@ -50,7 +50,7 @@ def test_the_figures_of_its_card_hold_on_an_eighth_of_the_pairs(
     """On all pairs: `contested lab calibrate --dry-run --pairs FILE`."""
     pairs = tmp_path / "pairs.jsonl"
     write_pairs(pairs, read_pairs(released_data / "nli" / file)[::8])
-    contested.done("calibrate", "--dry-run", "--pairs", pairs, "--report", tmp_path)
+    contested.done("lab", "calibrate", "--dry-run", "--pairs", pairs, "--report", tmp_path)
     table = json.loads((tmp_path / "tables" / "tagger.json").read_text("utf-8"))
     (figures,) = (row for row in table["rows"] if row["source"] == "all")
     row = carded(file, "all")

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 from commands import Contested
 from tagger_files import TINY_ORDER, some_pairs, write_lines, write_scifact
-from tiny_encoders import cross_encoder
+from tiny_encoders import cross_encoder, mpnet
 
 from nli.errors import TaggerError
 from nli.labels import LABELS, Label
 from nli.pairs import LabelledPair, read_pairs, read_unlabelled, write_pairs
+from nli.tagger import Tagger
 from pipelines.data.released import half
 
 
@@ -199,6 +200,20 @@ def test_training_leaves_a_tagger_with_its_curve_and_is_not_done_twice(
     assert "another 'batch_tokens' (128)" in contested.refused(*command[:-1], "256")
 
 
+def test_an_adapter_leaves_the_tagger_that_it_makes(
+    data: Path, contested: Contested, tmp_path: Path
+) -> None:
+    base = mpnet(tmp_path / "mpnet", tokens=400)
+    command = train(base, "--adapter", 2, "--epochs", 1, "--limit", 30, "--evaluations", 1)
+    assert "trained/tagger" in contested.done(*command).err.replace("\n", "")
+    tagger = Tagger.load(data / "trained/tagger")
+    contested.done(*command)
+    assert Tagger.load(data / "trained/tagger").digest == tagger.digest
+    measure = ["lab", "calibrate", "--dry-run", "--pairs", "dev.jsonl.gz", "--tagger"]
+    refused = contested.refused(*measure, "trained")
+    assert "which contested lab train leaves in its folder 'tagger'" in refused
+
+
 def test_a_teacher_is_asked_once_of_the_pairs_that_are_passed(
     data: Path, contested: Contested, tiny: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -229,7 +244,6 @@ def test_calibration_is_stored_used_and_shown(data: Path, contested: Contested, 
     shutil.copytree(tiny, data / "tagger")
     write_pairs(data / "held-out.jsonl", some_pairs(300))
     command = ["lab", "calibrate", "--tagger", "tagger", "--pairs", "held-out.jsonl"]
-    command += ["--precision", "fp32"]
     said = contested.done(*command, "--method", "temperature", "--report", "shown").out
     stored = json.loads((data / "tagger/calibration.json").read_text())
     assert stored["method"] == "temperature"
@@ -243,7 +257,7 @@ def test_calibration_is_stored_used_and_shown(data: Path, contested: Contested, 
     assert stored["fitted_on"].startswith(f"held-out.jsonl: {300 - rows['none']['pairs']} pairs")
 
     # What is stored is what tags from now on; calibrating again gives the same.
-    measure = ["lab", "calibrate", "--dry-run", "--pairs", "held-out.jsonl", "--precision", "fp32"]
+    measure = ["lab", "calibrate", "--dry-run", "--pairs", "held-out.jsonl"]
     contested.done(*measure, "--tagger", tiny, "--report", "before")
     contested.done(*measure, "--tagger", "tagger", "--report", "after")
     before, after = (
@@ -293,7 +307,7 @@ def test_a_dry_run_prints_and_leaves_the_same_figures(
 ) -> None:
     shutil.copytree(tiny, data / "tagger")
     arguments = ["lab", "calibrate", "--dry-run", "--pairs", "dev.jsonl.gz", "--tagger", "tagger"]
-    said = contested.done(*arguments, "--precision", "fp32", "--report", "results").out
+    said = contested.done(*arguments, "--report", "results").out
     assert not (data / "tagger/calibration.json").exists()
     table = json.loads((data / "results/tables/tagger.json").read_text())
     rows = {row["source"]: row for row in table["rows"]}
