@@ -5,15 +5,17 @@ takes the model, with the field's type, bounds and default:
 
     judge: Annotated[Judge, Option("Who judges claims by documents.")] = "model"
 
-A field whose type is such a model brings its options along; one without `Option` is none.
+A field whose type is such a model brings its options along; one without `Option` or a description
+is none.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from inspect import get_annotations
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.fields import FieldInfo
 
 from pipelines.errors import InputError
@@ -69,6 +71,12 @@ class Option:
     greedy: bool = False
 
 
+LARGEST_SEED = 2**32 - 1
+"""What numpy, and with it scikit-learn, takes; torch takes more."""
+
+Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED), Option("Decides everything that is drawn.")]
+
+
 class OptionField(NamedTuple):
     """A field by its name, and the option that it is by its flag."""
 
@@ -79,12 +87,19 @@ class OptionField(NamedTuple):
 
 
 def options_of(settings: type[BaseModel]) -> Iterator[OptionField]:
-    """The fields of a model that are options, in order; not those of models inside it."""
+    """The fields of a model that are options, in order; not those of models inside it.
+
+    A field with a description is one, too, for settings of rooms that know nothing of options;
+    unless it is required it stands under the title of the model.
+    """
     for name in in_order(settings):
-        field = settings.model_fields[name]
+        field, flag = settings.model_fields[name], f"--{name.replace('_', '-')}"
         for option in field.metadata:
             if isinstance(option, Option):
-                yield OptionField(name, option.name or f"--{name.replace('_', '-')}", option, field)
+                yield OptionField(name, option.name or flag, option, field)
+        if field.description:
+            panel = None if field.is_required() else settings.model_config.get("title")
+            yield OptionField(name, flag, Option(field.description, panel=panel), field)
 
 
 def in_order(settings: type[BaseModel]) -> list[str]:
@@ -351,3 +366,29 @@ def _flag(name: str) -> str:
 def _flag_of(settings: type[BaseModel], name: str) -> str:
     flags = {each.name: each.flag for each in options_of(settings)}
     return flags.get(name, name)
+
+
+def named(
+    given: Iterable[str], flag: str, known: Iterable[str], form: str = "NAME=PATH"
+) -> list[tuple[str, str]]:
+    """The names and values of an option that is given as "wice=claims.jsonl", in their order.
+
+    Raises:
+        InputError: One lacks its name or value, or the name is not known.
+    """
+    names, found = list(known), []
+    for text in given:
+        name, _, value = text.partition("=")
+        if not (name and value):
+            raise InputError(f"{flag} {text}: write {form}")
+        if name not in names:
+            near = get_close_matches(name, names, n=1)
+            there = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(names)}"
+            raise InputError(f"{flag} {text}: '{name}' is not known; {there}")
+        found.append((name, value))
+    return found
+
+
+def listed(known: Mapping[str, str]) -> str:
+    """What names stand for, for the help of such an option: "`wice`: a .jsonl of WiCE; ..."."""
+    return "; ".join(f"`{name}`: {what}" for name, what in known.items()) + "."

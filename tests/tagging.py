@@ -105,7 +105,7 @@ def offer(
 ) -> ScriptedTagger:
     """Put a scripted tagger in the place of the shipped one."""
     folder = folder_of(tagger, curve=curve)
-    monkeypatch.setattr("pipelines.experiment.options.shipped_tagger", lambda: folder)
+    monkeypatch.setattr("pipelines.judge.tagger.shipped_tagger", lambda: folder)
     return tagger
 
 

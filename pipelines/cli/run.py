@@ -1,4 +1,4 @@
-"""`contested run`: the experiments, each as its paper's module declares it, and all of them.
+"""`contested run`: the experiments, each as its paper's module declares it.
 
 The options of `contested run NAME` are made from the fields of the experiment's settings.
 """
@@ -10,15 +10,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import typer
 import uvloop
 from rich.console import Console
 
 from pipelines import papers
 from pipelines.cli.flat import flat
-from pipelines.cli.progress import STDERR, progress, say
-from pipelines.cli.run_all import run_all
-from pipelines.cli.tagging import show
 from pipelines.cluster.workers import announced, workers
 from pipelines.errors import LowLabelMassError
 from pipelines.experiment.execute import execute
@@ -29,13 +25,9 @@ from pipelines.experiment.options import RunOptions, anyway, judged_by
 from pipelines.experiment.publish import Publication, write
 from pipelines.metrics.calibration import is_low
 from pipelines.option import told
+from pipelines.report.progress import STDERR, progress, say, show
 from pipelines.report.terminal import plain
 from pipelines.runs.folder import RunFolder, telling_damage
-
-app = typer.Typer(
-    no_args_is_help=True,
-    help="Run an experiment over a file. Killed anywhere, the same command resumes it.",
-)
 
 
 def command_of(experiment: Experiment[Any, Any]) -> Callable[..., Any]:
@@ -114,10 +106,3 @@ def _dry(experiment: Experiment[Any, Any], plan: Plan[Any, Any], options: RunOpt
     found = asyncio.run(forecast(experiment, plan, options, pace))
     print("\n".join(found.lines(experiment.counted)))
     return found
-
-
-for name in papers.EXPERIMENTS:
-    app.command(name)(command_of(papers.experiment(name)))
-app.command("all", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
-    run_all
-)

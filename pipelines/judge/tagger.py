@@ -179,7 +179,7 @@ def calibrated(tagger: TaggerFolder) -> RiskCurve:
     if tagger.curve is None:
         raise InputError(
             f"the tagger {tagger.name} has no calibration points to choose a threshold from; make "
-            "them from labelled pairs: contested calibrate"
+            "them from labelled pairs: contested lab calibrate"
         )
     return tagger.curve
 

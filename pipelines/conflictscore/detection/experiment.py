@@ -41,7 +41,7 @@ class DetectionOptions(RunOptions, JudgedOptions):
     data: Annotated[
         Path,
         Option(
-            "JSONL file of examples, of `contested conflictbench build` or your own; see "
+            "JSONL file of examples, of `contested lab conflictbench` or your own; see "
             "docs/conflict-detection.md.",
             shown="bundled samples",
         ),

@@ -250,9 +250,29 @@ def test_a_bad_option(
     assert not endpoint.requests
 
 
-def test_a_bad_command(contested: Contested) -> None:
-    assert "No such command 'frobnicate'" in contested.refused("frobnicate")
-    assert "Missing option '--response'" in contested.refused("score")
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("frobnicate", "No such command 'frobnicate'"),
+        ("lab trian", "No such command 'trian'. Did you mean 'train'?"),
+        ("score", "Missing option '--response'"),
+        ("nli pairs --fever x", "contested nli pairs is now contested lab pairs"),
+        ("nli merge", "is now done by contested lab train --adapter"),
+        ("nli", "contested nli is now contested lab"),
+        ("conflictbench build", "is now contested lab conflictbench"),
+        ("calibrate --dry-run", "contested calibrate is now contested lab calibrate"),
+        ("conrag", "contested conrag is an experiment: contested run conrag"),
+        ("conflicts --limit 1", "contested run conflicts; for one question: contested resolve"),
+        ("score --labeller model", "--labeller is now --judge"),
+        ("run conflictscore --judge nli", "'nli' is now 'tagger'"),
+        ("lab pairs --out x --release nli", "--release nli: write NAME=PATH"),
+        ("lab pairs --ramdocs x", "a release is given as --release ramdocs=PATH"),
+    ],
+)
+def test_a_bad_command(line: str, says: str, contested: Contested) -> None:
+    message = contested.refused(*line.split())
+    assert says in message
+    assert ("is now 'tagger'" in message) == ("--judge nli" in line)
 
 
 # Prompts.

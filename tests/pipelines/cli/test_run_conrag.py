@@ -65,7 +65,6 @@ RAGTRUTH = ["--dataset", "ragtruth", "--data", "response.jsonl", "--corpus", "so
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CONTESTED_HOME", str(tmp_path / "home"))
     Path("claims.jsonl").write_text(json.dumps(EXAMPLE) + "\n")
     Path("fm2.jsonl").write_text(json.dumps(WATER) + "\n")

@@ -13,7 +13,6 @@ FEVER = ["--dataset", "fever", "--data", "dev.jsonl", "--corpus", "wiki-pages"]
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CONTESTED_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("CONTESTED_API_KEY", KEY)
     return tmp_path

@@ -15,16 +15,6 @@ REPORTS = ("run", "report-writing", *TAGGER)
 HEAD = "Question,Best Answer,Best Incorrect Answer,Correct Answers,Incorrect Answers"
 
 
-@pytest.fixture
-def contested(capsys: pytest.CaptureFixture[str]) -> Contested:
-    return Contested(capsys)
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
 def answers(request: dict[str, Any]) -> str:
     """A choice where one is asked for, else the first words of a document."""
     if "response_format" in request:

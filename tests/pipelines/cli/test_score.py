@@ -12,8 +12,7 @@ from pipelines.conflictscore.result import Result
 
 
 @pytest.fixture(autouse=True)
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def files(tmp_path: Path) -> Path:
     Path("answer.txt").write_text("The bridge was opened in 1932. Crossing costs [two] pounds.")
     Path("plaque.txt").write_text("Opened 1932.")
     Path("archive.txt").write_text("Traffic first crossed in 1936.")

@@ -14,13 +14,7 @@ ASKED = ["score", "--regenerate", *FILES]
 
 
 @pytest.fixture
-def contested(capsys: pytest.CaptureFixture[str]) -> Contested:
-    return Contested(capsys)
-
-
-@pytest.fixture
 def mill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, endpoint: Scripted) -> Scripted:
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "120")
     Path("answer.txt").write_text(ANSWER)
     Path("north.txt").write_text("The mill was built in 1856. It grinds [red]rye[/red].")

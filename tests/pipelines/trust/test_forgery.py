@@ -24,7 +24,8 @@ from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.conflictscore.truthfulqa.judging import truth_judge
 from pipelines.data.records import Document
 from pipelines.data.truthfulqa import TruthfulQuestion
-from pipelines.judge.model import Mode, model_judge
+from pipelines.judge.model import model_judge
+from pipelines.judge.settings import Mode
 from pipelines.madam_rag.debate import debate, panel
 from pipelines.madam_rag.settings import DebateSettings
 from pipelines.metrics.alce import named_answers
