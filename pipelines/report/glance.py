@@ -132,7 +132,7 @@ ROLES: Final = {
 }
 """What the models of a configuration do where claims are judged: key -> role."""
 
-CASCADE: Final = {**ROLES, "tagger": "judge where it is sure", "model": "judge of the rest"}
+CASCADE: Final = {"tagger": "judge where it is sure", **ROLES, "model": "judge of the rest"}
 
 
 def models_used(
@@ -148,8 +148,8 @@ def models_used(
         known = (CASCADE if "cascade" in config else ROLES) if roles is None else roles
         for key, role in known.items():
             model = config.get(key)
-            twice = key == "model" and "tagger" in known and model == config.get("tagger")
-            if model and not twice:
+            tagger = config.get("tagger") if key == "model" and "tagger" in known else None
+            if model and not (tagger and tagger["digest"] == model["digest"]):
                 model = model.get("model", model)
                 used.append(ModelUsed(role, model["name"], model["digest"]))
     return tuple(dict.fromkeys(used))
