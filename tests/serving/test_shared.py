@@ -21,12 +21,13 @@ from commands import Contested
 
 from serving import detached
 from serving.connect import OnDemand, Source, backend, resolve, shared_servers
-from serving.detached import Job, Note, State
+from serving.detached import Note, State
 from serving.endpoint import Endpoint
 from serving.errors import ServingError
 from serving.installed import engine_version
 from serving.models import Model
 from serving.profile import EngineOptions, load
+from serving.server import Job
 
 OPTIONS = EngineOptions()
 SLEEP = [sys.executable, "-c", "import time; time.sleep(60)"]
