@@ -105,7 +105,10 @@ async def test_a_busy_server_is_waited_for_no_longer_than_a_start(
             ServingError, match=f"waited 1 s .* busy .* end it with: kill {state.pid}"
         ):
             await detached.find("d", short)
-    program.kill()
+    os.kill(state.pid, signal.SIGKILL)
+    program.resume()
+    await until(lambda: programs(stand_in) == [])
+    assert detached.running() == [], "a killed holder leaves neither server nor note"
 
 
 @pytest.mark.parametrize("owned", [True, False])
@@ -176,14 +179,6 @@ async def test_a_start_may_be_stopped(stand_in: Path, home: Path) -> None:
     assert list((home / "servers").iterdir()) == []
 
 
-async def test_a_killed_holder_leaves_neither_server_nor_note(stand_in: Path, home: Path) -> None:
-    await start()
-    os.kill(the_state().pid, signal.SIGKILL)
-    await until(lambda: programs(stand_in) == [])
-    assert detached.running() == []
-    assert list((home / "servers").iterdir()) == []
-
-
 JOB = """
 import asyncio, os, sys, time
 from pathlib import Path
@@ -192,15 +187,17 @@ from serving.models import Model
 from serving.profile import EngineOptions
 model = Model(name="m", path=Path("m"), digest="d")
 options = EngineOptions.model_validate_json(sys.argv[1])
-asyncio.run(detached.start(model, options, owner=os.getpid()))
-time.sleep(60)
+owner = os.getpid() if sys.argv[2:] else None
+print(asyncio.run(detached.start(model, options, owner=owner))[0].url)
+time.sleep(60 if owner else 0)
 """
 
 
 async def test_the_server_of_a_job_that_ended_is_gone_before_another_starts(
     stand_in: Path, home: Path
 ) -> None:
-    job = subprocess.Popen([sys.executable, "-c", JOB, OPTIONS.model_dump_json()])  # noqa: ASYNC220
+    line = [sys.executable, "-c", JOB, OPTIONS.model_dump_json(), "owned"]
+    job = subprocess.Popen(line)  # noqa: ASYNC220
     await until(lambda: any(state.endpoints for state in detached.running()))
     (program,) = programs(stand_in)
     program.suspend()  # so that it does not end at once
@@ -217,22 +214,10 @@ async def test_the_server_of_a_job_that_ended_is_gone_before_another_starts(
     assert not program.is_running()
 
 
-OUTLIVED = """
-import asyncio, sys
-from pathlib import Path
-from serving import detached
-from serving.models import Model
-from serving.profile import EngineOptions
-model = Model(name="m", path=Path("m"), digest="d")
-options = EngineOptions.model_validate_json(sys.argv[1])
-print(asyncio.run(detached.start(model, options))[0].url)
-"""
-
-
 async def test_a_detached_server_outlives_its_starter_is_found_and_stopped(
     stand_in: Path, home: Path
 ) -> None:
-    line = [sys.executable, "-c", OUTLIVED, OPTIONS.model_dump_json()]
+    line = [sys.executable, "-c", JOB, OPTIONS.model_dump_json()]
     first, second = (
         subprocess.run(line, capture_output=True, text=True, check=True)  # noqa: ASYNC221
         for _ in range(2)
