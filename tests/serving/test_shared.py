@@ -83,14 +83,14 @@ def test_a_damaged_file_loses_no_server(content: str, home: Path) -> None:
     ],
     ids=" ".join,
 )
-async def test_files_of_dead_and_other_processes_are_removed(
+def test_files_of_dead_and_other_processes_are_removed(
     line: list[str], home: Path, tmp_path: Path
 ) -> None:
     """The number of a dead process may be another's by now."""
     known = {"JOB": job(home).model_dump_json(), "ELSEWHERE": job(tmp_path).model_dump_json()}
     with subprocess.Popen([*SLEEP, *(known.get(part, part) for part in line)]) as other:
         noted(job(home), other.pid)
-        assert detached.running() == await detached.find("d", OPTIONS) == []
+        assert detached.running() == asyncio.run(detached.find("d", OPTIONS)) == []
         other.kill()
     noted(job(home), other.pid)
     assert detached.running() == []
