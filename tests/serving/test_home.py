@@ -8,7 +8,6 @@ from stat import S_IMODE
 import pytest
 
 from pipelines.judge.store import JudgementStore, default_store
-from serving import detached
 from serving.cache import CompletionCache
 from serving.connect import default_cache
 from serving.errors import ServingError
@@ -60,16 +59,12 @@ def judgements(path: Path) -> Iterator[Path]:
         yield from path.parent.glob(f"{path.name}*")
 
 
-def server_log(path: Path) -> Iterator[Path]:
-    opened = opened_to_append(path)
-    opened.close()
+def plain_files(path: Path) -> Iterator[Path]:
+    path.parent.mkdir(parents=True)
+    opened_to_append(path).close()
     yield path
-
-
-def state_file(path: Path) -> Iterator[Path]:
-    path.parent.mkdir()
-    write(path, "{}")
-    yield path
+    write(path.with_suffix(".json"), "{}")
+    yield path.with_suffix(".json")
 
 
 @pytest.mark.parametrize(
@@ -77,8 +72,7 @@ def state_file(path: Path) -> Iterator[Path]:
     [
         (completions, default_cache, 3),
         (judgements, default_store, 3),
-        (server_log, detached.log_path, 1),
-        (state_file, lambda: default_home() / "servers" / "1.json", 1),
+        (plain_files, lambda: Path("run/logs/m.log"), 2),
     ],
 )
 def test_files_are_their_users_alone(

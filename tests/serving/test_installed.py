@@ -62,8 +62,5 @@ def test_triton_needs_a_compiler_and_pythons_headers(
         c_compiler()
     (tmp_path / "Python.h").touch()
     assert c_compiler() == f"/usr/bin/gcc, with {tmp_path}/Python.h"
-    monkeypatch.setattr(shutil, "which", lambda _: None)
-    with pytest.raises(ServingError, match="C compiler"):
-        c_compiler()
     monkeypatch.setenv("CC", "/opt/cc")
     assert c_compiler().startswith("/opt/cc, with ")

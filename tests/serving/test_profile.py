@@ -190,7 +190,6 @@ def test_a_path_is_read_and_named_after_its_file(tmp_path: Path) -> None:
             ('device = "cpu"', 'divice = "cpu"'),
             "divice: unknown key; take it out, or see the keys in docs/serving.md (and 1 more)",
         ),
-        (('device = "cpu"', ""), "device: missing; add it"),
         (("4096", '"long"'), "engines.small.max_model_len: Input should be a valid integer"),
         (('judge = "small"', 'judge = "big"'), "judge 'big': add a section [engines.\"big\"]"),
         (("[engines.small]", "[engines.small"), "not TOML"),
@@ -207,7 +206,6 @@ def test_a_path_is_read_and_named_after_its_file(tmp_path: Path) -> None:
             ("max_model_len = 4096", "environment = {VLLM_API_KEY = 'k'}"),
             "'environment' may not set VLLM_API_KEY",
         ),
-        (("max_model_len = 4096", "api_servers = 2"), "'api_servers' is for GPUs; take it out"),
     ],
 )
 def test_a_faulty_profile_gives_one_line_with_file_and_key(

@@ -18,22 +18,14 @@ from serving.tokens import TEMPLATE_ARGUMENTS, TODAY, ChatTokenizer
 
 LLAMA = """
 {{- bos_token }}
-{%- if custom_tools is defined %}{%- set tools = custom_tools %}{%- endif %}
 {%- if not date_string is defined %}
-    {%- if strftime_now is defined %}
-        {%- set date_string = strftime_now("%d %b %Y") %}
-    {%- else %}
-        {%- set date_string = "26 Jul 2024" %}
-    {%- endif %}
+    {%- if strftime_now is defined %}{%- set date_string = strftime_now("%d %b %Y") %}
+    {%- else %}{%- set date_string = "26 Jul 2024" %}{%- endif %}
 {%- endif %}
 {%- if not tools is defined %}{%- set tools = none %}{%- endif %}
 {%- if messages[0]['role'] == 'system' %}
-    {%- set told = messages[0]['content'] | trim %}
-    {%- set messages = messages[1:] %}
-{%- else %}
-    {%- set told = "" %}
-{%- endif %}
-{{- "<|head|>system<|end|>\\n\\n" }}
+    {%- set told = messages[0]['content'] | trim %}{%- set messages = messages[1:] %}
+{%- else %}{%- set told = "" %}{%- endif %}
 {%- if tools is not none %}{{- "Environment: ipython\\n" }}{%- endif %}
 {{- "Today: " + date_string + "\\n\\n" + told + "<|eot|>" }}
 {%- for message in messages %}
@@ -48,15 +40,9 @@ LLAMA = """
 GEMMA3 = """
 {{ bos_token }}
 {%- if messages[0]['role'] == 'system' -%}
-    {%- if messages[0]['content'] is string -%}
-        {%- set prefix = messages[0]['content'] + '\\n\\n' -%}
-    {%- else -%}
-        {%- set prefix = messages[0]['content'][0]['text'] + '\\n\\n' -%}
-    {%- endif -%}
-    {%- set turns = messages[1:] -%}
+    {%- set prefix = messages[0]['content'] + '\\n\\n' -%}{%- set turns = messages[1:] -%}
 {%- else -%}
-    {%- set prefix = "" -%}
-    {%- set turns = messages -%}
+    {%- set prefix = "" -%}{%- set turns = messages -%}
 {%- endif -%}
 {%- for message in turns -%}
     {%- if (message['role'] == 'user') != (loop.index0 % 2 == 0) -%}
@@ -67,35 +53,22 @@ GEMMA3 = """
     {%- if message['content'] is string -%}
         {{ message['content'] | trim }}
     {%- elif message['content'] is iterable -%}
-        {%- for item in message['content'] -%}
-            {%- if item['type'] == 'image' -%}
-                {{ '<image>' }}
-            {%- else -%}
-                {{ item['text'] | trim }}
-            {%- endif -%}
-        {%- endfor -%}
+        {%- for item in message['content'] -%}{{ item['text'] | trim }}{%- endfor -%}
     {%- endif -%}
     {{ '</turn>\\n' }}
 {%- endfor -%}
 {%- if add_generation_prompt -%}{{ '<turn>model\\n' }}{%- endif -%}
 """
 
-# Qwen 3.5 and 3.6 think unless told not to, and take contents in parts.
+# Qwen 3.5 and 3.6 think unless told not to.
 QWEN3_6 = """
 {%- macro told(content) -%}
     {%- if content is string -%}{{- content -}}
     {%- else -%}{%- for part in content -%}{{- part.text -}}{%- endfor -%}{%- endif -%}
 {%- endmacro -%}
-{%- if messages[0].role == 'system' %}
-    {{- '<|im|>system\\n' + told(messages[0].content) | trim + '<|/im|>\\n' }}
-{%- endif %}
 {%- for message in messages %}
     {%- set content = told(message.content) | trim %}
-    {%- if message.role == "system" %}
-        {%- if not loop.first %}{{- raise_exception('System message comes first.') }}{%- endif %}
-    {%- else %}
-        {{- '<|im|>' + message.role + '\\n' + content.split('</think>')[-1] + '<|/im|>\\n' }}
-    {%- endif %}
+    {{- '<|im|>' + message.role + '\\n' + content.split('</think>')[-1] + '<|/im|>\\n' }}
 {%- endfor %}
 {%- if add_generation_prompt %}
     {{- '<|im|>assistant\\n' }}
@@ -117,52 +90,26 @@ GEMMA4 = """
     {{- ns.result | trim -}}
 {%- endmacro -%}
 {{- bos_token -}}
-{%- set turns = messages -%}
-{%- if (enable_thinking is defined and enable_thinking) or messages[0]['role'] == 'system' -%}
-    {{- '<|turn>system\\n' -}}
-    {%- if enable_thinking is defined and enable_thinking -%}{{- '<|think|>\\n' -}}{%- endif -%}
-    {%- if messages[0]['role'] == 'system' -%}
-        {{- messages[0]['content'] | trim -}}
-        {%- set turns = messages[1:] -%}
-    {%- endif -%}
-    {{- '<turn|>\\n' -}}
-{%- endif %}
-{%- for message in turns -%}
-    {%- set role = 'model' if message['role'] == 'assistant' else message['role'] -%}
-    {{- '<|turn>' + role + '\\n' }}
-    {%- set said -%}
-        {%- if role == 'model' -%}{{- strip_thinking(message['content']) -}}
-        {%- else -%}{{- message['content'] | trim -}}{%- endif -%}
-    {%- endset -%}
-    {{- said -}}
+{%- for message in messages -%}
+    {{- '<|turn>' + ('model' if message['role'] == 'assistant' else message['role']) + '\\n' }}
+    {%- set said -%}{{- strip_thinking(message['content']) -}}{%- endset -%}
+    {{- said + '<turn|>\\n' -}}
     {%- if message.get('reasoning') -%}{{- '<|channel>thought\\n<channel|>' -}}{%- endif -%}
-    {{- '<turn|>\\n' -}}
 {%- endfor -%}
 {%- if add_generation_prompt -%}
     {{- '<|turn>model\\n' -}}
-    {%- if not enable_thinking | default(false) -%}
-        {{- '<|channel>thought\\n<channel|>' -}}
-    {%- endif -%}
+    {%- if not enable_thinking | default(false) -%}{{- '<|channel>thought\\n' -}}{%- endif -%}
 {%- endif -%}
 """
 
 MISTRAL = """
-{%- set today = strftime_now("%Y-%m-%d") %}
-{%- set usual = "You are a model. The date is " + today + "." %}
-{{- bos_token }}
-{%- if messages[0]["role"] == "system" %}
-    {%- set told = messages[0]["content"] %}{%- set turns = messages[1:] %}
-{%- else %}
-    {%- set told = usual %}{%- set turns = messages %}
-{%- endif %}
-{{- "[SYS]" + told + "[/SYS]" }}
-{%- for message in turns %}
-    {%- if message["role"] == "user" %}
+{%- set usual = "You are a model. The date is " + strftime_now("%Y-%m-%d") + "." %}
+{{- bos_token + "[SYS]" + (usual if messages[0]["role"] != "system" else "") + "[/SYS]" }}
+{%- for message in messages %}
+    {%- if message["role"] in ("system", "user") %}
         {{- "[INST]" + message["content"] + "[/INST]" }}
     {%- elif message["role"] == "assistant" %}
         {%- generation %}{{- message["content"] + eos_token }}{%- endgeneration %}
-    {%- else %}
-        {{- raise_exception("Only user and assistant roles are supported!") }}
     {%- endif %}
     {%- if loop.index > 40 %}{%- break %}{%- endif %}
 {%- endfor %}
