@@ -177,11 +177,7 @@ class Profile(BaseModel):
         return needed if self.device == "cuda" else 0
 
     def engine(self, model: str) -> EngineOptions:
-        """How the engine of a model runs. Raises ServingError for a model of no engine."""
-        if model not in self.engines:
-            raise ServingError(
-                f"profile {self.name}: no engine '{model}'; it has: {', '.join(self.engines)}"
-            )
+        """How the engine of a model runs. Raises KeyError for a model of no engine."""
         return self.engines[model]
 
     def settled(self) -> "Profile":

@@ -218,7 +218,11 @@ def _running(
     try:
         yield process, begin
     finally:
-        _end(process)
+        try:
+            _end(process)
+        except SystemExit:  # told to end while a crash was tidied up
+            _end(process)
+            raise
 
 
 def _end(process: Process) -> None:
