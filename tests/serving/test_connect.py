@@ -141,7 +141,8 @@ def resolved(template: str, *, served: bool) -> RoleModel:
 async def test_within_the_block_one_start_serves_all_clients_and_stops_at_its_end(
     smollm2: Model, models_dir: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    started, stopped = [], []
+    started: list[object] = []
+    stopped: list[object] = []
     endpoint = Endpoint("http://127.0.0.1:9/v1", "k", smollm2.name)
 
     async def start(model: Model, options: EngineOptions, **how: object) -> list[Endpoint]:

@@ -78,8 +78,8 @@ def make(
     def served(options: EngineOptions = OPTIONS, program: Program = stand_in, **how: Any) -> Served:
         monkeypatch.setattr(module, "command", lambda _model, _options, port: program(port))
         model = Model(name="m", path=tmp_path / "m", digest="0" * 64)
-        where = {"engine": "e", "home": tmp_path, "logs": tmp_path}
-        made.append(serve(Job(model=model, options=options, **where, **how)))
+        how |= {"engine": "e", "home": tmp_path, "logs": tmp_path}
+        made.append(serve(Job(model=model, options=options, **how)))
         return made[-1]
 
     yield served
