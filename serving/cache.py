@@ -13,10 +13,10 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from threading import Lock
-from typing import Any, Self
+from typing import Any
 
 from pydantic_core import PydanticSerializationError, to_json
 
@@ -49,7 +49,7 @@ def completion_key(parts: Mapping[str, Any]) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-class CompletionCache:
+class CompletionCache(AbstractContextManager["CompletionCache"]):
     """Completions by key, in a file that is opened by `open_database`; faults are ServingErrors.
 
     What cannot be written is told by the next `put`, `flush` or `close`.
@@ -158,9 +158,6 @@ class CompletionCache:
             self._thread.shutdown()
             self._written_by_thread.close()
             self._database.close()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

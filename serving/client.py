@@ -296,21 +296,17 @@ class Client:
 
     def _defused(self, messages: Sequence[Message]) -> list[dict[str, str]]:
         clean = self.tokenizer.defuse if self.tokenizer is not None else defuse_common
-        return [
-            {"role": message["role"], "content": clean(message["content"])} for message in messages
-        ]
+        return [{"role": turn["role"], "content": clean(turn["content"])} for turn in messages]
 
     async def _reply(
         self, request: dict[str, Any], affinity: str, vectors: "Vectors | None" = None
     ) -> Completion:
         """The reply from the cache, from an equal request in flight, or from a server."""
         if self._door is not None:
-            return await self._door(
-                request, lambda: self._known_or_asked(request, affinity, vectors)
-            )
-        return await self._known_or_asked(request, affinity, vectors)
+            return await self._door(request, lambda: self._completion(request, affinity, vectors))
+        return await self._completion(request, affinity, vectors)
 
-    async def _known_or_asked(
+    async def _completion(
         self, request: dict[str, Any], affinity: str, vectors: "Vectors | None"
     ) -> Completion:
         parts = {"model": self.model.digest, "engine": self.model.engine, "repeat": self._repeat}

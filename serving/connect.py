@@ -206,13 +206,12 @@ def default_cache() -> Path:
 def numerics(options: EngineOptions, folder: Path) -> str:
     """What can change an answer in how a model is served, for cache keys and provenance."""
     parser = options.reasoning_parser
-    strict = options.max_num_seqs == 1 and not options.prefix_caching
     facts = (
         options.dtype,
         "head float32" if float32_head(folder, options) else None,
         options.quantization,
         None if options.kv_cache_dtype == "auto" else f"kv {options.kv_cache_dtype}",
-        "strict" if strict else None,
+        "strict" if options.max_num_seqs == 1 and not options.prefix_caching else None,
         "batch-invariant" if options.batch_invariant else None,
         f"reasoning {parser} {options.reasoning_tokens}" if parser else None,
     )

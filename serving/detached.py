@@ -32,7 +32,7 @@ from serving.models import Model
 from serving.offline import go_offline, module_path
 from serving.placement import Seat
 from serving.profile import EngineOptions
-from serving.server import serve
+from serving.server import Job, serve
 
 ENDING = (signal.SIGTERM, signal.SIGINT)
 """Signals by which a process that holds a server is told to end."""
@@ -40,36 +40,6 @@ ENDING = (signal.SIGTERM, signal.SIGINT)
 _MODULE = "serving.detached"
 _STOP_S = 40.0
 _LOOK_EVERY_S = 0.5
-
-
-class Job(BaseModel):
-    """What a process holds, as its command line says it; no secrets.
-
-    Attributes:
-        engine: The engine it runs; see `installed.engine_version`.
-        port: A free one if None.
-        seat: What it holds of which GPUs; None on a CPU.
-        replica: Its number among several of the model, from 1 on; 0 if it is the only one.
-        logs: Folder of the server's log.
-        owner: The process that it runs for; None if it runs until it is stopped.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    model: Model
-    options: EngineOptions
-    engine: str
-    home: Path
-    logs: Path
-    port: int | None = None
-    owner: int | None = None
-    seat: Seat | None = None
-    replica: int = 0
-
-    @property
-    def name(self) -> str:
-        """What the server is called in messages and logs."""
-        return f"{self.model.name}-{self.replica}" if self.replica else self.model.name
 
 
 class Note(BaseModel):
@@ -298,7 +268,8 @@ def _file(job: Job, pid: int) -> Path:
 
 def _spawn_the_only_ones(jobs: Sequence[Job]) -> "list[subprocess.Popen[str]]":
     """Starts the processes, and notes them; none if another command was quicker by a moment."""
-    first, holders = jobs[0], []
+    first = jobs[0]
+    holders: list[subprocess.Popen[str]] = []
     try:
         with alone(first.home / "servers.lock"), opened_to_append(log_path()) as log:
             if any(state.serves(first.model.digest, first.options) for state in running()):
@@ -366,12 +337,7 @@ def hold(job: Job) -> None:
 
     for number in ENDING:
         signal.signal(number, end)
-    seat, options = job.seat, job.options
-    if seat is not None:
-        options = options.model_copy(update={"gpu_memory_share": seat.share})
-    log, gpus = job.logs / f"{job.name}.log", seat.gpus if seat else ()
-    server = serve(job.model, options, log, port=job.port, gpus=gpus)
-    waiting = "another server starts on its GPU; waiting"
+    server, waiting = serve(job), "another server starts on its GPU; waiting"
     with closing(server), turn(job, lambda: tell(waiting)) as held:
         for status, endpoint in server:
             tell(status, (endpoint,) if endpoint else ())

@@ -43,10 +43,10 @@ def visible() -> list[Gpu]:
     Without `CUDA_VISIBLE_DEVICES` they are all, in the order of the PCI bus. It names cards by
     number or by the beginning of a UUID; what comes after the first name that fits none is hidden.
     """
+    listed = _ask(f"--query-gpu={_QUERY}", "--format=csv,noheader,nounits")
     try:
-        listed = _ask(f"--query-gpu={_QUERY}", "--format=csv,noheader,nounits")
         gpus = [_gpu(line) for line in listed.splitlines()]
-    except (OSError, subprocess.SubprocessError, ValueError):
+    except ValueError:
         return []
     chosen = os.environ.get("CUDA_VISIBLE_DEVICES")
     if chosen is None:
@@ -65,10 +65,7 @@ def visible() -> list[Gpu]:
 
 def driver() -> str | None:
     """The version of the NVIDIA driver, e.g. "580.95.05"; None where its tool does not tell."""
-    try:
-        said = _ask("--query-gpu=driver_version", "--format=csv,noheader")
-    except (OSError, subprocess.SubprocessError):
-        return None
+    said = _ask("--query-gpu=driver_version", "--format=csv,noheader")
     version = re.search(r"^\d+\.[\d.]+$", said, re.MULTILINE)
     return version and version[0]
 
@@ -87,11 +84,9 @@ def _gpu(line: str) -> Gpu:
 
 
 def _ask(*words: str) -> str:
-    done = subprocess.run(  # noqa: S603 - fixed argv
-        ["nvidia-smi", *words],  # noqa: S607 - as people call it
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=True,
-    )
-    return done.stdout
+    """What the tool says; nothing where it is missing or fails."""
+    line = ["nvidia-smi", *words]  # as people call it
+    try:
+        return subprocess.run(line, capture_output=True, text=True, timeout=30, check=True).stdout  # noqa: S603
+    except (OSError, subprocess.SubprocessError):
+        return ""

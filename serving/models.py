@@ -80,9 +80,7 @@ def add(
             does not exist, cannot be written to.
     """
     if not _NAME.fullmatch(name) or name.endswith(SUFFIX):
-        raise ServingError(
-            f"'{name}' cannot be a model's name; use letters, digits, '.', '_' and '-'"
-        )
+        raise ServingError(f"'{name}' cannot be a model's name; use letters, digits, '.', '_', '-'")
     source = source.expanduser()
     if packed := is_gguf(source):
         gguf.check_gguf(source)
@@ -171,9 +169,7 @@ def read_manifest(name: str, models_dir: Path) -> Manifest | None:
     try:
         return Manifest.model_validate_json(file.read_bytes())
     except (OSError, ValidationError) as error:
-        raise ServingError(
-            f"the manifest {file} is damaged; remove it and add the model again"
-        ) from error
+        raise ServingError(f"{file} is damaged; remove it and add the model again") from error
 
 
 def write_manifest(models_dir: Path, content: Manifest) -> None:
@@ -214,9 +210,7 @@ def find(name: str, models_dir: Path, *, on_bytes: OnBytes = lambda _: None) -> 
         return _find_folder(name, models_dir, on_bytes)
     folder = (models_dir / name).resolve()
     if not folder.is_dir():
-        raise ServingError(
-            f"the folder of model '{name}' is gone ({folder}); bring it back, or add it again"
-        )
+        raise ServingError(f"{folder} of model '{name}' is gone; bring it back, or add it again")
     states = {file: path.stat() for file, path in folders.deciding_files(folder).items()}
     now = {file: (state.st_size, state.st_mtime_ns) for file, state in states.items()}
     if now != {file: (record.size, record.mtime_ns) for file, record in known.files.items()}:

@@ -157,17 +157,17 @@ def place(
     rooms = _Rooms(gpus, most, held)
     engines: dict[str, list[tuple[Gpu, ...]]] = {}
     refused: dict[str, str] = {}
-    sizes = {
-        model: options.tensor_parallel * (options.gpu_memory_gib or 0)
-        for model, options in profile.engines.items()
-        if model not in kept
-    }
-    for model in sorted(sizes, key=lambda model: -sizes[model]):
+
+    def size(model: str) -> float:
+        return profile.engines[model].tensor_parallel * (profile.engines[model].gpu_memory_gib or 0)
+
+    wanted = [model for model in profile.engines if model not in kept]
+    for model in sorted(wanted, key=size, reverse=True):
         options = profile.engines[model]
         if group := rooms.group(options.gpu_memory_gib or 0, options.tensor_parallel):
             engines[model] = [group]
         else:
-            refused[model] = _refusal(model, options, gpus, engines)
+            refused[model] = _refusal(model, options, gpus, [*engines])
     growing = list(engines)
     while growing:  # a copy beside another server would gain nothing
         for model in growing[:]:
@@ -259,12 +259,10 @@ def _divided(
     }
 
 
-def _refusal(
-    model: str, options: EngineOptions, gpus: Sequence[Gpu], before: Mapping[str, object]
-) -> str:
+def _refusal(model: str, options: EngineOptions, gpus: Sequence[Gpu], others: Sequence[str]) -> str:
     """Why an engine has no place."""
     count = options.tensor_parallel
-    beside = f" beside {' and '.join(before)}" if before else ""
+    beside = f" beside {' and '.join(others)}" if others else ""
     strict = (
         "; --strict computes in float32, batch_invariant = true in the profile repeats answers in "
         "the model's own format"

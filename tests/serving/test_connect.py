@@ -1,5 +1,7 @@
 """Which model a client asks, and what its answers are filed under."""
 
+import asyncio
+import os
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +10,19 @@ from scripted import MODEL, Scripted
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 
-from serving import profile
+from serving import detached, profile
 from serving.calls import Sampling, ServedIdentity
-from serving.connect import RoleModel, Source, connect, numerics, reasoning_room, resolve
+from serving.connect import (
+    OnDemand,
+    RoleModel,
+    Source,
+    backend,
+    connect,
+    numerics,
+    reasoning_room,
+    resolve,
+    shared_servers,
+)
 from serving.endpoint import Endpoint
 from serving.errors import ServingError
 from serving.models import Model
@@ -121,3 +133,73 @@ def resolved(template: str, *, served: bool) -> RoleModel:
     tokenizer = ChatTokenizer(Tokenizer(WordLevel({"?": 0}, unk_token="?")), template, {})
     endpoints = (Endpoint("http://127.0.0.1:1/v1", "", "m"),) if served else ()
     return RoleModel(ServedIdentity("m", "d", "e", None), tokenizer, None, endpoints)
+
+
+# --- servers that clients share ------------------------------------------------------------------
+
+
+async def test_within_the_block_one_start_serves_all_clients_and_stops_at_its_end(
+    smollm2: Model, models_dir: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    started: list[object] = []
+    stopped: list[object] = []
+    endpoint = Endpoint("http://127.0.0.1:9/v1", "k", smollm2.name)
+
+    async def start(model: Model, options: EngineOptions, **how: object) -> list[Endpoint]:
+        started.append((model.name, how["owner"], how["logs"]))
+        return [endpoint]
+
+    monkeypatch.setattr(detached, "start", start)
+    monkeypatch.setattr(detached, "stop", lambda *, owner: stopped.append(owner))
+    source = Source(profile.load("cpu-small"), "judge", models_dir)
+    resolved = await resolve(source)
+    with shared_servers():
+        with shared_servers():
+            client = backend(resolved, source, tmp_path, lambda _: None)
+            assert started == [], "it starts when the first question is asked"
+            assert await client.endpoints() == await client.endpoints() == [endpoint]
+            await client.close()
+        assert stopped == [], "the inner block changes nothing"
+    assert started == [(smollm2.name, os.getpid(), tmp_path)]
+    assert stopped == [os.getpid()]
+
+
+async def test_a_start_that_fails_is_not_tried_by_each_who_waits() -> None:
+    starts: list[int] = []
+
+    async def start() -> list[Endpoint]:
+        starts.append(1)
+        raise ServingError("no memory")
+
+    servers = OnDemand(start)
+    outcomes = await asyncio.gather(
+        *(servers.endpoints() for _ in range(5)), return_exceptions=True
+    )
+    assert [str(each) for each in outcomes] == ["no memory"] * 5
+    assert len(starts) == 1
+
+
+async def test_a_start_ahead_fails_only_whoever_needs_it_and_ends_with_its_client() -> None:
+    async def fail() -> list[Endpoint]:
+        raise ServingError("no memory")
+
+    async def start() -> list[Endpoint]:
+        return []
+
+    async def hang() -> list[Endpoint]:
+        begun.set()
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.set()
+        raise AssertionError
+
+    begun, ended = asyncio.Event(), asyncio.Event()
+    together: list[OnDemand] = []
+    needed, failing, hanging = (OnDemand(each, together) for each in (start, fail, hang))
+    assert await needed.endpoints() == []
+    await begun.wait()
+    await hanging.close()
+    assert ended.is_set()
+    with pytest.raises(ServingError, match="no memory"):
+        await failing.endpoints()

@@ -9,22 +9,29 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from unittest.mock import AsyncMock
 
 import psutil
 import pytest
+from commands import Contested
 from stand_in_vllm import MODULE, install, processes
 
 from serving import detached
-from serving.detached import State
+from serving.connect import OnDemand
+from serving.detached import Note, State
 from serving.endpoint import Endpoint, answers
 from serving.errors import ServingError
+from serving.installed import engine_version
 from serving.models import Model
 from serving.placement import Seat
 from serving.profile import EngineOptions
+from serving.server import Job
 
 OPTIONS = EngineOptions(start_timeout_s=60)
 MODEL = Model(name="m", path=Path("m"), digest="d")
@@ -105,7 +112,10 @@ async def test_a_busy_server_is_waited_for_no_longer_than_a_start(
             ServingError, match=f"waited 1 s .* busy .* end it with: kill {state.pid}"
         ):
             await detached.find("d", short)
-    program.kill()
+    os.kill(state.pid, signal.SIGKILL)
+    program.resume()
+    await until(lambda: programs(stand_in) == [])
+    assert detached.running() == [], "a killed holder leaves neither server nor note"
 
 
 @pytest.mark.parametrize("owned", [True, False])
@@ -176,14 +186,6 @@ async def test_a_start_may_be_stopped(stand_in: Path, home: Path) -> None:
     assert list((home / "servers").iterdir()) == []
 
 
-async def test_a_killed_holder_leaves_neither_server_nor_note(stand_in: Path, home: Path) -> None:
-    await start()
-    os.kill(the_state().pid, signal.SIGKILL)
-    await until(lambda: programs(stand_in) == [])
-    assert detached.running() == []
-    assert list((home / "servers").iterdir()) == []
-
-
 JOB = """
 import asyncio, os, sys, time
 from pathlib import Path
@@ -192,15 +194,17 @@ from serving.models import Model
 from serving.profile import EngineOptions
 model = Model(name="m", path=Path("m"), digest="d")
 options = EngineOptions.model_validate_json(sys.argv[1])
-asyncio.run(detached.start(model, options, owner=os.getpid()))
-time.sleep(60)
+owner = os.getpid() if sys.argv[2:] else None
+print(asyncio.run(detached.start(model, options, owner=owner))[0].url)
+time.sleep(60 if owner else 0)
 """
 
 
 async def test_the_server_of_a_job_that_ended_is_gone_before_another_starts(
     stand_in: Path, home: Path
 ) -> None:
-    job = subprocess.Popen([sys.executable, "-c", JOB, OPTIONS.model_dump_json()])  # noqa: ASYNC220
+    line = [sys.executable, "-c", JOB, OPTIONS.model_dump_json(), "owned"]
+    job = subprocess.Popen(line)  # noqa: ASYNC220
     await until(lambda: any(state.endpoints for state in detached.running()))
     (program,) = programs(stand_in)
     program.suspend()  # so that it does not end at once
@@ -217,22 +221,10 @@ async def test_the_server_of_a_job_that_ended_is_gone_before_another_starts(
     assert not program.is_running()
 
 
-OUTLIVED = """
-import asyncio, sys
-from pathlib import Path
-from serving import detached
-from serving.models import Model
-from serving.profile import EngineOptions
-model = Model(name="m", path=Path("m"), digest="d")
-options = EngineOptions.model_validate_json(sys.argv[1])
-print(asyncio.run(detached.start(model, options))[0].url)
-"""
-
-
 async def test_a_detached_server_outlives_its_starter_is_found_and_stopped(
     stand_in: Path, home: Path
 ) -> None:
-    line = [sys.executable, "-c", OUTLIVED, OPTIONS.model_dump_json()]
+    line = [sys.executable, "-c", JOB, OPTIONS.model_dump_json()]
     first, second = (
         subprocess.run(line, capture_output=True, text=True, check=True)  # noqa: ASYNC221
         for _ in range(2)
@@ -247,3 +239,142 @@ async def test_a_detached_server_outlives_its_starter_is_found_and_stopped(
     assert [state.model for state in detached.stop("m")] == ["m"]
     assert programs(stand_in) == []
     assert list((home / "servers").iterdir()) == []
+
+
+# --- what is known of processes that hold servers -----------------------------------------------
+
+SLEEP = [sys.executable, "-c", "import time; time.sleep(60)"]
+
+
+def job(home: Path, owner: int | None = None) -> Job:
+    """What a process holds."""
+    model = Model(name="m", path=home, digest="d")
+    engine = engine_version()
+    return Job(model=model, options=OPTIONS, engine=engine, home=home, logs=home, owner=owner)
+
+
+@contextmanager
+def holding(job: Job) -> Iterator["tuple[subprocess.Popen[bytes], State]"]:
+    """A process that passes for one that holds servers, and what is known of it."""
+    with subprocess.Popen([*SLEEP, "serving.detached", job.model_dump_json()]) as process:
+        yield process, noted(job, process.pid)
+        process.kill()
+
+
+@pytest.fixture
+def holder(home: Path) -> Iterator["tuple[subprocess.Popen[bytes], State]"]:
+    """One that runs until it is stopped."""
+    with holding(job(home)) as held:
+        yield held
+
+
+def noted(job: Job, pid: int) -> State:
+    """The state file of a server that a process holds, and what stands in it."""
+    note = Note(status="ready", endpoints=(Endpoint("http://127.0.0.1:9/v1", "k", "m"),))
+    (job.home / "servers").mkdir(exist_ok=True)
+    (job.home / "servers" / f"{pid}.json").write_text(note.model_dump_json())
+    return State(pid, job, note.status, note.endpoints)
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"version": 2, "servers": []}'])
+def test_a_damaged_file_loses_no_server(content: str, home: Path) -> None:
+    with holding(job(home, os.getpid())) as (holder, state):
+        (home / "servers" / f"{holder.pid}.json").write_text(content)
+        assert detached.stop() == [], "it runs for this process"
+        (stopped,) = detached.stop(owner=os.getpid())
+    assert (stopped.job, stopped.pid, stopped.endpoints) == (state.job, holder.pid, ())
+    assert list((home / "servers").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ["serving.detached"],
+        ["serving.detached", "{"],
+        ["serving.detached", "ELSEWHERE"],
+        ["serving.other", "JOB"],
+        ["serving.detached", "JOB", "more"],
+    ],
+    ids=" ".join,
+)
+def test_files_of_dead_and_other_processes_are_removed(
+    line: list[str], home: Path, tmp_path: Path
+) -> None:
+    """The number of a dead process may be another's by now."""
+    known = {"JOB": job(home).model_dump_json(), "ELSEWHERE": job(tmp_path).model_dump_json()}
+    with subprocess.Popen([*SLEEP, *(known.get(part, part) for part in line)]) as other:
+        noted(job(home), other.pid)
+        assert detached.running() == asyncio.run(detached.find("d", OPTIONS)) == []
+        other.kill()
+    noted(job(home), other.pid)
+    assert detached.running() == []
+    assert list((home / "servers").iterdir()) == []
+
+
+@pytest.mark.parametrize("owner", [None, os.getpid(), 1], ids=["nobody", "this", "another"])
+async def test_only_the_process_it_runs_for_finds_and_stops_a_server(
+    owner: int | None, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(detached, "answers", AsyncMock(return_value=True))
+    with holding(job(home, owner)) as (holder, state):
+        found = await detached.find("d", OPTIONS)
+        assert found == ([] if owner == 1 else list(state.endpoints))
+        for other in {None, os.getpid(), 1} - {owner}:
+            assert detached.stop(owner=other) == []
+        assert holder.poll() is None
+        assert detached.stop(owner=owner) == [state]
+
+
+@pytest.mark.usefixtures("holder")
+def test_a_server_is_ready_once_it_answers(
+    monkeypatch: pytest.MonkeyPatch, contested: Contested
+) -> None:
+    assert "  not answering  " in contested.done("serve", "--status").out
+    monkeypatch.setattr(detached, "answers", AsyncMock(return_value=True))
+    assert "  ready  " in contested.done("serve", "--status").out
+
+
+@pytest.mark.parametrize("early", [True, False])
+async def test_a_start_that_is_interrupted_leaves_no_process(
+    early: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether it came to start one, or was still looking for one that runs."""
+    spawned: list[subprocess.Popen[str]] = []
+    begun = threading.Event()
+
+    def spawn(_: object) -> "list[subprocess.Popen[str]]":
+        spawned.append(subprocess.Popen(SLEEP, stdout=subprocess.PIPE, text=True))
+        begun.set()
+        return spawned
+
+    async def find(*_: object, **__: object) -> list[Endpoint]:
+        if early:
+            begun.set()
+            await asyncio.sleep(0.2)
+        return []
+
+    monkeypatch.setattr(detached, "_spawn_the_only_ones", spawn)
+    monkeypatch.setattr(detached, "find", find)
+
+    servers = OnDemand(lambda: detached.start(MODEL, OPTIONS))
+    asked = asyncio.ensure_future(servers.endpoints())
+    await asyncio.to_thread(begun.wait, 10)
+    asked.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asked
+    await servers.close()
+    assert [process.poll() for process in spawned] == ([] if early else [-signal.SIGTERM])
+
+
+async def test_a_server_that_was_given_up_is_said_at_once(
+    holder: "tuple[subprocess.Popen[bytes], State]",
+) -> None:
+    process, state = holder
+    servers = OnDemand(lambda: detached.find("d", OPTIONS))
+    await servers.recover(state.endpoints[0])  # it is being restarted
+    process.kill()
+    process.wait()
+    with pytest.raises(
+        ServingError, match=r"m was stopped, or given up as .*detached\.log says; the same command"
+    ):
+        await servers.recover(state.endpoints[0])

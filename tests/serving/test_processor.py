@@ -5,23 +5,11 @@ from pathlib import Path
 import pytest
 
 from serving import processor
-from serving.connect import Source, numerics
-from serving.models import Model
+from serving.connect import numerics
 from serving.processor import cpu_precision
 from serving.profile import EngineOptions, load
-from serving.server import arguments
 
-EPYC_MILAN = """processor\t: 0
-vendor_id\t: AuthenticAMD
-cpu family\t: 25
-model\t\t: 1
-model name\t: AMD EPYC
-flags\t\t: fpu vme sse2 avx avx2 bmi2 fma
-bugs\t\t: avx512_bf16_is_no_flag_here
-
-processor\t: 1
-flags\t\t: fpu vme sse2 avx avx2 bmi2 fma
-"""
+EPYC_MILAN = "processor\t: 0\nflags\t\t: fpu avx2 fma\nbugs\t\t: avx512_bf16_is_no_flag_here\n"
 EPYC_TURIN = EPYC_MILAN.replace("avx2", "avx2 avx512f avx512_bf16")
 SAPPHIRE_RAPIDS = EPYC_MILAN.replace("avx2", "avx2 avx512f amx_bf16 amx_tile")
 
@@ -43,25 +31,13 @@ def cpuinfo(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     ],
 )
 def test_the_format_that_is_quick_on_a_processor(
-    cpuinfo: Path, text: str, dtype: str, why: str
+    cpuinfo: Path, text: str, dtype: str, why: str, tmp_path: Path
 ) -> None:
     cpuinfo.write_text(text)
     assert cpu_precision() == (dtype, why)
     assert str(cpu_precision()) == f"{dtype}: {why}"
-
-
-@pytest.mark.parametrize(("text", "dtype"), [(EPYC_MILAN, "float32"), (EPYC_TURIN, "bfloat16")])
-def test_server_and_cache_keys_go_by_the_processor(
-    cpuinfo: Path, text: str, dtype: str, tmp_path: Path
-) -> None:
-    (tmp_path / "config.json").write_text("{}")
-    cpuinfo.write_text(text)
-    profile = load("cpu-small")
-    options = Source(profile, "judge", Path("models")).options("smollm2-135m-instruct")
-    assert options.dtype == dtype
-    line = arguments(Model(name="m", path=tmp_path, digest="0"), options, port=1)
-    assert line[line.index("--dtype") + 1] == dtype
-    assert numerics(options, tmp_path) == dtype
+    options = load("cpu-small").engine("smollm2-135m-instruct")
+    assert options.dtype == numerics(options, tmp_path) == dtype, "a server goes by it"
 
 
 def test_what_a_profile_names_stands_and_on_gpus_the_folder_says(

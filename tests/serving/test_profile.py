@@ -177,33 +177,20 @@ def test_vllm_takes_every_profile_and_understands_it_as_meant(vllm: dict[str, An
         assert {key: values[key] for key in meant} == meant, name
 
 
-def test_vllm_takes_a_template_itself_in_place_of_a_file(vllm: dict[str, Any]) -> None:
-    assert vllm["template"] == TEMPLATE
-
-
-def test_vllm_knows_the_reasoning_parsers_that_are_named(vllm: dict[str, Any]) -> None:
-    assert {*vllm["reasoning parsers"]} > {"deepseek_r1", "openai_gptoss", "qwen3"}
-
-
 def test_a_path_is_read_and_named_after_its_file(tmp_path: Path) -> None:
     mine = load(write(tmp_path, GOOD))
-    assert mine.name == "mine"
-    assert mine.engine("small").max_model_len == 4096
+    assert (mine.name, mine.engine("small").max_model_len) == ("mine", 4096)
 
 
 @pytest.mark.parametrize(
     ("change", "says"),
     [
         (("max_model_len", "max_model_lenn"), "engines.small.max_model_lenn: unknown key; take"),
-        (("[roles]", "[roles]\nreader = 'x'"), "roles.reader: unknown key; take it out"),
         (
             ('device = "cpu"', 'divice = "cpu"'),
             "divice: unknown key; take it out, or see the keys in docs/serving.md (and 1 more)",
         ),
-        (('device = "cpu"', ""), "device: missing; add it"),
-        (('device = "cpu"', 'device = "tpu"'), "device: Input should be 'cpu' or"),
         (("4096", '"long"'), "engines.small.max_model_len: Input should be a valid integer"),
-        (("4096", "12"), "engines.small.max_model_len: Input should be greater than or equal to"),
         (('judge = "small"', 'judge = "big"'), "judge 'big': add a section [engines.\"big\"]"),
         (("[engines.small]", "[engines.small"), "not TOML"),
         (
@@ -218,12 +205,6 @@ def test_a_path_is_read_and_named_after_its_file(tmp_path: Path) -> None:
         (
             ("max_model_len = 4096", "environment = {VLLM_API_KEY = 'k'}"),
             "'environment' may not set VLLM_API_KEY",
-        ),
-        (("max_model_len = 4096", "api_servers = 2"), "'api_servers' is for GPUs; take it out"),
-        (("max_model_len = 4096", "batch_invariant = true"), "'batch_invariant' is for GPUs"),
-        (
-            ("max_model_len = 4096", "reasoning_parser = 'R1'"),
-            "engines.small.reasoning_parser: Str",
         ),
     ],
 )
@@ -293,7 +274,9 @@ def test_a_servers_environment_leads_nowhere_else() -> None:
     assert base["HF_HUB_OFFLINE"] == "0"
 
 
-def test_vllm_reads_the_offline_variables_as_meant(vllm: dict[str, Any]) -> None:
+def test_vllm_reads_environment_template_and_parsers_as_meant(vllm: dict[str, Any]) -> None:
+    assert vllm["template"] == TEMPLATE, "given in place of a file"
+    assert {*vllm["reasoning parsers"]} > {"deepseek_r1", "openai_gptoss", "qwen3"}
     assert vllm["batch invariant"] is True
     assert vllm["usage stats"] is False
     assert vllm["hub is offline"] is True

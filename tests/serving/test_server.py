@@ -23,7 +23,7 @@ from serving.errors import ServingError
 from serving.installed import DRIVER
 from serving.models import Model
 from serving.profile import EngineOptions
-from serving.server import HINTS, explain, serve, stage
+from serving.server import HINTS, Job, explain, serve, stage
 
 # Answers like vLLM where it matters: /health for all, /v1/models for those who have the key. It has
 # a process beside it, which it leaves behind; told "deaf", both ignore TERM.
@@ -78,7 +78,8 @@ def make(
     def served(options: EngineOptions = OPTIONS, program: Program = stand_in, **how: Any) -> Served:
         monkeypatch.setattr(module, "command", lambda _model, _options, port: program(port))
         model = Model(name="m", path=tmp_path / "m", digest="0" * 64)
-        made.append(serve(model, options, tmp_path / "m.log", **how))
+        how |= {"engine": "e", "home": tmp_path, "logs": tmp_path}
+        made.append(serve(Job(model=model, options=options, **how)))
         return made[-1]
 
     yield served

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
@@ -19,22 +18,14 @@ from serving.tokens import TEMPLATE_ARGUMENTS, TODAY, ChatTokenizer
 
 LLAMA = """
 {{- bos_token }}
-{%- if custom_tools is defined %}{%- set tools = custom_tools %}{%- endif %}
 {%- if not date_string is defined %}
-    {%- if strftime_now is defined %}
-        {%- set date_string = strftime_now("%d %b %Y") %}
-    {%- else %}
-        {%- set date_string = "26 Jul 2024" %}
-    {%- endif %}
+    {%- if strftime_now is defined %}{%- set date_string = strftime_now("%d %b %Y") %}
+    {%- else %}{%- set date_string = "26 Jul 2024" %}{%- endif %}
 {%- endif %}
 {%- if not tools is defined %}{%- set tools = none %}{%- endif %}
 {%- if messages[0]['role'] == 'system' %}
-    {%- set told = messages[0]['content'] | trim %}
-    {%- set messages = messages[1:] %}
-{%- else %}
-    {%- set told = "" %}
-{%- endif %}
-{{- "<|head|>system<|end|>\\n\\n" }}
+    {%- set told = messages[0]['content'] | trim %}{%- set messages = messages[1:] %}
+{%- else %}{%- set told = "" %}{%- endif %}
 {%- if tools is not none %}{{- "Environment: ipython\\n" }}{%- endif %}
 {{- "Today: " + date_string + "\\n\\n" + told + "<|eot|>" }}
 {%- for message in messages %}
@@ -49,15 +40,9 @@ LLAMA = """
 GEMMA3 = """
 {{ bos_token }}
 {%- if messages[0]['role'] == 'system' -%}
-    {%- if messages[0]['content'] is string -%}
-        {%- set prefix = messages[0]['content'] + '\\n\\n' -%}
-    {%- else -%}
-        {%- set prefix = messages[0]['content'][0]['text'] + '\\n\\n' -%}
-    {%- endif -%}
-    {%- set turns = messages[1:] -%}
+    {%- set prefix = messages[0]['content'] + '\\n\\n' -%}{%- set turns = messages[1:] -%}
 {%- else -%}
-    {%- set prefix = "" -%}
-    {%- set turns = messages -%}
+    {%- set prefix = "" -%}{%- set turns = messages -%}
 {%- endif -%}
 {%- for message in turns -%}
     {%- if (message['role'] == 'user') != (loop.index0 % 2 == 0) -%}
@@ -68,35 +53,22 @@ GEMMA3 = """
     {%- if message['content'] is string -%}
         {{ message['content'] | trim }}
     {%- elif message['content'] is iterable -%}
-        {%- for item in message['content'] -%}
-            {%- if item['type'] == 'image' -%}
-                {{ '<image>' }}
-            {%- else -%}
-                {{ item['text'] | trim }}
-            {%- endif -%}
-        {%- endfor -%}
+        {%- for item in message['content'] -%}{{ item['text'] | trim }}{%- endfor -%}
     {%- endif -%}
     {{ '</turn>\\n' }}
 {%- endfor -%}
 {%- if add_generation_prompt -%}{{ '<turn>model\\n' }}{%- endif -%}
 """
 
-# Qwen 3.5 and 3.6 think unless told not to, and take contents in parts.
+# Qwen 3.5 and 3.6 think unless told not to.
 QWEN3_6 = """
 {%- macro told(content) -%}
     {%- if content is string -%}{{- content -}}
     {%- else -%}{%- for part in content -%}{{- part.text -}}{%- endfor -%}{%- endif -%}
 {%- endmacro -%}
-{%- if messages[0].role == 'system' %}
-    {{- '<|im|>system\\n' + told(messages[0].content) | trim + '<|/im|>\\n' }}
-{%- endif %}
 {%- for message in messages %}
     {%- set content = told(message.content) | trim %}
-    {%- if message.role == "system" %}
-        {%- if not loop.first %}{{- raise_exception('System message comes first.') }}{%- endif %}
-    {%- else %}
-        {{- '<|im|>' + message.role + '\\n' + content.split('</think>')[-1] + '<|/im|>\\n' }}
-    {%- endif %}
+    {{- '<|im|>' + message.role + '\\n' + content.split('</think>')[-1] + '<|/im|>\\n' }}
 {%- endfor %}
 {%- if add_generation_prompt %}
     {{- '<|im|>assistant\\n' }}
@@ -118,104 +90,33 @@ GEMMA4 = """
     {{- ns.result | trim -}}
 {%- endmacro -%}
 {{- bos_token -}}
-{%- set turns = messages -%}
-{%- if (enable_thinking is defined and enable_thinking) or messages[0]['role'] == 'system' -%}
-    {{- '<|turn>system\\n' -}}
-    {%- if enable_thinking is defined and enable_thinking -%}{{- '<|think|>\\n' -}}{%- endif -%}
-    {%- if messages[0]['role'] == 'system' -%}
-        {{- messages[0]['content'] | trim -}}
-        {%- set turns = messages[1:] -%}
-    {%- endif -%}
-    {{- '<turn|>\\n' -}}
-{%- endif %}
-{%- for message in turns -%}
-    {%- set role = 'model' if message['role'] == 'assistant' else message['role'] -%}
-    {{- '<|turn>' + role + '\\n' }}
-    {%- set said -%}
-        {%- if role == 'model' -%}{{- strip_thinking(message['content']) -}}
-        {%- else -%}{{- message['content'] | trim -}}{%- endif -%}
-    {%- endset -%}
-    {{- said -}}
+{%- for message in messages -%}
+    {{- '<|turn>' + ('model' if message['role'] == 'assistant' else message['role']) + '\\n' }}
+    {%- set said -%}{{- strip_thinking(message['content']) -}}{%- endset -%}
+    {{- said + '<turn|>\\n' -}}
     {%- if message.get('reasoning') -%}{{- '<|channel>thought\\n<channel|>' -}}{%- endif -%}
-    {{- '<turn|>\\n' -}}
 {%- endfor -%}
 {%- if add_generation_prompt -%}
     {{- '<|turn>model\\n' -}}
-    {%- if not enable_thinking | default(false) -%}
-        {{- '<|channel>thought\\n<channel|>' -}}
-    {%- endif -%}
+    {%- if not enable_thinking | default(false) -%}{{- '<|channel>thought\\n' -}}{%- endif -%}
 {%- endif -%}
 """
 
-GPT_OSS = """
-{%- macro render_builtin(names) -%}
-    {%- for name in names -%}{{ "// " + name + "\\n" }}{%- endfor -%}
-{%- endmacro -%}
-{%- macro build_system() -%}
-    {%- if model_identity is not defined %}
-        {%- set model_identity = "You are a model." %}
-    {%- endif %}
-    {{- model_identity + "\\n" }}
-    {{- "Current date: " + strftime_now("%Y-%m-%d") + "\\n\\n" }}
-    {%- if reasoning_effort is not defined %}{%- set reasoning_effort = "medium" %}{%- endif %}
-    {{- "Reasoning: " + reasoning_effort + "\\n\\n" }}
-    {%- if builtin_tools %}{{- render_builtin(builtin_tools) }}{%- endif %}
-    {{- "# Valid channels: analysis, commentary, final." }}
-{%- endmacro -%}
-{{- "<|s|>system<|m|>" }}{{- build_system() }}{{- "<|e|>" }}
-{%- for message in messages -%}
-    {%- if message.role == 'assistant' -%}
-        {%- if "content" in message and "<|channel|>" in message.content -%}
-            {{- raise_exception("no channels in content") }}
-        {%- endif -%}
-        {{- "<|s|>assistant<|channel|>final<|m|>" + message.content + "<|e|>" }}
-    {%- else -%}
-        {{- "<|s|>" + message.role + "<|m|>" + message.content + "<|e|>" }}
-    {%- endif -%}
-{%- endfor -%}
-{%- if add_generation_prompt -%}{{- "<|s|>assistant" }}{%- endif -%}
-"""
-
-R1 = """
-{% if not add_generation_prompt is defined %}{% set add_generation_prompt = false %}{% endif %}
-{% set ns = namespace(is_first=false, system_prompt='') %}
-{%- for message in messages %}{%- if message['role'] == 'system' %}
-{% set ns.system_prompt = message['content'] %}{%- endif %}{%- endfor %}
-{{bos_token}}{{ns.system_prompt}}
-{%- for message in messages %}
-{%- if message['role'] == 'user' %}{{'<U>' + message['content']}}{%- endif %}
-{%- if message['role'] == 'assistant' and message['content'] is not none %}
-{% set content = message['content'] %}{% if '</think>' in content %}
-{% set content = content.split('</think>')[-1] %}{% endif %}{{'<A>' + content + '<E>'}}{%- endif %}
-{%- endfor -%}
-{% if add_generation_prompt %}{{'<A><think>\\n'}}{% endif %}
-"""
-
 MISTRAL = """
-{%- set today = strftime_now("%Y-%m-%d") %}
-{%- set usual = "You are a model. The date is " + today + "." %}
-{{- bos_token }}
-{%- if messages[0]["role"] == "system" %}
-    {%- set told = messages[0]["content"] %}{%- set turns = messages[1:] %}
-{%- else %}
-    {%- set told = usual %}{%- set turns = messages %}
-{%- endif %}
-{{- "[SYS]" + told + "[/SYS]" }}
-{%- for message in turns %}
-    {%- if message["role"] == "user" %}
+{%- set usual = "You are a model. The date is " + strftime_now("%Y-%m-%d") + "." %}
+{{- bos_token + "[SYS]" + (usual if messages[0]["role"] != "system" else "") + "[/SYS]" }}
+{%- for message in messages %}
+    {%- if message["role"] in ("system", "user") %}
         {{- "[INST]" + message["content"] + "[/INST]" }}
     {%- elif message["role"] == "assistant" %}
         {%- generation %}{{- message["content"] + eos_token }}{%- endgeneration %}
-    {%- else %}
-        {{- raise_exception("Only user and assistant roles are supported!") }}
     {%- endif %}
     {%- if loop.index > 40 %}{%- break %}{%- endif %}
 {%- endfor %}
 """
 
 FAMILIES = {
-    **{"llama": LLAMA, "gemma3": GEMMA3, "qwen3_6": QWEN3_6, "gemma4": GEMMA4},
-    **{"gpt_oss": GPT_OSS, "r1": R1, "mistral": MISTRAL},
+    **{"llama": LLAMA, "gemma3": GEMMA3, "qwen3_6": QWEN3_6, "gemma4": GEMMA4, "mistral": MISTRAL},
 }
 ASKED = "What is <|x|> & “y”?"
 CHATS = {
@@ -232,24 +133,24 @@ CHATS = {
 }
 SPECIAL = {"bos_token": "<s>", "eos_token": "</s>"}
 
-# transformers' rendering of templates and chats (JSON), on our day, without torch.
+# transformers' rendering of templates and chats (JSON), by a clock that shows a day, without torch.
 REFERENCE = """
 import json, sys
 from datetime import datetime
 from transformers.utils import chat_template_utils
-day = datetime.fromisoformat(sys.argv[1])
+given = json.load(sys.stdin)
 class Day(datetime):
     @classmethod
     def now(cls):
         return day
 chat_template_utils.datetime = Day
-given = json.load(sys.stdin)
-print(json.dumps([
-    chat_template_utils.render_jinja_template(
+rendered = []
+for day, template, chat in given["cases"]:
+    day = datetime.fromisoformat(day)
+    rendered.append(chat_template_utils.render_jinja_template(
         conversations=[chat], chat_template=template, add_generation_prompt=True, **given["with"]
-    )[0][0]
-    for template, chat in given["cases"]
-]))
+    )[0][0])
+print(json.dumps(rendered))
 """
 
 
@@ -259,44 +160,22 @@ def chat_tokenizer(template: str) -> ChatTokenizer:
     return ChatTokenizer(tokenizer, template, SPECIAL)
 
 
-def by_transformers(cases: list[tuple[str, Any]], arguments: dict[str, Any]) -> list[str]:
-    done = subprocess.run(
-        [sys.executable, "-c", REFERENCE, TODAY.isoformat()],
-        input=json.dumps({"cases": cases, "with": arguments}),
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    found: list[str] = json.loads(done.stdout)
-    return found
-
-
-def test_every_family_is_rendered_as_transformers_renders_it() -> None:
+def test_every_family_is_rendered_as_transformers_and_a_server_with_any_clock_render_it() -> None:
+    """A server is given the template with a fixed date; vLLM renders by transformers' function."""
     cases = [(source, chat) for source in FAMILIES.values() for chat in CHATS.values()]
-    wanted = by_transformers(cases, {**SPECIAL, **TEMPLATE_ARGUMENTS})
-    ours = [chat_tokenizer(source).render(chat) for source, chat in cases]
-    assert all("Be brief." in prompt for prompt in ours[1 :: len(CHATS)])
-    names = [(family, chat) for family in FAMILIES for chat in CHATS]
-    assert dict(zip(names, ours, strict=True)) == dict(zip(names, wanted, strict=True))
-
-
-def test_a_server_that_is_given_the_dated_template_makes_the_same_prompts() -> None:
-    """Whatever its clock says, as vLLM renders by transformers' function."""
-    cases = [(tokens.on_a_fixed_day(source), CHATS["one turn"]) for source in FAMILIES.values()]
-    script = REFERENCE.replace("return day", "return datetime(1999, 12, 31)")
-    assert script != REFERENCE
+    plain = [(TODAY.isoformat(), source, chat) for source, chat in cases]
+    served = [("1999-12-31", tokens.on_a_fixed_day(source), chat) for source, chat in cases]
     done = subprocess.run(
-        [sys.executable, "-c", script, TODAY.isoformat()],
-        input=json.dumps({"cases": cases, "with": {**SPECIAL, **TEMPLATE_ARGUMENTS}}),
+        [sys.executable, "-c", REFERENCE],
+        input=json.dumps({"cases": plain + served, "with": {**SPECIAL, **TEMPLATE_ARGUMENTS}}),
         capture_output=True,
         text=True,
         check=True,
         timeout=120,
     )
-    ours = [chat_tokenizer(source).render(CHATS["one turn"]) for source in FAMILIES.values()]
-    assert json.loads(done.stdout) == ours
-    assert not any("1999" in prompt for prompt in ours)
+    ours = [chat_tokenizer(source).render(chat) for source, chat in cases]
+    assert all("Be brief." in prompt for prompt in ours[1 :: len(CHATS)])
+    assert json.loads(done.stdout) == ours + ours
 
 
 @pytest.mark.parametrize(
@@ -322,10 +201,10 @@ def test_the_day_is_the_same_everywhere() -> None:
 
 
 def test_who_reasons_before_every_reply_shows_in_the_prompt() -> None:
-    reasoning = {name for name, text in FAMILIES.items() if chat_tokenizer(text).always_reasons}
-    assert reasoning == {"gpt_oss", "r1"}
+    assert not any(chat_tokenizer(source).always_reasons for source in FAMILIES.values())
     thinking = QWEN3_6.replace("enable_thinking is false", "false")
-    assert chat_tokenizer(thinking).always_reasons
+    for source in (thinking, "{{ '<A><think>\\n' }}", "# Valid channels: analysis, final.<|s|>"):
+        assert chat_tokenizer(source).always_reasons
 
 
 HOSTILE = {
