@@ -22,15 +22,13 @@ from pipelines.conflictscore.detection.detect import (
     overlap_relation,
     verdicts,
 )
-from pipelines.conflictscore.detection.experiment import EXPERIMENT, DetectionOptions
+from pipelines.conflictscore.detection.experiment import EXPERIMENT
 from pipelines.data.records import Document
-from pipelines.errors import InputError
 from pipelines.experiment.execute import resume
 from pipelines.experiment.experiment import Work
 from pipelines.experiment.summary import problems
 from pipelines.judge.examples import ContestedClaim
 from pipelines.judge.judgement import Judgement, Judgements, Relation, Truncation, conflicting
-from pipelines.judge.settings import JudgeSettings
 from pipelines.metrics.rates import f1
 from pipelines.report.table import records
 from pipelines.runs.folder import RunFolder
@@ -143,12 +141,6 @@ async def test_what_cannot_be_judged_stops_the_run_or_is_counted(folder: RunFold
     mended = Letters()
     assert all(each.status != "failed" for each in await run(folder, mended))
     assert mended.asked == [claim], "only what failed is tried again"
-
-
-@pytest.mark.parametrize("name", ["", "a/b", "../a", ".hidden", "a" * 99])
-def test_a_name_that_is_no_file_name_is_refused(name: str) -> None:
-    with pytest.raises(InputError, match="cannot be part of a file name"):
-        EXPERIMENT.plan(DetectionOptions(judging=JudgeSettings(judge="tagger"), name=name))
 
 
 # Baselines

@@ -71,7 +71,7 @@ async def test_three_prompts_that_differ_in_what_they_ask_for(
     assert ["hedge" in prompt.lower() for prompt in prompts] == [False, True, True]
     assert ["Attribute" in prompt for prompt in prompts] == [False, False, True]
     writes(endpoint, "scrolling", " \n")
-    other = Assignment(Topic("2", "Is it?", DOCUMENTS), "rag")
+    other = Assignment(Topic("2", "Is it?", DOCUMENTS[::-1]), "rag")
     empty = await report_on(other, author, scorer)
     assert (empty.status, empty.error) == ("invalid", "the report is empty")
 
