@@ -34,13 +34,7 @@ from pipelines.experiment.cost import Cost, Tokens, call
 from pipelines.experiment.cost import judging as judged
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs, judge_source, refuse_no_judge
-from pipelines.experiment.options import (
-    RunOptions,
-    device_of,
-    judging,
-    source_of,
-    tagger_named,
-)
+from pipelines.experiment.options import RunOptions, device_of, judging, source_of, tagger_named
 from pipelines.experiment.publish import Publication, Runs
 from pipelines.judge.examples import SAMPLES
 from pipelines.judge.run_judge import model_of

@@ -413,10 +413,7 @@ PlainPrompt = Literal["plain", "cite"]
 
 
 async def write_plainly(
-    query: str,
-    packet: Sequence[TaggedPassage],
-    generator: Generator,
-    prompt: PlainPrompt = "plain",
+    query: str, packet: Sequence[TaggedPassage], generator: Generator, prompt: PlainPrompt = "plain"
 ) -> GeneratedAnswer:
     """Have the model answer from passages, whatever they say; it is not shown their tags.
 

@@ -315,9 +315,7 @@ def _quoted(analysis: Analysis, stance: Stance | None = None) -> Outcome:
 
 
 def _narrative(
-    ruling: Ruling,
-    packet: Sequence[TaggedPassage],
-    grounds: Sequence[TaggedPassage] | None = None,
+    ruling: Ruling, packet: Sequence[TaggedPassage], grounds: Sequence[TaggedPassage] | None = None
 ) -> Outcome:
     """A verdict that cites its grounds, the packet unless given, and quotes the most relevant."""
     about = ABOUT.get(ruling.stance)

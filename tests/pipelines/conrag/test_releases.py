@@ -42,17 +42,15 @@ def test_gold_sentences_are_in_the_pool_though_they_were_not_retrieved() -> None
 
 def test_rationales_of_abstracts() -> None:
     corpus = {"7": Abstract(doc_id=7, title="T", abstract=("One.", "Two.", " "))}
-    claim = ScientificClaim.model_validate(
-        {
-            "id": 1, "claim": "So it is.", "cited_doc_ids": [7, 8],
-            "evidence": {"7": [{"label": "CONTRADICT", "sentences": [1]}]},
-        }
-    )  # fmt: skip
-    silent = ScientificClaim.model_validate({"id": 2, "claim": "Or not.", "evidence": {}})
-    query, other = from_scifact([claim, silent], corpus)
+    marked = {"7": [{"label": "CONTRADICT", "sentences": [1]}]}
+    rows = [
+        {"id": 1, "claim": "So it is.", "cited_doc_ids": [7, 8], "evidence": marked},
+        {"id": 2, "claim": "Or not.", "evidence": {}},
+    ]
+    query, silent = from_scifact([*map(ScientificClaim.model_validate, rows)], corpus)
     assert [one.id for one in query.passages] == ["7:0", "7:1"]
     assert (query.stance, query.evidence) == (Stance.REFUTE, (frozenset({"7:1"}),))
-    assert (other.stance, other.evidence, other.passages) == (Stance.NOT_ENOUGH_INFO, (), ())
+    assert (silent.stance, silent.evidence, silent.passages) == (Stance.NOT_ENOUGH_INFO, (), ())
 
 
 FILM = "Gladiator_-LRB-2000_film-RRB-"
