@@ -13,7 +13,7 @@ from pipelines.conrag.citations import CitationJudgeSettings, citation_judge
 from pipelines.conrag.data import (
     ALCE,
     FEVER,
-    HALVED,
+    FOOL_ME_TWICE,
     RAGTRUTH,
     Dataset,
     DatasetName,
@@ -61,7 +61,7 @@ folder to have both in one table.
 Examples:
     contested run conrag --out results-conrag
 
-    contested run conrag --dataset climate-fever --data climate-fever.jsonl --out results-conrag
+    contested run conrag --dataset fool-me-twice --data dev.jsonl --out results-conrag
 
     contested run conrag --dataset alce --data asqa_eval_gtr_top100.json --limit 20
 
@@ -97,8 +97,8 @@ class ConragOptions(RunOptions, AnswerOptions):
     half: Annotated[
         Part | None,
         Option(
-            "Which half of the claims. The tagger is trained on the other half of some sets.",
-            shown="test of fool-me-twice and climate-fever, else all",
+            "Which half of the claims. The tagger is trained on the other half of fool-me-twice.",
+            shown="test of fool-me-twice, else all",
         ),
     ] = None
     among: Annotated[
@@ -160,7 +160,7 @@ class ConragOptions(RunOptions, AnswerOptions):
     @property
     def part(self) -> Part:
         """Which half of the claims."""
-        return self.half or ("test" if self.dataset in HALVED else "all")
+        return self.half or ("test" if self.dataset == FOOL_ME_TWICE else "all")
 
 
 def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
@@ -293,14 +293,14 @@ def cost(
         total += reading(answers, claims=len(wanted), claim_tokens=tokens(*wanted))
     if not options.writes:
         return total + tagging([read] * PACKETS, claims=1, claim_tokens=claim)
-    known, form = {"claims": ["?"] if gold is not None else []}, query.form
-    bound = {**known, "form": form, "numbers": settings.policy.numbers == "cited"}
-    total += called("cite", generation.REPLY_TOKENS, "", form=form).times(PACKETS + 1, 0)
+    bound = {"claims": ["?"], "form": query.form}
+    total += called("cite", generation.REPLY_TOKENS, "", form=query.form).times(PACKETS + 1, 0)
     # A prompt says more where no passage takes a side.
-    total += called("answer", generation.REPLY_TOKENS, "IRRELEVANT", **bound).times(TABLES, 0)
+    answer = called("answer", generation.REPLY_TOKENS, "IRRELEVANT", **bound, numbers=True)
+    total += answer.times(TABLES, 0)
     if settings.sort == "model":
         room = generation.TOKENS_OF_A_PASSAGE * (len(packet) + 1)
-        total += called("sort", room, "CONTRADICTS", **known).times(TABLES - 1, 0)
+        total += called("sort", room, "CONTRADICTS", **bound).times(TABLES - 1, 0)
     return total
 
 

@@ -11,7 +11,6 @@ from pipelines.conrag.evidence import Stance
 from pipelines.conrag.result import AnswerWorth
 from pipelines.data.records import Document
 from pipelines.judge.judgement import Judgement, Judgements, Relation, Truncation
-from pipelines.retrieval.index import Retrieved
 
 PASSAGES = {
     name: Document(id=name, text=text)
@@ -126,7 +125,7 @@ async def test_passages_that_support_one_of_the_gold_claims() -> None:
 
 
 def test_gold_answers_in_statements() -> None:
-    found = [Retrieved(Document(id="d", text="Built in 1911, or was it 1954?"), 1.0, 1.0)]
+    found = [Document(id="d", text="Built in 1911, or was it 1954?")]
     gold = GoldAnswer(answers=(("1911", "in 1911"), ("1888",), ("1954",)))
     assert gold.statements("When was the dam built?", found) == (
         "The dam was built in 1911.",

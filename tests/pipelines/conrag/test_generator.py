@@ -14,6 +14,7 @@ from pipelines.conrag.generation import (
     CHARACTERS,
     PROMPTS,
     SENTENCES,
+    FirstAnswer,
     GeneratedAnswer,
     shown,
     write,
@@ -21,6 +22,7 @@ from pipelines.conrag.generation import (
 from pipelines.data.records import Document
 from pipelines.judge.judgement import Relation
 
+CLAIM = "It was built in 1902."
 TEXTS = {
     Relation.SUPPORTS: "The dam was built in 1902.",
     Relation.CONTRADICTS: "The dam was built in 1911.",
@@ -56,7 +58,8 @@ Asked = Callable[[Reply], Awaitable[GeneratedAnswer]]
 def asked(scripted: ScriptedGenerator) -> Asked:
     async def write_from(reply: Reply) -> GeneratedAnswer:
         async with scripted(reply) as generator:
-            return await write("It was built in 1902.", TABLE, CitationPolicy(), generator)
+            first = FirstAnswer((CLAIM,))
+            return await write(CLAIM, TABLE, CitationPolicy(), generator, first)
 
     return write_from
 
