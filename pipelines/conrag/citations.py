@@ -112,8 +112,8 @@ async def answer_worth(
 ) -> dict[str, AnswerWorth]:
     """Judge the answers of all methods to one question; what they share is asked once.
 
-    Outcomes are by method. The judge says what passages say of a sentence, of a
-    list of each item, which stands behind the question; errors are its own.
+    Outcomes are by method. The judge says what passages say of a sentence, of a list of each item,
+    which stands behind the question; errors are its own.
     """
     judged = {
         name: hypotheses(question, outcome) if gold.listed else outcome

@@ -31,7 +31,7 @@ from pipelines.data.records import Document
 from pipelines.data.released import Part
 from pipelines.errors import InputError
 from pipelines.experiment.cost import Cost, Tokens, call
-from pipelines.experiment.cost import judging as judged
+from pipelines.experiment.cost import judging as cost_of_judging
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs, judge_source, refuse_no_judge
 from pipelines.experiment.options import RunOptions, device_of, judging, source_of, tagger_named
@@ -185,11 +185,12 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
         judge = models.judge(tagging)
         temperature = options.temperature
         seed = options.seed if temperature > 0 else 0  # nothing is drawn at 0
-        writer = citing = None
+        writer = None
         if options.writes:
             writer = generation.generator(
                 models.asked, models.prompts, temperature=temperature, seed=seed
             )
+        citing = None
         if options.judged:
             citing = citation_judge(options.citing, models, judge, cut=tagging.cut)
         prompts = [*judge.prompts, *(citing.prompts if citing else ())]
@@ -210,7 +211,7 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
         if citing is not None:
             config["citations"] = {"identity": citing.label.identity, **citing.about()}
 
-        async def each(query: Query) -> ClaimResult:
+        async def evaluated(query: Query) -> ClaimResult:
             passages = found.find(query, settings.depth)
             reads = citing.label if citing else None
             return await evaluate(
@@ -221,7 +222,7 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
             Work(
                 entry,
                 config,
-                each,
+                evaluated,
                 judge=judge,
                 second=None if citing is judge else citing,
                 facts={"skipped": list(claims.skipped)} if claims.skipped else {},
@@ -273,7 +274,9 @@ def cost(
         filled = tokens.prompt(f"conrag/{prompt}", query="", evidence=rows, **given)
         return call(filled + read + claim + (first if "claims" in given else 0), reply)
 
-    tagging = partial(judged, judging(options.judging, options.on_overflow), tokens, least=0)
+    tagging = partial(
+        cost_of_judging, judging(options.judging, options.on_overflow), tokens, least=0
+    )
     total = tagging(sizes, claims=claims, claim_tokens=claim_tokens)
     if gold is not None:
         asked = called("first_answer", generation.ANSWER_TOKENS, "SUPPORTS")
@@ -287,7 +290,7 @@ def cost(
         groups = [*packet, *[sum(packet[:AT_MOST])] * (3 * (AT_MOST + 1))]
         wanted = gold.claims if gold else ()
         judge = JudgeSettings(judge=options.citing.judged_by, evidence="json")
-        reading = partial(judged, judge, tokens, least=0)
+        reading = partial(cost_of_judging, judge, tokens, least=0)
         total += reading(groups, claims=texts * sentences, claim_tokens=texts * said)
         answers = [*sizes, *[generation.REPLY_TOKENS] * texts]
         total += reading(answers, claims=len(wanted), claim_tokens=tokens(*wanted))

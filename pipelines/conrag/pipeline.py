@@ -183,11 +183,12 @@ async def evaluate(
         truth = {**truth, **await supporting(known.claims, documents, judging)}
     everything, truncations = await tag(first.claims, found, judge)
     tagged = [one for one in everything if one.relation is not Relation.INVALID]
-    case, judged = Case(query.claim, tagged, truth, settings), None
+    case = Case(query.claim, tagged, truth, settings)
     if generator is None:
         outcomes = by_template(case, *await readings(case, judge))
     else:
         outcomes = await by_model(case, generator, first=first, gold=gold)
+    judged = None
     if generator is not None and (query.gold_answer or query.response):
         asked = first if query.gold_answer else FirstAnswer(())
         judged = JudgedAnswers(
