@@ -38,6 +38,7 @@ WIKICONTRADICT = "--release wikicontradict={data}/wikicontradict/wiki_contradict
 FILES = {
     "test-halves.jsonl": f"{RAMDOCS} {CONFLICTQA} --release climate-fever={CLIMATE}",
     "bench.jsonl": f"{RAMDOCS} {CONFLICTQA} {WIKICONTRADICT} --questions 75",
+    "climate-fever.jsonl": f"--climate-fever {CLIMATE}",
     "wikicontradict.jsonl": WIKICONTRADICT,
 }
 """Files that runs read -> what `contested lab conflictbench` makes them of."""
@@ -66,7 +67,7 @@ RUNS = (
         "conflict-detection --judge tagger", 1),
     Run("conrag-fool-me-twice", "ConRAG by template, FoolMeTwice", FOOL_ME_TWICE, 10),
     Run("conrag-climate-fever", "ConRAG by template, CLIMATE-FEVER",
-        f"conrag --dataset climate-fever --data {CLIMATE}", 6),
+        "conrag --data {files}/climate-fever.jsonl", 6),
     Run("conrag-template", "ConRAG by template, 30 claims of FoolMeTwice",
         f"{FOOL_ME_TWICE} --limit 30", 1),
     Run("both-sides-tagger", "ConflictScore by the tagger against people",

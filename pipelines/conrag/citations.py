@@ -12,7 +12,7 @@ from pipelines.conrag.result import AnswerWorth
 from pipelines.data.records import Document
 from pipelines.experiment.experiment import Models
 from pipelines.experiment.options import judge_model_option
-from pipelines.judge.judge import Judge
+from pipelines.judge.judge import Judge, label_pairs
 from pipelines.judge.judgement import Judgements, Relation, Truncation
 from pipelines.judge.run_judge import RunJudge, judge_of
 from pipelines.judge.settings import PANEL, JudgeSettings
@@ -106,14 +106,14 @@ class RecordingJudge:
 async def answer_worth(
     question: str,
     outcomes: Mapping[str, Outcome],
-    passages: Mapping[str, Document],
+    passages: Sequence[Document],
     gold: GoldAnswer,
     judge: Judge,
 ) -> dict[str, AnswerWorth]:
     """Judge the answers of all methods to one question; what they share is asked once.
 
-    Outcomes are by method, passages by id. The judge says what passages say of a sentence, of a
-    list of each item, which stands behind the question; errors are its own.
+    Outcomes are by method. The judge says what passages say of a sentence, of a list of each item,
+    which stands behind the question; errors are its own.
     """
     judged = {
         name: hypotheses(question, outcome) if gold.listed else outcome
@@ -173,27 +173,22 @@ async def supporting(
 
 
 async def _relations(
-    outcomes: Iterable[Outcome], passages: Mapping[str, Document], judge: Judge
+    outcomes: Iterable[Outcome], passages: Sequence[Document], judge: Judge
 ) -> Relations:
     """What every group of passages that matters says of every sentence."""
-    wanted: dict[str, dict[Group, None]] = {}
+    text_of = {passage.id: passage.as_read() for passage in passages}
+    read: dict[Group, Document] = {}
+    wanted: dict[tuple[str, Group], None] = {}
     for outcome in outcomes:
         for said in outcome.statements:
             if said.about != "none":
                 groups = [*((name,) for name in outcome.packet), *_groups(said.cites[:AT_MOST])]
-                wanted.setdefault(said.text, {}).update(dict.fromkeys(groups))
-
-    async def ask(sentence: str, groups: Iterable[Group]) -> Relations:
-        read = [
-            Document(id=f"group {n}", text="\n\n".join(passages[name].as_read() for name in group))
-            for n, group in enumerate(groups)
-        ]
-        judged = (await judge([sentence], read)).judgements if read else ()
-        labels = (said.relation for said in judged)
-        return {(sentence, group): label for group, label in zip(groups, labels, strict=True)}
-
-    answers = await asyncio.gather(*(ask(text, groups) for text, groups in wanted.items()))
-    return {pair: relation for answer in answers for pair, relation in answer.items()}
+                wanted |= dict.fromkeys((said.text, group) for group in groups)
+    for _, group in wanted:
+        text = "\n\n".join(text_of[name] for name in group)
+        read.setdefault(group, Document(id=f"group {len(read)}", text=text))
+    judged, _ = await label_pairs(judge, [(text, read[group]) for text, group in wanted])
+    return {(text, group): judged[text, read[group].id].relation for text, group in wanted}
 
 
 def _groups(cites: Group) -> list[Group]:

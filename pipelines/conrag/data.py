@@ -12,9 +12,8 @@ from nli.sentences import Span, sentences
 from pipelines.conrag.evidence import SIDES, STANCE_OF, Stance
 from pipelines.conrag.generation import MOST, Form
 from pipelines.conrag.hallucination import ResponseSentence, tokens, touched
-from pipelines.data import alce, climate_fever, fever, fool_me_twice, ragtruth, scifact
+from pipelines.data import alce, fever, fool_me_twice, ragtruth, scifact
 from pipelines.data.alce import Question
-from pipelines.data.climate_fever import ClimateClaim
 from pipelines.data.fever import FeverClaim, page_key, page_title
 from pipelines.data.fool_me_twice import GameClaim
 from pipelines.data.ragtruth import CONFLICTS, Response, Source
@@ -28,7 +27,6 @@ from pipelines.judge.examples import ContestedClaim
 from pipelines.judge.judgement import Relation, conflicting
 from pipelines.metrics.alce import named_answers
 from pipelines.retrieval.chunks import passages
-from pipelines.retrieval.index import Retrieved
 from pipelines.text.declarative import as_claim
 
 SIDE = {"SUPPORTS": Relation.SUPPORTS, "REFUTES": Relation.CONTRADICTS}
@@ -49,12 +47,12 @@ class GoldAnswer:
     claims: tuple[str, ...] = ()
     listed: bool = False
 
-    def statements(self, question: str, found: Sequence[Retrieved]) -> tuple[str, ...]:
+    def statements(self, question: str, found: Sequence[Document]) -> tuple[str, ...]:
         """The answer in statements, as `pipelines.conrag.generation` makes them.
 
         Of short answers, the first ones that the passages found name are taken.
         """
-        text = " ".join(one.passage.as_read() for one in found)
+        text = " ".join(document.as_read() for document in found)
         named = [
             as_claim(question, aliases[0])
             for aliases, there in zip(self.answers, named_answers(self.answers, text), strict=True)
@@ -113,6 +111,7 @@ def from_claims(claims: Sequence[ContestedClaim]) -> Iterator[Query]:
         )
         known = () if claim.relations is None else zip(passages, claim.relations, strict=True)
         relations = {passage.id: relation for passage, relation in known}
+        gold = frozenset(name for name, relation in relations.items() if relation in SIDES)
         yield Query(
             id=claim.id,
             source=claim.source,
@@ -120,15 +119,9 @@ def from_claims(claims: Sequence[ContestedClaim]) -> Iterator[Query]:
             passages=passages,
             stance=None if claim.relations is None else stance_of({*relations.values()}),
             disputed=claim.conflict,
-            evidence=_sided(relations),
+            evidence=(gold,) if gold else (),
             relations=relations,
         )
-
-
-def _sided(relations: Mapping[str, Relation]) -> tuple[frozenset[str], ...]:
-    """The passages on either side, as one set of evidence; no set where none is."""
-    gold = frozenset(name for name, relation in relations.items() if relation in SIDES)
-    return (gold,) if gold else ()
 
 
 def from_fool_me_twice(claims: Sequence[GameClaim]) -> Iterator[Query]:
@@ -151,32 +144,6 @@ def from_fool_me_twice(claims: Sequence[GameClaim]) -> Iterator[Query]:
             stance=STANCE[claim.label],
             evidence=(frozenset(gold),),
             relations=dict.fromkeys(gold, SIDE[claim.label]),
-        )
-
-
-def from_climate_fever(claims: Sequence[ClimateClaim]) -> Iterator[Query]:
-    """The five sentences of each claim. A disputed claim has no stance but "not enough".
-
-    Evidence to be found are the sentences on either side.
-    """
-    for claim in claims:
-        found = {sentence.evidence_id: sentence for sentence in claim.evidences}
-        relations = {
-            name: SIDE.get(sentence.evidence_label, Relation.IRRELEVANT)
-            for name, sentence in found.items()
-        }
-        yield Query(
-            id=claim.claim_id,
-            source="climate-fever",
-            claim=claim.claim,
-            passages=tuple(
-                Document(id=name, text=sentence.evidence, title=sentence.article or None)
-                for name, sentence in found.items()
-            ),
-            stance=STANCE.get(claim.claim_label, Stance.NOT_ENOUGH_INFO),
-            disputed=claim.claim_label == "DISPUTED",
-            evidence=_sided(relations),
-            relations=relations,
         )
 
 
@@ -373,9 +340,7 @@ def _pointer_id(page: str, number: int) -> str:
     return f"{page_name(page)}:{number}"
 
 
-DatasetName = Literal[
-    "claims", "fool-me-twice", "climate-fever", "scifact", "fever", "ragtruth", "alce"
-]
+DatasetName = Literal["claims", "fool-me-twice", "scifact", "fever", "ragtruth", "alce"]
 
 
 @dataclass(frozen=True)
@@ -430,10 +395,12 @@ FEVER: DatasetName = "fever"
 RAGTRUTH: DatasetName = "ragtruth"
 """The data set of responses, whose sentences are claims."""
 
+FOOL_ME_TWICE: DatasetName = "fool-me-twice"
+"""The data set of which one half trains the tagger that comes with the program."""
+
 ALONE: Mapping[DatasetName, Callable[[Path], Iterable[Query]]] = {
     "claims": lambda path: from_claims(examples.read(path).examples),
-    "fool-me-twice": lambda path: from_fool_me_twice(fool_me_twice.read(path)),
-    "climate-fever": lambda path: from_climate_fever(climate_fever.read(path)),
+    FOOL_ME_TWICE: lambda path: from_fool_me_twice(fool_me_twice.read(path)),
     ALCE: lambda path: from_alce(alce.read(path)),
 }
 """Data sets whose claims bring their passages."""
@@ -444,9 +411,6 @@ WITH_CORPUS: Mapping[DatasetName, tuple[str, Callable[[Path, Path], Read]]] = {
     RAGTRUTH: ("source_info.jsonl", _ragtruth),
 }
 """Data sets whose passages lie in files of their own, and what those are called."""
-
-HALVED = ("fool-me-twice", "climate-fever")
-"""Data sets of which one half trains the tagger that comes with the program."""
 
 
 def read(

@@ -171,11 +171,7 @@ def delta_rule(support: float, refute: float, *, delta: float = DELTA) -> Stance
 
 
 def adjudicate(
-    tagged: Sequence[TaggedPassage],
-    kappa: float,
-    *,
-    delta: float = DELTA,
-    tau: float = 0.50,
+    tagged: Sequence[TaggedPassage], kappa: float, *, delta: float = DELTA, tau: float = 0.50
 ) -> Adjudication:
     """The stance that passages give by the delta rule, over sums of confidences.
 

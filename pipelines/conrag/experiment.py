@@ -13,7 +13,7 @@ from pipelines.conrag.citations import CitationJudgeSettings, citation_judge
 from pipelines.conrag.data import (
     ALCE,
     FEVER,
-    HALVED,
+    FOOL_ME_TWICE,
     RAGTRUTH,
     Dataset,
     DatasetName,
@@ -32,16 +32,10 @@ from pipelines.data.records import Document
 from pipelines.data.released import Part
 from pipelines.errors import InputError
 from pipelines.experiment.cost import Cost, Tokens, call
-from pipelines.experiment.cost import judging as judged
+from pipelines.experiment.cost import judging as cost_of_judging
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs, judge_source, refuse_no_judge
-from pipelines.experiment.options import (
-    RunOptions,
-    device_of,
-    judging,
-    source_of,
-    tagger_named,
-)
+from pipelines.experiment.options import RunOptions, device_of, judging, source_of, tagger_named
 from pipelines.judge.examples import SAMPLES
 from pipelines.judge.run_judge import model_of
 from pipelines.judge.settings import JudgeSettings
@@ -67,7 +61,7 @@ folder to have both in one table.
 Examples:
     contested run conrag --out results-conrag
 
-    contested run conrag --dataset climate-fever --data climate-fever.jsonl --out results-conrag
+    contested run conrag --dataset fool-me-twice --data dev.jsonl --out results-conrag
 
     contested run conrag --dataset alce --data asqa_eval_gtr_top100.json --limit 20
 
@@ -103,8 +97,8 @@ class ConragOptions(RunOptions, AnswerOptions):
     half: Annotated[
         Part | None,
         Option(
-            "Which half of the claims. The tagger is trained on the other half of some sets.",
-            shown="test of fool-me-twice and climate-fever, else all",
+            "Which half of the claims. The tagger is trained on the other half of fool-me-twice.",
+            shown="test of fool-me-twice, else all",
         ),
     ] = None
     among: Annotated[
@@ -166,7 +160,7 @@ class ConragOptions(RunOptions, AnswerOptions):
     @property
     def part(self) -> Part:
         """Which half of the claims."""
-        return self.half or ("test" if self.dataset in HALVED else "all")
+        return self.half or ("test" if self.dataset == FOOL_ME_TWICE else "all")
 
 
 def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
@@ -191,11 +185,12 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
         judge = models.judge(tagging)
         temperature = options.temperature
         seed = options.seed if temperature > 0 else 0  # nothing is drawn at 0
-        writer = citing = None
+        writer = None
         if options.writes:
             writer = generation.generator(
                 models.asked, models.prompts, temperature=temperature, seed=seed
             )
+        citing = None
         if options.judged:
             citing = citation_judge(options.citing, models, judge, cut=tagging.cut)
         prompts = [*judge.prompts, *(citing.prompts if citing else ())]
@@ -216,7 +211,7 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
         if citing is not None:
             config["citations"] = {"identity": citing.label.identity, **citing.about()}
 
-        async def each(query: Query) -> ClaimResult:
+        async def evaluated(query: Query) -> ClaimResult:
             passages = found.find(query, settings.depth)
             reads = citing.label if citing else None
             return await evaluate(
@@ -227,7 +222,7 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
             Work(
                 entry,
                 config,
-                each,
+                evaluated,
                 judge=judge,
                 second=None if citing is judge else citing,
                 facts={"skipped": list(claims.skipped)} if claims.skipped else {},
@@ -279,7 +274,9 @@ def cost(
         filled = tokens.prompt(f"conrag/{prompt}", query="", evidence=rows, **given)
         return call(filled + read + claim + (first if "claims" in given else 0), reply)
 
-    tagging = partial(judged, judging(options.judging, options.on_overflow), tokens, least=0)
+    tagging = partial(
+        cost_of_judging, judging(options.judging, options.on_overflow), tokens, least=0
+    )
     total = tagging(sizes, claims=claims, claim_tokens=claim_tokens)
     if gold is not None:
         asked = called("first_answer", generation.ANSWER_TOKENS, "SUPPORTS")
@@ -293,20 +290,20 @@ def cost(
         groups = [*packet, *[sum(packet[:AT_MOST])] * (3 * (AT_MOST + 1))]
         wanted = gold.claims if gold else ()
         judge = JudgeSettings(judge=options.citing.judged_by, evidence="json")
-        reading = partial(judged, judge, tokens, least=0)
+        reading = partial(cost_of_judging, judge, tokens, least=0)
         total += reading(groups, claims=texts * sentences, claim_tokens=texts * said)
         answers = [*sizes, *[generation.REPLY_TOKENS] * texts]
         total += reading(answers, claims=len(wanted), claim_tokens=tokens(*wanted))
     if not options.writes:
         return total + tagging([read] * PACKETS, claims=1, claim_tokens=claim)
-    known, form = {"claims": ["?"] if gold is not None else []}, query.form
-    bound = {**known, "form": form, "numbers": settings.policy.numbers == "cited"}
-    total += called("cite", generation.REPLY_TOKENS, "", form=form).times(PACKETS + 1, 0)
+    bound = {"claims": ["?"], "form": query.form}
+    total += called("cite", generation.REPLY_TOKENS, "", form=query.form).times(PACKETS + 1, 0)
     # A prompt says more where no passage takes a side.
-    total += called("answer", generation.REPLY_TOKENS, "IRRELEVANT", **bound).times(TABLES, 0)
+    answer = called("answer", generation.REPLY_TOKENS, "IRRELEVANT", **bound, numbers=True)
+    total += answer.times(TABLES, 0)
     if settings.sort == "model":
         room = generation.TOKENS_OF_A_PASSAGE * (len(packet) + 1)
-        total += called("sort", room, "CONTRADICTS", **known).times(TABLES - 1, 0)
+        total += called("sort", room, "CONTRADICTS", **bound).times(TABLES - 1, 0)
     return total
 
 

@@ -31,7 +31,7 @@ from serving.schemas import told
 Reply = TypeVar("Reply", bound=BaseModel)
 
 PROMPTS = {
-    "sort": {"query", "evidence", "claims"},
+    "sort": {"query", "evidence", "claims", "form"},
     "first_answer": {"query", "evidence"},
     "answer": {"query", "evidence", "claims", "form", "numbers"},
     "plain": {"query", "evidence", "form"},
@@ -102,7 +102,7 @@ class FirstAnswerReply(BaseModel):
 
 @dataclass(frozen=True)
 class FirstAnswer:
-    """What a question seems to have for an answer.
+    """What a question seems to have for an answer; a claim answers itself.
 
     Attributes:
         claims: Statements, one for each thing that is asked for; none where the passages do not
@@ -299,18 +299,16 @@ class GeneratedAnswer:
 
 
 async def sort_evidence(
-    query: str, table: tuple[TaggedPassage, ...], claims: Sequence[str], generator: Generator
+    query: str, table: tuple[TaggedPassage, ...], first: FirstAnswer, generator: Generator
 ) -> GeneratedAnswer:
     """Have the model put every passage of a packet into one of the three lists, and say why.
 
-    It is told the tags and clusters, as in the paper. The claims are those of a question's first
-    answer; a claim has none. Nothing is written yet: the table, numbered anew, is as it was where
-    the reply could not be read. Errors are those of `Generator.ask`.
+    It is told the tags and clusters, as in the paper. Nothing is written yet: the table, numbered
+    anew, is as it was where the reply could not be read. Errors are those of `Generator.ask`.
     """
+    given = {"query": query, "claims": list(first.claims), "evidence": shown(table)}
     room = TOKENS_OF_A_PASSAGE * (len(table) + 1)
-    reply = await generator.ask(
-        "sort", SortReply, room, query=query, claims=list(claims), evidence=shown(table)
-    )
+    reply = await generator.ask("sort", SortReply, room, **given, form=generator.form)
     made = sorted_table(table, reply.value) if reply.value else ()
     if reply.value is None or all(row.reason is None for row in made):
         why = reply.problem or "the reply sorts no passage"
@@ -330,7 +328,7 @@ async def write(
     table: tuple[TaggedPassage, ...],
     policy: CitationPolicy,
     generator: Generator,
-    first: FirstAnswer | None = None,
+    first: FirstAnswer,
     *,
     sort: Sort = "tags",
     gold: bool = False,
@@ -346,25 +344,24 @@ async def write(
         table: The packet, by its tags.
         policy: What sentences must cite.
         generator: The model; errors are those of `Generator.ask`.
-        first: Of a question, the answer that the relations in the table are to; where it could not
-            be read, there is no answer either. None of a claim.
+        first: The answer that the relations in the table are to; where it could not be read, there
+            is no answer either.
         sort: Whether the model sorts the packet before it writes.
         gold: Whether the relations are known to be right.
     """
-    if first is not None and first.problem is not None:
+    if first.problem is not None:
         return GeneratedAnswer((), problem=first.problem, raw=first.raw, table=table)
-    if not table or (first is not None and not first.claims):
+    if not table or not first.claims:
         return replace(nothing_found(generator.form), table=table)
-    claims = first.claims if first else ()
     sorting = GeneratedAnswer((), table=table)
     if sort == "model" and not gold:
-        sorting = await sort_evidence(query, table, claims, generator)
+        sorting = await sort_evidence(query, table, first, generator)
         if sorting.problem is not None:
             return sorting
     if (gold or sort == "model") and not has_sides(sorting.table):
         answer = nothing_found(generator.form)
     else:
-        answer = await _cite(query, sorting.table, policy, generator, claims)
+        answer = await _cite(query, sorting.table, policy, generator, first)
     return replace(answer, cut=answer.cut or sorting.cut, table=sorting.table)
 
 
@@ -373,7 +370,7 @@ async def _cite(
     table: Sequence[TaggedPassage],
     policy: CitationPolicy,
     generator: Generator,
-    claims: Sequence[str],
+    first: FirstAnswer,
 ) -> GeneratedAnswer:
     """The answer, each sentence bound to the table."""
     sided = has_sides(table)
@@ -387,7 +384,7 @@ async def _cite(
         form,
         REPLY_TOKENS,
         query=query,
-        claims=list(claims),
+        claims=list(first.claims),
         evidence=shown(table),
         form=generator.form,
         numbers=policy.numbers == "cited",
@@ -413,10 +410,7 @@ PlainPrompt = Literal["plain", "cite"]
 
 
 async def write_plainly(
-    query: str,
-    packet: Sequence[TaggedPassage],
-    generator: Generator,
-    prompt: PlainPrompt = "plain",
+    query: str, packet: Sequence[TaggedPassage], generator: Generator, prompt: PlainPrompt = "plain"
 ) -> GeneratedAnswer:
     """Have the model answer from passages, whatever they say; it is not shown their tags.
 

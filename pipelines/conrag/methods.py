@@ -221,11 +221,7 @@ async def readings(case: Case, judge: Judge) -> tuple[Ruling, Ruling]:
 
 
 async def by_model(
-    case: Case,
-    generator: Generator,
-    *,
-    first: FirstAnswer | None = None,
-    gold: FirstAnswer | None = None,
+    case: Case, generator: Generator, *, first: FirstAnswer, gold: FirstAnswer
 ) -> dict[str, Outcome]:
     """What each method makes of a claim where a language model writes; it writes six texts.
 
@@ -234,9 +230,9 @@ async def by_model(
     before it writes, it does so for ConRAG and for ConRAG without clusters: Oracle knows what
     passages say, the others do not ask.
 
-    Of a question, `first` is the answer that tags are relations to, `gold` the one that gold
-    relations are to. Where the first could not be read there are no tags, and what is made of them
-    is unreadable, too. Errors are those of `Generator.ask`.
+    `first` is the answer that tags are relations to, `gold` the one that gold relations are to.
+    Where the first could not be read there are no tags, and what is made of them is unreadable,
+    too. Errors are those of `Generator.ask`.
     """
 
     async def plainly(packet: Sequence[TaggedPassage], prompt: PlainPrompt = "plain") -> Outcome:
@@ -315,9 +311,7 @@ def _quoted(analysis: Analysis, stance: Stance | None = None) -> Outcome:
 
 
 def _narrative(
-    ruling: Ruling,
-    packet: Sequence[TaggedPassage],
-    grounds: Sequence[TaggedPassage] | None = None,
+    ruling: Ruling, packet: Sequence[TaggedPassage], grounds: Sequence[TaggedPassage] | None = None
 ) -> Outcome:
     """A verdict that cites its grounds, the packet unless given, and quotes the most relevant."""
     about = ABOUT.get(ruling.stance)

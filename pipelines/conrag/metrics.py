@@ -3,7 +3,7 @@
 Figures are over claims that were answered; None says that there is nothing to count.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -162,15 +162,19 @@ def in_bin(results: Sequence[ClaimResult], low: float, high: float) -> list[Clai
 # Stances
 
 
-def right_stances(results: Sequence[ClaimResult], method: str) -> Values:
-    """Claim -> 1 where the stance is right, else 0; without those that cannot be read."""
-    return {name: float(gold is stance) for name, gold, stance in _stances(results, method)}
+def stance_right(result: ClaimResult, method: str) -> float | None:
+    """1 where the stance is right, else 0; None without a gold stance, and if it is unreadable."""
+    outcome = result.outcomes.get(method)
+    if outcome is None or outcome.undecided or result.stance is None:
+        return None
+    return float(outcome.stance is result.stance)
 
 
 def stance_macro_f1(results: Sequence[ClaimResult], method: str) -> Estimate | None:
     """Macro-F1 of stances (Table II), over the claims that have a gold stance."""
-    known = _stances(results, method)
-    return macro_f1([gold for _, gold, _ in known], [said for *_, said in known], list(Stance))
+    known = [result for result in results if stance_right(result, method) is not None]
+    said = [result.outcomes[method].stance for result in known]
+    return macro_f1([result.stance for result in known], said, list(Stance))
 
 
 def coverage(results: Sequence[ClaimResult], method: str) -> Estimate | None:
@@ -184,20 +188,6 @@ def coverage(results: Sequence[ClaimResult], method: str) -> Estimate | None:
     return share(
         [one.stance is not Stance.NOT_ENOUGH_INFO for one in outcomes if not one.undecided]
     )
-
-
-def _stances(results: Sequence[ClaimResult], method: str) -> list[tuple[str, Stance, Stance]]:
-    """Id, gold stance and the method's; without claims that lack one, and unreadable replies."""
-    return [
-        (result.id, result.stance, outcome.stance)
-        for result, outcome in _outcomes(results, method)
-        if result.stance is not None and not outcome.undecided
-    ]
-
-
-def _outcomes(results: Sequence[ClaimResult], method: str) -> Iterator[tuple[ClaimResult, Outcome]]:
-    """Of the claims that were answered."""
-    return ((one, one.outcomes[method]) for one in results if method in one.outcomes)
 
 
 # Answers against their passages
@@ -250,10 +240,10 @@ def contradictions_per_claim(
     """
     if not (labelled(results) or generated(results)):
         return {}
-    readable = ((result.id, worth(result, method)) for result, _ in _readable(results, method))
+    answers = {one.id: worth(one, method) for one in results if readable(one, method)}
     return {
         name: _contradicting(answer, undisclosed=undisclosed) / max(answer.statements, 1)
-        for name, answer in readable
+        for name, answer in answers.items()
     }
 
 
@@ -296,13 +286,15 @@ def leakage(results: Sequence[ClaimResult], method: str) -> Estimate | None:
 # Readable answers, claim by claim
 
 
+def readable(result: ClaimResult, method: str) -> bool:
+    """Whether a claim has an answer that can be read."""
+    outcome = result.outcomes.get(method)
+    return outcome is not None and outcome.problem is None
+
+
 def unreadable(results: Sequence[ClaimResult], method: str) -> int:
     """Answers that a language model wrote and nobody can read."""
-    return len(results) - len(_readable(results, method))
-
-
-def _readable(results: Sequence[ClaimResult], method: str) -> list[tuple[ClaimResult, Outcome]]:
-    return [pair for pair in _outcomes(results, method) if pair[1].problem is None]
+    return sum(not readable(result, method) for result in results)
 
 
 COMPARED: Final = {method: method for method in METHODS}
@@ -312,12 +304,12 @@ def _alone(
     key: str, title: str, value: Callable[[ClaimResult, str], float | None]
 ) -> Metric[ClaimResult]:
     """A figure that each claim has by itself, over readable answers."""
-
-    def readable(result: ClaimResult, method: str) -> float | None:
-        outcome = result.outcomes.get(method)
-        return None if outcome is None or outcome.problem else value(result, method)
-
-    return Metric(key, title, of_each(readable), COMPARED)
+    return Metric(
+        key,
+        title,
+        of_each(lambda result, method: value(result, method) if readable(result, method) else None),
+        COMPARED,
+    )
 
 
 def _said(
@@ -338,7 +330,7 @@ def _list_f1_5(answer: AnswerWorth) -> float | None:
     return list_f1(answer.list_precision, answer.recall)
 
 
-STANCE: Final = Metric("stance", "Stance right", right_stances, COMPARED, test="McNemar")
+STANCE: Final = Metric("stance", "Stance right", of_each(stance_right), COMPARED, test="McNemar")
 EVIDENCE: Final = _alone(
     "evidence_f1",
     "Evidence F1",

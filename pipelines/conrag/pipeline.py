@@ -43,12 +43,11 @@ async def conrag(
         RequestError, ServingError: As of the judge and the generator.
         ValueError: A question, and no generator.
     """
-    found = retrieved[: settings.depth]
-    first = None
+    found, first = retrieved[: settings.depth], FirstAnswer((query,))
     if question:
         generator = replace(generator, form="question") if generator else None
         first = await first_answer(query, found[: settings.packet.size], generator)
-    everything, truncations = await tag(first.claims if first else (query,), found, judge)
+    everything, truncations = await tag(first.claims, found, judge)
     tagged = [one for one in everything if one.relation is not Relation.INVALID]
     analysis = analyse(tagged, settings)
     table, adjudication = analysis.table, analysis.adjudication
@@ -62,7 +61,7 @@ async def conrag(
         written = GeneratedAnswer(tuple(bound))
     return Answer(
         query=query,
-        first_answer=first.claims if first else (),
+        first_answer=first.claims if question else (),
         stance=adjudication.stance,
         model_stance=written.stance,
         status=adjudication.status,
@@ -76,7 +75,7 @@ async def conrag(
         # Whether passages disagree is read off the table, never off what a model writes of it.
         conflict=(written.conflict or disagreement) if disagreement else None,
         sentences=written.sentences,
-        cut=written.cut or (first is not None and first.cut),
+        cut=written.cut or first.cut,
         problem=written.problem,
         raw=written.raw,
         tags={one.id: one.relation for one in everything},
@@ -173,27 +172,25 @@ async def evaluate(
         RequestError, ServingError: As of the judges and of the language model.
         ValueError: A question, and nobody to answer it.
     """
-    if generator is not None:
-        generator = replace(generator, form=query.form)
-    found = retrieved[: settings.depth]
-    documents = {one.passage.id: one.passage for one in found}
-    gold_answer, judging = query.gold_answer, RecordingJudge(citation_judge or judge)
-    first, gold, truth = None, None, query.relations
-    if gold_answer is not None:
+    generator = replace(generator, form=query.form) if generator else None
+    found, first = retrieved[: settings.depth], FirstAnswer((query.claim,))
+    documents = [one.passage for one in found]
+    known, judging = query.gold_answer or GoldAnswer(), RecordingJudge(citation_judge or judge)
+    gold, truth = first, query.relations
+    if query.gold_answer is not None:
         first = await first_answer(query.claim, found[: settings.packet.size], generator)
-        gold = FirstAnswer(gold_answer.statements(query.claim, found))
-        borne_out = await supporting(gold_answer.claims, list(documents.values()), judging)
-        truth = {**truth, **borne_out}
-    everything, truncations = await tag(first.claims if first else (query.claim,), found, judge)
-    tagged = tuple(one for one in everything if one.relation is not Relation.INVALID)
+        gold = FirstAnswer(known.statements(query.claim, documents))
+        truth = {**truth, **await supporting(known.claims, documents, judging)}
+    everything, truncations = await tag(first.claims, found, judge)
+    tagged = [one for one in everything if one.relation is not Relation.INVALID]
     case = Case(query.claim, tagged, truth, settings)
     if generator is None:
         outcomes = by_template(case, *await readings(case, judge))
     else:
         outcomes = await by_model(case, generator, first=first, gold=gold)
     judged = None
-    if generator is not None and (gold_answer or query.response):
-        known, asked = gold_answer or GoldAnswer(), first or FirstAnswer(())
+    if generator is not None and (query.gold_answer or query.response):
+        asked = first if query.gold_answer else FirstAnswer(())
         judged = JudgedAnswers(
             worth=await answer_worth(query.claim, outcomes, documents, known, judging),
             unreadable=judging.unreadable,
@@ -211,8 +208,8 @@ async def evaluate(
         disputed=query.disputed,
         evidence=query.evidence,
         response=query.response,
-        question=judged if gold_answer else None,
-        generated=None if gold_answer else judged,
+        question=judged if query.gold_answer else None,
+        generated=None if query.gold_answer else judged,
         passages=tuple(everything),
         truth={one.id: truth[one.id] for one in everything if one.id in truth},
         kappa=case.analysis.adjudication.kappa,

@@ -11,12 +11,11 @@ from pipelines.conrag.evidence import Stance
 from pipelines.conrag.result import AnswerWorth
 from pipelines.data.records import Document
 from pipelines.judge.judgement import Judgement, Judgements, Relation, Truncation
-from pipelines.retrieval.index import Retrieved
 
-PASSAGES = {
-    name: Document(id=name, text=text)
+PASSAGES = [
+    Document(id=name, text=text)
     for name, text in {"p": "a b", "q": "b", "r": "c", "n": "not-a"}.items()
-}
+]
 
 
 class Facts:
@@ -47,7 +46,9 @@ def says(
 
 
 def answer(*statements: Statement) -> Outcome:
-    return Outcome(stance=Stance.NOT_ENOUGH_INFO, packet=tuple(PASSAGES), statements=statements)
+    return Outcome(
+        stance=Stance.NOT_ENOUGH_INFO, packet=("p", "q", "r", "n"), statements=statements
+    )
 
 
 async def worth(*statements: Statement, gold: GoldAnswer | None = None) -> AnswerWorth:
@@ -120,13 +121,13 @@ async def test_what_could_not_be_read_whole_is_kept() -> None:
 
 
 async def test_passages_that_support_one_of_the_gold_claims() -> None:
-    found = await supporting(["b", "c"], list(PASSAGES.values()), Facts())
+    found = await supporting(["b", "c"], PASSAGES, Facts())
     assert found == dict.fromkeys(["p", "q", "r"], Relation.SUPPORTS)
-    assert await supporting([], list(PASSAGES.values()), Facts()) == {}
+    assert await supporting([], PASSAGES, Facts()) == {}
 
 
 def test_gold_answers_in_statements() -> None:
-    found = [Retrieved(Document(id="d", text="Built in 1911, or was it 1954?"), 1.0, 1.0)]
+    found = [Document(id="d", text="Built in 1911, or was it 1954?")]
     gold = GoldAnswer(answers=(("1911", "in 1911"), ("1888",), ("1954",)))
     assert gold.statements("When was the dam built?", found) == (
         "The dam was built in 1911.",
@@ -159,10 +160,7 @@ async def test_a_list_by_hand() -> None:
 
 async def test_an_item_is_judged_with_its_question() -> None:
     """Passage p has "b?" of the question and the item "u"; q lacks the item."""
-    texts = {"p": "b? u", "q": "b?"}
-    passages = {
-        name: PASSAGES[name].model_copy(update={"text": text}) for name, text in texts.items()
-    }
+    passages = [Document(id="p", text="b? u"), Document(id="q", text="b?")]
     one = answer(says("u", "p"), says("u, c", "q")).model_copy(update={"packet": ("p", "q")})
     judge = Facts()
     found = await answer_worth("b?", {"it": one}, passages, LIST, judge)

@@ -249,11 +249,11 @@ def test_table_ix_says_what_its_errors_are_of() -> None:
 def test_the_data_of_a_run_stand_beside_the_papers() -> None:
     claims = [result([OPENED], stance=NEI), result([("So.", I, None)], stance=SUPPORT)]
     made = data_summary(
-        {"climate-fever": claims, "ragtruth": [SENTENCES["right"][0]] * 2, "alce-asqa": [BARE]},
-        {"climate-fever": {"half": "test"}, "ragtruth": {"half": "all", "skipped": 3}},
+        {"fool-me-twice": claims, "ragtruth": [SENTENCES["right"][0]] * 2, "alce-asqa": [BARE]},
+        {"fool-me-twice": {"half": "test"}, "ragtruth": {"half": "all", "skipped": 3}},
     )
     assert [(row["dataset"], row["size"], row["skipped"]) for row in own_rows(made)] == [
-        ("climate-fever", "2 claims, test half", 0),
+        ("fool-me-twice", "2 claims, test half", 0),
         ("ragtruth", "1 response of 2 sentences", 3),
         ("alce-asqa", "1 question", 0),
     ]

@@ -30,21 +30,8 @@ WATER = {
 RESPONSE: dict[str, Any] = {
     "id": "1",
     "source_id": "s1",
-    "model": "some-model",
-    "temperature": 0.7,
-    "labels": [
-        {
-            "start": 25,
-            "end": 29,
-            "text": "1936",
-            "meta": "EVIDENT CONFLICT\nOriginal: 1932\nGenerated: 1936",
-            "label_type": "Evident Conflict",
-            "implicit_true": False,
-            "due_to_null": False,
-        }
-    ],
+    "labels": [{"start": 25, "end": 29, "label_type": "Evident Conflict"}],
     "split": "test",
-    "quality": "good",
     "response": "The bridge was opened in 1936. The mayor opened it.",
 }
 FAITHFUL = RESPONSE | {"id": "2", "labels": [], "response": "The mayor opened the bridge in 1932."}
@@ -52,13 +39,11 @@ FAULTY = RESPONSE | {"id": "3", "quality": "truncated"}
 SOURCE = {
     "source_id": "s1",
     "task_type": "QA",
-    "source": "MARCO",
     "source_info": {
         "question": "when was the bridge opened",
         "passages": "passage 1:The bridge was opened by the mayor in 1932.\n\n"
         "passage 2:Ferries cross the river, too.\n\n",
     },
-    "prompt": "Answer.",
 }
 RAGTRUTH = ["--dataset", "ragtruth", "--data", "response.jsonl", "--corpus", "source_info.jsonl"]
 
@@ -121,7 +106,6 @@ def test_hallucinations_in_responses(contested: Contested, folder: Path) -> None
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-
         ("--dataset scifact --data claims.jsonl", "needs its passages; name corpus.jsonl"),
         ("--dataset ragtruth --data response.jsonl", "needs its passages; name source_info.jsonl"),
         (
@@ -136,15 +120,9 @@ def test_hallucinations_in_responses(contested: Contested, folder: Path) -> None
             "--dataset ragtruth --data faulty.jsonl --corpus source_info.jsonl",
             "faulty.jsonl has no claim that can be checked",
         ),
-
-
         ("--data fm2.jsonl", "fm2.jsonl:1: the field 'source' is missing"),
         ("--dataset fool-me-twice --data fm2.jsonl --half train", "has no claim in the train half"),
-
-
-
         ("--tau nan", "tau"),
-
     ],
 )  # fmt: skip
 def test_bad_input_is_one_line(

@@ -58,8 +58,7 @@ def query(name: str, *ids: str, stance: Stance | None, disputed: bool | None = N
 QUERIES = [
     query("one", "s1", "s2", "i1", stance=Stance.SUPPORT, disputed=False),
     query("two", "s1", "c1", "i1", stance=Stance.NOT_ENOUGH_INFO, disputed=True),
-    query("three", "c1", "i1", "x1", stance=Stance.SUPPORT, disputed=False),
-    query("four", "i1", stance=None),
+    query("three", "c1", "i1", "x1", stance=None),
 ]
 NEVER = "It is never judged."
 
@@ -118,7 +117,6 @@ async def test_a_text_that_is_read_as_one_is_supported_with_the_taggers_probabil
     for probability, support in ((0.8, 0.1), (None, 0.0)):
         result = await one(QUERIES[0], KnownLabels(probability=probability))
         assert result.outcomes["RelRAG"].support == pytest.approx(support)
-        assert result.outcomes["ConRAG"].support == 1
 
 
 def test_a_claim_that_cannot_be_judged_is_counted_and_stops_nothing(tmp_path: Path) -> None:
@@ -154,20 +152,14 @@ def claims_file(folder: Path) -> Path:
 
 def test_claims_in_the_unified_format_have_the_stance_of_their_documents(tmp_path: Path) -> None:
     data = datasets.read("claims", claims_file(tmp_path))
-    assert [each.stance for each in data.queries] == [Stance.NOT_ENOUGH_INFO, Stance.REFUTE]
-    assert [each.disputed for each in data.queries] == [True, False]
-    ids = [passage.id for passage in data.corpus]
-    assert len(set(ids)) == 4, "documents of two claims are two passages"
-
-
-def test_passages_are_found_among_the_claims_own_or_among_all(tmp_path: Path) -> None:
-    data = datasets.read("claims", claims_file(tmp_path))
-    counts: dict[Scope, int] = {"own": 2, "all": 4}
+    assert [query.stance for query in data.queries] == [Stance.NOT_ENOUGH_INFO, Stance.REFUTE]
+    assert [query.disputed for query in data.queries] == [True, False]
+    assert len({passage.id for passage in data.corpus}) == 4, "each has its own two"
+    counts: dict[Scope, int] = {"own": 1, "all": 2}
     for among, count in counts.items():
         search = in_claims(data, tmp_path / among, method="bm25", among=among, embedder=None)
-        opened = [found for found in search.find(data.queries[0], 20) if "1932" in str(found)]
-        assert len(opened) == count / 2
-        assert {found.passage.id for found in opened} <= {one.id for one in data.corpus}
+        found = search.find(data.queries[0], 20)
+        assert sum("1932" in one.passage.text for one in found) == count
 
 
 # In a browser; last, for it keeps the event loop.

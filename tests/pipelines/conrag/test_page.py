@@ -61,12 +61,8 @@ def test_a_cluster_of_both_sides_shows_every_passage_on_its_side(answer: Answer)
     assert members(answer, C) == [(other, ["note"]), (mixed, ["study"])]
     tones = {node.number: node.tone for node in drawing(answer).nodes}
     assert tones == {1: "support", 2: "support", 3: "contradict", 0: "irrelevant"}
-
-
-def test_the_drawing_is_the_same_each_time_and_stays_in_its_frame(answer: Answer) -> None:
     places = layout(answer)
     assert places == layout(answer)
-    assert set(places) == set(PASSAGES)
     assert all(0 < x < WIDTH and 0 < y < HEIGHT for x, y in places.values())
 
 

@@ -1,26 +1,30 @@
 """Claims to be measured on, from small files of the releases' own formats and from real ones."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pipelines.conrag.data import (
+    Query,
     fever_passages,
-    from_climate_fever,
     from_fever,
     from_fool_me_twice,
     from_ragtruth,
     from_scifact,
+    read,
 )
 from pipelines.conrag.evidence import Stance
 from pipelines.conrag.hallucination import ResponseSentence
-from pipelines.data import climate_fever, fever, fool_me_twice
+from pipelines.conrag.search import digest_of_pages, in_claims, in_wikipedia
+from pipelines.data import fever, fool_me_twice
 from pipelines.data.ragtruth import Response, Source
 from pipelines.data.records import Document
 from pipelines.data.scifact import Abstract, ScientificClaim
 from pipelines.errors import InputError
-from pipelines.judge.judgement import Relation, conflicting
+from pipelines.judge.judgement import Relation
+from pipelines.retrieval import index as indexes
 
 
 def test_gold_sentences_are_in_the_pool_though_they_were_not_retrieved() -> None:
@@ -42,17 +46,15 @@ def test_gold_sentences_are_in_the_pool_though_they_were_not_retrieved() -> None
 
 def test_rationales_of_abstracts() -> None:
     corpus = {"7": Abstract(doc_id=7, title="T", abstract=("One.", "Two.", " "))}
-    claim = ScientificClaim.model_validate(
-        {
-            "id": 1, "claim": "So it is.", "cited_doc_ids": [7, 8],
-            "evidence": {"7": [{"label": "CONTRADICT", "sentences": [1]}]},
-        }
-    )  # fmt: skip
-    silent = ScientificClaim.model_validate({"id": 2, "claim": "Or not.", "evidence": {}})
-    query, other = from_scifact([claim, silent], corpus)
+    marked = {"7": [{"label": "CONTRADICT", "sentences": [1]}]}
+    rows = [
+        {"id": 1, "claim": "So it is.", "cited_doc_ids": [7, 8], "evidence": marked},
+        {"id": 2, "claim": "Or not.", "evidence": {}},
+    ]
+    query, silent = from_scifact([*map(ScientificClaim.model_validate, rows)], corpus)
     assert [one.id for one in query.passages] == ["7:0", "7:1"]
     assert (query.stance, query.evidence) == (Stance.REFUTE, (frozenset({"7:1"}),))
-    assert (other.stance, other.evidence, other.passages) == (Stance.NOT_ENOUGH_INFO, (), ())
+    assert (silent.stance, silent.evidence, silent.passages) == (Stance.NOT_ENOUGH_INFO, (), ())
 
 
 FILM = "Gladiator_-LRB-2000_film-RRB-"
@@ -199,15 +201,108 @@ def test_which_responses_are_left_out() -> None:
         list(from_ragtruth([response(5, source_id="s9")], SOURCES))
 
 
-def test_the_real_sets(released_data: Path) -> None:
-    file = released_data / "climate_fever" / "climate-fever.jsonl.gz"
-    climate = list(from_climate_fever(climate_fever.read(file)))
-    assert len(climate) == 1535
-    assert sum(bool(query.disputed) for query in climate) == 154
-    for query in climate:
-        assert conflicting([*query.relations.values()]) or not query.disputed
-    games = from_fool_me_twice(fool_me_twice.read(released_data / "fm2" / "dev.jsonl.gz"))
-    for query in (*climate, *games):
-        ids = [each.id for each in query.passages]
+def test_the_real_set(released_data: Path) -> None:
+    for query in from_fool_me_twice(fool_me_twice.read(released_data / "fm2" / "dev.jsonl.gz")):
+        ids = [passage.id for passage in query.passages]
         assert len(set(ids)) == len(ids)
         assert all(units <= set(ids) for units in query.evidence)
+
+
+# FEVER's Wikipedia, a small dump of our own
+
+LONG = "Weirs_" + "of_the_north_" * 20
+LONG_CAFE = "Tearooms_" + "of_the_cafe\u0301_" * 20
+BRIDGE = "Alder_Bridge_-LRB-Maine-RRB-"
+THREE = {f"{BRIDGE}:1", f"{BRIDGE}:3", "Alder:0"}
+
+
+def page(title: str, *sentences: str) -> dict[str, str]:
+    lines = "\n".join(f"{number}\t{text}\tlink" for number, text in enumerate(sentences))
+    return {"id": title, "text": " ".join(sentences), "lines": lines}
+
+
+def dump(folder: Path, *more: dict[str, str]) -> Path:
+    folder.mkdir()
+    first = [
+        {"id": "", "text": "", "lines": ""},
+        page(BRIDGE, "", "It was opened in 1932 .", "", "Salmon pass below it ."),
+        page("Alder", "Alder is a tree ."),
+    ]
+    second = [
+        page(LONG, "Many weirs were built ."),
+        page("Cafe\u0301", "A café serves coffee ."),
+        page(LONG_CAFE, "They serve cake ."),
+        *more,
+    ]
+    for number, pages in enumerate((first, second), start=1):
+        text = "".join(f"{json.dumps(row)}\n" for row in pages)
+        (folder / f"wiki-{number:03}.jsonl").write_text(text)
+    return folder
+
+
+def claim(
+    text: str, label: str = "NOT ENOUGH INFO", *evidence: tuple[str, int], number: int = 1
+) -> dict[str, Any]:
+    sets = [[[1, 2, name, line]] for name, line in evidence] or [[[1, None, None, None]]]
+    return {"id": number, "claim": text, "label": label, "evidence": sets}
+
+
+def query(text: str, *evidence: tuple[str, int]) -> Query:
+    (found,) = from_fever([fever.FeverClaim.model_validate(claim(text, "SUPPORTS", *evidence))], {})
+    return found
+
+
+def test_sentences_of_all_pages_are_found_and_called_as_evidence_calls_them(
+    tmp_path: Path,
+) -> None:
+    files = []
+    search = in_wikipedia(dump(tmp_path / "wiki"), tmp_path / "out", lambda: files.append(1))
+    assert len(files) == 2
+    asked = query("Alder Bridge was opened in 1932.", (BRIDGE, 1))
+    found = search.find(asked, 20)
+    assert frozenset({found[0].passage.id}) in asked.evidence
+    assert (found[0].passage.text, found[0].relevance) == ("It was opened in 1932.", 1)
+    # The other sentence of the page, and the tree; none of pages that share no word.
+    assert {one.passage.id for one in found} == THREE
+    assert search.find(asked, 1) == found[:1]
+    assert search.find(query("Xylophones sing.", ("X", 0)), 5) == []
+    for text, title in (
+        ("Weirs of the north were built.", LONG),
+        ("coffee", "Caf\u00e9"),
+        ("cake", LONG_CAFE.replace("e\u0301", "\u00e9")),
+    ):
+        asked = query(text, (title, 0))
+        (odd,) = search.find(asked, 5)
+        assert asked.evidence == (frozenset({odd.passage.id}),)
+        assert odd.passage.title == fever.page_title(title)
+
+
+def test_an_index_is_made_once_for_a_dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = dump(tmp_path / "wiki")
+    in_wikipedia(one, tmp_path / "out")
+    with monkeypatch.context() as patched:
+        patched.setattr(indexes, "_write", None)
+        about = in_wikipedia(one, tmp_path / "out").about
+    assert (about["among"], about["passages"]) == ("wiki", digest_of_pages(one))
+    other = in_wikipedia(dump(tmp_path / "wiki2", page("Dam", "Dams.")), tmp_path / "out")
+    assert [found.passage.id for found in other.find(query("dams", ("Dam", 0)), 5)] == ["Dam:0"]
+    with pytest.raises(InputError, match=r"has no wiki-\*\.jsonl"):
+        in_wikipedia(tmp_path / "out", tmp_path / "more")
+
+
+def test_a_claim_without_evidence_is_searched_for_on_the_pages_of_the_others(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "dev.jsonl"
+    rows = [
+        claim("Alder Bridge was opened in 1932.", "SUPPORTS", (BRIDGE, 1)),
+        claim("Alders are trees.", "SUPPORTS", ("Alder", 0), number=2),
+        claim("Salmon like Alder Bridge.", number=3),
+    ]
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    data = read("fever", path, corpus=dump(tmp_path / "wiki"))
+    search = in_claims(data, tmp_path / "index", method="bm25", among="own", embedder=None)
+    with_evidence, _, without = data.queries
+    assert without.passages == ()
+    assert {found.passage.id for found in search.find(without, 5)} == THREE
+    assert {found.passage.id for found in search.find(with_evidence, 5)} == THREE - {"Alder:0"}
