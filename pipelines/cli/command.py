@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, Literal
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand, TyperGroup, TyperOption
+from typer.main import get_command
 
 from pipelines.errors import InputError
 
@@ -29,7 +30,7 @@ class Command(TyperCommand):
         panels: dict[str, list[str]] = {}
         for param in self.params:
             panel = getattr(param, "rich_help_panel", None)
-            if panel and isinstance(param, typer.core.TyperOption):
+            if panel and isinstance(param, TyperOption):
                 panels.setdefault(panel, []).append(f"`{param.opts[0]}`")
                 param.hidden = not whole
         if panels and not whole:
@@ -63,7 +64,7 @@ class Listed(TyperCommand):
         app = typer.Typer(add_completion=False, rich_markup_mode=MARKDOWN)
         settings = getattr(function, "context_settings", None)
         app.command(self.name, cls=Command, context_settings=settings)(function)
-        made = typer.main.get_command(app)
+        made = get_command(app)
         assert isinstance(made, TyperCommand)  # noqa: S101
         made.help = with_examples(made.help or "")
         return made

@@ -91,7 +91,8 @@ def train(options: TrainOptions) -> None:
     if options.dry_run:
         print(told(settings, rows, watched))
         return
-    out, known = options.out, None
+    out = options.out
+    known: list[tuple[float, float, float]] | None = None
     if options.teacher is not None:
         with progress("pairs, by the teacher") as bar:
             file = options.teachings or out / "teachings.jsonl"

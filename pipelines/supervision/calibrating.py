@@ -28,7 +28,7 @@ from nli.calibration import (
 from nli.errors import TaggerError
 from nli.folder import CALIBRATION
 from nli.labels import LABELS, Label
-from nli.model import Encoder, Precision
+from nli.model import Encoder
 from nli.pairs import LabelledPair
 from nli.tagger import Reading, Tagger
 from pipelines.data.released import half
@@ -86,7 +86,6 @@ def calibrate_folder(
     rows: Sequence[LabelledPair],
     *,
     methods: Sequence[Method] = METHODS[1:],
-    precision: Precision = "auto",
     data: str = "",
     on_progress: Callable[[float], None] = lambda _: None,
 ) -> Choice:
@@ -102,7 +101,7 @@ def calibrate_folder(
     if (folder / CALIBRATION).exists():
         with suppress(TaggerError):  # damaged, or of other weights: it is about to be replaced
             base = calibrations.read(folder) or base
-    tagger = Tagger(Encoder.load(folder, precision=precision), base)
+    tagger = Tagger(Encoder.load(folder), base)
     readings = tagger.read([row.pair for row in rows], on_progress)
     read = Readings(tuple(rows), tuple(readings))
     made = calibrate(read, base, methods=methods, data=data)

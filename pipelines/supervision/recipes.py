@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nli.labels import Label
 from nli.pairs import LabelledPair, UnlabelledPair, read_pairs
 from pipelines.data import climate_fever, conflictqa, fool_me_twice, ramdocs, wice
-from pipelines.data.released import Split, half, held_out, sample
+from pipelines.data.released import Split, half, held_out
 from pipelines.errors import InputError
 from pipelines.supervision import context, passages, questions
 from pipelines.supervision.context import ReservedTexts
@@ -158,8 +157,6 @@ def build(
         raise InputError("no pair is left; name more releases, or leave out fewer sources")
     if settings.views is not None:
         made = views(made, settings.views, seed)
-    if settings.most is not None:
-        made = at_most(made, settings.most, seed)
     return TrainingPairs(tuple(made), tuple(notes))
 
 
@@ -241,18 +238,6 @@ def _refuse_unknown(named: Sequence[str], pairs: Iterable[LabelledPair]) -> None
                 f"no pair has the source '{source}' that is named; there are "
                 f"{', '.join(sorted(sources)) or 'none'}"
             )
-
-
-def at_most(pairs: Sequence[LabelledPair], most: int, seed: int) -> list[LabelledPair]:
-    """At most so many pairs of each source and label, drawn at random, in their order.
-
-    A judge that is fitted to them is not fitted to the largest source, or to its labels.
-    """
-    kinds: dict[tuple[str, Label], list[int]] = {}
-    for place, pair in enumerate(pairs):
-        kinds.setdefault((pair.source, pair.label), []).append(place)
-    kept = [place for own in kinds.values() for place in sample(own, most, seed)]
-    return [pairs[place] for place in sorted(kept)]
 
 
 def _in_part(name: str, items: Sequence[Any], part: Split) -> list[Any]:

@@ -90,16 +90,6 @@ class PairSettings(Options):
             only=LABELLED,
         ),
     ] = None
-    most: Annotated[
-        int | None,
-        Field(ge=1),
-        Option(
-            "Write at most N pairs of each source and label, drawn at random: for `contested lab "
-            "calibrate --judge model`, which needs few.",
-            panel=PANEL,
-            only=LABELLED,
-        ),
-    ] = None
     unlabelled: Annotated[
         int | None,
         Field(ge=1),

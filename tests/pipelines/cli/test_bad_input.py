@@ -1,6 +1,5 @@
 """Bad files, options, prompts and folders: one clear line, code 2, and nothing is lost."""
 
-import fcntl
 import json
 import os
 import resource
@@ -283,18 +282,8 @@ def test_a_bad_command(line: str, says: str, contested: Contested) -> None:
     [
         ("{{ claim }}", ("'document' is missing", "write {{ document }}")),
         (
-            "{{ claim }} {{ document }} {{ answer }}",
-            ("no variable 'answer'", "it gets claim, document"),
-        ),
-        ("\n{{ claim ", ("relation.j2:2: not a valid template")),
-        ("{{ claim | shout }} {{ document }}", ("relation.j2:1:", "No filter named 'shout'")),
-        (
             "{{ claim.text }} {{ document }}",
             ("'judge/relation' cannot be filled in", "no attribute 'text'", "mend"),
-        ),
-        (
-            "{% include 'other' %}{{ claim }}{{ document }}",
-            ("'judge/relation' cannot be filled in", "mend"),
         ),
         (b"\xff", ("relation.j2 is not UTF-8 at byte 1", "save")),
     ],
@@ -380,15 +369,6 @@ def test_a_folder_with_other_settings(
         assert contents(tmp_path / "out") == before
 
 
-def test_a_folder_that_another_run_writes(
-    contested: Contested, endpoint: Scripted, earlier: Path
-) -> None:
-    with (earlier / "out/.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        message = contested.refused(*run(earlier / "good.jsonl", earlier, endpoint))
-        assert message.startswith(f"another run is writing {earlier / 'out'}; wait for it")
-
-
 def test_a_damaged_line_of_results(
     contested: Contested, endpoint: Scripted, tmp_path: Path
 ) -> None:
@@ -437,25 +417,6 @@ def test_a_path_that_the_system_refuses(contested: Contested) -> None:
 
 
 # The cache.
-
-
-def test_a_damaged_cache_is_set_aside_and_the_run_goes_on(
-    contested: Contested, endpoint: Scripted, tmp_path: Path
-) -> None:
-    data, cache = tmp_path / "good.jsonl", tmp_path / "cache.sqlite"
-    data.write_bytes(GOOD)
-    cache.write_bytes(b"this is no database" * 1000)
-    outcome = contested.done(*run(data, tmp_path, endpoint))
-    (told,) = [line for line in outcome.err.splitlines() if line.startswith("contested: ")]
-    assert f"the cache {cache} is damaged" in told
-    (aside,) = tmp_path.glob("cache.sqlite.damaged-*")
-    assert aside.name in told
-    assert aside.read_bytes() == b"this is no database" * 1000
-    assert results(tmp_path / "out")["good"]["status"] == "scored"
-    asked = len(endpoint.requests)
-    shutil.rmtree(tmp_path / "out")
-    contested.done(*run(data, tmp_path, endpoint))
-    assert len(endpoint.requests) == asked
 
 
 def test_a_cache_that_cannot_be_used(

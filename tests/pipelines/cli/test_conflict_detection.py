@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from commands import Contested, contents
+from commands import Contested
 from scripted import Scripted, fenced_text
 
 from pipelines.cli.conflictbench import RELEASES
@@ -121,15 +121,6 @@ def test_building_from_what_is_no_release(
 
 
 # Bad input
-
-
-def test_a_folder_of_other_data_is_refused(contested: Contested, endpoint: Scripted) -> None:
-    contested.done(*RUN, "--endpoint", endpoint.url)
-    before = contents(Path("out"))
-    Path("bench.jsonl").write_text(json.dumps(QUIET))
-    message = contested.refused(*RUN, "--endpoint", endpoint.url, "--evidence", "json")
-    assert "holds results of model-choice on other examples" in message
-    assert contents(Path("out")) == before
 
 
 def test_the_documented_example_is_one_and_every_field_is_described(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import psutil
 import pytest
+from commands import Contested
 from model_shapes import published
 from tiny_encoders import cross_encoder
 from tiny_project import write_model
@@ -220,3 +221,11 @@ def test_where_each_model_goes_and_what_fits_is_shown(
     place = seen("one-gpu-7b", *two)["place of qwen2.5-7b-instruct"]
     # 20.1 - 16.82 GiB, by 57,344 bytes a token.
     assert place.says.endswith("; the cache holds at least 61,444 tokens of each copy")
+
+
+def test_the_command_names_what_is_missing_and_ends_with_2(contested: Contested) -> None:
+    done = contested("doctor")
+    assert done.code == 2
+    assert "model smollm2-135m-instruct" in done.out
+    assert "contested models" in " ".join(done.out.split())
+    assert done.err.startswith("contested: missing: model smollm2-135m-instruct")

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -53,11 +52,6 @@ def test_pairs_of_a_release(data: Path, contested: Contested) -> None:
     assert read_pairs(data / "given.jsonl") == some_pairs(90)
     contested.done(*arguments, "--leave-out", "odd", "--out", "less.jsonl")
     assert {pair.source for pair in read_pairs(data / "less.jsonl")} == {"scifact", "even"}
-    contested.done(*arguments, "--most", 2, "--out", "few.jsonl")
-    few = read_pairs(data / "few.jsonl")
-    assert few == [pair for pair in found if pair in few], "in their order"
-    there, kept = (Counter((p.source, p.label) for p in some) for some in (found, few))
-    assert kept == Counter({kind: min(2, count) for kind, count in there.items()})
 
 
 def test_pairs_without_labels(data: Path, contested: Contested) -> None:
@@ -80,7 +74,7 @@ def test_pairs_without_labels(data: Path, contested: Contested) -> None:
     with pytest.raises(TaggerError, match="'label' is missing"):
         read_pairs(data / "mute.jsonl.gz")
     for more in (
-        ["--nli", "pairs.jsonl"], ["--own-sentences"], ["--in-context", "odd"], ["--most", 1],
+        ["--nli", "pairs.jsonl"], ["--own-sentences"], ["--in-context", "odd"],
     ):  # fmt: skip
         refused = contested.refused(*where, *more, "--out", "no.jsonl")
         assert f"{more[0]} has no effect with --unlabelled" in refused
