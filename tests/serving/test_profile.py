@@ -54,6 +54,7 @@ for line in json.load(sys.stdin):
 facts = {
     "template": load_chat_template(TEMPLATE),
     "batch invariant": os.environ.get("VLLM_BATCH_INVARIANT") and vllm.envs.VLLM_BATCH_INVARIANT,
+    "compiled": [vllm.envs.VLLM_USE_FLASHINFER_SAMPLER, vllm.envs.VLLM_ALLREDUCE_USE_FLASHINFER],
     "reasoning parsers": ReasoningParserManager.list_registered(),
     "replies": replies,
     "usage stats": is_usage_stats_enabled(),
@@ -278,6 +279,7 @@ def test_vllm_reads_environment_template_and_parsers_as_meant(vllm: dict[str, An
     assert vllm["template"] == TEMPLATE, "given in place of a file"
     assert {*vllm["reasoning parsers"]} > {"deepseek_r1", "openai_gptoss", "qwen3"}
     assert vllm["batch invariant"] is True
+    assert vllm["compiled"] == [False, False], "its warm-up would compile with nvcc"
     assert vllm["usage stats"] is False
     assert vllm["hub is offline"] is True
     assert vllm["plugins"] == [""]
