@@ -11,6 +11,19 @@ from pipelines.experiment.metric import Metric, of_each
 from pipelines.judge.judgement import Judgement, Relation, Truncation, in_conflict
 
 
+class Response(BaseModel):
+    """A response and the documents that it is judged by."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    group: str
+    variant: str | None = None
+    question: str | None = None
+    response: str
+    documents: tuple[Document, ...]
+
+
 class Score(BaseModel):
     """The ConflictScore of a text.
 
@@ -36,7 +49,7 @@ class Score(BaseModel):
     error: str | None = None
 
 
-class Result(Score):
+class Result(Score, Response):
     """One response scored, or the reason why it was not: one line of `conflictscore.jsonl`.
 
     Attributes:
@@ -50,12 +63,6 @@ class Result(Score):
         raw: The unreadable reply behind "invalid".
     """
 
-    id: str
-    group: str
-    variant: str | None = None
-    question: str | None = None
-    response: str
-    documents: tuple[Document, ...]
     status: Literal["scored", "invalid", "failed"]
     claims_capped: bool = False
     copied_claims: tuple[str, ...] = ()
