@@ -181,12 +181,14 @@ class Share(NamedTuple):
     every: int
 
 
-def _shares(results: Results) -> Iterator[Share]:
+def _shares(results: Results) -> list[Share]:
+    made = []
     for dataset, done in results.items():
         unit = "answers" if of_questions(done) else "sentences" if of_responses(done) else "stances"
         counts = Counter(name for result in done if (name := category(result, OURS)))
-        for name in CATEGORIES if counts else ():
-            yield Share(dataset, unit, name, counts[name], counts.total())
+        named = CATEGORIES if counts else ()
+        made += [Share(dataset, unit, name, counts[name], counts.total()) for name in named]
+    return made
 
 
 def error_table(results: Results) -> Table:

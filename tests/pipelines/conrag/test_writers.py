@@ -20,7 +20,7 @@ from pipelines.conrag.result import ClaimResult
 from pipelines.conrag.settings import ConragSettings
 from pipelines.conrag.tables import Line, hallucinations
 from pipelines.data.records import Document
-from pipelines.judge.judgement import Judgements, Relation
+from pipelines.judge.judgement import Judgement, Judgements, Relation
 from pipelines.report.table import own_rows
 from pipelines.retrieval.index import Retrieved
 
@@ -203,12 +203,17 @@ class Years(KnownLabels):
     """A passage supports the year that it has, and contradicts any other."""
 
     async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
-        labels = KnownLabels(
-            lambda document: (
-                S if claims[0][-5:-1] in document.text else C if "19" in document.text else I
-            )
+        def says(claim: str, text: str) -> Relation:
+            if claim[-5:-1] in text:
+                return S
+            return C if "19" in text else I
+
+        judged = (
+            Judgement(claim=claim, document=one.id, relation=says(claim, one.text), source="years")
+            for claim in claims
+            for one in documents
         )
-        return await labels(claims, documents)
+        return Judgements(tuple(judged))
 
 
 async def test_a_judge_reads_what_is_written_on_sentences_of_responses(
