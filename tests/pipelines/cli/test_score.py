@@ -1,4 +1,4 @@
-"""`contested score`, with and without `--regenerate`, as a person meets it."""
+"""`contested score`, as a person meets it."""
 
 import json
 from pathlib import Path
@@ -61,79 +61,3 @@ def test_files_of_one_name_are_told_apart_by_their_folder(
     documents = json.loads(contested.done(*asked, "--json", "--endpoint", endpoint.url).out)
     named = [document["id"] for document in documents["documents"]]
     assert named == ["plaque.txt", "other/plaque.txt"]
-
-
-# Written again; the shipped tagger judges.
-
-ANSWER = "The mill was built in 1856."
-BOTH = "The mill was built in 1856, says one guide, while another says 1902."
-FILES = ["--response", "mill.txt", "--documents", "north.txt", "south.txt"]
-ASKED = ["score", "--regenerate", *FILES]
-
-
-@pytest.fixture
-def mill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, endpoint: Scripted) -> Scripted:
-    monkeypatch.setenv("COLUMNS", "120")
-    Path("mill.txt").write_text(ANSWER)
-    Path("north.txt").write_text("The mill was built in 1856. It grinds [red]rye[/red].")
-    Path("south.txt").write_text("The mill was not built in 1856 but in 1902.")
-    endpoint.reply = lambda _: BOTH
-    return endpoint
-
-
-def test_before_and_after_stand_side_by_side(contested: Contested, mill: Scripted) -> None:
-    done = contested.done(*ASKED, "--question", "When?", "--endpoint", mill.url)
-    assert (
-        "told in round 1\nClaim: The mill was built in 1856.\nSupported by: document 1" in done.out
-    )
-    assert "Contradicted by: document 2" in done.out
-    assert "Before\n  CS-C 1.00" in done.out
-    assert "while another" in done.out
-    assert "judged by" in done.err
-    assert "the same model judges" not in done.err
-    (request,) = mill.requests
-    assert fenced_text(request, "QUESTION") == "When?"
-    assert "[red]rye" in fenced_text(request, "DOCUMENT 1")
-
-
-def test_as_in_the_paper_the_model_judges_and_is_not_asked_to_hedge(
-    contested: Contested, mill: Scripted
-) -> None:
-    done = contested.done(*ASKED, "--as-in-paper", "--json", "--endpoint", mill.url)
-    asked = [request["messages"][0]["content"] for request in mill.requests]
-    assert any(text.startswith("You split a text into the claims") for text in asked)
-    assert not any("name both sides" in text for text in asked)
-    assert json.loads(done.out)["attempts"]
-    said = contested.refused(*ASKED, "--as-in-paper", "--hedge", "--endpoint", mill.url)
-    assert "--as-in-paper decides --hedge" in said
-
-
-def test_a_writer_that_does_not_listen_is_told_of(contested: Contested, mill: Scripted) -> None:
-    mill.reply = lambda _: ANSWER
-    out = contested.done(*ASKED, "--rounds", "3", "--endpoint", mill.url).out
-    assert "The disputed claim stands as it was." in out
-    assert "taken" not in out
-    assert "1 round; it ended because the writer gave its answer again" in out
-
-
-def test_a_model_that_judges_itself_is_told_of(contested: Contested, mill: Scripted) -> None:
-    err = contested.done(
-        *ASKED, "--judge", "model", "--evidence", "choice", "--endpoint", mill.url
-    ).err
-    assert "the same model judges what it writes" in err
-
-
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        (["lost.txt"], "lost.txt does not exist"),
-        (["north.txt"], "the document north.txt is given twice"),
-        (["--rounds", "0"], "Invalid value for '--rounds'"),
-        (["--question", " "], "the query is empty"),
-    ],
-)
-def test_what_cannot_be_done_is_said_in_a_line(
-    contested: Contested, mill: Scripted, more: list[str], message: str
-) -> None:
-    assert message in contested.refused(*ASKED, *more, "--endpoint", mill.url)
-    assert not mill.requests
