@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,8 @@ from tagger_files import TINY_ORDER, some_pairs, write_lines, write_scifact
 from tiny_encoders import cross_encoder, mpnet
 
 from nli.errors import TaggerError
-from nli.labels import LABELS, Label
-from nli.pairs import LabelledPair, read_pairs, read_unlabelled, write_pairs
+from nli.labels import LABELS
+from nli.pairs import read_pairs, read_unlabelled, write_pairs
 from nli.tagger import Tagger
 from pipelines.data.released import half
 
@@ -101,28 +100,12 @@ def test_pairs_that_cannot_be_made(
     assert not (data / "out.jsonl").exists()
 
 
-BAD_PAIRS: dict[str, tuple[str, str]] = {
-    "broken": ('{"premise": ', "write one JSON object per line"),
-    "no label": ('{"premise": "A.", "hypothesis": "B.", "source": "s"}', "'label' is missing"),
-    "wrong label": (
-        '{"premise": "A.", "hypothesis": "B.", "label": "maybe", "source": "s"}',
-        "'maybe' is not known",
-    ),
-    "empty text": (
-        '{"premise": " ", "hypothesis": "B.", "label": "neutral", "source": "s"}',
-        "'premise' is empty",
-    ),
-}
-
-
-@pytest.mark.parametrize("kind", BAD_PAIRS)
 @pytest.mark.parametrize("command", ["pairs", "train", "calibrate"])
 def test_a_bad_line_is_named_by_every_command(
-    command: str, kind: str, data: Path, contested: Contested, tiny: Path
+    command: str, data: Path, contested: Contested, tiny: Path
 ) -> None:
-    line, problem = BAD_PAIRS[kind]
     good = some_pairs(1)[0].model_dump_json(exclude_none=True)
-    (data / "bad.jsonl").write_text(f"{good}\n\n{line}\n")
+    (data / "bad.jsonl").write_text(f'{good}\n\n{{"premise": \n')
     arguments: dict[str, list[object]] = {
         "pairs": ["--nli", "bad.jsonl", "--out", "out.jsonl"],
         "train": ["--pairs", "bad.jsonl", "--dev", "dev.jsonl.gz", "--base", tiny]
@@ -131,7 +114,7 @@ def test_a_bad_line_is_named_by_every_command(
     }
     message = contested.refused("lab", command, *arguments[command])
     assert message.startswith("bad.jsonl:3: ")
-    assert problem in message
+    assert "write one JSON object per line" in message
 
 
 # Training
@@ -168,15 +151,6 @@ def test_training_that_cannot_begin(
 ) -> None:
     assert problem in contested.refused(*train(tiny, *more))
     assert not (data / "trained").exists()
-
-
-def test_pairs_without_one_of_the_labels_train_nothing(
-    data: Path, contested: Contested, tiny: Path
-) -> None:
-    write_pairs(
-        data / "pairs.jsonl", [p for p in some_pairs(30) if p.label is not Label.IRRELEVANT]
-    )
-    assert "no training pair has the label 'irrelevant'" in contested.refused(*train(tiny))
 
 
 def test_training_leaves_a_tagger_with_its_curve_and_is_not_done_twice(
@@ -274,23 +248,6 @@ def test_a_calibration_of_other_weights_is_replaced(
     assert "calibrate again" in contested.refused(*look)
     contested.done("lab", "calibrate", "--tagger", "tagger", "--pairs", "held-out.jsonl")
     contested.done(*look)
-
-
-@pytest.mark.parametrize(
-    ("keep", "problem"),
-    [
-        (lambda pair: pair.premise.startswith("The bridge was opened in 1900"), "at least 30"),
-        (lambda pair: pair.label is not Label.REFUTE, "has the label 'refute'"),
-    ],
-)
-def test_pairs_that_cannot_calibrate(
-    keep: Callable[[LabelledPair], bool], problem: str, data: Path, contested: Contested, tiny: Path
-) -> None:
-    shutil.copytree(tiny, data / "tagger")
-    write_pairs(data / "held-out.jsonl", [pair for pair in some_pairs(300) if keep(pair)])
-    command = ["lab", "calibrate", "--tagger", "tagger", "--pairs", "held-out.jsonl"]
-    assert problem in contested.refused(*command)
-    assert not (data / "tagger/calibration.json").exists()
 
 
 # Measures
