@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
+import typer
 from rich.console import Console
 
 from pipelines.cli.flat import flat
@@ -14,7 +15,7 @@ from pipelines.errors import InputError
 from pipelines.experiment.execute import models_for
 from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import Needs, refuse_unneeded
-from pipelines.experiment.options import ModelOptions, judged_by
+from pipelines.experiment.options import ProfileOptions, judged_by
 from pipelines.files import check_writable, replace_bytes
 from pipelines.inspection.task import Inspection, ResultT, Task, Tell
 from pipelines.option import Option, Options
@@ -54,7 +55,7 @@ def command_of(task: Task[Any, Any, Any]) -> Callable[..., None]:
 
 
 def inspect(
-    options: ModelOptions,
+    options: ProfileOptions,
     needs: Callable[[], Needs],
     work: Callable[[Models, Tell], Awaitable[Inspection[ResultT]]],
     page: PageOptions,
@@ -93,6 +94,8 @@ def inspect(
         STDERR.print(f"page: {plain(str(html))}", soft_wrap=True)
     if found.problem:
         raise InputError(found.problem)
+    if found.exit_code:
+        raise typer.Exit(found.exit_code)
     return found.result
 
 

@@ -52,7 +52,7 @@ class WikipediaSearch:
         """The k sentences that fit a claim best, the best first; see `Index.search`."""
         pages = self._index.search(query.claim, k=PAGES)
         sentences = [each for found in pages for each in _sentences(found.passage)]
-        scores = scores_among([each.as_read() for each in sentences], query.claim)
+        (scores,) = scores_among([each.as_read() for each in sentences], [query.claim])
         best = [int(place) for place in top(scores, k) if scores[place] > 0]
         relevance = normalised([float(scores[place]) for place in best])
         return [

@@ -18,7 +18,7 @@ from pipelines.data.text import read_text
 from pipelines.errors import InputError
 from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import Needs
-from pipelines.experiment.options import ModelOptions
+from pipelines.experiment.options import ProfileOptions
 from pipelines.judge.tagger import TaggerFolder, Tagging
 from pipelines.option import Option, Options
 from pipelines.report.explorer import ExperimentView
@@ -34,7 +34,7 @@ Tell = Callable[[str], None]
 """Told what is being waited for."""
 
 AskedT = TypeVar("AskedT", bound=BaseModel)
-OptionsT = TypeVar("OptionsT", bound=ModelOptions)
+OptionsT = TypeVar("OptionsT", bound=ProfileOptions)
 ResultT = TypeVar("ResultT", bound=BaseModel)
 Kind = Literal["line", "text", "lines", "documents"]
 
@@ -59,6 +59,7 @@ class Inspection(Generic[ResultT]):
         picture: Draws the map as a PNG; None without a map.
         about: What was asked, folded at the page's end.
         problem: Why there is less to find than was asked for; empty if all is well.
+        exit_code: Of the command.
     """
 
     result: ResultT
@@ -68,6 +69,7 @@ class Inspection(Generic[ResultT]):
     picture: Callable[[], bytes] | None = None
     about: Mapping[str, Any] = field(default_factory=dict)
     problem: str = ""
+    exit_code: int = 0
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,12 @@ from pipelines.inspection.npov import CHECK_NPOV
 from pipelines.inspection.resolve import RESOLVE
 from pipelines.inspection.salience import SALIENCE
 from pipelines.inspection.score import SCORE
+from pipelines.inspection.screen import SCREEN
 from pipelines.inspection.task import Task
 
 TASKS: Final[tuple[Task[Any, Any, Any], ...]] = (
     SCORE,
+    SCREEN,
     ASK,
     DEBATE,
     RESOLVE,
