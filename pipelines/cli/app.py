@@ -57,6 +57,7 @@ def _index(name: str) -> Callable[..., Any]:
 
 EXAMPLES: Final = {
     "score": "Score one answer by the documents it was written from.",
+    "screen": "See which statements of documents contradict each other.",
     "ask": "See what documents say for a claim and against it.",
     "debate": "Let documents debate a question.",
     "resolve": "See how sources disagree over a question, and answer it.",

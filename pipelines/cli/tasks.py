@@ -6,11 +6,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
 from rich.console import Console
 
 from pipelines.cli.flat import flat
 from pipelines.errors import InputError
-from pipelines.experiment.options import ModelOptions, judged_by
+from pipelines.experiment.options import ProfileOptions, judged_by
 from pipelines.files import check_writable, replace_bytes
 from pipelines.inspection.task import Inspection, ResultT, Task, Tell
 from pipelines.option import Option, Options
@@ -53,7 +54,7 @@ def command_of(task: Task[Any, Any, Any]) -> Callable[..., None]:
 
 
 def inspect(
-    options: ModelOptions,
+    options: ProfileOptions,
     needs: "Callable[[], Needs]",
     work: "Callable[[Models, Tell], Awaitable[Inspection[ResultT]]]",
     page: PageOptions,
@@ -95,6 +96,8 @@ def inspect(
         STDERR.print(f"page: {plain(str(html))}", soft_wrap=True)
     if found.problem:
         raise InputError(found.problem)
+    if found.exit_code:
+        raise typer.Exit(found.exit_code)
     return found.result
 
 

@@ -117,7 +117,7 @@ def in_wikipedia(dump: Path, folder: Path, on_file: Callable[[], object] = lambd
     def find(query: Query, k: int) -> list[Retrieved]:
         pages = index.search(query.claim, k=PAGES)
         sentences = [one for page in pages for one in _sentences(page.passage)]
-        scores = scores_among([one.as_read() for one in sentences], query.claim)
+        (scores,) = scores_among([one.as_read() for one in sentences], [query.claim])
         best = [int(place) for place in top(scores, k) if scores[place] > 0]
         relevance = normalised([float(scores[place]) for place in best])
         return [

@@ -25,6 +25,7 @@ from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import (
     LlmOptions,
     ModelOptions,
+    ProfileOptions,
     RunOptions,
     ServedOptions,
     source_of,
@@ -250,7 +251,7 @@ def _note_costs(work: Work[Any, Any], models: RunModels) -> list[str]:
 
 @asynccontextmanager
 async def models_for(
-    options: ModelOptions,
+    options: ProfileOptions,
     needs: Needs,
     on_status: Callable[[str], None],
     logs: Path | None = None,

@@ -16,7 +16,7 @@ from nli.pairs import Pair
 from pipelines.data.records import Document, NonEmpty
 from pipelines.data.text import read_text
 from pipelines.errors import InputError
-from pipelines.experiment.options import ModelOptions
+from pipelines.experiment.options import ProfileOptions
 from pipelines.judge.tagger import TaggerFolder, Tagging
 from pipelines.option import Option, Options
 
@@ -33,7 +33,7 @@ Tell = Callable[[str], None]
 """Told what is being waited for."""
 
 AskedT = TypeVar("AskedT", bound=BaseModel)
-OptionsT = TypeVar("OptionsT", bound=ModelOptions)
+OptionsT = TypeVar("OptionsT", bound=ProfileOptions)
 ResultT = TypeVar("ResultT", bound=BaseModel)
 Kind = Literal["line", "text", "lines", "documents"]
 
@@ -58,6 +58,7 @@ class Inspection(Generic[ResultT]):
         picture: Draws the map as a PNG; None without a map.
         about: What was asked, folded at the page's end.
         problem: Why there is less to find than was asked for; empty if all is well.
+        exit_code: Of the command.
     """
 
     result: ResultT
@@ -67,6 +68,7 @@ class Inspection(Generic[ResultT]):
     picture: Callable[[], bytes] | None = None
     about: Mapping[str, Any] = field(default_factory=dict)
     problem: str = ""
+    exit_code: int = 0
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from pipelines.inspection.task import Task
 
 TASKS: Final = {
     "score": "score.SCORE",
+    "screen": "screen.SCREEN",
     "ask": "ask.ASK",
     "debate": "debate.DEBATE",
     "resolve": "resolve.RESOLVE",

@@ -19,7 +19,7 @@ from pipelines.data.records import Document, NonEmpty, Text
 from pipelines.errors import InputError
 from pipelines.experiment.execute import models_for
 from pipelines.experiment.needs import Needs
-from pipelines.experiment.options import ModelOptions, ServerOptions, source_of
+from pipelines.experiment.options import ProfileOptions, ServerOptions, source_of
 from pipelines.inspection.task import Kind, Shown, Task, Tell, loaded_by
 from pipelines.inspection.tasks import TASKS, task
 from pipelines.judge.tagger import TaggerFolder, Tagging
@@ -160,7 +160,7 @@ FORM: Final[TypeAdapter[Form]] = TypeAdapter(Annotated[FORMS, Field(discriminato
 
 def options_of(
     task: Task[Any, Any, Any], server: ServerOptions, chosen: Mapping[str, Any]
-) -> ModelOptions:
+) -> ProfileOptions:
     """Options of a task: those that the program was started with, and what was chosen."""
     given = {name: getattr(server, name) for name in server.model_fields_set}
     usual = usual_of(made(task.options, given), task.form)
@@ -168,7 +168,7 @@ def options_of(
     chosen = {
         name: chosen[name] for name in task.form if chosen.get(name) not in (None, usual[name])
     }
-    options: ModelOptions = made(task.options, {**given, **chosen})
+    options: ProfileOptions = made(task.options, {**given, **chosen})
     return options
 
 
@@ -232,7 +232,7 @@ def lacking(task: Task[Any, Any, Any], server: ServerOptions, **chosen: Any) -> 
     return ""
 
 
-def check(task: Task[Any, Any, Any], options: ModelOptions) -> Needs:
+def check(task: Task[Any, Any, Any], options: ProfileOptions) -> Needs:
     """The models that are needed, looked for; an endpoint is asked when the job is done.
 
     Raises:

@@ -33,10 +33,14 @@ BAD_LINES: dict[str, tuple[bytes, tuple[str, ...]]] = {
     "a number": (b"12", ("should be an object", "docs/input.md")),
     "missing field": (b'{"id": "x", "response": "y"}', ("field 'documents' is missing", "docs/")),
     "no response": (b'{"id": "x", "documents": [{"id": "d", "text": "t"}]}', ("'responses'",)),
-    "unknown field": (record(answer="x"), ("there is no field 'answer'", "docs/input.md")),
+    "misspelt field": (record(respons="x"), ("no field 'respons', did you mean 'response'",)),
+    "misspelt field of a document": (
+        record(documents=[{"id": "d", "txt": "t"}]),
+        ("there is no field 'txt', did you mean 'text'",),
+    ),
     "field twice": (GOOD[:-1] + b', "response": "Other."}', ("'response' is given twice",)),
     "number for text": (record(response=5), ("field 'response'", "valid string", "docs/")),
-    "text for documents": (record(documents="x"), ("field 'documents'", "valid array", "docs/")),
+    "number for documents": (record(documents=5), ("field 'documents'", "valid array", "docs/")),
     "empty response": (record(response=""), ("'response' is empty", "drop the record")),
     "empty responses": (record(response=None, responses={}), ("'responses' is empty",)),
     "white space": (
