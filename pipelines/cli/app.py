@@ -190,7 +190,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         said = error.format_message().replace("Value error, ", "").removesuffix(".")
         names = [f"; {name}" for old, name in NEW_NAMES.items() if old in said]
         option, context = (getattr(error, name, None) for name in ("option_name", "ctx"))
-        if option and any("--release" in each.opts for each in context.command.params):
+        if option and context and any("--release" in each.opts for each in context.command.params):
             names.append(f"; a release is given as --release {option.strip('-')}=PATH")
         # A group without a command has shown its help.
         return _tell(f"{said}{''.join(names)} (see --help)") if said else USER_ERROR

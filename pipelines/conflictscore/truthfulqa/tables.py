@@ -225,9 +225,8 @@ def choices(part: Part) -> list[Choices]:
         for name, title in CONDITIONS.items()
     ]
     longer = [max(options, key=lambda letter: len(options[letter])) for options in given]
-    trivial = (["A"] * len(part.results), longer)
-    pairs = zip(BASELINES, trivial, strict=True)
-    return [*rows, *(Choices(part, name, letters) for name, letters in pairs)]
+    always, longest = BASELINES
+    return [*rows, Choices(part, always, ["A"] * len(given)), Choices(part, longest, longer)]
 
 
 def accuracy(row: Choices) -> Estimate | None:

@@ -130,7 +130,7 @@ def test_a_run_by_the_tagger_alone(
     assert about["tagger_device"] == "cpu"
     labels = [
         judgement["relation"]
-        for result in results(files / "out")
+        for result in results(files / "out").values()
         for judgement in result["judgements"]
     ]
     assert (len(labels), labels.count("SUPPORTS")) == (18, 3)

@@ -107,7 +107,9 @@ def begun(path: Path) -> RunFolder:
 
 async def run(folder: RunFolder, judge: Letters, **how: Any) -> list[DetectionResult]:
     config = {"data": "bench", "judge": "letters"}
-    work = Work(f"{EXPERIMENT.name}.letters", config, lambda example: detect(example, judge))
+    work: Work[ContestedClaim, DetectionResult] = Work(
+        f"{EXPERIMENT.name}.letters", config, lambda example: detect(example, judge)
+    )
     return await resume(EXPERIMENT, EXAMPLES, work, folder, made_with={}, **how)
 
 
