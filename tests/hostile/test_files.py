@@ -67,7 +67,7 @@ READERS = {
     "data": ("run", "conflictscore", "--endpoint", "{url}", "--out", "out", "--data", "{file}"),
     "response": ("score", "--endpoint", "{url}", "--documents", "d.txt", "--response", "{file}"),
     "document": ("score", "--endpoint", "{url}", "--response", "d.txt", "--documents", "{file}"),
-    "pairs": ("calibrate", "--dry-run", "--pairs", "{file}"),
+    "pairs": ("lab", "calibrate", "--dry-run", "--pairs", "{file}"),
     "prompt": ("run", "conflictscore", "--endpoint", "{url}", "--out", "out",
                "--data", "data.jsonl", "--prompts", "prompts"),
     "profile": ("run", "conflictscore", "--dry-run", "--data", "data.jsonl", "--profile", "{file}"),
@@ -129,7 +129,7 @@ def test_a_packed_file_that_swells(here: Path, monkeypatch: pytest.MonkeyPatch) 
     [
         ("deep.jsonl", ("run", "conflictscore", "--endpoint", "{url}", "--data", "deep.jsonl")),
         ("deep.jsonl", ("run", "conrag", "--endpoint", "{url}", "--data", "deep.jsonl")),
-        ("deep.jsonl", ("calibrate", "--dry-run", "--pairs", "deep.jsonl")),
+        ("deep.jsonl", ("lab", "calibrate", "--dry-run", "--pairs", "deep.jsonl")),
         ("deep.jsonl", ("index", "build", "deep.jsonl", "--out", "index")),
         ("deep.json", ("check-npov", "deep.json", "--endpoint", "{url}")),
     ],

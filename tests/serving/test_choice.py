@@ -4,8 +4,6 @@ import math
 from collections.abc import Mapping, Sequence
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from serving.calls import Choice
 from serving.client import label_shares
@@ -48,19 +46,6 @@ async def test_a_common_beginning_of_all_is_not_asked_about() -> None:
     assert shares["a"] == pytest.approx(0.75)
     assert mass == pytest.approx(0.4)
     assert model.asked == [(7, 7)]
-
-
-@given(st.lists(st.floats(1e-6, 1), min_size=2, max_size=8))
-async def test_shares_sum_to_one_and_keep_the_order_of_the_probabilities(
-    weights: list[float],
-) -> None:
-    total = sum(weights)
-    model = Model({(): {number: weight / total for number, weight in enumerate(weights)}})
-    shares, mass = await label_shares({str(n): [n] for n in range(len(weights))}, model)
-    assert sum(shares.values()) == pytest.approx(1)
-    assert mass == pytest.approx(1)
-    ranked = sorted(range(len(weights)), key=lambda number: weights[number])
-    assert [shares[str(n)] for n in ranked] == sorted(shares.values())
 
 
 def test_a_tie_has_no_label_in_whatever_order() -> None:

@@ -292,7 +292,6 @@ def _weights(content: bytes) -> Change:
 REFUSED: dict[str, tuple[Change, str]] = {
     "pickles": (_only_pickles, r"no safetensors file; pickle weights .* are never loaded"),
     "no config": (lambda f: (f / "config.json").unlink(), r"has no config\.json"),
-    "broken config": (lambda f: (f / "config.json").write_text("{"), r"config\.json is not JSON"),
     "own code": (
         lambda f: edit_json(f / "config.json", auto_map={"AutoModel": "modeling_x.X"}),
         r"config\.json asks for Python code",
@@ -302,11 +301,9 @@ REFUSED: dict[str, tuple[Change, str]] = {
         r"tokenizer_config\.json asks for Python code",
     ),
     "no tokenizer": (lambda f: (f / "tokenizer.json").unlink(), r"has no tokenizer\.json"),
-    "broken tokenizer": (lambda f: (f / "tokenizer.json").write_text("x"), "is not JSON"),
     "missing shard": (_missing_shard, r"lacks model-00002-of-00002\.safetensors"),
     "missing index": (_missing_index, "lacks model.safetensors.index.json"),
     "empty": (_weights(b""), "is no safetensors file"),
-    "bad header": (_weights((4).to_bytes(8, "little") + b"[{}]"), "is no safetensors file"),
     "cut short": (_cut_short, "where its header promises"),
     "lfs pointer": (_weights(b"version https://git-lfs.github.com/spec/v1"), "Git LFS pointer"),
 }

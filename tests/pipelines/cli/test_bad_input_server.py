@@ -283,7 +283,7 @@ def test_a_refused_request_is_skipped_counted_and_tried_again(
     scores = table(out, "scores")[0]
     assert (scores["responses"], scores["failed_responses"]) == (21, 1)
     (row,) = table(out, "failures")
-    assert (row["response"], row["what"]) == ("r20", "failed response")
+    assert (row["response"], row["what"]) == ("r20", "failed")
     asked = len(choosy.requests)
 
     choosy.refuses = lambda _: False
