@@ -284,8 +284,3 @@ def notes(run: str, config: Mapping[str, Any]) -> Iterator[str]:
         if digest is not None:
             known = config.get("tuned_on", {}).get(task, "examples that its file does not tell")
             yield f"{run}: soft prompt for {task} (sha256 {digest[:12]}), tuned on {known}."
-
-
-def named(config: Mapping[str, Any]) -> Sequence[str]:
-    """The beginnings of their digests."""
-    return [digest[:12] for digest in config.get("prompts", {}).values() if digest]

@@ -140,9 +140,9 @@ def test_hostile_documents_change_neither_rule_nor_page(index: Path, contested: 
     answer = json.loads(contested.done(*asked, "--html", "page.html", "--json").out)
     names = {row["passage"]["id"].partition("#")[0] for row in answer["evidence"]}
     assert {"orders.txt", "html.txt", "control.txt", "long.txt", titled["id"]} <= names
-    numbers = {row["number"] for row in answer["evidence"]}
+    passages = {row["passage"]["id"] for row in answer["evidence"]}
     assert not any(mark in s["text"] for s in answer["sentences"] for mark in ("[7]", "[3]", "\n"))
-    assert all(set(sentence["cites"]) <= numbers for sentence in answer["sentences"])
+    assert all(set(sentence["cites"]) <= passages for sentence in answer["sentences"])
     gap = answer["support"] - answer["refute"]
     stance = "SUPPORT" if gap > 0.1 else "REFUTE" if gap < -0.1 else "NOT_ENOUGH_INFO"
     assert answer["stance"] == stance

@@ -149,9 +149,8 @@ def test_salience_is_that_of_the_generator_with_its_soft_prompt(
     one, other = (json.loads(path.read_text().splitlines()[0])["detectors"] for path in by_run)
     assert one["ROUGE"] == other["ROUGE"]
     assert one["salience, max"] != other["salience, max"]
-    page = Path("results/report.html").read_text()
-    assert f"gradients of tiny with the soft prompt {digest[:12]}" in page
     note = f"tiny-soft-prompt: soft prompt for response (sha256 {digest[:12]}), tuned on topics 1"
+    assert note in Path("results/report.html").read_text()
     assert note in Path("results/tables/npov_detection.md").read_text()
     before = contents(Path("results/tables"))
     contested.done(*limited, "--soft-prompt", file)

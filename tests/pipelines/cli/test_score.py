@@ -99,11 +99,21 @@ def test_before_and_after_stand_side_by_side(contested: Contested, mill: Scripte
 def test_as_in_the_paper_the_model_judges_and_is_not_asked_to_hedge(
     contested: Contested, mill: Scripted
 ) -> None:
+    def reply(request: dict[str, Any]) -> str:
+        if "response_format" not in request:
+            return BOTH
+        if request["response_format"]["json_schema"]["name"] == "Claims":
+            return json.dumps({"claims": [ANSWER]})
+        label = "CONTRADICTS" if "1902" in fenced_text(request, "DOCUMENT") else "SUPPORTS"
+        return json.dumps({"snippet": "", "reasoning": "", "answer": label})
+
+    mill.reply = reply
     done = contested.done(*ASKED, "--as-in-paper", "--json", "--endpoint", mill.url)
     asked = [request["messages"][0]["content"] for request in mill.requests]
     assert any(text.startswith("You split a text into the claims") for text in asked)
-    assert not any("name both sides" in text for text in asked)
-    assert json.loads(done.out)["after"]
+    (written,) = [text for text in asked if "Think again" in text]
+    assert "name both sides" not in written
+    assert json.loads(done.out)["after"]["score"]["response"] == BOTH
     said = contested.refused(*ASKED, "--as-in-paper", "--hedge", "--endpoint", mill.url)
     assert "--as-in-paper decides --hedge" in said
 

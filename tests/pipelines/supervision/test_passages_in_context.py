@@ -157,7 +157,7 @@ def test_unlabelled_pairs_show_nothing_of_a_test_half(released_data: Path, tmp_p
 
 
 def test_releases_with_a_split_of_their_own_give_no_unlabelled_pairs(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="leave out --scifact"):
+    with pytest.raises(InputError, match="leave out --release scifact"):
         recipes.build_unlabelled({"scifact": tmp_path}, PairSettings(unlabelled=6))
     with pytest.raises(InputError, match="no pair has the source 'vitaminc'"):
         write_pairs(tmp_path / "own.jsonl", PAGE)
