@@ -4,7 +4,7 @@ Saved as safetensors: one tensor, and what is known of it as JSON in the file's 
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
