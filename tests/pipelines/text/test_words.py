@@ -18,7 +18,7 @@ def test_words(row: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("row", rows("search.jsonl"), ids=lambda row: row["kind"])
 def test_a_query_finds_the_right_text(row: dict[str, Any]) -> None:
-    right, wrong = scores_among([row["right"], row["wrong"]], row["query"])
+    ((right, wrong),) = scores_among([row["right"], row["wrong"]], [row["query"]])
     assert right > wrong
 
 

@@ -139,7 +139,7 @@ def test_all_of_it_by_keyboard(opening: Callable[..., Opened]) -> None:
     page.keyboard.press("Tab")
     expect(page.get_by_role("radio", name="Score a response")).to_be_focused()
     page.keyboard.press("ArrowDown")
-    expect(page.get_by_role("radio", name="Ask documents")).to_be_checked()
+    expect(page.get_by_role("radio", name="Screen documents")).to_be_checked()
     page.keyboard.press("ArrowUp")
     page.keyboard.press("Tab")
     page.keyboard.type("The bridge was opened in 1932.")
