@@ -190,7 +190,7 @@ Answered = Callable[..., Awaitable[Answer]]
 
 
 @pytest.fixture
-def answered(scripted: ScriptedGenerator) -> Asked:
+def answered(scripted: ScriptedGenerator) -> Answered:
     async def ask(reply: Reply, sort: Sort = "model", found: Sequence[Retrieved] = FOUND) -> Answer:
         settings = ConragSettings(sort=sort)
         async with scripted(reply) as writer:
