@@ -22,7 +22,7 @@ HEAVY = {
 }
 
 
-LISTS = HEAVY | {"pydantic", "jinja2", "aiohttp", "asyncio", "pipelines.option"}
+LISTS = HEAVY | {"jinja2", "aiohttp", "asyncio", "pipelines.option"}
 """What a list of commands must not load either: it is quick because it lacks these."""
 
 COMMANDS = all_commands()
