@@ -174,5 +174,6 @@ def test_a_failed_question_is_a_problem_and_in_no_figure() -> None:
     )
     made = tables([*CHOICES, gone])
     assert [*problems(gone)] == [Problem("failed", "too long")]
-    assert [problem.what for problem in problems(CHOICES[6])] == ["unreadable choice, RAG"]
+    unread = [problem.what for problem in problems(CHOICES[6])]
+    assert unread == [f"unreadable choice, {name}" for name in ("RAG", "Rewritten, untold")]
     assert row(made["binary"], condition="RAG")["answers"] == 7
