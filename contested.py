@@ -47,6 +47,7 @@ if TYPE_CHECKING:  # loaded where they are used, so that `import contested` is q
     from pipelines.madam_rag.replies import Debate
     from pipelines.npov.check import ResponseErrors
     from pipelines.report.explorer import ExperimentView
+    from pipelines.screening import Screening
 
 __all__ = [
     "Error",
@@ -56,12 +57,14 @@ __all__ = [
     "adebate",
     "aresolve",
     "ascore",
+    "ascreen",
     "ask",
     "atag",
     "check",
     "debate",
     "resolve",
     "score",
+    "screen",
     "tag",
 ]
 
@@ -165,6 +168,36 @@ async def ascore(
             "claims": statements,
         },
         {"judge": judge, "claims": claims if statements is None else "whole", **where},
+    )
+
+
+async def ascreen(
+    documents: Given,
+    *,
+    threshold: float = 0.8,
+    tagger: str | None = None,
+    profile: str | None = None,
+) -> "Found[Screening]":
+    """Find statements of documents that contradict each other, before any answer is written.
+
+    Args:
+        documents: Two or more. Sentences that share words are compared, both ways.
+        threshold: Least probability, in [0, 1], of a contradiction that is told.
+        tagger: A registered tagger, or a folder of one, in place of the profile's.
+        profile: Which models play which role.
+
+    Returns:
+        With `contradictions`, the likeliest first: two quotes and a probability each.
+
+    Raises:
+        InputError, ServingError, TaggerError: See `Error`.
+    """
+    from pipelines.inspection.screen import SCREEN
+
+    return await _found(
+        SCREEN,
+        {"documents": _documents(documents)},
+        {"threshold": threshold, "tagger": tagger, "profile": profile},
     )
 
 
@@ -374,6 +407,7 @@ def _waiting(job: Callable[P, Coroutine[Any, Any, ResultT]]) -> Callable[P, Resu
 
 
 score = _waiting(ascore)
+screen = _waiting(ascreen)
 ask = _waiting(aask)
 debate = _waiting(adebate)
 resolve = _waiting(aresolve)

@@ -2,9 +2,14 @@
 
 An adapter's folder has its weights and the classifier's, tokenizer, config and calibration of the
 tagger that `merge` makes of it; the config names the base by its digest.
+
+    python -m nli.adapter BASE OUT
+
+makes the tagger of the adapter that comes with this package, for `scripts/fetch_models.sh`.
 """
 
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +65,9 @@ def merge(base: Path, adapter: Path, out: Path) -> None:
             new folder `out` exists or cannot be written.
     """
     if not (adapter / WEIGHTS).is_file():
-        raise TaggerError(f"{adapter} has no {WEIGHTS}; name a folder of nli train --adapter")
+        raise TaggerError(
+            f"{adapter} has no {WEIGHTS}; name a folder of contested lab train --adapter"
+        )
     known = read_object(adapter / "config.json")
     check_files(base)
     if sha256_of(base / BASE) != known.get("base_sha256"):
@@ -105,3 +112,7 @@ def _write_merged(base: Path, adapter: Path, out: Path) -> None:
     whole = PeftModel.from_pretrained(model, str(adapter)).double().merge_and_unload()
     halved = {name: part.half() for name, part in whole.state_dict().items()}
     whole.save_pretrained(out, state_dict=halved)
+
+
+if __name__ == "__main__":
+    merge(Path(sys.argv[1]), shipped_adapter(), Path(sys.argv[2]))

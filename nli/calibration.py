@@ -186,14 +186,14 @@ def read(folder: Path) -> Calibration | None:
         place = ".".join(map(str, first["loc"]))
         raise TaggerError(
             f"{file} is damaged ({place + ': ' if place else ''}{first['msg']}); calibrate again:"
-            " contested calibrate"
+            " contested lab calibrate"
         ) from error
     except OSError as error:
         raise TaggerError(f"{file} cannot be read ({error.strerror}); mend that first") from error
     if calibration.weights and calibration.weights != weights_digest(folder):
         raise TaggerError(
             f"{file} was fitted to other weights than lie beside it; calibrate again:"
-            " contested calibrate"
+            " contested lab calibrate"
         )
     return calibration
 

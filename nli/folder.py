@@ -107,8 +107,8 @@ def check_files(folder: Path) -> dict[str, Any]:
     try:
         if (folder / "adapter_config.json").exists():
             raise TaggerError(
-                f"{folder} holds an adapter, which needs its base; make a tagger of both:"
-                " contested nli merge"
+                f"{folder} holds an adapter, which needs its base; name the tagger of both,"
+                " which contested lab train leaves in its folder 'tagger'"
             )
         if not any(folder.glob("*.safetensors")):
             raise TaggerError(_no_weights(folder))

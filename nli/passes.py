@@ -10,6 +10,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from nli.batching import token_budget_batches
+from nli.pairs import LabelledPair, SourcedPair
 
 CHUNK = 4_000
 """Pairs that are sorted by length together: much more than a batch, much less than the data."""
@@ -21,41 +22,58 @@ class TrainingSettings(BaseModel):
     Attributes:
         base: Folder of the model to start from: an encoder, or an earlier tagger.
         adapter: Rank of adapters that are trained in place of the base; None trains all of it.
-        epochs: Passes over the pairs; a fraction is allowed.
-        learning_rate: Its peak, reached after `warmup_steps`; it falls linearly to zero at the end.
-            1e-4, or 4e-4 for adapters.
-        batch_tokens: Most tokens of a batch, padding included.
-        max_tokens: Longest pair, within what the encoder reads; the longer text of a longer one is
-            cut at its end.
+        epochs: A fraction is allowed.
+        learning_rate: Reached after `warmup_steps`; it falls linearly to zero at the end.
+        max_tokens: Within what the encoder reads.
         repeats: Source -> how often its pairs come in every pass; 1 where not named. With 0.5
             every pass takes half of them, drawn anew.
-        dropout: Of hidden states, in [0, 1). None is faster, and right for a single pass; pairs
-            that are passed again are learned by heart without it.
-        teacher_weight: Share, in [0, 1], of a teacher's probabilities in the target of each pair
-            that has a label.
-        evaluations: How often the development pairs are scored on the way.
-        checkpoints: How often the state of the training is kept on the way: a kill costs at most
-            this part of it.
+        dropout: None is faster, and right for a single pass; pairs that are passed again are
+            learned by heart without it.
+        checkpoints: A kill costs at most this part of the training.
         seed: For the order of pairs and the new classifier's weights.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", title="How it learns")
 
-    base: Path
-    adapter: Annotated[int, Field(ge=1)] | None = None
-    epochs: Annotated[float, Field(gt=0)] = 2.0
-    learning_rate: Annotated[float, Field(gt=0)] = Field(
-        default_factory=lambda known: 4e-4 if known.get("adapter") else 1e-4
-    )
+    base: Annotated[
+        Path, Field(description="Folder of an encoder to start from, or of a tagger to go on from.")
+    ]
+    adapter: Annotated[
+        int | None,
+        Field(
+            ge=1,
+            description="Train low-rank adapters of this rank alone, which are joined with --base.",
+        ),
+    ] = None
+    epochs: Annotated[float, Field(gt=0, description="Passes over the pairs.")] = 2.0
+    learning_rate: Annotated[
+        float, Field(gt=0, description="Its peak (default: 1e-4; of adapters 4e-4).")
+    ] = Field(default_factory=lambda known: 4e-4 if known.get("adapter") else 1e-4)
     warmup_steps: Annotated[int, Field(ge=0)] = 100
-    batch_tokens: Annotated[int, Field(ge=64)] = 2048
-    max_tokens: Annotated[int, Field(ge=16)] = 320
+    batch_tokens: Annotated[
+        int, Field(ge=64, description="Most tokens of a batch, padding included.")
+    ] = 2048
+    max_tokens: Annotated[
+        int, Field(ge=16, description="Longest pair; of a longer one the longer text is cut.")
+    ] = 320
     repeats: dict[str, Annotated[float, Field(ge=0)]] = {}
-    dropout: Annotated[float, Field(ge=0, lt=1)] = 0.0
-    teacher_weight: Annotated[float, Field(ge=0, le=1)] = 0.5
-    evaluations: Annotated[int, Field(ge=1)] = 10
-    checkpoints: Annotated[int, Field(ge=1)] = 20
-    seed: int = 42
+    dropout: Annotated[
+        float,
+        Field(ge=0, lt=1, description="Of hidden states; 0.1 where pairs are passed often."),
+    ] = 0.0
+    teacher_weight: Annotated[
+        float,
+        Field(
+            ge=0, le=1, description="Share of --teacher in what is learned of pairs with a label."
+        ),
+    ] = 0.5
+    evaluations: Annotated[
+        int, Field(ge=1, description="How often the pairs of --dev are scored on the way.")
+    ] = 10
+    checkpoints: Annotated[
+        int, Field(ge=1, description="How often the training is kept, to be resumed there.")
+    ] = 20
+    seed: Annotated[int, Field(description="Decides everything that is drawn.")] = 42
 
 
 def batches(
@@ -82,6 +100,23 @@ def batches(
 def passed(settings: TrainingSettings, sources: Sequence[str]) -> list[int]:
     """Indices of the pairs that come at least once: a teacher need say nothing of the others."""
     return sorted(set(_order(settings, sources, random.Random(settings.seed))))  # noqa: S311
+
+
+def told(
+    settings: TrainingSettings, pairs: Sequence[SourcedPair], dev: Sequence[LabelledPair]
+) -> str:
+    """What there is to train on, in two sentences."""
+    takes = [settings.repeats.get(pair.source, 1) for pair in pairs]
+    words = sum(
+        len(f"{pair.premise} {pair.hypothesis}".split()) * times
+        for pair, times in zip(pairs, takes, strict=True)
+    )
+    return (
+        f"{len(pairs):,} pairs from {len({pair.source for pair in pairs})} sources, "
+        f"{sum(takes):,.0f} a pass, {settings.epochs:g} passes: "
+        f"{round(sum(takes) * settings.epochs):,} pairs, {round(words * settings.epochs):,} words. "
+        f"Watched by {len(dev):,} pairs."
+    )
 
 
 def _order(settings: TrainingSettings, sources: Sequence[str], rng: random.Random) -> list[int]:

@@ -9,11 +9,16 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from nli.errors import TaggerError
 from nli.folder import read_whole
-from nli.pairs import Pair
+from nli.pairs import Pair, SourcedPair
+from nli.passes import TrainingSettings, passed
 from nli.tagger import Tagger
 
 AT_ONCE = 512
 """Pairs between two writes: what a kill may cost."""
+
+
+UNASKED = (1 / 3, 1 / 3, 1 / 3)
+"""Stands for what a teacher would say of a pair that is never passed."""
 
 
 class Kept(BaseModel):
@@ -24,6 +29,30 @@ class Kept(BaseModel):
     teacher: str
     pair: str
     shares: tuple[float, float, float]
+
+
+def taught(
+    teacher: Tagger,
+    settings: TrainingSettings,
+    pairs: Sequence[SourcedPair],
+    file: Path,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
+) -> list[tuple[float, float, float]]:
+    """A teacher's probabilities of pairs, (n, 3); of those that no pass takes it is not asked.
+
+    `on_progress` is told how many are done, of how many; else as `teachings`.
+    """
+    asked = passed(settings, [pair.source for pair in pairs])
+    done = 0
+
+    def moved(more: int) -> None:
+        nonlocal done
+        done += more
+        on_progress(done, len(asked))
+
+    said = teachings(teacher, [pairs[place].pair for place in asked], file, moved)
+    known = dict(zip(asked, said, strict=True))
+    return [known.get(place, UNASKED) for place in range(len(pairs))]
 
 
 def teachings(

@@ -57,7 +57,7 @@ fetch_tagger() {
     parts=$(mktemp -d)
     trap "rm -r '$parts'" EXIT
     fetch_base "$parts/base"
-    contested nli merge --base "$parts/base" --out "$folder"
+    PYTHONPATH=$ROOT python -P -m nli.adapter "$parts/base" "$folder"
   fi
   [ -n "$to" ] || contested models add "$folder" --name "$1"
 }

@@ -31,15 +31,17 @@ class Run:
     profile: str | None = None
 
 
-RAMDOCS, CONFLICTQA = "--ramdocs {data}/ramdocs/*.jsonl", "--conflictqa {data}/conflictqa/*.jsonl*"
+RAMDOCS = "--release ramdocs={data}/ramdocs/*.jsonl"
+CONFLICTQA = "--release conflictqa={data}/conflictqa/*.jsonl*"
 CLIMATE = "{data}/climate_fever/climate-fever.jsonl*"
-WIKICONTRADICT = "--wikicontradict {data}/wikicontradict/wiki_contradict_refined.jsonl*"
+WIKICONTRADICT = "--release wikicontradict={data}/wikicontradict/wiki_contradict_refined.jsonl*"
 FILES = {
-    "test-halves.jsonl": f"{RAMDOCS} {CONFLICTQA} --climate-fever {CLIMATE}",
+    "test-halves.jsonl": f"{RAMDOCS} {CONFLICTQA} --release climate-fever={CLIMATE}",
     "bench.jsonl": f"{RAMDOCS} {CONFLICTQA} {WIKICONTRADICT} --questions 75",
+    "climate-fever.jsonl": f"--climate-fever {CLIMATE}",
     "wikicontradict.jsonl": WIKICONTRADICT,
 }
-"""Files that runs read -> what `contested conflictbench build` makes them of."""
+"""Files that runs read -> what `contested lab conflictbench` makes them of."""
 
 DETECTION = "conflict-detection --data {files}/bench.jsonl --judge"
 FOOL_ME_TWICE = "conrag --dataset fool-me-twice --data {data}/fm2/dev.jsonl*"
@@ -65,9 +67,7 @@ RUNS = (
         "conflict-detection --judge tagger", 1),
     Run("conrag-fool-me-twice", "ConRAG by template, FoolMeTwice", FOOL_ME_TWICE, 10),
     Run("conrag-climate-fever", "ConRAG by template, CLIMATE-FEVER",
-        f"conrag --dataset climate-fever --data {CLIMATE}", 6),
-    Run("conrag-averitec", "ConRAG by template, AVeriTeC",
-        "conrag --dataset averitec --data {data}/averitec/dev.json*", 3),
+        "conrag --data {files}/climate-fever.jsonl", 6),
     Run("conrag-template", "ConRAG by template, 30 claims of FoolMeTwice",
         f"{FOOL_ME_TWICE} --limit 30", 1),
     Run("both-sides-tagger", "ConflictScore by the tagger against people",
@@ -129,13 +129,15 @@ def words(command: str, data: Path, out: Path) -> list[str]:
     """A command's words with its paths. OSError if not exactly one file fits a pattern."""
     filled = []
     for word in shlex.split(command):
-        path = word.replace("{data}", str(data)).replace("{files}", str(out / "files"))
-        if "{data}" in word:
-            files = sorted(data.glob(word.removeprefix("{data}/")))
+        before, inside, pattern = word.partition("{data}/")
+        if inside:
+            files = sorted(data.glob(pattern))
             if len(files) != 1:
-                raise OSError(f"{len(files) or 'no'} files are {path}; --data must have one")
-            path = str(files[0])
-        filled.append(path)
+                there = f"{len(files) or 'no'} files are {data / pattern}"
+                raise OSError(f"{there}; --data must have one")
+            filled.append(f"{before}{files[0]}")
+        else:
+            filled.append(word.replace("{files}", str(out / "files")))
     return filled
 
 
@@ -156,7 +158,7 @@ def run_one(run: Run, data: Path, out: Path, further: Sequence[str]) -> int:
         if f"{{files}}/{name}" in run.command and not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
             build = words(sources, data, out)
-            if code := called("conflictbench", "build", *build, "--out", str(path)):
+            if code := called("lab", "conflictbench", *build, "--out", str(path)):
                 return code
     command = ["run", *words(run.command, data, out), "--out", str(out / run.name), *further]
     if run.profile is not None:

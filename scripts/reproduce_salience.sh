@@ -107,7 +107,7 @@ for model in "${models[@]}"; do
       mkdir -p "$out/prompts"
       # Beside a prompt that is not tuned to its end lies what is needed to go on.
       [ -f "$prompt" ] && [ ! -e "$prompt.unfinished" ] ||
-        contested tune-npov --task "$task" "${data[@]}" --steps "$steps" --out "$prompt" "${shared[@]}" \
+        contested lab tune-npov --task "$task" "${data[@]}" --steps "$steps" --out "$prompt" "${shared[@]}" \
           ${batch[@]+"${batch[@]}"}
       [ "$task" = response ] || prompts+=("--$task-prompt" "$prompt")
     done

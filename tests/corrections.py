@@ -14,7 +14,7 @@ def of_bias(labels: Sequence[str], bias: Sequence[float]) -> Correction:
 
 
 def store(correction: Correction, model: str, prompt: str) -> None:
-    """As `contested calibrate` stores it for a model and a prompt, by their digests."""
+    """As `contested lab calibrate` stores it for a model and a prompt, by their digests."""
     made = StoredCorrection(
         correction=correction, name="m", model=model, prompt=prompt, pairs="pairs.jsonl"
     )

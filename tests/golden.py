@@ -150,7 +150,7 @@ def golden() -> Iterator[Golden]:
     with (
         tempfile.TemporaryDirectory() as name,
         Scripted(reply=reply, weigh=weigh) as endpoint,
-        patch("pipelines.precision.native_format", return_value="fp32"),
+        patch("pipelines.judge.tagger.native_format", return_value="fp32"),
         patch.dict(os.environ, {"CONTESTED_HOME": name, "CONTESTED_API_KEY": KEY}),
     ):
         home = Path(name)

@@ -3,17 +3,34 @@
 import base64
 import json
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 from browser import Read
 from playwright.sync_api import Page
 
+from pipelines.experiment.experiment import Experiment
+from pipelines.experiment.publish import Publication, Runs
+from pipelines.runs.folder import RunFolder
+
 Kind = TypeVar("Kind")
 
 Reading = Callable[..., Page]
 """Opens a page: (path, at="#...", width=1280, and what else `Browser.new_page` takes)."""
+
+
+def published(
+    experiment: Experiment[Any, Any],
+    results: Mapping[str, Sequence[Any]],
+    config: Mapping[str, Any],
+) -> Publication:
+    """What results come to, by the names of runs that have no folder."""
+    entries = {run: {"config": config} for run in results}
+    return experiment.publication(
+        Runs(experiment.name, RunFolder(Path("unread")), entries, results)
+    )
 
 
 def safe(page: str) -> Read:

@@ -11,7 +11,7 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
@@ -65,6 +65,20 @@ def sentences(request: dict[str, Any]) -> str:
     return json.dumps(dict.fromkeys(schema["schema"]["properties"], label))
 
 
+@dataclass(frozen=True)
+class Page:
+    """What is sent in place of an answer: a body, or pieces that are sent as the client takes them.
+
+    `length` is what the head says of the body's; without it that of pieces ends the connection.
+    """
+
+    body: bytes = b""
+    pieces: Callable[[], Iterator[bytes]] | None = None
+    status: int = 200
+    length: int | None = None
+    headers: tuple[tuple[str, str], ...] = ()
+
+
 @dataclass
 class Scripted:
     """A server on loopback; use it as a context manager.
@@ -82,7 +96,9 @@ class Scripted:
         faults: Status codes for the next completions, one each; 0 drops the connection, 200 sends
             half a JSON object.
         foreign: What every completion is answered with instead, if anything.
-        requests: Bodies of all completion requests, in order of arrival.
+        pages: Path -> what is sent there whatever is asked, or what makes that of a request.
+        requests: Bodies of all completion requests, and of those for `pages`, in order of arrival.
+        sent: Bytes that clients took.
     """
 
     reply: Reply = sentences
@@ -98,7 +114,9 @@ class Scripted:
     refuses: Callable[[str], bool] = lambda _: False
     faults: list[int] = field(default_factory=list)
     foreign: Any = None
+    pages: dict[str, Page | Callable[[dict[str, Any]], Page]] = field(default_factory=dict)
     requests: list[dict[str, Any]] = field(default_factory=list)
+    sent: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __enter__(self) -> Self:
@@ -186,7 +204,9 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
-        if self.path == "/health":
+        if self.path in self.script.pages:
+            self._send_page({})
+        elif self.path == "/health":
             self._send(200, {})
         elif not self._admitted():
             self._send(401, {"error": {"message": "bad key"}})
@@ -210,7 +230,10 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         body = json.loads(raw)
-        if not self._admitted():
+        if self.path in self.script.pages:
+            self.script.requests.append(body)
+            self._send_page(body)
+        elif not self._admitted():
             self._send(401, {"error": {"message": "bad key"}})
         elif self.path == "/tokenize":
             ids = list(body["prompt"].encode())
@@ -237,13 +260,30 @@ class _Handler(BaseHTTPRequestHandler):
         self._send_bytes(status, json.dumps(body).encode())
 
     def _send_bytes(self, status: int, data: bytes) -> None:
-        self.send_response(status)
-        if status == 307:
-            self.send_header("Location", self.script.elsewhere)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
+        where = (("Location", self.script.elsewhere),) if status == 307 else ()
+        kind = ("Content-Type", "application/json")
+        self._write(Page(data, status=status, headers=(*where, kind)))
+
+    def _send_page(self, request: dict[str, Any]) -> None:
+        page = self.script.pages[self.path]
+        self._write(page if isinstance(page, Page) else page(request))
+
+    def _write(self, page: Page) -> None:
+        if page.pieces or page.length is not None:
+            self.close_connection = True
+        self.send_response(page.status)
+        for name, value in page.headers:
+            self.send_header(name, value)
+        if page.pieces is None or page.length is not None:
+            length = len(page.body) if page.length is None else page.length
+            self.send_header("Content-Length", str(length))
         self.end_headers()
-        self.wfile.write(data)
+        try:
+            for piece in page.pieces() if page.pieces else [page.body]:
+                self.wfile.write(piece)
+                self.script.sent += len(piece)
+        except OSError:  # the client has had enough
+            self.close_connection = True
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
         """Quiet."""

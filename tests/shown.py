@@ -110,20 +110,15 @@ def only(page: str, language: str) -> str:
     return block
 
 
-CLIMATE_FEVER = {
-    "claim_id": "0",
-    "claim": "The ice of the Aldham glacier grows.",
-    "claim_label": "DISPUTED",
-    "evidences": [
-        {"evidence_id": f"Aldham:{n}", "evidence_label": label, "article": "Aldham",
-         "evidence": text, "entropy": 0.0, "votes": []}
-        for n, (label, text) in enumerate(
-            [("SUPPORTS", "In 1936 the glacier's ice grew."),
-             ("REFUTES", "The glacier has lost a third of its ice.")]
-        )
-    ],
-}  # fmt: skip
-"""A claim in CLIMATE-FEVER's format, of the test half."""
+FOOL_ME_TWICE = {
+    "id": "0",
+    "text": "The ice of the Aldham glacier grows.",
+    "label": "REFUTES",
+    "wikipedia_page": "Aldham",
+    "gold_evidence": [{"text": "The glacier has lost a third of its ice."}],
+    "retrieved_evidence": [{"text": "In 1936 the glacier's ice grew."}],
+}
+"""A claim in FoolMeTwice's format, of the test half."""
 
 
 def write_files(folder: Path) -> None:
@@ -156,7 +151,7 @@ def write_files(folder: Path) -> None:
     if folder.name == "judges":
         texts["own-pairs.jsonl"] = labelled_pairs(36)
     texts["ambigdocs.json"] = ambigdocs_text()
-    texts["climate-fever.jsonl"] = json.dumps(CLIMATE_FEVER) + "\n"
+    texts["fool-me-twice.jsonl"] = json.dumps(FOOL_ME_TWICE) + "\n"
     texts["example.json"], topic, _ = examples("npov.md", "json")
     query = only("input.md", "jsonl")
     texts["conflicts.jsonl"] = query + conflicts_queries(like=query)

@@ -32,6 +32,7 @@ class ScriptedTagger:
         threads: Names of the threads that asked.
         loads: How often it was loaded.
         device: Where it says that it computes.
+        shows: Whether it is asked for the sentence that decided.
     """
 
     weigh: Weigh = lambda _: UNSURE
@@ -41,6 +42,7 @@ class ScriptedTagger:
     threads: list[str] = field(default_factory=list)
     loads: int = 0
     device: str = "cpu"
+    shows: bool = True
 
     def tag(
         self,
@@ -49,7 +51,7 @@ class ScriptedTagger:
         *,
         rationale: bool = False,
     ) -> list[Tag]:
-        assert rationale, "judgements show the sentence that decided"
+        assert rationale == self.shows
         if long := [pair for pair in pairs if pair.hypothesis in self.too_long]:
             raise UnfitError({pair: f"'{pair.hypothesis}' is too long" for pair in long})
         self.batches.append(list(pairs))
@@ -105,7 +107,7 @@ def offer(
 ) -> ScriptedTagger:
     """Put a scripted tagger in the place of the shipped one."""
     folder = folder_of(tagger, curve=curve)
-    monkeypatch.setattr("pipelines.experiment.options.shipped_tagger", lambda: folder)
+    monkeypatch.setattr("pipelines.judge.tagger.shipped_tagger", lambda: folder)
     return tagger
 
 

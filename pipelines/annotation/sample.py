@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pipelines.annotation.subject import Subject
 from pipelines.data.released import sample as drawn
 from pipelines.errors import InputError
-from pipelines.experiment.labelled import Labelled
+from pipelines.experiment.experiment import Labelled
 from pipelines.files import hold, open_unfollowed, replace_text
 from pipelines.runs.folder import ResultLog
 

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.errors import InputError
-from pipelines.experiment.experiment import Experiment
-from pipelines.experiment.labelled import Labelled, Labelling
+from pipelines.experiment.experiment import Experiment, Labelled, Labelling
 from pipelines.experiment.publish import Runs
 from pipelines.runs.folder import RunFolder
 

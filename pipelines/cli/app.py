@@ -1,83 +1,174 @@
-"""The `contested` command: its groups, and how errors reach a person."""
+"""The `contested` command: what it lists, and how errors reach a person."""
 
+import os
 import sys
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any, Final
 
-import typer
 from typer.exceptions import Abort, TyperException
 
 from nli.errors import TaggerError, is_fault
-from pipelines.cli import (
-    annotate,
-    calibrate,
-    compare,
-    conflictbench,
-    doctor,
-    export,
-    index,
-    models,
-    nli,
-    ramdocs,
-    run,
-    trust,
-    tune_npov,
-)
-from pipelines.cli.serve import serve
-from pipelines.cli.tasks import command_of
-from pipelines.cli.web import web
+from pipelines import papers
+from pipelines.cli.command import Group, listed
 from pipelines.errors import InputError
-from pipelines.inspection.tasks import TASKS
-from pipelines.report.texts import visible
 from salience.errors import SalienceError
 from serving.errors import ServingError
 from serving.offline import go_offline
 
+COMPLETE: Final = "_CONTESTED_COMPLETE"
+"""By which a shell asks what a line may go on with."""
+
 INTERRUPTED = 130
 USER_ERROR = 2
 
-app = typer.Typer(
-    name="contested",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
-    help="""Measure, explain and repair what language models do when their documents disagree.
 
-Everything runs on this machine, offline, with models that are folders on its disk.
+def _command(name: str) -> Callable[..., Any]:
+    """The function of a command: of the command's name, in a module of that name."""
+    name = name.replace("-", "_")
+    found: Callable[..., Any] = getattr(import_module(f"pipelines.cli.{name}"), name)
+    return found
 
-First steps:
 
-* `contested doctor` says what this machine has and what is missing.
+def _task(name: str) -> Callable[..., Any]:
+    from pipelines.cli.tasks import command_of
+    from pipelines.inspection.tasks import task
 
-* `contested score --response answer.txt --documents a.txt b.txt` looks at one answer.
+    return command_of(task(name))
 
-* `contested run conflictscore --data answers.jsonl --out results` scores a file of answers.
 
-* `contested web` opens a page where all of this can be tried.
+def _experiment(name: str) -> Callable[..., Any]:
+    from pipelines.cli.run import command_of
+
+    return _command("run_all") if name == "all" else command_of(papers.experiment(name))
+
+
+def _models(name: str) -> Callable[..., Any]:
+    from pipelines.cli import models
+
+    return {"list": models.show_models, "add": models.add}[name]
+
+
+def _index(name: str) -> Callable[..., Any]:
+    from pipelines.cli import index
+
+    return index.build
+
+
+EXAMPLES: Final = {
+    "score": "Score one answer by the documents it was written from.",
+    "screen": "See which statements of documents contradict each other.",
+    "ask": "See what documents say for a claim and against it.",
+    "debate": "Let documents debate a question.",
+    "resolve": "See how sources disagree over a question, and answer it.",
+    "answer-npov": "Answer a controversial question from arguments of both sides.",
+    "check-npov": "Find what a neutral answer leaves out, and what it adds.",
+    "salience": "See which words of a prompt each word of a response rests on.",
+}
+RUN: Final = dict.fromkeys(papers.EXPERIMENTS, "") | {
+    "conflictscore": "Score every response of a file.",
+    "conflict-detection": "Detect conflicting documents; count how often a judge is right.",
+    "report-writing": "Have reports written from documents that disagree; score them.",
+    "truthfulqa": "Answer TruthfulQA from documents, and again from their conflict.",
+    "both-sides": "Measure ConflictScore by what people say of answers.",
+    "conrag": "Compare ConRAG with its baselines and ablations.",
+    "conflicts": "Predict types of conflict, answer, and judge the answers.",
+    "madam-rag": "Compare a debate of agents with methods without one.",
+    "npov": "Compare detectors of hallucination and coverage errors.",
+    "all": "Run them all, over bundled samples or data of your own.",
+}
+RESULTS: Final = {
+    "compare": "See what differs between two runs.",
+    "annotate": "Label what a judge labelled, blind, and see who agrees.",
+    "export": "Write a run as Parquet files, or one example as JSON.",
+    "trust": "Try a judge with hostile documents.",
+}
+MACHINE: Final = {
+    "web": "Try all of this on a page in the browser.",
+    "doctor": "See what this machine has, and what is missing.",
+    "serve": "Serve a model with vLLM on this machine.",
+}
+MODELS: Final = {
+    "list": "Show the registered models, or check their files.",
+    "add": "Register a model: a folder, or a GGUF file.",
+}
+LAB: Final = {
+    "pairs": "Make a file of labelled pairs from released data sets.",
+    "train": "Train a tagger on pairs.",
+    "calibrate": "Make a judge's probabilities mean what they say.",
+    "conflictbench": "Build ConflictBench from the files of its sources.",
+    "ramdocs": "Build data like RAMDocs from AmbigDocs.",
+    "tune-npov": "Tune a soft prompt that writes neutral responses or finds errors.",
+}
+
+RENAMED: Final = {
+    **{name: f"an experiment: contested run {name}" for name in papers.EXPERIMENTS},
+    "conflicts": "an experiment: contested run conflicts; for one question: contested resolve",
+    **{name: f"now contested lab {name}" for name in LAB},
+    **{f"nli {name}": f"now contested lab {name}" for name in ("pairs", "train")},
+    "nli merge": "now done by contested lab train --adapter",
+    "nli": "now contested lab",
+}
+"""Commands of old, and experiments that are called without `run` -> what they are."""
+
+NEW_NAMES: Final = {
+    "No such option: --labeller": "--labeller is now --judge",
+    "'--judge': 'nli'": "'nli' is now 'tagger'",
+    "'--judge': 'llm'": "'llm' is now 'model'",
+}
+"""What an error says of options and values of old -> their names today."""
+
+app: Final = Group(
+    "contested",
+    """Measure, explain and repair what language models do when their documents disagree.
+
+Offline, with models that are folders on this machine's disk.
+
+Examples:
+    contested score --response answer.txt --documents a.txt b.txt
+
+    contested run conflictscore --data answers.jsonl --out results
+
+    contested web
 """,
+    listed(EXAMPLES, _task, "One answer, question or text")
+    | {
+        "run": Group(
+            "run",
+            "Run an experiment over a file. The same command resumes it.",
+            listed(RUN, _experiment),
+            panel="Whole files",
+        )
+    }
+    | listed(RESULTS, _command, "Whole files")
+    | listed(MACHINE, _command, "This machine")
+    | {
+        "models": Group(
+            "models",
+            """Register, list and check the models of this machine.
+
+A model is a **folder** with safetensors, `config.json` and `tokenizer.json`. Nothing is ever
+downloaded, code that comes with a model is never run, pickle weights are refused. The SHA-256 of
+every file that decides a model's answers is kept beside the folder, and the digest of them all
+stands in every result.""",
+            listed(MODELS, _models),
+            panel="This machine",
+        ),
+        "index": Group(
+            "index",
+            "Make documents searchable for `contested ask`.",
+            listed({"build": "Build an index of documents."}, _index),
+            panel="This machine",
+        ),
+        "lab": Group(
+            "lab",
+            "Make data sets and taggers, train and calibrate.",
+            listed(LAB, _command),
+            panel="This machine",
+        ),
+    },
+    RENAMED,
 )
-for task in TASKS:
-    app.command(task.name)(command_of(task))
-app.add_typer(index.app, name="index")
-app.command("tune-npov")(tune_npov.tune_npov)
-app.add_typer(run.app, name="run")
-app.command("annotate")(annotate.annotate)
-app.command("export")(export.export)
-app.command("compare")(compare.compare)
-app.command("trust")(trust.trust)
-app.add_typer(models.app, name="models")
-app.add_typer(conflictbench.app, name="conflictbench")
-app.add_typer(ramdocs.app, name="ramdocs")
-app.add_typer(nli.app, name="nli")
-app.command("calibrate")(calibrate.calibrate)
-app.command("web")(web)
-app.command("serve")(serve)
-app.command("doctor")(doctor.doctor)
-
-
-RENAMED: Final = {"--labeller": "--judge", "'nli'": "'tagger'", "'llm'": "'model'"}
-"""Options and values that scripts may still have -> their names today."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -87,14 +178,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Anything else is a fault of this program and shows its traceback.
     """
     go_offline()
+    if COMPLETE in os.environ:
+        from typer.completion import get_completion_inspect_parameters
+
+        get_completion_inspect_parameters()  # makes the shells known
     try:
-        code = app(args=arguments, standalone_mode=False)
+        code = app(args=arguments, prog_name="contested", standalone_mode=False)
     except (InputError, SalienceError, ServingError, TaggerError) as error:
         return _tell(str(error))
     except TyperException as error:
         said = error.format_message().replace("Value error, ", "").removesuffix(".")
-        names = [f"; {old} is now {new}" for old, new in RENAMED.items() if old in said]
-        return _tell(f"{said}{''.join(names)} (see --help)")
+        names = [f"; {name}" for old, name in NEW_NAMES.items() if old in said]
+        option, context = (getattr(error, name, None) for name in ("option_name", "ctx"))
+        if option and context and any("--release" in each.opts for each in context.command.params):
+            names.append(f"; a release is given as --release {option.strip('-')}=PATH")
+        # A group without a command has shown its help.
+        return _tell(f"{said}{''.join(names)} (see --help)") if said else USER_ERROR
     except (KeyboardInterrupt, Abort):
         _tell("stopped; what was answered is kept, the same command resumes it")
         return INTERRUPTED
@@ -113,5 +212,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _tell(message: str) -> int:
+    from pipelines.report.texts import visible
+
     print(f"contested: {visible(' '.join(message.split()))}", file=sys.stderr)
     return USER_ERROR

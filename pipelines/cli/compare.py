@@ -4,20 +4,20 @@ import json
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import typer
 from rich.console import Console
 
-from pipelines import papers
-from pipelines.cli.progress import STDERR
-from pipelines.cli.tagging import show
-from pipelines.comparison.folders import SCORES, FolderComparison, compare_folders
+from pipelines.cli.flat import flat
 from pipelines.errors import InputError
 from pipelines.files import check_writable
-from pipelines.report.table import write
+from pipelines.option import Option, Options
+from pipelines.report.progress import say, show
 from pipelines.report.terminal import plain, plain_json
 from pipelines.runs.folder import telling_damage
+
+if TYPE_CHECKING:
+    from pipelines.comparison.folders import FolderComparison
 
 ROWS = 12
 """Rows of a table on the terminal; files have all."""
@@ -25,16 +25,17 @@ ROWS = 12
 PAGE = "comparison.html"
 
 
-def compare(
-    first: Annotated[Path, typer.Argument(help="A run folder.", show_default=False)],
-    second: Annotated[
-        Path, typer.Argument(help="Another, compared with the first.", show_default=False)
-    ],
-    out: Annotated[
-        Path | None, typer.Option(help="Folder for `comparison.html` and `tables/`.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
-) -> None:
+class CompareOptions(Options):
+    """What is compared, and what is made of it."""
+
+    first: Annotated[Path, Option("A run folder.", argument=True)]
+    second: Annotated[Path, Option("Another, compared with the first.", argument=True)]
+    out: Annotated[Path | None, Option("Folder for `comparison.html` and `tables/`.")] = None
+    as_json: Annotated[bool, Option("Print everything as JSON.", name="--json")] = False
+
+
+@flat
+def compare(options: CompareOptions) -> None:
     """Compare two run folders: how they were made, what came of it, and which verdicts changed.
 
     Runs of one name belong together, or the only ones of an experiment. It reads the folders alone.
@@ -44,21 +45,28 @@ def compare(
 
         contested compare before after --out comparison
     """
+    from pipelines import papers
+    from pipelines.comparison import page
+    from pipelines.comparison.folders import compare_folders
+    from pipelines.report.table import write
+
+    out = options.out
     if out is not None:
         _refuse(out)
     known = {name: partial(papers.experiment, name) for name in papers.EXPERIMENTS}
-    with telling_damage(first, second):
-        found = compare_folders(first, second, known)
+    with telling_damage(options.first, options.second):
+        found = compare_folders(options.first, options.second, known)
         if out is not None:
-            _write(found, out)
-        if as_json:
+            for table in found.tables():
+                write(table, out / "tables")
+            page.write(out / PAGE, found)
+        if options.as_json:
             text = json.dumps(found.as_json(), ensure_ascii=False, indent=1, allow_nan=False)
             print(plain_json(text))
         else:
             _show(found)
     if out is not None:
-        page, tables = plain(str(out / PAGE)), plain(str(out / "tables"))
-        STDERR.print(f"comparison: {page}   tables: {tables}", soft_wrap=True)
+        say(f"comparison: {out / PAGE}   tables: {out / 'tables'}")
 
 
 def _refuse(out: Path) -> None:
@@ -68,15 +76,9 @@ def _refuse(out: Path) -> None:
     check_writable(out / PAGE)
 
 
-def _write(found: FolderComparison, out: Path) -> None:
-    from pipelines.comparison import page
+def _show(found: "FolderComparison") -> None:
+    from pipelines.comparison.folders import SCORES
 
-    for table in found.tables():
-        write(table, out / "tables")
-    page.write(out / PAGE, found)
-
-
-def _show(found: FolderComparison) -> None:
     console, tables = Console(emoji=False), found.tables()
     for letter, path in (("A", found.first), ("B", found.second)):
         console.print(f"[bold]{letter}[/bold]  {plain(str(path))}", soft_wrap=True)

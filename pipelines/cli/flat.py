@@ -10,6 +10,7 @@ import typer
 from annotated_types import Ge, Le
 from pydantic import BaseModel
 
+from pipelines.cli.command import show_whole_help
 from pipelines.option import (
     Option,
     OptionField,
@@ -21,7 +22,15 @@ from pipelines.option import (
     standing,
 )
 
-CONTEXT, MORE = "context", "more"
+CONTEXT, MORE, WHOLE_HELP = "context", "more", "whole_help"
+
+_WHOLE_HELP = typer.Option(
+    "--help-all",
+    is_eager=True,
+    callback=show_whole_help,
+    help="Show this message with all options and exit.",
+    show_default=False,
+)
 
 
 def flat(command: Callable[..., Any], items: str = "items") -> Callable[..., Any]:
@@ -47,6 +56,8 @@ def flat(command: Callable[..., Any], items: str = "items") -> Callable[..., Any
     if CONTEXT not in own:
         parameters.insert(0, _keyword(CONTEXT, typer.Context, inspect.Parameter.empty))
     options = [option for settings in groups.values() for option in _all_options(settings)]
+    if any(option.option.panel for option in options):
+        parameters.append(_keyword(WHOLE_HELP, Annotated[bool, _WHOLE_HELP], False))
     greedy = next((option.name for option in options if option.option.greedy), None)
     if greedy is not None:
         rest = Annotated[list[Path] | None, typer.Argument(hidden=True)]
@@ -54,6 +65,7 @@ def flat(command: Callable[..., Any], items: str = "items") -> Callable[..., Any
 
     @wraps(command)
     def called(**values: Any) -> Any:
+        values.pop(WHOLE_HELP, None)
         context: typer.Context = values[CONTEXT] if CONTEXT in own else values.pop(CONTEXT)
         if greedy is not None and (more := values.pop(MORE)):
             values[greedy] = [*(values[greedy] or ()), *more]
@@ -72,6 +84,9 @@ def flat(command: Callable[..., Any], items: str = "items") -> Callable[..., Any
 
     called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     called.__annotations__ = {}
+    if CONTEXT in own:  # for the words that it does not know
+        more = {"allow_extra_args": True, "ignore_unknown_options": True}
+        called.context_settings = more  # type: ignore[attr-defined]
     return called
 
 
@@ -98,14 +113,16 @@ def _parameters(
 def _parameter(found: OptionField, items: str, usual: BaseModel | None) -> inspect.Parameter:
     option, field = found.option, found.field
     default: Any = inspect.Parameter.empty
-    if not field.is_required():
+    if field.default_factory_takes_validated_data:
+        default = None
+    elif not field.is_required():
         default = field.get_default(call_default_factory=True)
     if usual is not None:
         default = getattr(usual, found.name)
     kind = option.typed or field.annotation
     shown: dict[str, Any] = {
         "help": _help(option, kind, default).replace("{items}", items),
-        "metavar": option.metavar or _metavar(kind),
+        "metavar": option.metavar or (found.name.upper() if option.argument else _metavar(kind)),
         "show_default": isinstance(default, bool),
     }
     # Typer knows closed bounds; open ones are pydantic's to refuse.

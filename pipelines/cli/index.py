@@ -3,13 +3,11 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from pydantic import Field
 
 from pipelines.cli.flat import flat
-from pipelines.cli.progress import STDERR, progress
 from pipelines.option import Only, Option, Options
-from pipelines.report.terminal import plain
+from pipelines.report.progress import progress, say
 from pipelines.retrieval import index
 from pipelines.retrieval.chunks import OVERLAP, WORDS
 from pipelines.retrieval.dense import Embedder, default_embedder
@@ -18,12 +16,18 @@ from pipelines.retrieval.documents import cut, read_documents
 SAMPLES = Path(__file__).parents[1] / "data" / "samples" / "documents"
 """The bundled documents: thirty notes on six questions over which people disagree."""
 
-app = typer.Typer(no_args_is_help=True, help="Make documents searchable for `contested ask`.")
-
 
 class IndexOptions(Options):
     """How documents are cut into passages, and by what these are to be found."""
 
+    documents: Annotated[
+        list[Path] | None,
+        Option(
+            "Files and folders: Markdown, text, JSON Lines.",
+            shown="bundled documents",
+            argument=True,
+        ),
+    ] = None
     out: Annotated[Path, Option("The index, a folder; made, or replaced.")] = Path("index")
     embedder: Annotated[
         Path | None,
@@ -43,20 +47,8 @@ class IndexOptions(Options):
     dry_run: Annotated[bool, Option("Say how many passages there are; build nothing.")] = False
 
 
-app.callback()(lambda: None)  # keeps `build` a subcommand while it is the only one
-
-
-@app.command("build")
 @flat
-def build(
-    options: IndexOptions,
-    documents: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            help="Files and folders: Markdown, text, JSON Lines.", show_default="bundled documents"
-        ),
-    ] = None,
-) -> None:
+def build(options: IndexOptions) -> None:
     """Build an index of documents. A build that is killed leaves the index that was there.
 
     Examples:
@@ -64,7 +56,7 @@ def build(
 
         contested index build notes report.txt --out index
     """
-    found = read_documents(documents or [SAMPLES])
+    found = read_documents(options.documents or [SAMPLES])
     passages = cut(found, words=options.words, overlap=options.overlap)
     path = None if options.words_only else options.embedder or default_embedder()
     said = f"{len(found):,} documents, {len(passages):,} passages"
@@ -75,4 +67,4 @@ def build(
     with progress("passages", len(passages)) as bar:
         index.build(passages, options.out, embedder, bar.advance)
     how = f"words and {embedder.path.name} on {embedder.computes_on}" if embedder else "words alone"
-    STDERR.print(f"{plain(str(options.out))}: {said}, found by {plain(how)}", soft_wrap=True)
+    say(f"{options.out}: {said}, found by {how}")

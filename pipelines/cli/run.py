@@ -1,4 +1,4 @@
-"""`contested run`: the experiments, each as its paper's module declares it, and all of them.
+"""`contested run`: the experiments, each as its paper's module declares it.
 
 The options of `contested run NAME` are made from the fields of the experiment's settings.
 """
@@ -8,40 +8,31 @@ import gc
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-import uvloop
 from rich.console import Console
 
 from pipelines import papers
 from pipelines.cli.flat import flat
-from pipelines.cli.progress import STDERR, progress, say
-from pipelines.cli.run_all import run_all
-from pipelines.cli.tagging import show
-from pipelines.cluster.workers import announced, workers
 from pipelines.errors import LowLabelMassError
-from pipelines.experiment.execute import execute
 from pipelines.experiment.experiment import Experiment, Plan
-from pipelines.experiment.forecast import Forecast, forecast, probe
 from pipelines.experiment.needs import refuse_missing, refuse_unneeded
 from pipelines.experiment.options import RunOptions, anyway, judged_by
 from pipelines.experiment.publish import Publication, write
 from pipelines.metrics.calibration import is_low
-from pipelines.preset import told
+from pipelines.option import told
+from pipelines.report.progress import STDERR, progress, say, show
 from pipelines.report.terminal import plain
 from pipelines.runs.folder import RunFolder, telling_damage
 
-app = typer.Typer(
-    no_args_is_help=True,
-    help="Run an experiment over a file. Killed anywhere, the same command resumes it.",
-)
+if TYPE_CHECKING:
+    from pipelines.experiment.forecast import Forecast
 
 
 def command_of(experiment: Experiment[Any, Any]) -> Callable[..., Any]:
     """The command of an experiment, for typer."""
 
-    def command(options: RunOptions) -> Forecast | None:
+    def command(options: RunOptions) -> object:
         return run(experiment, options)
 
     command.__doc__ = experiment.help
@@ -49,8 +40,13 @@ def command_of(experiment: Experiment[Any, Any]) -> Callable[..., Any]:
     return flat(command, experiment.counted)
 
 
-def run(experiment: Experiment[Any, Any], options: RunOptions) -> Forecast | None:
+def run(experiment: Experiment[Any, Any], options: RunOptions) -> "Forecast | None":
     """Run an experiment into its folder, and make tables and page; or say what it would take."""
+    import uvloop
+
+    from pipelines.cluster.workers import announced, workers
+    from pipelines.experiment.execute import execute
+
     plan = experiment.plan(options)
     refuse_unneeded(options, plan.needs)
     refuse_missing(options, plan.needs)
@@ -103,8 +99,10 @@ def publish(folder: RunFolder) -> dict[str, Publication]:
     return {runs.experiment: own for own, runs in made}
 
 
-def _dry(experiment: Experiment[Any, Any], plan: Plan[Any, Any], options: RunOptions) -> Forecast:
+def _dry(experiment: Experiment[Any, Any], plan: Plan[Any, Any], options: RunOptions) -> "Forecast":
     """Say what a run would take, after a probe if one is wanted."""
+    from pipelines.experiment.forecast import forecast, probe
+
     pace = None
     if options.probe:
         with RunFolder(options.out).locked():
@@ -114,10 +112,3 @@ def _dry(experiment: Experiment[Any, Any], plan: Plan[Any, Any], options: RunOpt
     found = asyncio.run(forecast(experiment, plan, options, pace))
     print("\n".join(found.lines(experiment.counted)))
     return found
-
-
-for name in papers.EXPERIMENTS:
-    app.command(name)(command_of(papers.experiment(name)))
-app.command("all", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
-    run_all
-)

@@ -10,13 +10,13 @@ import typer
 from pydantic import Field
 
 from pipelines.cli.flat import flat, words
-from pipelines.cli.progress import STDERR
 from pipelines.conflictscore.settings import Settings
 from pipelines.data.jsonl import SAMPLES, read
 from pipelines.errors import InputError, LowLabelMassError
 from pipelines.experiment.forecast import Forecast, table
 from pipelines.experiment.options import JudgedOptions, source_of
 from pipelines.option import Option
+from pipelines.report.progress import STDERR
 from pipelines.report.terminal import plain
 from serving import models
 from serving import profile as profiles

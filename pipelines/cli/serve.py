@@ -45,13 +45,16 @@ def serve(options: ServeOptions) -> None:
     Without --detach the server runs until Ctrl-C and its address and key are printed, for other
     programs. With --detach it is left running; the commands that follow find it by themselves.
 
-    For example:
+    Without --profile it is the default one of this machine.
 
-    * `contested serve` serves the judge of this machine's default profile.
+    Examples:
+        contested serve
 
-    * `contested serve --profile one-gpu-7b --detach` leaves it running.
+        contested serve --profile one-gpu-7b --detach
 
-    * `contested serve --status` lists what runs; `contested serve --stop` ends it.
+        contested serve --status
+
+        contested serve --stop
     """
     if options.detach + options.stop + options.status > 1:
         raise InputError("--detach, --stop and --status exclude each other; give one of them")

@@ -4,23 +4,23 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
 from rich.console import Console
 
 from pipelines.cli.flat import flat
-from pipelines.cli.progress import STDERR, say, waiting
 from pipelines.errors import InputError
-from pipelines.experiment.execute import models_for
-from pipelines.experiment.experiment import Models
-from pipelines.experiment.needs import Needs, refuse_unneeded
-from pipelines.experiment.options import ModelOptions, judged_by
+from pipelines.experiment.options import ProfileOptions, judged_by
 from pipelines.files import check_writable, replace_bytes
 from pipelines.inspection.task import Inspection, ResultT, Task, Tell
 from pipelines.option import Option, Options
-from pipelines.report.explorer import write
+from pipelines.report.progress import STDERR, say, waiting
 from pipelines.report.terminal import plain, plain_json, show
-from pipelines.runs.provenance import provenance
+
+if TYPE_CHECKING:
+    from pipelines.experiment.experiment import Models
+    from pipelines.experiment.needs import Needs
 
 
 class PageOptions(Options):
@@ -54,15 +54,18 @@ def command_of(task: Task[Any, Any, Any]) -> Callable[..., None]:
 
 
 def inspect(
-    options: ModelOptions,
-    needs: Callable[[], Needs],
-    work: Callable[[Models, Tell], Awaitable[Inspection[ResultT]]],
+    options: ProfileOptions,
+    needs: "Callable[[], Needs]",
+    work: "Callable[[Models, Tell], Awaitable[Inspection[ResultT]]]",
     page: PageOptions,
 ) -> ResultT:
     """Do the work with the models that it needs; print what it found, write its page and picture.
 
     Files that cannot be written, and options without effect, are refused before.
     """
+    from pipelines.experiment.execute import models_for
+    from pipelines.experiment.needs import refuse_unneeded
+
     html, png = page.html, page.png if isinstance(page, MapOptions) else None
     for path in (html, png):
         if path is not None:
@@ -93,6 +96,8 @@ def inspect(
         STDERR.print(f"page: {plain(str(html))}", soft_wrap=True)
     if found.problem:
         raise InputError(found.problem)
+    if found.exit_code:
+        raise typer.Exit(found.exit_code)
     return found.result
 
 
@@ -105,4 +110,7 @@ def _write(found: Inspection[Any], html: Path | None, png: Path | None) -> None:
             raise InputError(f"--png {png}: there are no words to draw")
         replace_bytes(png, drawn)
     if html is not None and found.view is not None:
+        from pipelines.report.explorer import write
+        from pipelines.runs.provenance import provenance
+
         write(html, found.title, [found.view(drawn)], {**found.about, **provenance()})

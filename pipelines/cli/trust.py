@@ -1,26 +1,21 @@
 """`contested trust`: what a judge of claims makes of hostile documents."""
 
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
 from pipelines.cli.flat import flat
 from pipelines.cli.tasks import PageOptions, inspect
-from pipelines.experiment.cost import spent
-from pipelines.experiment.experiment import Models
-from pipelines.experiment.needs import judge_needs
 from pipelines.experiment.options import JudgedOptions
 from pipelines.inspection.task import Inspection, Tell
-from pipelines.judge.run_judge import judge_of
 from pipelines.judge.settings import JudgeSettings
 from pipelines.option import Option
-from pipelines.report.blocks import Grid
-from pipelines.report.explorer import ExperimentView, single
-from pipelines.report.table import as_shown, shown
-from pipelines.report.texts import Note
-from pipelines.trust.cases import cases
-from pipelines.trust.trial import Trust, table, try_all
+
+if TYPE_CHECKING:
+    from pipelines.experiment.experiment import Models
+    from pipelines.report.explorer import ExperimentView
+    from pipelines.trust.trial import Trust
 
 
 class TrustOptions(JudgedOptions):
@@ -50,8 +45,13 @@ def trust(options: TrustOptions, page: PageOptions) -> None:
 
         contested trust --judge model --limit 12
     """
+    from pipelines.experiment.cost import spent
+    from pipelines.experiment.needs import judge_needs
+    from pipelines.judge.run_judge import judge_of
+    from pipelines.trust.cases import cases
+    from pipelines.trust.trial import try_all
 
-    async def work(models: Models, tell: Tell) -> Inspection[Trust]:
+    async def work(models: "Models", tell: Tell) -> "Inspection[Trust]":
         # No store: what is tried is how verdicts are read from replies.
         judge = judge_of(options.judging, models.client, models.prompts, tagger=models.tagger)
         found = await try_all(judge, models.client, cases()[: options.limit], tell)
@@ -62,8 +62,14 @@ def trust(options: TrustOptions, page: PageOptions) -> None:
     inspect(options, partial(judge_needs, options, options.judging), work, page)
 
 
-def view(found: Trust, _: bytes | None) -> ExperimentView:
+def view(found: "Trust", _: bytes | None) -> "ExperimentView":
     """The table, and how it is read."""
+    from pipelines.report.blocks import Grid
+    from pipelines.report.explorer import single
+    from pipelines.report.table import as_shown, shown
+    from pipelines.report.texts import Note
+    from pipelines.trust.trial import table
+
     made = table(found.judge, found.cases)
     rows = tuple(tuple((shown(cell),) for cell in as_shown(made, row)) for row in made.rows)
     grid = Grid(label=made.title, columns=tuple(c.title for c in made.columns), rows=rows)

@@ -1,4 +1,4 @@
-"""`contested tune-npov`: a soft prompt that makes a model write responses, or find their errors."""
+"""`contested lab tune-npov`: a soft prompt that writes responses, or finds their errors."""
 
 from pathlib import Path
 from random import Random
@@ -8,12 +8,12 @@ import typer
 from pydantic import Field, model_validator
 
 from pipelines.cli.flat import flat
-from pipelines.cli.progress import STDERR, progress
 from pipelines.errors import InputError
 from pipelines.npov.decoder import DecoderOptions, decoder_folder
 from pipelines.npov.settings import TuningSettings
 from pipelines.npov.synthesis import DESIGN_HELP, Design
 from pipelines.option import Only, Option, refuse_given
+from pipelines.report.progress import STDERR, progress
 from pipelines.report.terminal import plain
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from pipelines.npov.likelihood import Pair
     from pipelines.npov.soft_prompt import Task
     from pipelines.npov.tuning_data import Lesson
+
+PANEL = "What it learns from"
 
 
 class BriefTuning(TuningSettings):
@@ -48,18 +50,22 @@ class TuneOptions(DecoderOptions):
             "`train+dev`, or `all` whatever their names, a fifth of them held back to watch by."
         ),
     ] = "train"
-    design: Annotated[Design, Option(DESIGN_HELP)] = "matched"
+    design: Annotated[Design, Option(DESIGN_HELP, panel=PANEL)] = "matched"
     paraphrases: Annotated[
-        Path | None, Option("Arguments in other words; as many examples use them as do not.")
+        Path | None,
+        Option("Arguments in other words; as many examples use them as do not.", panel=PANEL),
     ] = None
     per_topic: Annotated[
-        int, Field(ge=0), Option("Responses without error, by a template, to each topic.")
+        int,
+        Field(ge=0),
+        Option("Responses without error, by a template, to each topic.", panel=PANEL),
     ] = 8
     organic: Annotated[
         Path | None,
         Option(
             "Responses to the topics that people have annotated. Those without error are learned "
-            "besides the template's, and with synthetic errors; `--per-topic 0` has them alone."
+            "besides the template's, and with synthetic errors; `--per-topic 0` has them alone.",
+            panel=PANEL,
         ),
     ] = None
     errors: Annotated[
@@ -67,13 +73,14 @@ class TuneOptions(DecoderOptions):
         Option(
             "Which errors are learned: those put into responses without error, those that people "
             "have found, or both (the paper's +Org).",
+            panel=PANEL,
             only=Only(lambda options: options.organic is not None, "no --organic"),
         ),
     ] = "both"
     limit: Annotated[
         int | None,
         Field(ge=1),
-        Option("Learn from N of the examples, drawn at random; watch by N.", metavar="N"),
+        Option("Learn from N of the examples, drawn at random; watch by N.", panel=PANEL),
     ] = None
     dry_run: Annotated[
         bool, Option("Say what there is to learn from; tune nothing.", name="--dry-run")
@@ -107,7 +114,7 @@ def tune_npov(
     file tells the topics: `contested run npov` does not measure on them.
 
     Example:
-        contested tune-npov --task coverage --data topics.jsonl --split all --out p.st --dry-run
+        contested lab tune-npov --task coverage --data topics.jsonl --split all --out p.st --dry-run
     """
     from pipelines.npov.tuning import refuse_finished, tune
     from pipelines.npov.tuning_data import pairs_of, tuned_on

@@ -1,6 +1,6 @@
 """Two run folders beside each other: what differs in their making, their scores and verdicts."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -39,28 +39,26 @@ class ScorePair:
     second: Values
 
     @cached_property
-    def shared(self) -> list[str]:
-        """Examples that have a value in both runs."""
-        return [name for name in self.match.shared if name in self.first and name in self.second]
+    def clusters(self) -> dict[str, Hashable] | None:
+        """Of the examples that have a value in both runs; None where they are independent."""
+        return self.match.first.clusters([name for name in self.second if name in self.first])
 
     @cached_property
     def comparison(self) -> Comparison:
         """B less A, over the examples that have a value in both."""
         low, high = self.score.metric.bounds
-        clusters = self.match.first.clusters(self.shared)
         return compare(
-            {name: self.second[name] for name in self.shared},
+            self.second,
             self.first,
-            "sign flips" if clusters else self.score.metric.test,
+            "sign flips" if self.clusters else self.score.metric.test,
             bounds=(low - high, high - low),
-            clusters=clusters,
+            clusters=self.clusters,
         )
 
     @property
     def tested(self) -> str:
         """The test that gives p."""
-        clustered = self.match.first.clusters(self.shared) is not None
-        return "sign flips by cluster" if clustered else self.score.metric.test
+        return "sign flips by cluster" if self.clusters else self.score.metric.test
 
     def mean_of(self, run: Run) -> Estimate | None:
         """The mean over all examples of a run that have a value: of 0 and 1, their share."""

@@ -24,6 +24,10 @@ from pipelines.conflicts.taxonomy import CATEGORY, TAXONOMY, ConflictType, Predi
 from pipelines.judge.judgement import Judgement
 from pipelines.report.blocks import Card, Cards, Fact, Facts, Source, Sources, fact
 from pipelines.report.texts import (
+    RIGHT,
+    UNJUDGED,
+    UNREADABLE,
+    WRONG,
     Aside,
     Bar,
     Bars,
@@ -33,6 +37,7 @@ from pipelines.report.texts import (
     Heading,
     Inline,
     Items,
+    Mark,
     Note,
     Quote,
     Sentence,
@@ -46,7 +51,6 @@ from pipelines.report.texts import (
     visible,
 )
 from pipelines.report.timeline import NARROW, WIDE, axis
-from pipelines.report.views import RIGHT, UNJUDGED, UNREADABLE, WRONG, Mark
 from pipelines.text.days import MONTHS
 
 GUESSES: Final = (RIGHT, WRONG, UNREADABLE, UNJUDGED)

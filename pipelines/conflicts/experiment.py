@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import BaseModel
 
-from pipelines.conflicts.data import SAMPLES, Query, Statistic, read, statistics
+from pipelines.conflicts.data import SAMPLES, Query, read, statistics
 from pipelines.conflicts.judges import _NO as NO
 from pipelines.conflicts.judges import _YES as YES
 from pipelines.conflicts.judges import BEHAVIOUR
@@ -28,6 +28,7 @@ from pipelines.conflicts.settings import (
 )
 from pipelines.conflicts.strategies import EXPLANATION_TOKENS, NUMBERS
 from pipelines.conflicts.taxonomy import CATEGORY, TAXONOMY
+from pipelines.conflicts.view import PAGE
 from pipelines.errors import InputError
 from pipelines.experiment.cost import CHARACTERS_PER_TOKEN, Cost, Tokens, call
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
@@ -40,7 +41,6 @@ from pipelines.experiment.options import (
     source_of,
     tagger_named,
 )
-from pipelines.experiment.publish import Publication, Runs
 from pipelines.judge.run_judge import model_of, tagger_of
 from pipelines.judge.store import stored
 from pipelines.judge.tagger import tagger_judge
@@ -341,16 +341,6 @@ def _failed(query: Query, reason: str) -> QueryResult:
     return QueryResult(id=query.id, asked=query, status="failed", error=reason)
 
 
-def _publication(runs: Runs[QueryResult]) -> Publication:
-    from pipelines.conflicts.metrics import part_of
-    from pipelines.conflicts.tables import all_tables
-    from pipelines.conflicts.view import view
-
-    parts = [part_of(name, own, runs.configs[name]) for name, own in runs.results.items()]
-    made = all_tables(parts, runs.noted("statistics", tuple[Statistic, ...]))
-    return Publication(view(runs.results, made, runs.entries), made)
-
-
 EXPERIMENT = Experiment(
     name="conflicts",
     title="CONFLICTS",
@@ -360,7 +350,7 @@ EXPERIMENT = Experiment(
     result=QueryResult,
     plan=plan,
     failed=_failed,
-    publish=_publication,
+    page=PAGE,
     metrics=METRICS,
     verdict=verdict,
     labellings=LABELLINGS,

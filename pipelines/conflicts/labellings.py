@@ -6,7 +6,7 @@ from typing import Final, get_args
 
 from pipelines.conflicts.result import Grounds, QueryResult
 from pipelines.conflicts.taxonomy import CATEGORY, TAXONOMY, Classifier
-from pipelines.experiment.labelled import Labelled, Labelling, by_name
+from pipelines.experiment.experiment import Labelled, Labelling, by_name
 
 ADHERES, FAILS = "adheres", "does not adhere"
 

@@ -5,8 +5,7 @@ from typing import Annotated, Final, Literal
 from pydantic import BaseModel, Field
 
 from pipelines.conflicts.taxonomy import Classifier
-from pipelines.option import Option
-from pipelines.preset import Choice
+from pipelines.option import Choice, Option
 
 AS_IN_PAPER: Final = (
     Choice(

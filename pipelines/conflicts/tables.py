@@ -27,11 +27,10 @@ from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES
 from pipelines.conflicts.result import Outcome, QueryResult, Strategy
 from pipelines.conflicts.taxonomy import TAXONOMY, Category
 from pipelines.experiment.metric import columns, differences, pair
+from pipelines.experiment.summary import Problem
 from pipelines.metrics.calibration import low_label_mass
 from pipelines.metrics.estimate import Estimate
 from pipelines.report.compare import Pair, correction
-from pipelines.report.failures import REASON, REPLY, WHAT, failed
-from pipelines.report.failures import failures as failure_table
 from pipelines.report.table import HERE, Column, Measure, Table, of_place
 
 RUN: Final = Column[Any]("run", "Run", lambda row: row.part.run)
@@ -64,7 +63,6 @@ def all_tables(
         answers(made),
         behaviour(made),
         answer_differences(made),
-        failures(made),
     ]
 
 
@@ -269,7 +267,7 @@ class Answers:
     @property
     def unjudged(self) -> int:
         """Verdicts that could not be read."""
-        every = (what for outcome in self.outcomes.values() for what, *_ in _of_outcome(outcome))
+        every = (one.what for outcome in self.outcomes.values() for one in _of_outcome(outcome))
         return sum(what.startswith(("behaviour", "recall", "grounding")) for what in every)
 
 
@@ -419,62 +417,31 @@ def _untyped(results: Sequence[QueryResult]) -> int:
 
 # What was lost.
 
-Lost = tuple[str, str, str | None]
-"""What was lost, why, and the reply."""
 
-
-def lost(result: QueryResult) -> Iterator[Lost]:
+def problems(result: QueryResult) -> Iterator[Problem]:
     """What has no value of a query, in the order in which it was asked for."""
     if result.status == "failed":
-        yield "query", result.error or "", None
+        yield Problem("failed", result.error or "")
         return
     for by, predicted in result.predictions.items():
         if predicted.problem is not None:
-            yield f"type, {CLASSIFIERS[by]}", predicted.problem, predicted.raw
+            yield Problem(f"type, {CLASSIFIERS[by]}", predicted.problem, predicted.raw)
     for strategy, outcome in result.outcomes.items():
-        for what, why, raw in _of_outcome(outcome):
-            yield f"{what}, {STRATEGIES[strategy]}", why, raw
+        for problem in _of_outcome(outcome):
+            yield problem._replace(what=f"{problem.what}, {STRATEGIES[strategy]}")
 
 
-def _of_outcome(outcome: Outcome) -> Iterator[Lost]:
+def _of_outcome(outcome: Outcome) -> Iterator[Problem]:
     answer, judged = outcome.answer, outcome.judged
     if answer.problem is not None:
-        yield "answer", answer.problem, answer.raw
+        yield Problem("answer", answer.problem, answer.raw)
     if answer.prediction is not None and answer.prediction.problem is not None:
-        yield "type with the answer", answer.prediction.problem, answer.prediction.raw
+        yield Problem("type with the answer", answer.prediction.problem, answer.prediction.raw)
     if judged.adherence is not None and judged.adherence.adheres is None:
-        yield "behaviour", judged.adherence.problem or "", judged.adherence.raw
+        yield Problem("behaviour", judged.adherence.problem or "", judged.adherence.raw)
     if judged.inclusion is not None and judged.inclusion.included is None:
-        yield "recall", judged.inclusion.problem or "", judged.inclusion.raw
+        yield Problem("recall", judged.inclusion.problem or "", judged.inclusion.raw)
     for number, sentence in enumerate(judged.grounding.sentences if judged.grounding else (), 1):
         if sentence.grounds is None:
-            yield f"grounding of sentence {number}", sentence.problem or "", sentence.raw
-
-
-class Place(NamedTuple):
-    """Where something is lost."""
-
-    part: Part
-    result: QueryResult
-
-
-def failures(made: Sequence[Part], most: int = 1_000) -> Table:
-    """Queries that failed, and replies that could not be read; at most so many rows."""
-    return failure_table(
-        (
-            failed(Place(part, result), what, why, reply)
-            for part in made
-            for result in part.results
-            for what, why, reply in lost(result)
-        ),
-        name="conflicts_failures",
-        title="Failed and unreadable",
-        caption="Failed and incomplete queries are tried again when the run is resumed.",
-        places=[
-            *(RUN, WRITER, JUDGE),
-            Column("query", "Query", lambda at: at.result.id),
-            Column("status", "Status", lambda at: at.result.status),
-        ],
-        said=(WHAT, REASON, REPLY),
-        most=most,
-    )
+            what = f"grounding of sentence {number}"
+            yield Problem(what, sentence.problem or "", sentence.raw)

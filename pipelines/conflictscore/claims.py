@@ -10,7 +10,7 @@ from typing import Annotated, Final
 from pydantic import BaseModel, create_model
 
 from pipelines import prompts
-from pipelines.conflictscore.settings import ClaimSource
+from pipelines.conflictscore.settings import SPLIT, ClaimSource
 from pipelines.data.records import Document
 from pipelines.errors import InputError
 from pipelines.judge.fitting import fit
@@ -109,15 +109,15 @@ class Decomposition:
 
 def decomposition_prompt(source: ClaimSource, overrides: Path | None = None) -> Prompt | None:
     """The prompt that asks for claims; None where no model is asked (`sentences`, `whole`)."""
-    match source:
-        case "atomic":
-            return prompts.load("conflictscore/decompose", {"response"}, overrides)
-        case "statements":
-            return prompts.load("conflictscore/statements", {"response"}, overrides)
-        case "salient":
-            return prompts.load("conflictscore/salient", {"response", "k"}, overrides)
-        case "sentences" | "whole":
-            return None
+    if source not in SPLIT:
+        return None
+    variables = {"response", "k"} if source == "salient" else {"response"}
+    return prompts.load(prompt_name(source), variables, overrides)
+
+
+def prompt_name(source: ClaimSource) -> str:
+    """Name of the prompt that asks for claims."""
+    return f"conflictscore/{'decompose' if source == 'atomic' else source}"
 
 
 async def decompose(

@@ -5,17 +5,16 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from pipelines.conflictscore.cost import scoring
-from pipelines.conflictscore.pipeline import METRICS, conflict_score, result, scorer_of, verdict
+from pipelines.conflictscore.pipeline import conflict_score, result, scorer_of, scoring
 from pipelines.conflictscore.relations import OF_RESPONSES
-from pipelines.conflictscore.result import Result
+from pipelines.conflictscore.result import METRICS, Result, verdict
 from pipelines.conflictscore.settings import AS_IN_PAPER, ScoredOptions, Settings
-from pipelines.data.jsonl import SAMPLES, Dataset, Skipped, read
+from pipelines.conflictscore.view import PAGE
+from pipelines.data.jsonl import SAMPLES, Dataset, read
 from pipelines.data.records import Example
 from pipelines.experiment.cost import Cost, Tokens
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs, judge_needs
-from pipelines.experiment.publish import Publication, Runs
 from pipelines.judge.run_judge import threshold_of
 from pipelines.option import Option
 
@@ -73,18 +72,14 @@ def plan(options: ScoreOptions) -> Plan[Example, Result]:
             )
         ]
 
-    remarks = []
-    if bad := dataset.skipped:
-        remarks.append(
-            f"bad records skipped: {len(bad):,}, listed in tables/failures; the first is on line "
-            f"{bad[0].line}: {bad[0].error}"
-        )
+    skipped = [f"line {bad.line} is skipped: {bad.error}" for bad in dataset.skipped]
+    told = f"bad records skipped: {len(skipped):,}, listed in tables/failures"
     return Plan(
         dataset.examples,
         needs,
         work,
-        _summary(dataset, settings, needs),
-        remarks=remarks,
+        "\n".join([_summary(dataset, settings, needs), *skipped]),
+        remarks=[f"{told}; the first: {skipped[0]}"] if skipped else [],
         cost=partial(cost, settings=settings),
         entries=lambda _: [EXPERIMENT.name],
     )
@@ -97,20 +92,10 @@ def cost(example: Example, tokens: Tokens, settings: Settings) -> Cost:
 
 def _summary(data: Dataset, settings: Settings, needs: Needs) -> str:
     claims = "" if settings.claims == "atomic" else f", claims: {settings.claims}"
-    told = [
-        f"{len(data.examples):,} responses from {data.name}, judged by {settings.judge}{claims}"
-    ]
+    told = f"{len(data.examples):,} responses from {data.name}, judged by {settings.judge}{claims}"
     if settings.judge == "cascade" and needs.tagger is not None:
-        told.append(threshold_of(settings, needs.tagger).in_words())
-    told += (f"line {bad.line} is skipped: {bad.error}" for bad in data.skipped)
-    return "\n".join(told)
-
-
-def _publication(runs: Runs[Result]) -> Publication:
-    from pipelines.conflictscore.view import publication
-
-    skipped = runs.folder.noted(EXPERIMENT.name, "skipped", list[Skipped])
-    return publication(runs, skipped or ())
+        told += f"\n{threshold_of(settings, needs.tagger).in_words()}"
+    return told
 
 
 EXPERIMENT = Experiment(
@@ -122,7 +107,7 @@ EXPERIMENT = Experiment(
     result=Result,
     plan=plan,
     failed=lambda example, reason: result(example, status="failed", error=reason),
-    publish=_publication,
+    page=PAGE,
     metrics=METRICS,
     verdict=verdict,
     cluster=lambda result: result.group,

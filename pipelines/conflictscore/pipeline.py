@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from pipelines.conflictscore.claims import (
+    CHARACTERS_PER_CLAIM,
+    LEAST_REPLY_TOKENS,
     NOTHING_GIVEN,
     NOTHING_SAID,
     RULES,
@@ -15,9 +16,10 @@ from pipelines.conflictscore.claims import (
     decompose,
     decomposition_prompt,
     distinct,
+    prompt_name,
     sentence_claims,
 )
-from pipelines.conflictscore.result import Result
+from pipelines.conflictscore.result import Result, relations_by_claim
 from pipelines.conflictscore.scores import (
     both_sides,
     conflict_score_count,
@@ -27,11 +29,11 @@ from pipelines.conflictscore.scores import (
     supported_share,
 )
 from pipelines.conflictscore.settings import Settings
-from pipelines.data.records import Example
+from pipelines.data.records import Document, Example
 from pipelines.errors import InputError
+from pipelines.experiment.cost import CHARACTERS_PER_TOKEN, Cost, Tokens, call, judging
 from pipelines.experiment.experiment import Models
-from pipelines.experiment.metric import Metric, of_each
-from pipelines.judge.judgement import Judgement, Relation, in_conflict
+from pipelines.judge.judgement import in_conflict
 from pipelines.judge.run_judge import RunJudge, judge_of, model_of
 from pipelines.judge.store import JudgementStore
 from pipelines.judge.tagger import TaggerFolder
@@ -175,47 +177,58 @@ async def claims_of(example: Example, scorer: Scorer) -> Decomposition:
     return Decomposition(claims, problem=None if claims else NOTHING_SAID)
 
 
-def relations_by_claim(judgements: Sequence[Judgement], documents: int) -> list[list[Relation]]:
-    """The relations of each claim, from judgements ordered by claim, then document."""
-    relations = [judgement.relation for judgement in judgements]
-    return [relations[row : row + documents] for row in range(0, len(relations), documents)]
-
-
 def result(example: Example, **outcome: object) -> Result:
     """The result of an example: what it was, and what came of it."""
     given = {name: value for name, value in example if name != "claims"}
     return Result.model_validate(given | outcome)
 
 
-def decided_claims(result: Result) -> list[bool]:
-    """Of each claim for which that can be decided, whether its documents are in conflict over it.
+NAMED = "Document 10 (Document J): \n\n"
+"""What stands before a document whose place a claim names."""
 
-    Empty of a response without CS-C.
+
+def scoring(
+    settings: Settings,
+    tokens: Tokens,
+    response: str | int,
+    documents: Sequence[Document],
+    claims: Sequence[str] | None = None,
+) -> Cost:
+    """Splitting a response, and judging its claims by its documents.
+
+    To split takes one call, whose reply has max(512, 3 x the response) tokens, and which reads the
+    response. Claims are as many as are given, one per sentence, one, k, or at most characters / 10
+    + 2; all claims of a reply have its tokens together. A reply may have no claim.
+
+    Args:
+        settings: The metric.
+        tokens: Counts those of texts.
+        response: The text, or the most tokens of one that is to be written, which may be empty;
+            such tokens have four characters, and such sentences ten.
+        documents: What claims are judged by.
+        claims: Those to judge in place of the response's own.
     """
-    rows = relations_by_claim(result.judgements, len(result.documents))
-    scored = [] if result.cs_c is None else rows
-    return [found for relations in scored if (found := in_conflict(relations)) is not None]
-
-
-def verdict(result: Result) -> str:
-    """Whether the documents are in conflict over some claim of a response."""
-    if result.cs_c is None:
-        return "no evidence" if result.evidence == 0 else "undetermined"
-    return "conflict" if result.cs_c > 0 else "no conflict"
-
-
-METRICS: Final[tuple[Metric[Result], ...]] = (
-    Metric("cs_c", "CS-C", of_each(lambda one, _: one.cs_c), better="lower"),
-    Metric("cs_r", "CS-R", of_each(lambda one, _: one.cs_r), better="lower"),
-    Metric("supported", "Supported by any", of_each(lambda one, _: one.supported)),
-    Metric("evidence", "Evidence", of_each(lambda one, _: one.evidence)),
-    Metric("both_sides", "Both sides", of_each(lambda one, _: one.both_sides)),
-    Metric(
-        "conflicting_claims",
-        "Conflicting claims a response",
-        of_each(lambda one, _: sum(own) if (own := decided_claims(one)) else None),
-        bounds=(0, inf),
-        better="lower",
-    ),
-)
-"""Of everything that has a ConflictScore."""
+    read = [tokens(NAMED, document.as_read()) for document in documents]
+    known = distinct(claims) if claims is not None else ()
+    if isinstance(response, int):
+        size, most = response, response * CHARACTERS_PER_TOKEN // CHARACTERS_PER_CLAIM + 2
+    else:
+        size, most = tokens(response), len(response) // CHARACTERS_PER_CLAIM + 2
+        if settings.claims == "sentences":
+            known = known or sentence_claims(response)
+        elif settings.claims == "whole":
+            known = known or (response,)
+    if known:
+        count, every = len(known), tokens(*known)
+        return judging(settings, tokens, read, claims=count, claim_tokens=every)
+    if settings.claims == "whole":
+        most = 1
+    if not settings.splits:
+        return judging(settings, tokens, read, claims=most, claim_tokens=size, least=0)
+    salient = settings.claims == "salient"
+    shown = {"k": settings.k} if salient else {}
+    asked = tokens.prompt(prompt_name(settings.claims), response="", **shown)
+    reply = max(LEAST_REPLY_TOKENS, 3 * (size + tokens.turn))
+    most = settings.k if salient else most
+    split = call(asked + size, reply).times(1, 0 if isinstance(response, int) else 1)
+    return split + judging(settings, tokens, read, claims=most, claim_tokens=reply, least=0)

@@ -7,7 +7,7 @@ from pipelines.conflictscore.claims import as_cited
 from pipelines.conflictscore.detection.detect import DetectionResult
 from pipelines.conflictscore.result import Result
 from pipelines.data.records import Document
-from pipelines.experiment.labelled import Labelled, Labelling, by_name
+from pipelines.experiment.experiment import Labelled, Labelling, by_name
 from pipelines.judge.judgement import Judgement, Relation
 
 LABELS: Final = {

@@ -1,43 +1,18 @@
-"""What ConflictScore leaves behind for one response: one line of `conflictscore.jsonl`."""
+"""What ConflictScore leaves behind for one response, and what is measured of it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from math import inf
 from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from pipelines.data.records import Document
-from pipelines.judge.judgement import Judgement, Truncation
-
-MEASURES: Final[Mapping[str, str]] = {
-    "cs_c": "CS-C",
-    "cs_r": "CS-R",
-    "supported": "Supported by any",
-    "evidence": "Evidence",
-    "both_sides": "Both sides",
-}
-"""What responses are scored by: fields of a result, and how people call them."""
+from pipelines.experiment.metric import Metric, of_each
+from pipelines.judge.judgement import Judgement, Relation, Truncation, in_conflict
 
 
-class Result(BaseModel):
-    """One response scored, or the reason why it was not.
-
-    Attributes:
-        status: "scored"; "invalid" (the reply to the decomposition could not be read, or no claim
-            could be judged); "failed" (the pipeline stopped; asked again when the run is resumed).
-        claims: The claims judged, in order, without repetitions.
-        claims_capped: Whether the list of claims ended at its bound, so that some may be missing.
-        copied_claims: What the model gave back of its prompt's examples in place of claims.
-        judgements: One per (claim, document), ordered by claim, then document.
-        cs_c, cs_r: CS-Count and CS-Ratio in [0, 1]; None where no claim could enter it, or where no
-            document takes a side.
-        supported, evidence, both_sides: As `supported_share`, `evidence_share` and `both_sides` of
-            `scores`.
-        undetermined_claims: Claims left out of CS-C, for unreadable judgements may make them a
-            conflict.
-        unread_claims: Claims left out of CS-R, for having an unreadable judgement.
-        error: One line for "invalid" and "failed".
-        raw: The unreadable reply behind "invalid".
-    """
+class Response(BaseModel):
+    """A response and the documents that it is judged by."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -47,23 +22,115 @@ class Result(BaseModel):
     question: str | None = None
     response: str
     documents: tuple[Document, ...]
-    status: Literal["scored", "invalid", "failed"]
+
+
+class Score(BaseModel):
+    """The ConflictScore of a text.
+
+    Attributes:
+        claims: The claims judged, in order, without repetitions.
+        judgements: One per (claim, document), ordered by claim, then document.
+        cs_c, cs_r: CS-Count and CS-Ratio in [0, 1]; None where no claim could enter it, or where no
+            document takes a side.
+        supported, evidence, both_sides: As `supported_share`, `evidence_share` and `both_sides` of
+            `scores`.
+        error: Why there is no score, in one line.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
     claims: tuple[str, ...] = ()
-    claims_capped: bool = False
-    copied_claims: tuple[str, ...] = ()
     judgements: tuple[Judgement, ...] = ()
     cs_c: float | None = None
     cs_r: float | None = None
     supported: float | None = None
     evidence: float | None = None
     both_sides: float | None = None
+    error: str | None = None
+
+
+class Result(Score, Response):
+    """One response scored, or the reason why it was not: one line of `conflictscore.jsonl`.
+
+    Attributes:
+        status: "scored"; "invalid" (the reply to the decomposition could not be read, or no claim
+            could be judged); "failed" (the pipeline stopped; asked again when the run is resumed).
+        claims_capped: Whether the list of claims ended at its bound, so that some may be missing.
+        copied_claims: What the model gave back of its prompt's examples in place of claims.
+        undetermined_claims: Claims left out of CS-C, for unreadable judgements may make them a
+            conflict.
+        unread_claims: Claims left out of CS-R, for having an unreadable judgement.
+        raw: The unreadable reply behind "invalid".
+    """
+
+    status: Literal["scored", "invalid", "failed"]
+    claims_capped: bool = False
+    copied_claims: tuple[str, ...] = ()
     undetermined_claims: int = 0
     unread_claims: int = 0
     truncations: tuple[Truncation, ...] = ()
-    error: str | None = None
     raw: str | None = None
 
     def figures(self) -> list[str]:
         """The scores in words: "CS-C 0.50", and "CS-R –" where it is None."""
         scores = {title: getattr(self, name) for name, title in MEASURES.items()}
         return [f"{title} {'–' if n is None else f'{n:.2f}'}" for title, n in scores.items()]
+
+
+def relations_by_claim(judgements: Sequence[Judgement], documents: int) -> list[list[Relation]]:
+    """The relations of each claim, from judgements ordered by claim, then document."""
+    relations = [judgement.relation for judgement in judgements]
+    return [relations[row : row + documents] for row in range(0, len(relations), documents)]
+
+
+def decided_claims(result: Result) -> list[bool]:
+    """Of each claim for which that can be decided, whether its documents are in conflict over it.
+
+    Empty for a response without CS-C.
+    """
+    if result.cs_c is None:
+        return []
+    rows = relations_by_claim(result.judgements, len(result.documents))
+    return [decision for decision in map(in_conflict, rows) if decision is not None]
+
+
+def verdict(result: Result) -> str:
+    """Whether the documents are in conflict over some claim of a response."""
+    if result.cs_c is None:
+        return "no evidence" if result.evidence == 0 else "undetermined"
+    return "conflict" if result.cs_c > 0 else "no conflict"
+
+
+def _score(key: str, title: str, better: Literal["higher", "lower"] = "higher") -> Metric[Result]:
+    return Metric(key, title, of_each(lambda result, _: getattr(result, key)), better=better)
+
+
+SCORES: Final = (
+    _score("cs_c", "CS-C", "lower"),
+    _score("cs_r", "CS-R", "lower"),
+    _score("supported", "Supported by any"),
+    _score("evidence", "Evidence"),
+    _score("both_sides", "Both sides"),
+)
+"""What responses are scored by; the keys are fields of `Score`."""
+
+MEASURES: Final[Mapping[str, str]] = {score.key: score.title for score in SCORES}
+"""The same, as people call them."""
+
+
+def _conflicting_claims(result: Result, _: str) -> int | None:
+    decided = decided_claims(result)
+    return sum(decided) if decided else None
+
+
+METRICS: Final[tuple[Metric[Result], ...]] = (
+    *SCORES,
+    Metric(
+        "conflicting_claims",
+        "Conflicting claims a response",
+        of_each(_conflicting_claims),
+        bounds=(0, inf),
+        better="lower",
+    ),
+)
+"""Of everything that has a ConflictScore."""

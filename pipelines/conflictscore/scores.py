@@ -9,10 +9,9 @@ from typing import Literal
 
 from pipelines.judge.judgement import Judgement, Relation, in_conflict
 
-Unevidenced = Literal["beside", "zero", "exclude"]
+Unevidenced = Literal["beside", "zero"]
 """How claims count that no document supports or contradicts: as 0 beside claims with evidence,
-while a response of such claims alone has no score; as 0 always; or not at all in CS-R, and
-otherwise as `beside`."""
+while a response of such claims alone has no score; or as 0 always."""
 
 
 def supporting(relations: Sequence[Relation]) -> int:
@@ -58,7 +57,7 @@ def conflict_score_count(
     """
     if unevidenced != "zero" and not any(map(evidenced, claims)):
         return None
-    decided = [found for relations in claims if (found := in_conflict(relations)) is not None]
+    decided = [decision for decision in map(in_conflict, claims) if decision is not None]
     return sum(decided) / len(decided) if decided else None
 
 
@@ -68,18 +67,13 @@ def conflict_score_ratio(
     """CS-R: the mean contradiction ratio over claims, in [0, 1]; lower is better (section 3).
 
     The paper averages "across all claims" but leaves the ratio of a claim that no document
-    supports or contradicts as 0/0. By default such a claim counts as 0: nothing contradicts it, and
-    CS-R keeps the denominator of CS-C. With `exclude` the mean runs over evidenced claims only, so
-    that CS-R says how one-sided the evidence is where there is any. It is None where no determined
-    claim is left to average, or, unless `zero`, where no document takes a side on any claim.
+    supports or contradicts as 0/0. Here such a claim counts as 0: nothing contradicts it, and CS-R
+    keeps the denominator of CS-C. It is None where no determined claim is left to average, or,
+    unless `zero`, where no document takes a side on any claim.
     """
     if unevidenced != "zero" and not any(map(evidenced, claims)):
         return None
-    ratios = [contradiction_ratio(relations) for relations in claims if determined(relations)]
-    if unevidenced == "exclude":
-        values = [ratio for ratio in ratios if ratio is not None]
-    else:
-        values = [0.0 if ratio is None else ratio for ratio in ratios]
+    values = [contradiction_ratio(claim) or 0.0 for claim in claims if determined(claim)]
     return sum(values) / len(values) if values else None
 
 
@@ -90,7 +84,7 @@ def supported_share(claims: Sequence[Sequence[Relation]]) -> float | None:
     another document contradicts still counts. Claims without support and with an unreadable
     judgement are left out; None where no claim remains.
     """
-    known = [bool(supporting(each)) for each in claims if determined(each) or supporting(each)]
+    known = [bool(supporting(claim)) for claim in claims if determined(claim) or supporting(claim)]
     return sum(known) / len(known) if known else None
 
 
@@ -100,7 +94,7 @@ def evidence_share(claims: Sequence[Sequence[Relation]]) -> float | None:
     A side that was seen stays seen. A claim with none, and with an unreadable judgement, is left
     out; None where no claim remains.
     """
-    known = [evidenced(each) for each in claims if determined(each) or evidenced(each)]
+    known = [evidenced(claim) for claim in claims if determined(claim) or evidenced(claim)]
     return sum(known) / len(known) if known else None
 
 

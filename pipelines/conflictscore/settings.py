@@ -5,16 +5,9 @@ from typing import Annotated, ClassVar, Final, Literal
 from pydantic import Field
 
 from pipelines.conflictscore.scores import Unevidenced
-from pipelines.experiment.options import (
-    JudgedOptions,
-    JudgeModel,
-    Overflow,
-    RunOptions,
-    judging,
-)
+from pipelines.experiment.options import JudgedOptions, JudgeModel, Overflow, RunOptions, judging
 from pipelines.judge.settings import PANEL, JudgeSettings
-from pipelines.option import Only, Option
-from pipelines.preset import Choice
+from pipelines.option import Choice, Only, Option
 from pipelines.runs.folder import file_name, named_after
 
 _WHY_CHOICE: Final = "one token a label in place of about 115, and a probability of each label"
@@ -43,8 +36,6 @@ DETECTION_AS_IN_PAPER: Final = (
 
 REGENERATION_AS_IN_PAPER: Final = (
     *AS_IN_PAPER,
-    Choice("rounds", 1, "section 6.1"),
-    Choice("keep", "last", "section 6.1", "an answer that scores worse than yours is no gain"),
     Choice(
         "hedge",
         False,
@@ -114,7 +105,7 @@ class Settings(JudgeSettings):
         Unevidenced,
         Option(
             "How claims without any evidence count: as 0 `beside` others, while a response of such "
-            "claims alone has no CS-C and CS-R; always as `zero`; or not in CS-R (`exclude`).",
+            "claims alone has no CS-C and CS-R; or always as `zero`.",
             panel=PANEL,
         ),
     ] = "beside"
@@ -137,6 +128,15 @@ class Settings(JudgeSettings):
         return self.by_model or (self.splits and not claims_given)
 
 
+RunName = Annotated[
+    str | None,
+    Option(
+        "What to call the run; several may share a folder.", shown="after who writes, or judges"
+    ),
+]
+"""For the field `name`."""
+
+
 class ScoredOptions(RunOptions, JudgedOptions):
     """What a user may choose about anything that is scored."""
 
@@ -152,10 +152,7 @@ class ScoredOptions(RunOptions, JudgedOptions):
 class WriterOptions(ScoredOptions):
     """What a user may choose about a model that writes what is scored."""
 
-    name: Annotated[
-        str | None,
-        Option("What to call the run; several may share a folder.", shown="the writer's name"),
-    ] = None
+    name: RunName = None
     judge_model: JudgeModel = None
 
     def entry(self, experiment: str, model: str) -> str:

@@ -1,19 +1,16 @@
-"""The tables of scored responses: scores, differences between variants, labels, failures."""
+"""The tables of scored responses: scores, and differences between variants."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import combinations
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
-from pipelines.conflictscore.pipeline import decided_claims, relations_by_claim
-from pipelines.conflictscore.result import MEASURES, Result
-from pipelines.data.jsonl import Skipped
-from pipelines.judge.judgement import Judgement, Relation, Truncation
-from pipelines.metrics.calibration import low_label_mass, mean_label_mass
-from pipelines.metrics.estimate import Estimate, mean, paired_difference, proportion, share
-from pipelines.report.failures import REASON, REPLY, WHAT, Failure, failed, invalid, truncations
-from pipelines.report.failures import failures as failure_table
+from pipelines.conflictscore.result import MEASURES, Result, decided_claims, relations_by_claim
+from pipelines.judge.judgement import Judgement, Relation
+from pipelines.metrics.calibration import low_label_mass
+from pipelines.metrics.estimate import Estimate, mean, proportion, share
+from pipelines.report.compare import Comparison, Pair, columns, compare, correction
 from pipelines.report.table import Column, Measure, Table, shown
 
 ABOUT_SCORES: Final = (
@@ -24,6 +21,14 @@ ABOUT_SCORES: Final = (
     "Without evidence: responses on which no document takes a side. Unless counted as 0 "
     "(--unevidenced zero), they have no CS-C and CS-R and are in no mean of them.",
 )
+
+
+ABOUT_DIFFERENCES: Final = (
+    "A positive difference says that the first scores higher, which is worse of CS-C and CS-R, "
+    "better of both sides. In brackets the paired 95 % t interval; signs are flipped at random.",
+)
+
+Place = TypeVar("Place")
 
 
 class Group(NamedTuple):
@@ -72,7 +77,7 @@ def scores(results: Sequence[Result], model: str, data: str) -> Table:
             Column("unevidenced", "Without evidence", lambda group: unevidenced(group.results)),
             total("claims", "Claims", lambda result: len(result.claims)),
             total("copied_claims", "Copied claims", lambda result: len(result.copied_claims)),
-            total("invalid_judgements", "Invalid judgements", lambda result: len(_unread(result))),
+            total("invalid_judgements", "Invalid judgements", invalid_judgements),
             total(
                 "undetermined_claims",
                 "Undetermined claims",
@@ -94,133 +99,55 @@ def scores(results: Sequence[Result], model: str, data: str) -> Table:
             "unreadable judgement is not in CS-R; where that could make it a conflict it is "
             "undetermined and not in CS-C.",
             "Copied claims: what the model gave back of its prompt's examples; they are left out.",
-        ),
-    )
-
-
-def labels(results: Sequence[Result]) -> Table:
-    """How often each label was given, per variant and over all responses."""
-
-    def given(label: Relation) -> Column[Group]:
-        return Column(
-            label.lower(), label.capitalize(), lambda group: label_counts(group.results)[label]
-        )
-
-    return Table.of(
-        groups(results),
-        name="labels",
-        title="Labels",
-        caption="Judgements of (claim, document) pairs by label.",
-        columns=[
-            VARIANT,
-            *map(given, Relation),
-            Column("judgements", "Judgements", lambda group: len(judgements(group.results))),
-            Column(
-                "label_mass",
-                "Probability on labels",
-                lambda group: mean_label_mass(label_masses(group.results)),
-            ),
-        ],
-        notes=(
-            "Invalid: the reply could not be read as a label. It is not counted as irrelevant.",
-            "Probability on labels: the share of the judge's probability that fell on the labels "
-            "at all, averaged over the judgements that have it. Far below 1, the judge wanted to "
-            "write something else.",
-            *low_label_mass(label_masses(results)),
+            *low_label_mass(judgement.label_mass for judgement in judgements(results)),
         ),
     )
 
 
 def differences(results: Sequence[Result]) -> Table:
     """Paired differences of `MEASURES` between every two variants, over their common records."""
-
-    def difference(pair: tuple[str, str], measure: str) -> Estimate | None:
-        first, second = (_by_record(results, name, measure) for name in pair)
-        return paired_difference(first, second, bounds=(-1, 1))
-
-    def records(pair: tuple[str, str]) -> int:
-        estimates = (difference(pair, measure) for measure in MEASURES)
-        return max((one.n for one in estimates if one is not None), default=0)
-
-    pairs = list(combinations(variants(results), 2))
+    by_variant = groups(results)[: len(variants(results))]
+    pairs = [paired(None, first, second) for first, second in combinations(by_variant, 2)]
     return Table.of(
         pairs,
         name="differences",
         title="Differences between variants",
         caption="Mean difference of two variants on the same records.",
-        columns=[
-            Column("difference", "Difference", " minus ".join),
-            Column("first", "First", lambda pair: pair[0]),
-            Column("second", "Second", lambda pair: pair[1]),
-            Column("records", "Records", records),
-            *score_columns(difference),
-        ],
+        columns=paired_columns("records"),
         notes=(
-            "Each record with a score for both variants gives one difference; in brackets the 95 % "
-            "t interval of their mean, not adjusted for the number of comparisons.",
-            "A positive difference says that the first variant scores higher, which is worse of "
-            "CS-C and CS-R, better of both sides.",
+            "Each record with a score for both variants gives one difference.",
+            *ABOUT_DIFFERENCES,
+            *correction(pairs),
         ),
     )
 
 
-def failures(
-    runs: Mapping[str, Sequence[Result]],
-    name: str,
-    noun: str,
-    *,
-    skipped: Sequence[Skipped] = (),
-    cuts: Callable[[Any], Sequence[Truncation]] = lambda result: result.truncations,
-) -> Table:
-    """Everything that has no score, was not read or not seen whole, one row each.
+def paired(at: Place, first: Group, second: Group) -> Pair[Place]:
+    """Two groups on the records that both have: the first less the second by `MEASURES`."""
 
-    Args:
-        runs: Results by the name of their run, which is no column where it is "".
-        name: Of the table.
-        noun: What a result is of: "response".
-        skipped: Lines of the data that were no records.
-        cuts: What of a result was seen only in part.
-    """
-    rows = [failed(("", f"line {bad.line}"), "bad record", bad.error) for bad in skipped]
-    for run, results in runs.items():
-        for result in results:
-            rows += _failures(result, (run, result.id), noun)
-            rows += truncations((run, result.id), cuts(result))
-    places: list[Column[tuple[str, str]]] = [
-        Column("run", "Run", lambda at: at[0]),
-        Column(noun, noun.capitalize(), lambda at: at[1]),
+    def less(measure: str) -> Comparison:
+        one, other = (by_record(group.results, measure) for group in (first, second))
+        return compare(one, other, "sign flips")
+
+    return Pair(at, first.name, second.name, {measure: less(measure) for measure in MEASURES})
+
+
+def paired_columns(counted: str) -> list[Column[Pair[Any]]]:
+    """The columns of such pairs; what each difference rests on is `counted`, as "records"."""
+    return [
+        Column("first", "First"),
+        Column("second", "less"),
+        *(
+            column
+            for measure, title in MEASURES.items()
+            for column in columns(measure, title, "sign flips", n=f"{measure}_{counted}")
+        ),
     ]
-    return failure_table(
-        rows,
-        name=name,
-        places=places[1:] if [*runs] == [""] else places,
-        said=(WHAT, REASON, REPLY),
-        caption="What has no score, could not be read, or was not seen whole.",
-    )
 
 
-def _failures(result: Result, at: tuple[str, str], noun: str) -> Iterator[Failure[tuple[str, str]]]:
-    if result.status != "scored":
-        yield failed(at, f"{result.status} {noun}", result.error, result.raw)
-    yield from invalid(at, result.judgements)
-    if result.claims_capped:
-        kept = f"the list ended at {len(result.claims):,}, repetitions aside"
-        why = "it was as long as it may be, in claims or in tokens; claims may be missing"
-        yield Failure(at, "capped claims", f"{kept}: {why}")
-    if result.copied_claims:
-        yield failed(at, "copied claims", " ".join(result.copied_claims))
-
-
-def all_tables(
-    results: Sequence[Result], model: str, data: str, skipped: Sequence[Skipped] = ()
-) -> tuple[Table, ...]:
+def all_tables(results: Sequence[Result], model: str, data: str) -> tuple[Table, ...]:
     """Every table of a run, in the order of reading."""
-    return (
-        scores(results, model, data),
-        differences(results),
-        labels(results),
-        failures({"": results}, "failures", "response", skipped=skipped),
-    )
+    return scores(results, model, data), differences(results)
 
 
 def remarks(judged: Sequence[Judgement], judge: str) -> tuple[str, ...]:
@@ -272,16 +199,6 @@ def judgements(results: Iterable[Result]) -> list[Judgement]:
     return [judgement for result in results for judgement in result.judgements]
 
 
-def label_counts(results: Iterable[Result]) -> Counter[Relation]:
-    """Label -> number of judgements."""
-    return Counter(judgement.relation for judgement in judgements(results))
-
-
-def label_masses(results: Iterable[Result]) -> list[float | None]:
-    """Of every judgement, the share of the judge's probability that fell on the labels."""
-    return [judgement.label_mass for judgement in judgements(results)]
-
-
 def mean_score(results: Sequence[Result], measure: str) -> Estimate | None:
     """Mean of one of `MEASURES` over the responses that have it, clustered by record."""
     scored = [result for result in results if getattr(result, measure) is not None]
@@ -290,6 +207,12 @@ def mean_score(results: Sequence[Result], measure: str) -> Estimate | None:
         [result.group for result in scored],
         bounds=(0, 1),
     )
+
+
+def by_record(results: Iterable[Result], measure: str) -> dict[str, float]:
+    """Record -> one of `MEASURES`, by name: how signs are flipped at random hangs on the order."""
+    values = {result.group: getattr(result, measure) for result in results}
+    return {name: values[name] for name in sorted(values) if values[name] is not None}
 
 
 def unevidenced(results: Iterable[Result]) -> int:
@@ -302,13 +225,6 @@ def conflicting_share(results: Sequence[Result]) -> Estimate | None:
     return share([conflict for result in results for conflict in decided_claims(result)])
 
 
-def _by_record(results: Sequence[Result], name: str, measure: str) -> dict[str, float]:
-    return {
-        result.group: getattr(result, measure)
-        for result in results
-        if variant(result) == name and getattr(result, measure) is not None
-    }
-
-
-def _unread(result: Result) -> list[Judgement]:
-    return [one for one in result.judgements if one.relation is Relation.INVALID]
+def invalid_judgements(result: Result) -> int:
+    """How many of a response's judgements could not be read."""
+    return sum(judgement.relation is Relation.INVALID for judgement in result.judgements)

@@ -1,15 +1,16 @@
 """What ConflictScore puts on the page: scores, plots, and every response against its documents."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
-from pipelines.conflictscore import page, tables
+from pipelines.conflictscore import tables
 from pipelines.conflictscore.result import MEASURES, Result
 from pipelines.conflictscore.scores import contradicting, supporting
 from pipelines.data.jsonl import Skipped
 from pipelines.data.records import Document
-from pipelines.experiment.publish import Publication, Runs
+from pipelines.experiment.publish import Runs
+from pipelines.experiment.summary import Figure, Page, Problem, truncations, unread_labels
 from pipelines.judge.judgement import Judgement, Relation, Truncation, in_conflict
 from pipelines.judge.risk import ChosenThreshold
 from pipelines.judge.run_judge import judge_named
@@ -17,8 +18,6 @@ from pipelines.metrics.calibration import is_low
 from pipelines.report import glance
 from pipelines.report.blocks import Cell, Matrix, Row, Source, Sources
 from pipelines.report.explorer import Example, Facet
-from pipelines.report.plots import dots
-from pipelines.report.table import brief
 from pipelines.report.texts import (
     CHARACTERS_SHOWN,
     Aside,
@@ -93,9 +92,6 @@ def first(rows: Sequence[Row], row: int) -> tuple[int, int]:
     return row, next((place for place, each in enumerate(rows[row].cells) if each is not None), 0)
 
 
-NAME = "conflictscore"
-TITLE = "ConflictScore"
-
 ENOUGH_JUDGEMENTS = 20
 """From this many on, the same label everywhere is remarked upon."""
 
@@ -107,11 +103,11 @@ WITH: Final = Facet("With", _FOUND)
 """Narrows responses down to those with something that a reader may look for."""
 
 _STATES: Final[Mapping[str, Chip]] = {
-    "conflict": Chip("", "both", "±"),
-    "support": Chip("", "support", "+"),
-    "contradict": Chip("", "contradict", "−"),
-    "none": Chip("", "plain", "○"),
-    "undetermined": Chip("", "invalid", "?"),
+    "conflict": Chip("", "both", "±", "in conflict"),
+    "support": Chip("", "support", "+", "supported"),
+    "contradict": Chip("", "contradict", "−", "contradicted"),
+    "none": Chip("", "plain", "○", "no evidence"),
+    "undetermined": Chip("", "invalid", "?", "undetermined"),
 }
 _CHIPS: Final[Mapping[str, Chip]] = {
     "conflict": Chip("conflict", "both"),
@@ -120,46 +116,18 @@ _CHIPS: Final[Mapping[str, Chip]] = {
 }
 
 
-def publication(runs: Runs[Result], skipped: Sequence[Skipped] = ()) -> Publication:
-    """Tables and page of a run; lines of the data that were no records are `skipped`."""
-    config, results = runs.configs[""], runs.results[""]
-    groups = tables.groups(results)[: len(tables.variants(results))]
-    made = tables.all_tables(results, judge_named(config), config["data"]["name"], skipped)
-    return page.publication(
-        runs,
-        page.Headline(
-            TITLE,
-            ("response", "responses"),
-            "Do the responses admit that their documents disagree?",
-            "CS-C, the mean share of a response's claims that some documents support and others "
-            "contradict (lower is better)",
-            [(group.name, tables.mean_score(group.results, "cs_c")) for group in groups],
-        ),
-        made,
-        example,
-        plots=[
-            dots([(g.name, tables.mean_score(g.results, m)) for g in groups], f"{title} by variant")
-            for m, title in MEASURES.items()
-        ],
-        facets=(Facet("Variant", tuple(sorted(tables.variants(results)))), WITH),
-        remarks=_remarks(results, config),
-        brief=brief(made[0], "variant", "responses"),
-    )
-
-
-def _remarks(results: Sequence[Result], config: Mapping[str, Any]) -> tuple[str, ...]:
+def _notes(runs: Runs[Result]) -> Iterator[str]:
     """What a reader must know before believing the figures, as the data show it."""
-    remarks = []
+    config, judged = runs.configs[""], tables.judgements(runs.results[""])
     if "cascade" in config:
-        remarks.append(f"Cascade: {ChosenThreshold.from_json(config['cascade']).in_words()}.")
-    judged = tables.judgements(results)
+        yield f"Cascade: {ChosenThreshold.from_json(config['cascade']).in_words()}."
     if len(given := {one.relation for one in judged}) == 1 and len(judged) >= ENOUGH_JUDGEMENTS:
-        remarks.append(
+        yield (
             f"All {len(judged):,} judgements carry the same label ({NAMES[given.pop().value]}). A "
             "judge that does not tell documents apart says nothing of the responses, whatever the "
             "scores."
         )
-    return (*remarks, *tables.remarks(judged, "the judge"))
+    yield from tables.remarks(judged, "the judge")
 
 
 def example(run: str, result: Result) -> Example:
@@ -254,3 +222,41 @@ def _state(relations: Sequence[Relation]) -> str:
     if supporting(relations):
         return "support"
     return "contradict" if contradicting(relations) else "none"
+
+
+def problems(result: Result) -> Iterator[Problem]:
+    """What of a response has no score, could not be read, or was not seen whole."""
+    if result.status != "scored":
+        yield Problem(result.status, result.error or "", result.raw)
+    yield from unread_labels(result.judgements)
+    if result.claims_capped:
+        kept = f"the list ended at {len(result.claims):,}, repetitions aside"
+        why = "it was as long as it may be, in claims or in tokens; claims may be missing"
+        yield Problem("capped claims", f"{kept}: {why}")
+    if result.copied_claims:
+        yield Problem("copied claims", " ".join(result.copied_claims))
+    yield from truncations(result.truncations)
+
+
+PAGE: Final = Page(
+    question="Do the responses admit that their documents disagree?",
+    tables=lambda runs: tables.all_tables(
+        runs.results[""], judge_named(runs.configs[""]), runs.configs[""]["data"]["name"]
+    ),
+    figures=(
+        Figure(
+            *("scores", "cs_c", "variant"),
+            said="Claims in dispute, CS-C",
+            aside=("all",),
+            also=tuple(MEASURES)[1:],
+            better="lower",
+        ),
+    ),
+    example=example,
+    problems=problems,
+    failures="failures",
+    facets=(WITH,),
+    notes=_notes,
+    skipped=lambda runs: runs.folder.noted(runs.experiment, "skipped", list[Skipped]) or (),
+    brief=("variant", "responses"),
+)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
@@ -25,47 +26,33 @@ ABOUT: Mapping[Stance, About] = {Stance.SUPPORT: "support", Stance.REFUTE: "refu
 """What a sentence speaks of that gives a stance."""
 
 
-class Evidence(BaseModel, frozen=True):
-    """A row of the evidence table (ConRAG, section 2, sort).
+class Statement(BaseModel, frozen=True):
+    """A sentence of an answer, without citation marks; ids of passages are in the order cited.
 
     Attributes:
-        number: What sentences cite it by, from 1.
-        relation: What it says of the query: its tag, unless a language model sorted it.
-        confidence: Of the tag, in [0, 1].
-        relevance: To the query, in [0, 1].
-        cluster: Name of its cluster: "S1".
-        rationale: The sentence of the passage that decided; None of irrelevant passages, and where
-            the judge names none that the passage has.
-        tag: The tag of a passage that a language model was to sort; None where none was.
-        reason: Why it is sorted so, in the model's words; None where it did not sort it.
-        unsure: Whether its tag is nearly a tie.
-    """
-
-    number: int
-    passage: Document
-    relation: Relation
-    confidence: float
-    relevance: float
-    cluster: str
-    rationale: str | None
-    tag: Relation | None = None
-    reason: str | None = None
-    unsure: bool = False
-
-
-class AnswerSentence(BaseModel, frozen=True):
-    """A sentence of the answer, bound to evidence.
-
-    Attributes:
-        text: Without citation marks.
-        cites: Numbers of the evidence it rests on.
-        problems: What is wrong with its citations; a sentence with a problem is not cited.
+        cites: Passages that it rests on.
+        dropped: Passages that it cited as it was written, until that was found wrong, or a policy
+            took the citation away.
+        problems: What is wrong with its citations; a sentence with a problem cites nothing.
     """
 
     text: str
-    cites: tuple[int, ...] = ()
     about: About = "answer"
+    cites: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+
+    @property
+    def side(self) -> Relation | None:
+        """The side that it takes: what a passage that bears it out says of the claim."""
+        return SIDE.get(self.about)
+
+    def faulty(self, *problems: str) -> "Statement":
+        """The same with these problems, if any: then all that it cites is dropped."""
+        if not problems:
+            return self
+        dropped = (*self.dropped, *self.cites)
+        return self.model_copy(update={"cites": (), "dropped": dropped, "problems": problems})
 
 
 class Answer(BaseModel, frozen=True):
@@ -98,11 +85,11 @@ class Answer(BaseModel, frozen=True):
     disputed: bool
     support: float
     refute: float
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[TaggedPassage, ...]
     clusters: tuple[Cluster, ...]
     edges: tuple[tuple[str, str, float], ...]
     conflict: str | None
-    sentences: tuple[AnswerSentence, ...]
+    sentences: tuple[Statement, ...]
     cut: bool = False
     problem: str | None = None
     raw: str | None = None
@@ -118,51 +105,38 @@ class Answer(BaseModel, frozen=True):
     @property
     def relations(self) -> dict[str, Relation]:
         """Passage id -> what it says of the query: as the evidence has it, else by its tag."""
-        return self.tags | {row.passage.id: row.relation for row in self.evidence}
+        return self.tags | {row.id: row.relation for row in self.evidence}
 
     @property
     def unsaid(self) -> str | None:
         """The conflict statement, where no sentence of the answer speaks of the disagreement."""
-        said = any(each.about == "conflict" and not each.problems for each in self.sentences)
+        said = any(one.about == "conflict" and not one.problems for one in self.sentences)
         return None if said else self.conflict
 
 
 def evidence_table(
     packet: Iterable[TaggedPassage], clusters: Iterable[Cluster]
-) -> tuple[Evidence, ...]:
-    """The packet as a table, by its tags."""
+) -> tuple[TaggedPassage, ...]:
+    """The packet as a table, by its tags (ConRAG, section 2, sort)."""
     cluster_of = {name: cluster.name for cluster in clusters for name in cluster.members}
-    return numbered(
-        Evidence(
-            number=0,
-            passage=tagged.passage,
-            relation=tagged.relation,
-            confidence=tagged.confidence,
-            relevance=tagged.relevance,
-            cluster=cluster_of[tagged.id],
-            rationale=tagged.rationale,
-            unsure=tagged.unsure,
-        )
-        for tagged in packet
-    )
+    return numbered(replace(passage, cluster=cluster_of[passage.id]) for passage in packet)
 
 
-def numbered(rows: Iterable[Evidence]) -> tuple[Evidence, ...]:
+def numbered(rows: Iterable[TaggedPassage]) -> tuple[TaggedPassage, ...]:
     """The rows numbered: supporting passages, refuting ones, the others, each as retrieved."""
 
-    def place(row: Evidence) -> tuple[int, float, str]:
-        return RELATIONS.index(row.relation), -row.relevance, row.passage.id
+    def place(row: TaggedPassage) -> tuple[int, float, str]:
+        return RELATIONS.index(row.relation), -row.relevance, row.id
 
-    ordered = enumerate(sorted(rows, key=place), 1)
-    return tuple(each.model_copy(update={"number": number}) for number, each in ordered)
+    return tuple(replace(row, number=n) for n, row in enumerate(sorted(rows, key=place), 1))
 
 
-def has_sides(table: Sequence[Evidence]) -> bool:
+def has_sides(table: Sequence[TaggedPassage]) -> bool:
     """Whether a passage supports or contradicts."""
     return any(row.relation in SIDES for row in table)
 
 
-def sides_of(table: Sequence[Evidence]) -> list[list[Evidence]]:
+def sides_of(table: Sequence[TaggedPassage]) -> list[list[TaggedPassage]]:
     """The rows that support and those that contradict."""
     return [[row for row in table if row.relation is side] for side in SIDES]
 
@@ -194,38 +168,40 @@ class CitationPolicy(BaseModel, frozen=True, extra="forbid"):
 
 
 def problems(
-    sentence: AnswerSentence, table: Sequence[Evidence], policy: CitationPolicy
+    statement: Statement,
+    table: Sequence[TaggedPassage],
+    policy: CitationPolicy,
+    unknown: Sequence[int] = (),
 ) -> tuple[str, ...]:
-    """What is wrong with a sentence's citations; nothing, where it may count as cited.
+    """What is wrong with a statement's citations; nothing, where it may count as cited.
 
     Every sentence cites passages of the packet that take a side, and no others, unless none does.
     One that speaks of a side cites that side alone; one that speaks of the disagreement cites both.
     A sentence of no evidence needs none, and one without words is none. The policy may ask for
     more.
     """
-    if not sentence.text:
+    if not statement.text:
         return ("says nothing",)
-    rows = {each.number: each for each in table}
-    unknown = [number for number in sentence.cites if number not in rows]
     if unknown:
         return (f"cites [{unknown[0]}], which is not in the evidence",)
-    cited = [rows[number] for number in sentence.cites]
+    rows = {row.id: row for row in table}
+    cited = [rows[name] for name in statement.cites]
     if not cited:
-        return () if sentence.about == "none" else ("cites nothing",)
+        return () if statement.about == "none" else ("cites nothing",)
     found = []
-    idle = [each.number for each in cited if each.relation not in SIDES]
+    idle = [row.number for row in cited if row.relation not in SIDES]
     if idle and has_sides(table):
         found.append(f"cites [{idle[0]}], which takes no side")
-    sides = {each.relation for each in cited} & set(SIDES)
-    if sentence.about == "conflict" and len(sides) < len(SIDES):
+    sides = {row.relation for row in cited} & set(SIDES)
+    if statement.about == "conflict" and len(sides) < len(SIDES):
         found.append("speaks of the disagreement and cites one side alone")
-    wanted = SIDE.get(sentence.about)
-    if wanted and sides - {wanted}:
+    if statement.side and sides - {statement.side}:
         found.append("cites the other side")
     if policy.numbers == "cited":
-        absent = _numbers(sentence.text) - _numbers(" ".join(e.passage.as_read() for e in cited))
+        shown = _numbers(" ".join(row.passage.as_read() for row in cited))
+        absent = _numbers(statement.text) - shown
         found += [f"cites no passage with the number {number}" for number in sorted(absent)]
-    independent = {source(each.passage) for each in cited}
+    independent = {source(row.passage) for row in cited}
     if len(independent) < policy.sources:
         found.append(f"cites {len(independent)} sources, {policy.sources} are asked for")
     return tuple(found)
@@ -253,25 +229,6 @@ def source(passage: Document) -> str:
 
 def _numbers(text: str) -> set[str]:
     return {match.replace(",", "") for match in _NUMBER.findall(text)}
-
-
-class Statement(BaseModel, frozen=True):
-    """A sentence of an answer, without citation marks; ids of passages are in the order cited.
-
-    Attributes:
-        cites: Passages that it cites.
-        dropped: Passages that it cited as it was written, until a policy took the citation away.
-    """
-
-    text: str
-    about: About
-    cites: tuple[str, ...] = ()
-    dropped: tuple[str, ...] = ()
-
-    @property
-    def side(self) -> Relation | None:
-        """The side that it takes: what a passage that bears it out says of the claim."""
-        return SIDE.get(self.about)
 
 
 class Sorted(BaseModel, frozen=True):
@@ -313,4 +270,4 @@ class Outcome(BaseModel, frozen=True):
     @property
     def cited(self) -> tuple[str, ...]:
         """What the answer shows as its evidence: each passage it cites, once, in order."""
-        return tuple(dict.fromkeys(name for each in self.statements for name in each.cites))
+        return tuple(dict.fromkeys(name for said in self.statements for name in said.cites))

@@ -1,14 +1,14 @@
 """What an answer, and a claim of an evaluation, show on the page, its evidence graph included."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from pipelines.conrag.answer import About, Answer, AnswerSentence, Evidence, Statement
-from pipelines.conrag.evidence import Cluster, Stance
+from pipelines.conrag.answer import About, Answer, Statement
+from pipelines.conrag.evidence import Cluster, Stance, TaggedPassage
 from pipelines.conrag.methods import ABLATIONS
 from pipelines.conrag.metrics import shown_methods
-from pipelines.conrag.result import ClaimResult, Passage
+from pipelines.conrag.result import ClaimResult
 from pipelines.judge.judgement import Relation, Truncation
 from pipelines.report.blocks import (
     Card,
@@ -25,12 +25,17 @@ from pipelines.report.blocks import (
 )
 from pipelines.report.glance import count
 from pipelines.report.texts import (
+    RIGHT,
+    UNJUDGED,
+    UNREADABLE,
+    WRONG,
     Aside,
     Block,
     Chip,
     Cite,
     Heading,
     Inline,
+    Mark,
     Note,
     Sentence,
     Sentences,
@@ -40,7 +45,6 @@ from pipelines.report.texts import (
     line,
     unread,
 )
-from pipelines.report.views import RIGHT, UNJUDGED, UNREADABLE, WRONG, Mark
 from pipelines.text.words import locate
 
 WIDTH, HEIGHT, MARGIN = 520, 340, 26
@@ -61,8 +65,8 @@ def drawing(answer: Answer) -> Graph:
     Points that are joined lie near each other (spring layout, always the same for one answer).
     """
     places = layout(answer)
-    number = {row.passage.id: row.number for row in answer.evidence}
-    title = {row.passage.id: row.passage.title or row.passage.id for row in answer.evidence}
+    number = {row.id: row.number for row in answer.evidence}
+    title = {row.id: row.passage.title or row.id for row in answer.evidence}
     relations = answer.relations
     clusters = {name: cluster.name for cluster in answer.clusters for name in cluster.members}
     position = {name: place for place, name in enumerate(clusters)}
@@ -89,17 +93,16 @@ def drawing(answer: Answer) -> Graph:
 def layout(answer: Answer) -> Mapping[str, tuple[float, float]]:
     """Where each passage lies in the drawing."""
     import networkx as nx
-    import numpy as np
 
     drawn = nx.Graph()
-    drawn.add_nodes_from(sorted(name for each in answer.clusters for name in each.members))
+    drawn.add_nodes_from(sorted(name for cluster in answer.clusters for name in cluster.members))
     drawn.add_weighted_edges_from(answer.edges)
-    places = nx.spring_layout(drawn, seed=0, k=1.6 / len(drawn) ** 0.5)
-    points = np.array(list(places.values()))
-    low, width = points.min(axis=0), np.ptp(points, axis=0)
-    shares = np.where(width > 0, (points - low) / np.where(width > 0, width, 1), 0.5)
-    scaled = MARGIN + shares * (np.array([WIDTH, HEIGHT]) - 2 * MARGIN)
-    return {name: (x, y) for name, (x, y) in zip(places, scaled.tolist(), strict=True)}
+    places = nx.spring_layout(drawn, seed=0, k=1.6 / len(drawn) ** 0.5).items()
+    wide, high = WIDTH / 2, HEIGHT / 2  # places lie within 1 of the middle
+    return {
+        name: (wide + float(x) * (wide - MARGIN), high + float(y) * (high - MARGIN))
+        for name, (x, y) in places
+    }
 
 
 CUT: Final = "A reply of the model broke off: its whole sentences are here, and no more."
@@ -127,7 +130,8 @@ def answer_blocks(answer: Answer) -> list[Block]:
     )
     made.append(Facts(facts))
     if answer.sentences:
-        made.append(Sentences(tuple(map(_sentence, answer.sentences))))
+        numbers = {row.id: row.number for row in answer.evidence}
+        made.append(_sentences(answer.sentences, numbers))
     if answer.unsaid:
         made.append(Note(answer.unsaid))
     if answer.cut:
@@ -151,7 +155,8 @@ def answer_blocks(answer: Answer) -> list[Block]:
     else:
         made.append(Note("No passage was found."))
     if answer.evidence:
-        made += [Heading("Evidence"), Sources(tuple(map(_row, answer.evidence)))]
+        rows = (_row(row, row.number, Aside(row.cluster)) for row in answer.evidence)
+        made += [Heading("Evidence"), Sources(tuple(rows))]
     if answer.unreadable:
         names = ", ".join(answer.unreadable)
         made.append(Note(names, "Label could not be read, counted on neither side"))
@@ -208,8 +213,10 @@ def claim_blocks(result: ClaimResult) -> list[Block]:
         Fold("ConRAG with one part removed", (Cards(tuple(ablations)),)),
     ]
     if result.passages:
-        gold = frozenset[str]().union(*result.evidence)
-        rows = (_passage(number, each, gold) for number, each in enumerate(result.passages, 1))
+        rows = (
+            _row(passage, number, *_known_of(passage, result))
+            for number, passage in enumerate(result.passages, 1)
+        )
         made += [Heading("Passages"), Sources(tuple(rows))]
     judged = result.judged.truncations if result.judged else ()
     return made + _truncations((*result.truncations, *judged))
@@ -223,17 +230,25 @@ def _status(answer: Answer) -> tuple[Inline, ...]:
     return (status, disputed) if answer.disputed else (status,)
 
 
-def _sentence(sentence: AnswerSentence) -> Sentence:
-    after: list[Inline] = [Cite(number) for number in sentence.cites]
-    after += [Chip(problem, "invalid", "!") for problem in sentence.problems]
-    tone = "invalid" if sentence.problems else _ABOUT.get(sentence.about, "plain")
-    return Sentence(sentence.text, tuple(after), tone)
+def _sentences(said: Iterable[Statement], passages: Mapping[str, int]) -> Sentences:
+    """Sentences with what they cite, what they cited until that was dropped, and what is wrong."""
+
+    def shown(one: Statement) -> Sentence:
+        after: list[Inline] = [Cite(passages[name]) for name in one.cites]
+        if one.dropped:
+            dropped = " ".join(f"[{passages[name]}]" for name in one.dropped)
+            after.append(Aside(f"dropped: {dropped}"))
+        after += [Chip(problem, "invalid", "!") for problem in one.problems]
+        tone = "invalid" if one.problems else _ABOUT.get(one.about, "plain")
+        return Sentence(one.text, tuple(after), tone)
+
+    return Sentences(tuple(map(shown, said)))
 
 
 def _side(answer: Answer, relation: Relation) -> tuple[Block, ...]:
     """Its clusters, each with what its passages say."""
     made: list[Block] = []
-    evidence = {row.passage.id: row for row in answer.evidence}
+    evidence = {row.id: row for row in answer.evidence}
     for cluster, names in members(answer, relation):
         size = len(cluster.members)
         chip: Inline = replace(SAYS[relation], text=cluster.name)
@@ -247,49 +262,45 @@ def _side(answer: Answer, relation: Relation) -> tuple[Block, ...]:
     return tuple(made) or (line(Aside("No passage.")),)
 
 
-def _quoted(row: Evidence) -> Sentence:
+def _quoted(row: TaggedPassage) -> Sentence:
     """The sentence of a passage that decided, with its title; the title alone where none did."""
-    title = row.passage.title or row.passage.id
+    title = row.passage.title or row.id
     if row.rationale is None:
         return Sentence(title, (Cite(row.number), *_reason(row)))
     return Sentence(row.rationale, (Cite(row.number), Aside(title)))
 
 
-def _tag(relation: Relation, confidence: float, *, unsure: bool) -> Chip:
-    said = SAYS[relation]
-    return replace(said, text=f"{said.text} {confidence:.2f}{', unsure' if unsure else ''}")
-
-
-def _reason(row: Evidence) -> tuple[Inline, ...]:
+def _reason(row: TaggedPassage) -> tuple[Inline, ...]:
     """Why a language model sorted it so, in its words."""
     return (Aside(f"because, says the model: {row.reason}"),) if row.reason else ()
 
 
-def _sorted(row: Evidence) -> tuple[Inline, ...]:
+def _sorted(row: TaggedPassage) -> tuple[Inline, ...]:
     """What a passage says of the query, and by whom."""
+    says = SAYS[row.relation]
     if row.tag is None:
-        return (_tag(row.relation, row.confidence, unsure=row.unsure),)
+        sure = f"{row.confidence:.2f}{', unsure' if row.unsure else ''}"
+        return (replace(says, text=f"{says.text} {sure}"),)
     by = "the tag; the model did not sort it" if row.reason is None else "the model"
     tagged = f"tagged {SAYS[row.tag].text} {row.confidence:.2f}"
-    return (SAYS[row.relation], Aside(f"by {by}; {tagged}"), *_reason(row))
+    return (says, Aside(f"by {by}; {tagged}"), *_reason(row))
 
 
-def _row(row: Evidence) -> Source:
+def _row(row: TaggedPassage, number: int, *more: Inline) -> Source:
+    """A passage under its number, with what it says of the query and what else is known of it."""
     return Source(
-        row.number,
-        row.passage.title or row.passage.id,
+        number,
+        row.passage.title or row.id,
         row.passage.text,
-        (*_sorted(row), Aside(row.cluster)),
+        (*_sorted(row), *more),
         spans=decided(row.passage.text, row.rationale),
         tone=SAYS[row.relation].tone,
     )
 
 
-def _truncations(truncations: Sequence[Truncation]) -> list[Block]:
-    return [
-        Note(f"Of {cut.text}, {cut.kept:,} of {cut.tokens:,} tokens were read.")
-        for cut in truncations
-    ]
+def _truncations(truncations: Iterable[Truncation]) -> list[Block]:
+    said = "Of {}, {:,} of {:,} tokens were read."
+    return [Note(said.format(cut.text, cut.kept, cut.tokens)) for cut in truncations]
 
 
 def _known(result: ClaimResult) -> Facts:
@@ -327,12 +338,8 @@ def _card(result: ClaimResult, method: str) -> Card:
             said = f"says {worth.recall:.2f} of what is to be said; {said}"
         made.append(line(Aside(said)))
     if outcome.statements:
-        numbers = {each.id: number for number, each in enumerate(result.passages, 1)}
-        said_so = (
-            Sentence(each.text, _cited(each, numbers), _ABOUT.get(each.about, "plain"))
-            for each in outcome.statements
-        )
-        made.append(Sentences(tuple(said_so)))
+        numbers = {passage.id: number for number, passage in enumerate(result.passages, 1)}
+        made.append(_sentences(outcome.statements, numbers))
     if outcome.cut:
         made.append(line(Aside(CUT)))
     if outcome.unbound:
@@ -341,26 +348,11 @@ def _card(result: ClaimResult, method: str) -> Card:
     return Card(method, (*made, *unread(outcome.problem, outcome.raw)))
 
 
-def _cited(statement: Statement, numbers: Mapping[str, int]) -> tuple[Inline, ...]:
-    """What a statement cites, and what it cited until that was dropped."""
-    cites = [Cite(numbers[name]) for name in statement.cites if name in numbers]
-    dropped = [f"[{numbers[name]}]" for name in statement.dropped if name in numbers]
-    return (*cites, *((Aside(f"dropped: {' '.join(dropped)}"),) if dropped else ()))
-
-
-def _passage(number: int, passage: Passage, gold: frozenset[str]) -> Source:
-    about: list[Inline] = [_tag(passage.tag, passage.confidence, unsure=passage.unsure)]
-    if passage.truth is not None:
-        really = SAYS[passage.truth]
-        about.append(Chip(f"really {really.text}", "outline", really.sign))
-    if passage.id in gold:
-        about.append(Aside("gold evidence"))
-    about.append(Aside(f"relevance {passage.relevance:.2f}"))
-    return Source(
-        number,
-        passage.title or passage.id,
-        passage.text,
-        tuple(about),
-        spans=decided(passage.text, passage.rationale),
-        tone=SAYS[passage.tag].tone,
-    )
+def _known_of(passage: TaggedPassage, result: ClaimResult) -> Iterator[Inline]:
+    """What the data say of a passage, and how relevant it is."""
+    if passage.id in result.truth:
+        really = SAYS[result.truth[passage.id]]
+        yield Chip(f"really {really.text}", "outline", really.sign)
+    if any(passage.id in units for units in result.evidence):
+        yield Aside("gold evidence")
+    yield Aside(f"relevance {passage.relevance:.2f}")

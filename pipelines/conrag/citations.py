@@ -2,35 +2,27 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel
 
 from pipelines.conrag.answer import About, Outcome, Statement
-from pipelines.conrag.query import GoldAnswer, hypotheses, list_worth
+from pipelines.conrag.data import GoldAnswer
 from pipelines.conrag.result import AnswerWorth
 from pipelines.data.records import Document
 from pipelines.experiment.experiment import Models
-from pipelines.experiment.needs import Needs, judge_source, refuse_no_judge
-from pipelines.experiment.options import ServerOptions, judge_model_option, source_of, tagger_named
-from pipelines.judge.judge import Judge
+from pipelines.experiment.options import judge_model_option
+from pipelines.judge.judge import Judge, label_pairs
 from pipelines.judge.judgement import Judgements, Relation, Truncation
 from pipelines.judge.run_judge import RunJudge, judge_of
 from pipelines.judge.settings import PANEL, JudgeSettings
-from pipelines.metrics.alce import (
-    AT_MOST,
-    CitationCounts,
-    CitedSentence,
-    as_scored,
-    citation_counts,
-    str_em,
-)
+from pipelines.metrics import alce
+from pipelines.metrics.alce import AT_MOST, CitationCounts, CitedSentence, as_scored
 from pipelines.option import Only, Option
 
 
 class CitationJudgeSettings(BaseModel, frozen=True, extra="forbid"):
-    """Who judges; by default a tagger, whatever tags, so that the runs of two are comparable."""
+    """Who judges; by default the profile's tagger, whatever tags, so that runs are comparable."""
 
     judged_by: Annotated[
         Literal["tagger", "model"],
@@ -42,40 +34,12 @@ class CitationJudgeSettings(BaseModel, frozen=True, extra="forbid"):
             panel=PANEL,
         ),
     ] = "tagger"
-    citation_tagger: Annotated[
-        str | None,
-        Option(
-            "Folder or registered name of the tagger that judges, whatever --tagger is.",
-            shown="the profile's, else the one that comes with the program",
-            panel=PANEL,
-            only=Only(lambda own: own.judged_by == "tagger", "--citation-judge model"),
-        ),
-    ] = None
     judge_model: Annotated[
         str | None,
         judge_model_option(
             PANEL, Only(lambda own: own.judged_by == "model", "--citation-judge tagger")
         ),
     ] = None
-
-
-def needs_with(settings: CitationJudgeSettings, options: ServerOptions, needs: Needs) -> Needs:
-    """What a run needs together with who judges its citations.
-
-    Beside a language model that judges, the profile's generator tags and writes.
-
-    Raises:
-        InputError: The tagger that is to judge cannot be used.
-        ServingError: There is no such model.
-    """
-    if settings.judged_by == "model":
-        judge = judge_source(options, settings.judge_model)
-        refuse_no_judge(
-            options, judge or source_of(options, "generator"), "--citation-judge tagger"
-        )
-        return replace(needs, role="generator", judge=judge)
-    where = source_of(options, needs.role or "generator")
-    return replace(needs, judge_tagger=tagger_named(settings.citation_tagger, where))
 
 
 def citation_judge(
@@ -93,11 +57,6 @@ def citation_judge(
     if tagger is not None and selector.label.identity == tagger.identity:
         return selector
     return judge_of(JudgeSettings(judge="tagger"), tagger=tagger, store=models.store)
-
-
-def about(judge: RunJudge) -> dict[str, Any]:
-    """Who judges, for `run.json`."""
-    return {"identity": judge.label.identity, **judge.about()}
 
 
 def judge_told(config: Mapping[str, Any]) -> str:
@@ -139,7 +98,7 @@ class RecordingJudge:
     async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
         """As the judge."""
         labelled = await self._judge(claims, documents)
-        self.unreadable += sum(each.relation is Relation.INVALID for each in labelled.judgements)
+        self.unreadable += sum(said.relation is Relation.INVALID for said in labelled.judgements)
         self.truncations += labelled.truncations
         return labelled
 
@@ -147,14 +106,14 @@ class RecordingJudge:
 async def answer_worth(
     question: str,
     outcomes: Mapping[str, Outcome],
-    passages: Mapping[str, Document],
+    passages: Sequence[Document],
     gold: GoldAnswer,
     judge: Judge,
 ) -> dict[str, AnswerWorth]:
     """Judge the answers of all methods to one question; what they share is asked once.
 
-    Outcomes are by method, passages by id. The judge says what passages say of a sentence, of a
-    list of each item, which stands behind the question; errors are its own.
+    Outcomes are by method. The judge says what passages say of a sentence, of a list of each item,
+    which stands behind the question; errors are its own.
     """
     judged = {
         name: hypotheses(question, outcome) if gold.listed else outcome
@@ -165,10 +124,40 @@ async def answer_worth(
     distinct = list(dict.fromkeys(texts.values()))
     recalls = await asyncio.gather(*(_recall(text, gold, judge) for text in distinct))
     recall_of = dict(zip(distinct, recalls, strict=True))
-    return {
-        name: _worth(outcome, judged[name], relations, gold, recall_of[texts[name]])
-        for name, outcome in outcomes.items()
-    }
+
+    def worth(name: str) -> AnswerWorth:
+        counted = _worth(judged[name], relations)
+        if not gold.listed:
+            by_parts = alce.str_em(gold.answers, texts[name], rule="substrings")
+            recall = recall_of[texts[name]]
+            return counted.model_copy(update={"recall": recall, "str_em": by_parts})
+        items = [item for said in outcomes[name].statements for item in items_of(said)]
+        return counted.model_copy(
+            update={
+                "recall": alce.list_recall(items, gold.answers, most=alce.ENOUGH),
+                "list_precision": alce.list_precision(items, gold.answers),
+            }
+        )
+
+    return {name: worth(name) for name in outcomes}
+
+
+def items_of(statement: Statement) -> list[str]:
+    """The items of a sentence; none where it is on the conflict, or says that nothing was found."""
+    return [] if statement.about in NEUTRAL else alce.list_items(as_scored(statement.text))
+
+
+def hypotheses(question: str, outcome: Outcome) -> Outcome:
+    """The answer with each item behind the question, as ALCE puts items to its entailment model.
+
+    Items of one sentence have its citations; sentences without an item stay as they are.
+    """
+    put = (
+        said.model_copy(update={"text": text})
+        for said in outcome.statements
+        for text in [f"{question} {item}" for item in items_of(said)] or [said.text]
+    )
+    return outcome.model_copy(update={"statements": tuple(put)})
 
 
 async def supporting(
@@ -179,37 +168,27 @@ async def supporting(
         return {}
     judged = (await judge(claims, passages)).judgements
     return {
-        each.document: Relation.SUPPORTS for each in judged if each.relation is Relation.SUPPORTS
+        said.document: Relation.SUPPORTS for said in judged if said.relation is Relation.SUPPORTS
     }
 
 
 async def _relations(
-    outcomes: Iterable[Outcome], passages: Mapping[str, Document], judge: Judge
+    outcomes: Iterable[Outcome], passages: Sequence[Document], judge: Judge
 ) -> Relations:
     """What every group of passages that matters says of every sentence."""
-    wanted: dict[str, dict[Group, None]] = {}
+    text_of = {passage.id: passage.as_read() for passage in passages}
+    read: dict[Group, Document] = {}
+    wanted: dict[tuple[str, Group], None] = {}
     for outcome in outcomes:
-        for statement in outcome.statements:
-            if statement.about != "none":
-                groups = wanted.setdefault(statement.text, {})
-                groups.update(dict.fromkeys([(name,) for name in outcome.packet]))
-                groups.update(dict.fromkeys(_groups(statement.cites[:AT_MOST])))
-
-    async def ask(sentence: str, groups: Iterable[Group]) -> list[Relation]:
-        read = [
-            Document(id=f"group {n}", text="\n\n".join(passages[name].as_read() for name in group))
-            for n, group in enumerate(groups)
-        ]
-        if not read:
-            return []
-        return [each.relation for each in (await judge([sentence], read)).judgements]
-
-    answers = await asyncio.gather(*(ask(text, groups) for text, groups in wanted.items()))
-    return {
-        (text, group): relation
-        for (text, groups), labels in zip(wanted.items(), answers, strict=True)
-        for group, relation in zip(groups, labels, strict=True)
-    }
+        for said in outcome.statements:
+            if said.about != "none":
+                groups = [*((name,) for name in outcome.packet), *_groups(said.cites[:AT_MOST])]
+                wanted |= dict.fromkeys((said.text, group) for group in groups)
+    for _, group in wanted:
+        text = "\n\n".join(text_of[name] for name in group)
+        read.setdefault(group, Document(id=f"group {len(read)}", text=text))
+    judged, _ = await label_pairs(judge, [(text, read[group]) for text, group in wanted])
+    return {(text, group): judged[text, read[group].id].relation for text, group in wanted}
 
 
 def _groups(cites: Group) -> list[Group]:
@@ -218,31 +197,32 @@ def _groups(cites: Group) -> list[Group]:
     return [group for group in (cites, *((name,) for name in cites), *without) if group]
 
 
-def _worth(
-    outcome: Outcome,
-    judged: Outcome,
-    relations: Relations,
-    gold: GoldAnswer,
-    recall: float | None,
-) -> AnswerWorth:
-    opposed = [
-        (statement, _opposed(statement, judged, relations))
-        for statement in judged.statements
-        if statement.about not in NEUTRAL
-    ]
-    listed = list_worth(outcome, gold) if gold.listed else None
-    by_parts = None if listed else str_em(gold.answers, _text(outcome), rule="substrings")
+def _worth(answer: Outcome, relations: Relations) -> AnswerWorth:
+    """Citations and contradictions of an answer; what it says of what is to be said is not here."""
+
+    def opposed(said: Statement) -> set[str]:
+        """Passages of the packet that contradict it."""
+        return {
+            name for name in answer.packet if relations[said.text, (name,)] is Relation.CONTRADICTS
+        }
+
+    def disclosed(said: Statement) -> set[str]:
+        """Passages whose own version another sentence gives, citing them for it."""
+        return {
+            name
+            for other in answer.statements
+            if other is not said and other.about != "none"
+            for name in other.cites
+            if other.about == "conflict" or relations[other.text, (name,)] is Relation.SUPPORTS
+        }
+
+    asserted = [said for said in answer.statements if said.about not in NEUTRAL]
     return AnswerWorth(
-        citations=_citations(judged, relations),
-        statements=len(opposed),
-        contradicting=sum(
-            bool(passages - _disclosed(statement, judged, relations))
-            for statement, passages in opposed
-        ),
-        contradicting_strict=sum(bool(passages) for _, passages in opposed),
-        recall=listed.recall_5 if listed else recall,
-        str_em=by_parts,
-        listed=listed,
+        citations=_citations(answer, relations),
+        statements=len(asserted),
+        contradicting=sum(bool(opposed(said) - disclosed(said)) for said in asserted),
+        contradicting_strict=sum(bool(opposed(said)) for said in asserted),
+        recall=None,
     )
 
 
@@ -255,43 +235,23 @@ def _citations(outcome: Outcome, relations: Relations) -> CitationCounts:
         return relations[text, group] is Relation.SUPPORTS
 
     sentences = [
-        CitedSentence(each.text, tuple(place[name] for name in each.cites), len(each.dropped))
-        for each in outcome.statements
+        CitedSentence(said.text, tuple(place[name] for name in said.cites), len(said.dropped))
+        for said in outcome.statements
     ]
-    return citation_counts(sentences, len(outcome.packet), supports)
-
-
-def _opposed(statement: Statement, outcome: Outcome, relations: Relations) -> set[str]:
-    """Passages of the packet that contradict a statement."""
-    return {
-        name
-        for name in outcome.packet
-        if relations[statement.text, (name,)] is Relation.CONTRADICTS
-    }
-
-
-def _disclosed(statement: Statement, outcome: Outcome, relations: Relations) -> set[str]:
-    """Passages whose own version the answer gives in another sentence, citing them for it."""
-    return {
-        name
-        for other in outcome.statements
-        if other is not statement and other.about != "none"
-        for name in other.cites
-        if other.about == "conflict" or relations[other.text, (name,)] is Relation.SUPPORTS
-    }
+    return alce.citation_counts(sentences, len(outcome.packet), supports)
 
 
 async def _recall(text: str, gold: GoldAnswer, judge: Judge) -> float | None:
     """Short answers are looked for, claims are to be entailed (ALCE, section 3.2)."""
     if gold.answers:
-        return str_em(gold.answers, text)
+        return alce.str_em(gold.answers, text)
     if not gold.claims:
         return None
     if not text:
         return 0.0
     judged = (await judge(gold.claims, [Document(id="answer", text=text)])).judgements
-    return sum(each.relation is Relation.SUPPORTS for each in judged) / len(judged)
+    return sum(said.relation is Relation.SUPPORTS for said in judged) / len(judged)
 
 
 def _text(outcome: Outcome) -> str:
-    return as_scored(" ".join(each.text for each in outcome.statements if each.about != "none"))
+    return as_scored(" ".join(said.text for said in outcome.statements if said.about != "none"))

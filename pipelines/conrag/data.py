@@ -3,31 +3,22 @@
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Literal
 
 from nli.sentences import Span, sentences
 from pipelines.conrag.evidence import SIDES, STANCE_OF, Stance
+from pipelines.conrag.generation import MOST, Form
 from pipelines.conrag.hallucination import ResponseSentence, tokens, touched
-from pipelines.conrag.query import GoldAnswer, Query
-from pipelines.data import (
-    alce,
-    averitec,
-    climate_fever,
-    fever,
-    fool_me_twice,
-    ragtruth,
-    scifact,
-)
+from pipelines.data import alce, fever, fool_me_twice, ragtruth, scifact
 from pipelines.data.alce import Question
-from pipelines.data.climate_fever import ClimateClaim
 from pipelines.data.fever import FeverClaim, page_key, page_title
 from pipelines.data.fool_me_twice import GameClaim
 from pipelines.data.ragtruth import CONFLICTS, Response, Source
 from pipelines.data.records import Document
-from pipelines.data.released import Part, half
+from pipelines.data.released import Half, Part, half
 from pipelines.data.scifact import Abstract, ScientificClaim
 from pipelines.errors import InputError
 from pipelines.files import read_bytes
@@ -36,9 +27,74 @@ from pipelines.judge.examples import ContestedClaim
 from pipelines.judge.judgement import Relation, conflicting
 from pipelines.metrics.alce import named_answers
 from pipelines.retrieval.chunks import passages
+from pipelines.text.declarative import as_claim
 
 SIDE = {"SUPPORTS": Relation.SUPPORTS, "REFUTES": Relation.CONTRADICTS}
 STANCE = {label: STANCE_OF[side] for label, side in SIDE.items()}
+
+
+@dataclass(frozen=True)
+class GoldAnswer:
+    """What is known of a question's answer.
+
+    Attributes:
+        answers: Aliases of each short answer that is to be named.
+        claims: What the answer is to entail.
+        listed: Whether the answer is a list, of short answers.
+    """
+
+    answers: tuple[tuple[str, ...], ...] = ()
+    claims: tuple[str, ...] = ()
+    listed: bool = False
+
+    def statements(self, question: str, found: Sequence[Document]) -> tuple[str, ...]:
+        """The answer in statements, as `pipelines.conrag.generation` makes them.
+
+        Of short answers, the first ones that the passages found name are taken.
+        """
+        text = " ".join(document.as_read() for document in found)
+        named = [
+            as_claim(question, aliases[0])
+            for aliases, there in zip(self.answers, named_answers(self.answers, text), strict=True)
+            if there
+        ]
+        return tuple(dict.fromkeys((*named, *self.claims)))[:MOST]
+
+
+@dataclass(frozen=True)
+class Query:
+    """A claim to be checked, or a question to be answered.
+
+    Attributes:
+        id: Unique within its source, the data set.
+        passages: What there is to retrieve from for this claim.
+        stance: The gold stance; None where the data have none.
+        disputed: Whether its evidence is known to disagree; None where the data do not say.
+        evidence: Alternative sets of passage ids, each enough by itself.
+        relations: Passage id -> what it says of the claim, as far as the data say.
+        response: Where the claim stands, if it is a sentence of a response.
+        split: The part of the release that it is in, where the release says so.
+        gold_answer: What is known of the answer, if it is a question; then relations are to that.
+    """
+
+    id: str
+    source: str
+    claim: str
+    passages: tuple[Document, ...]
+    stance: Stance | None = None
+    disputed: bool | None = None
+    evidence: tuple[frozenset[str], ...] = ()
+    relations: Mapping[str, Relation] = field(default_factory=dict)
+    response: ResponseSentence | None = None
+    split: Half | None = None
+    gold_answer: GoldAnswer | None = None
+
+    @property
+    def form(self) -> Form:
+        """What it is."""
+        if self.gold_answer is None:
+            return "claim"
+        return "list" if self.gold_answer.listed else "question"
 
 
 def from_claims(claims: Sequence[ContestedClaim]) -> Iterator[Query]:
@@ -50,8 +106,8 @@ def from_claims(claims: Sequence[ContestedClaim]) -> Iterator[Query]:
     for claim in claims:
         # Documents of two claims may have one id and are two passages.
         passages = tuple(
-            each.model_copy(update={"id": digest(f"{claim.id} {each.id}")})
-            for each in claim.documents
+            document.model_copy(update={"id": digest(f"{claim.id} {document.id}")})
+            for document in claim.documents
         )
         known = () if claim.relations is None else zip(passages, claim.relations, strict=True)
         relations = {passage.id: relation for passage, relation in known}
@@ -75,72 +131,19 @@ def from_fool_me_twice(claims: Sequence[GameClaim]) -> Iterator[Query]:
     sentences than the gold ones say something of the claim is not known.
     """
     for claim in claims:
-        gold = {digest(each.text): each for each in claim.gold_evidence}
-        pool = {digest(each.text): each for each in claim.retrieved_evidence} | gold
+        gold = {digest(sentence.text): sentence for sentence in claim.gold_evidence}
+        pool = {digest(sentence.text): sentence for sentence in claim.retrieved_evidence} | gold
         yield Query(
             id=claim.id,
             source="fool-me-twice",
             claim=claim.text,
             passages=tuple(
-                Document(id=name, text=each.text, title=claim.wikipedia_page or None)
-                for name, each in sorted(pool.items())
+                Document(id=name, text=sentence.text, title=claim.wikipedia_page or None)
+                for name, sentence in sorted(pool.items())
             ),
             stance=STANCE[claim.label],
             evidence=(frozenset(gold),),
             relations=dict.fromkeys(gold, SIDE[claim.label]),
-        )
-
-
-def from_climate_fever(claims: Sequence[ClimateClaim]) -> Iterator[Query]:
-    """The five sentences of each claim. A disputed claim has no stance but "not enough".
-
-    Evidence to be found are the sentences on either side.
-    """
-    for claim in claims:
-        found = {each.evidence_id: each for each in claim.evidences}
-        relations = {
-            name: SIDE.get(each.evidence_label, Relation.IRRELEVANT) for name, each in found.items()
-        }
-        gold = frozenset(name for name, relation in relations.items() if relation in SIDES)
-        yield Query(
-            id=claim.claim_id,
-            source="climate-fever",
-            claim=claim.claim,
-            passages=tuple(
-                Document(id=name, text=each.evidence, title=each.article or None)
-                for name, each in found.items()
-            ),
-            stance=STANCE.get(claim.claim_label, Stance.NOT_ENOUGH_INFO),
-            disputed=claim.claim_label == "DISPUTED",
-            evidence=(gold,) if gold else (),
-            relations=relations,
-        )
-
-
-def from_averitec(claims: Sequence[averitec.CheckedClaim]) -> Iterator[Query]:
-    """What was found about each claim: an answer is a passage, and its question the title.
-
-    A claim of conflicting evidence is disputed and has no stance but "not enough". What a single
-    passage says of the claim is not known. Claims have no ids; theirs is their place in the file.
-    """
-    stances = {averitec.SUPPORTED: Stance.SUPPORT, averitec.REFUTED: Stance.REFUTE}
-    for number, claim in enumerate(claims, start=1):
-        found = [
-            (each.question, answer.text)
-            for each in claim.questions
-            for answer in each.answers
-            if answer.answer_type != "Unanswerable"
-        ]
-        yield Query(
-            id=str(number),
-            source="averitec",
-            claim=claim.claim,
-            passages=tuple(
-                Document(id=f"{number}:{place}", text=text, title=question)
-                for place, (question, text) in enumerate(found, start=1)
-            ),
-            stance=stances.get(claim.label, Stance.NOT_ENOUGH_INFO),
-            disputed=claim.label == averitec.CONFLICTING,
         )
 
 
@@ -150,19 +153,20 @@ def from_alce(questions: Sequence[Question]) -> Iterator[Query]:
     A passage that names one of the short answers supports the answer; whether one contradicts it
     is not known. Of ELI5, whose answers are no short ones, nothing is known of passages.
     """
-    for each in questions:
-        own = tuple(
-            passage.model_copy(update={"id": f"{each.id}/{passage.id}"})
-            for passage in each.passages
+    for question in questions:
+        passages = tuple(
+            passage.model_copy(update={"id": f"{question.id}/{passage.id}"})
+            for passage in question.passages
         )
-        names = (p.id for p in own if any(named_answers(each.answers, p.as_read())))
+        naming = (p.id for p in passages if any(named_answers(question.answers, p.as_read())))
+        listed = question.task == "qampari"
         yield Query(
-            id=each.id,
-            source=f"alce-{each.task}",
-            claim=each.question,
-            passages=own,
-            relations=dict.fromkeys(names, Relation.SUPPORTS),
-            gold_answer=GoldAnswer(each.answers, each.claims, listed=each.task == "qampari"),
+            id=question.id,
+            source=f"alce-{question.task}",
+            claim=question.question,
+            passages=passages,
+            relations=dict.fromkeys(naming, Relation.SUPPORTS),
+            gold_answer=GoldAnswer(question.answers, question.claims, listed=listed),
         )
 
 
@@ -193,9 +197,9 @@ def from_scifact(
         cited = dict.fromkeys([*claim.evidence, *map(str, claim.cited_doc_ids)])
         side = {"SUPPORT": Relation.SUPPORTS, "CONTRADICT": Relation.CONTRADICTS}
         rationales = [
-            (frozenset(f"{name}:{number}" for number in each.sentences), side[each.label])
-            for name, own in claim.evidence.items()
-            for each in own
+            (frozenset(f"{name}:{number}" for number in marked.sentences), side[marked.label])
+            for name, rationales in claim.evidence.items()
+            for marked in rationales
         ]
         relations = {name: relation for units, relation in rationales for name in units}
         yield Query(
@@ -336,16 +340,7 @@ def _pointer_id(page: str, number: int) -> str:
     return f"{page_name(page)}:{number}"
 
 
-DatasetName = Literal[
-    "claims",
-    "fool-me-twice",
-    "climate-fever",
-    "averitec",
-    "scifact",
-    "fever",
-    "ragtruth",
-    "alce",
-]
+DatasetName = Literal["claims", "fool-me-twice", "scifact", "fever", "ragtruth", "alce"]
 
 
 @dataclass(frozen=True)
@@ -400,11 +395,12 @@ FEVER: DatasetName = "fever"
 RAGTRUTH: DatasetName = "ragtruth"
 """The data set of responses, whose sentences are claims."""
 
+FOOL_ME_TWICE: DatasetName = "fool-me-twice"
+"""The data set of which one half trains the tagger that comes with the program."""
+
 ALONE: Mapping[DatasetName, Callable[[Path], Iterable[Query]]] = {
     "claims": lambda path: from_claims(examples.read(path).examples),
-    "fool-me-twice": lambda path: from_fool_me_twice(fool_me_twice.read(path)),
-    "climate-fever": lambda path: from_climate_fever(climate_fever.read(path)),
-    "averitec": lambda path: from_averitec(averitec.read(path)),
+    FOOL_ME_TWICE: lambda path: from_fool_me_twice(fool_me_twice.read(path)),
     ALCE: lambda path: from_alce(alce.read(path)),
 }
 """Data sets whose claims bring their passages."""
@@ -415,9 +411,6 @@ WITH_CORPUS: Mapping[DatasetName, tuple[str, Callable[[Path, Path], Read]]] = {
     RAGTRUTH: ("source_info.jsonl", _ragtruth),
 }
 """Data sets whose passages lie in files of their own, and what those are called."""
-
-HALVED = ("fool-me-twice", "climate-fever")
-"""Data sets of which one half trains the tagger that comes with the program."""
 
 
 def read(
@@ -447,10 +440,10 @@ def read(
     queries = list(found)
     if not queries:
         raise InputError(f"{path} has no claim that can be checked; name another file")
-    repeated, times = Counter(each.id for each in queries).most_common(1)[0]
+    repeated, times = Counter(query.id for query in queries).most_common(1)[0]
     if times > 1:
         raise InputError(f"{path}: the id '{repeated}' stands twice; make ids distinct")
-    chosen = [each for each in queries if part in ("all", each.split or half(each.claim))]
+    chosen = [query for query in queries if part in ("all", query.split or half(query.claim))]
     if not chosen:
         raise InputError(f"{path} has no claim in the {part} half; choose another --half")
     return Dataset(

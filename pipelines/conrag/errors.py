@@ -1,28 +1,24 @@
-"""Errors by the paper's categories (Table IX), guessed by rules, and what failed."""
+"""Errors by the paper's categories (Table IX), guessed by rules."""
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from nli.sentences import sentences
 from pipelines.conrag import paper
 from pipelines.conrag.answer import Outcome
-from pipelines.conrag.evidence import SIDES, Stance, key_phrases
+from pipelines.conrag.evidence import AGAINST, SIDES, Stance, TaggedPassage, key_phrases
 from pipelines.conrag.metrics import OURS, Results, of_questions, of_responses
-from pipelines.conrag.result import ClaimResult, Passage
+from pipelines.conrag.result import ClaimResult
 from pipelines.judge.judgement import Relation
 from pipelines.metrics.estimate import proportion
-from pipelines.report.failures import Failure, failed, truncations
-from pipelines.report.failures import failures as failure_table
 from pipelines.report.table import Column, Measure, Table
 from pipelines.text.words import content_words
 
 ENTITY, TEMPORAL, NEGATION, SPARSITY, MULTI_HOP, LEAKAGE = paper.PERCENT
 OTHER = "none of these"
 CATEGORIES = (ENTITY, TEMPORAL, NEGATION, SPARSITY, MULTI_HOP, LEAKAGE, OTHER)
-
-FAILURES_SHOWN = 1_000
 
 _NEGATION = re.compile(
     r"\b(?:not|no|never|none|neither|nor|cannot|without|\w+n['’]t|only|all|every|each|any|most|"
@@ -34,15 +30,17 @@ _TIME = re.compile(
     r"formerly|current|currently|now|today|originally|later|earlier|recent|recently)\b",
     re.IGNORECASE,
 )
-_OTHER_SIDE = {Stance.SUPPORT: Relation.CONTRADICTS, Stance.REFUTE: Relation.SUPPORTS}
 
 
 def category(result: ClaimResult, method: str) -> str | None:
     """The category of a method's error: the first whose rule holds; None without an error."""
     if not faulty(result, method):
         return None
-    rules = _of_stance if result.question is None else _of_answer
-    holds = rules(result, method)
+    outcome = result.outcomes[method]
+    if result.question is None:
+        holds = _of_stance(result, outcome)
+    else:
+        holds = _of_answer(result, outcome, result.question.worth[method].recall)
     return next((name for name, applies in holds.items() if applies), OTHER)
 
 
@@ -57,9 +55,9 @@ def faulty(result: ClaimResult, method: str) -> bool:
     if result.question is None:
         known = result.stance is not None and not outcome.undecided
         return known and outcome.stance is not result.stance
-    worth = result.question.worth.get(method)
-    if worth is None or outcome.problem is not None:
+    if outcome.problem is not None:
         return False
+    worth = result.question.worth[method]
     bare = worth.citations.sentences > worth.citations.supported
     missing = worth.recall is not None and worth.recall < 1
     return bare or worth.contradicting > 0 or missing
@@ -69,7 +67,7 @@ Holds = Mapping[str, bool]
 """Category -> whether its rule holds, in the order in which they are tried."""
 
 
-def _of_stance(result: ClaimResult, method: str) -> Holds:
+def _of_stance(result: ClaimResult, outcome: Outcome) -> Holds:
     """The rules for a wrong stance on a claim, or on a sentence of a response.
 
     Of a claim it is known what its passages say, of a sentence only how they are tagged.
@@ -85,21 +83,25 @@ def _of_stance(result: ClaimResult, method: str) -> Holds:
       and it and its title lack a name of the claim;
     - citation leakage: the answer cites such a passage (of a sentence: one tagged as irrelevant).
     """
-    passages, outcome = result.passages, result.outcomes[method]
-    idle = [one for one in passages if one.tag in SIDES and one.truth not in SIDES]
+    passages, truth = result.passages, result.truth
+    idle = [one for one in passages if one.relation in SIDES and truth.get(one.id) not in SIDES]
     gold = {name for units in result.evidence for name in units}
     if result.response is None:
-        turned = [one.text for one in passages if one.truth in SIDES and one.tag != one.truth]
+        turned = [
+            one.passage.text
+            for one in passages
+            if truth.get(one.id) in SIDES and one.relation is not truth[one.id]
+        ]
         hops = bool(gold) and all(len(units) > 1 for units in result.evidence)
         leaks = not {one.id for one in idle}.isdisjoint(outcome.cited)
     else:
-        against = None if result.stance is None else _OTHER_SIDE.get(result.stance)
+        against = None if result.stance is None else AGAINST.get(result.stance)
         turned = [
-            telling_sentence(result.claim, one.text, one.rationale)
+            telling_sentence(result.claim, one.passage.text, one.rationale)
             for one in passages
-            if one.tag is against
+            if one.relation is against
         ]
-        alone = any(one.tag is Relation.SUPPORTS for one in passages)
+        alone = any(one.relation is Relation.SUPPORTS for one in passages)
         hops = result.stance is Stance.SUPPORT and len(passages) > 1 and not alone
         leaks = _leaks(result, outcome)
     lost = bool(gold) and gold.isdisjoint(one.id for one in passages)
@@ -113,7 +115,7 @@ def _of_stance(result: ClaimResult, method: str) -> Holds:
     }
 
 
-def _of_answer(result: ClaimResult, method: str) -> Holds:
+def _of_answer(result: ClaimResult, outcome: Outcome, recall: float | None) -> Holds:
     """The rules for a faulty answer to a question; sentences are held beside what they cite.
 
     - evidence sparsity: it answers, and no retrieved passage is known to have the gold answer;
@@ -123,15 +125,12 @@ def _of_answer(result: ClaimResult, method: str) -> Holds:
     - entity disambiguation: a sentence has a name that no passage that it cites has;
     - citation leakage: it cites a passage that the tagger calls irrelevant.
     """
-    outcome = result.outcomes[method]
     passages = {passage.id: passage for passage in result.passages}
     cited = [
         (said.text, [passages[name] for name in said.cites if name in passages])
         for said in outcome.statements
         if said.about != "none" and said.cites
     ]
-    worth = result.question.worth.get(method) if result.question is not None else None
-    recall = worth.recall if worth is not None else None
     answers = any(said.about != "none" for said in outcome.statements)
     return {
         SPARSITY: answers and Relation.SUPPORTS not in result.truth.values(),
@@ -159,15 +158,16 @@ def _differ(pattern: re.Pattern[str], claim: str, texts: Iterable[str]) -> bool:
     return any({*pattern.findall(claim.lower())} != {*pattern.findall(t.lower())} for t in texts)
 
 
-def _has_more(pattern: re.Pattern[str], text: str, cited: Sequence[Passage]) -> bool:
+def _has_more(pattern: re.Pattern[str], text: str, cited: Sequence[TaggedPassage]) -> bool:
     """Whether a text has words of a kind that none of the passages has."""
-    there = {word for passage in cited for word in pattern.findall(passage.text.lower())}
+    there = {word for one in cited for word in pattern.findall(one.passage.text.lower())}
     return not there.issuperset(pattern.findall(text.lower()))
 
 
-def _lacks_a_name(text: str, passages: Sequence[Passage]) -> bool:
+def _lacks_a_name(text: str, passages: Sequence[TaggedPassage]) -> bool:
     """Whether passages and their titles lack a name of a text."""
-    read = " ".join(f"{passage.title or ''} {passage.text}" for passage in passages).lower()
+    texts = (f"{one.passage.title or ''} {one.passage.text}" for one in passages)
+    read = " ".join(texts).lower()
     return any(name not in read for name in key_phrases(text))
 
 
@@ -181,17 +181,20 @@ class Share(NamedTuple):
     every: int
 
 
-def error_table(results: Results) -> Table:
-    """Table IX: the share of each category among the errors of ConRAG, per data set."""
-    shares = []
+def _shares(results: Results) -> list[Share]:
+    made = []
     for dataset, done in results.items():
         unit = "answers" if of_questions(done) else "sentences" if of_responses(done) else "stances"
-        counts = Counter(category(result, OURS) for result in done)
-        del counts[None]
-        if every := counts.total():
-            shares += [Share(dataset, unit, name, counts[name], every) for name in CATEGORIES]
+        counts = Counter(name for result in done if (name := category(result, OURS)))
+        named = CATEGORIES if counts else ()
+        made += [Share(dataset, unit, name, counts[name], counts.total()) for name in named]
+    return made
+
+
+def error_table(results: Results) -> Table:
+    """Table IX: the share of each category among the errors of ConRAG, per data set."""
     return Table.of(
-        shares,
+        _shares(results),
         name="conrag_errors",
         title="Errors by category",
         caption=f"Errors of {OURS}, each in the first category whose rule holds.",
@@ -209,41 +212,5 @@ def error_table(results: Results) -> Table:
             "An error is a wrong stance on a claim, or on a sentence of a response (ragtruth); of "
             "an answer (alce), that a sentence is not borne out by what it cites, that one "
             "contradicts the packet, or that something is not said.",
-            "Of responses and answers it is not known what each passage says: rules go by tags "
-            "there, and by words that a sentence has and its passages do not.",
         ),
     )
-
-
-def failures(results: Results) -> Table:
-    """Claims that could not be judged, and labels that could not be read."""
-    return failure_table(
-        (lost for name, own in results.items() for one in own for lost in _lost(name, one)),
-        name="conrag_failures",
-        places=[
-            Column("dataset", "Data", lambda at: at[0]),
-            Column("claim", "Claim", lambda at: at[1]),
-        ],
-        most=FAILURES_SHOWN,
-    )
-
-
-def _lost(dataset: str, result: ClaimResult) -> Iterator[Failure[tuple[str, str]]]:
-    at = (dataset, result.id)
-    if result.status == "failed":
-        yield failed(at, "failed", result.error)
-    unreadable = [name for name, tag in result.tags.items() if tag is Relation.INVALID]
-    if unreadable:
-        yield Failure(at, "unreadable labels", ", ".join(unreadable))
-    for method, outcome in result.outcomes.items():
-        if outcome.problem is not None:
-            yield failed(at, f"unreadable answer, {method}", outcome.problem)
-    if result.question is not None and result.question.problem is not None:
-        yield failed(at, "first answer", result.question.problem)
-    if result.question is not None and result.question.cut:
-        yield Failure(at, "first answer cut", " ".join(result.question.first_answer))
-    yield from truncations(at, result.truncations)
-    if result.judged is not None:
-        yield from truncations(at, result.judged.truncations)
-        if result.judged.unreadable:
-            yield Failure(at, "unreadable labels of answers", str(result.judged.unreadable))

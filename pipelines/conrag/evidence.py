@@ -41,16 +41,21 @@ NEAR_TIE = 0.15
 
 @dataclass(frozen=True)
 class TaggedPassage:
-    """A retrieved passage p_i as the tagger sees it (ConRAG, section 2).
+    """A retrieved passage p_i as the tagger sees it (ConRAG, section 2), and in the evidence table.
 
     Attributes:
         relevance: rel_i, normalised over what was retrieved, in [0, 1].
-        relation: t_i; `INVALID` where there is no label; such a passage is in no cluster.
-        confidence: u_i, the probability of that relation, in [0, 1].
+        relation: t_i, its tag, unless a language model sorted it; `INVALID` where there is no
+            label; such a passage is in no cluster.
+        confidence: u_i, the probability of the tag, in [0, 1].
         rationale: The sentence of the passage that decided; None where none did.
         quality: Weight of the passage, at least 0: the reliability of its source, where known.
         probabilities: Of every relation, where the tagger gives them.
         label_mass: As in `Judgement`.
+        number: What prompts and pages call it in the evidence table, from 1; 0 outside of one.
+        cluster: Name of its cluster there: "S1".
+        tag: The tag of a passage that a language model was to sort; None where none was.
+        reason: Why it is sorted so, in the model's words; None where it did not sort it.
     """
 
     passage: Document
@@ -61,10 +66,14 @@ class TaggedPassage:
     quality: float = 1.0
     probabilities: Mapping[Relation, float] | None = None
     label_mass: float | None = None
+    number: int = 0
+    cluster: str = ""
+    tag: Relation | None = None
+    reason: str | None = None
 
     @property
     def id(self) -> str:
-        """The passage's."""
+        """That of the passage."""
         return self.passage.id
 
     @property
@@ -116,6 +125,9 @@ STANCE_OF = {
 }
 """The stance that a single label gives."""
 
+AGAINST = {Stance.SUPPORT: Relation.CONTRADICTS, Stance.REFUTE: Relation.SUPPORTS}
+"""The side that a stance is against."""
+
 STATUS = {
     Stance.SUPPORT: "supported by evidence",
     Stance.REFUTE: "refuted by evidence",
@@ -159,11 +171,7 @@ def delta_rule(support: float, refute: float, *, delta: float = DELTA) -> Stance
 
 
 def adjudicate(
-    tagged: Sequence[TaggedPassage],
-    kappa: float,
-    *,
-    delta: float = DELTA,
-    tau: float = 0.50,
+    tagged: Sequence[TaggedPassage], kappa: float, *, delta: float = DELTA, tau: float = 0.50
 ) -> Adjudication:
     """The stance that passages give by the delta rule, over sums of confidences.
 

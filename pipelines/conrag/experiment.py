@@ -1,41 +1,45 @@
 """ConRAG, its baselines and its ablations over a data set of claims or questions."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from pipelines.conrag.citations import CitationJudgeSettings, about, citation_judge, needs_with
-from pipelines.conrag.cost import cost
+from pipelines.conrag import generation
+from pipelines.conrag.citations import CitationJudgeSettings, citation_judge
 from pipelines.conrag.data import (
     ALCE,
     FEVER,
-    HALVED,
+    FOOL_ME_TWICE,
     RAGTRUTH,
     Dataset,
     DatasetName,
+    Query,
     digest_of,
     read,
 )
-from pipelines.conrag.generation import generator
 from pipelines.conrag.metrics import METRICS, OURS
 from pipelines.conrag.pipeline import evaluate
-from pipelines.conrag.query import Query
 from pipelines.conrag.result import ClaimResult
-from pipelines.conrag.search import AS_GIVEN, Scope, Search, WikipediaSearch, as_given
+from pipelines.conrag.search import AS_GIVEN, Scope, Search, in_claims, in_wikipedia
 from pipelines.conrag.settings import AS_IN_PAPER, SEARCH_PANEL, AnswerOptions
+from pipelines.conrag.view import PAGE
 from pipelines.data.fever import wiki_files
+from pipelines.data.records import Document
 from pipelines.data.released import Part
 from pipelines.errors import InputError
-from pipelines.experiment.cost import Cost, Tokens
+from pipelines.experiment.cost import Cost, Tokens, call
+from pipelines.experiment.cost import judging as cost_of_judging
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
-from pipelines.experiment.needs import Needs
-from pipelines.experiment.options import RunOptions, device_of, judging, source_of
-from pipelines.experiment.publish import Publication, Runs
+from pipelines.experiment.needs import Needs, judge_source, refuse_no_judge
+from pipelines.experiment.options import RunOptions, device_of, judging, source_of, tagger_named
 from pipelines.judge.examples import SAMPLES
 from pipelines.judge.run_judge import model_of
+from pipelines.judge.settings import JudgeSettings
+from pipelines.metrics.alce import AT_MOST
 from pipelines.option import Only, Option, refuse_given
 from pipelines.retrieval.dense import Embedder
 
@@ -57,7 +61,7 @@ folder to have both in one table.
 Examples:
     contested run conrag --out results-conrag
 
-    contested run conrag --dataset climate-fever --data climate-fever.jsonl --out results-conrag
+    contested run conrag --dataset fool-me-twice --data dev.jsonl --out results-conrag
 
     contested run conrag --dataset alce --data asqa_eval_gtr_top100.json --limit 20
 
@@ -93,8 +97,8 @@ class ConragOptions(RunOptions, AnswerOptions):
     half: Annotated[
         Part | None,
         Option(
-            "Which half of the claims. The tagger is trained on the other half of some sets.",
-            shown="test of fool-me-twice and climate-fever, else all",
+            "Which half of the claims. The tagger is trained on the other half of fool-me-twice.",
+            shown="test of fool-me-twice, else all",
         ),
     ] = None
     among: Annotated[
@@ -124,9 +128,19 @@ class ConragOptions(RunOptions, AnswerOptions):
     citing: CitationJudgeSettings = CitationJudgeSettings()
 
     def needs(self) -> Needs:
-        """The models, with who judges the citations of answers to questions."""
+        """The models, with who judges the citations of answers.
+
+        Beside a language model that judges, the profile's generator tags and writes.
+        """
         needs = super().needs()
-        return needs_with(self.citing, self, needs) if self.judged else needs
+        if not self.judged:
+            return needs
+        if self.citing.judged_by == "tagger":
+            tagger = tagger_named(None, source_of(self, needs.role or "generator"))
+            return replace(needs, judge_tagger=tagger)
+        judge = judge_source(self, self.citing.judge_model)
+        refuse_no_judge(self, judge or source_of(self, "generator"), "--citation-judge tagger")
+        return replace(needs, role="generator", judge=judge)
 
     @property
     def questions(self) -> bool:
@@ -144,14 +158,9 @@ class ConragOptions(RunOptions, AnswerOptions):
         return self.questions or (self.dataset == RAGTRUTH and self.writes)
 
     @property
-    def encyclopedia(self) -> bool:
-        """Whether sentences are found on all pages of Wikipedia."""
-        return self.among == "wiki"
-
-    @property
     def part(self) -> Part:
         """Which half of the claims."""
-        return self.half or ("test" if self.dataset in HALVED else "all")
+        return self.half or ("test" if self.dataset == FOOL_ME_TWICE else "all")
 
 
 def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
@@ -167,54 +176,53 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
     )
     queries = claims.queries[: options.limit]
     settings, tagging = options.settings, judging(options.judging, options.on_overflow)
-    words_only = options.questions or options.encyclopedia
+    words_only = options.questions or options.among == "wiki"
     embedding = None if words_only else options.embedding()
-
     entry = f"{EXPERIMENT.name}.{claims.name}"
 
     def work(models: RunModels) -> Sequence[Work[Query, ClaimResult]]:
-        found = None if options.questions else _search(claims, options, embedding, models)
-        find = found or as_given
-        seed = options.seed if options.temperature > 0 else 0  # nothing is drawn at 0
+        found = AS_GIVEN if options.questions else _search(claims, options, embedding, models)
         judge = models.judge(tagging)
-        llm = None
+        temperature = options.temperature
+        seed = options.seed if temperature > 0 else 0  # nothing is drawn at 0
+        writer = None
         if options.writes:
-            llm = generator(
-                models.asked, models.prompts, temperature=options.temperature, seed=seed
+            writer = generation.generator(
+                models.asked, models.prompts, temperature=temperature, seed=seed
             )
         citing = None
         if options.judged:
             citing = citation_judge(options.citing, models, judge, cut=tagging.cut)
-        asked = (*judge.prompts, *(citing.prompts if citing else ()))
-        prompts = (*asked, *(llm.prompts.values() if llm else ()))
+        prompts = [*judge.prompts, *(citing.prompts if citing else ())]
+        prompts += writer.prompts.values() if writer else ()
         config: dict[str, Any] = {
             "data": {"name": claims.file, "sha256": claims.digest},
             "half": claims.part,
             "settings": tagging.judging(),
             "conrag": settings.model_dump(),
-            "retrieval": {"passages": digest_of(claims.corpus)}
-            | (found.about() if found else AS_GIVEN),
+            "retrieval": {"passages": digest_of(claims.corpus), **found.about},
             "prompts": {prompt.name: prompt.digest for prompt in prompts},
-            "sampling": {"temperature": options.temperature, "seed": seed},
+            "sampling": {"temperature": temperature, "seed": seed},
             "judge": {"identity": judge.label.identity},
             **judge.about(),
         }
-        if llm is not None:
+        if writer is not None:
             config["writer"] = model_of(models.asked)
         if citing is not None:
-            config["citations"] = about(citing)
+            config["citations"] = {"identity": citing.label.identity, **citing.about()}
+
+        async def evaluated(query: Query) -> ClaimResult:
+            passages = found.find(query, settings.depth)
+            reads = citing.label if citing else None
+            return await evaluate(
+                query, passages, judge.label, settings, writer, citation_judge=reads
+            )
+
         return [
             Work(
                 entry,
                 config,
-                lambda query: evaluate(
-                    query,
-                    find(query, settings.depth),
-                    judge.label,
-                    settings,
-                    llm,
-                    citation_judge=citing.label if citing else None,
-                ),
+                evaluated,
                 judge=judge,
                 second=None if citing is judge else citing,
                 facts={"skipped": list(claims.skipped)} if claims.skipped else {},
@@ -222,32 +230,81 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
         ]
 
     bad = claims.skipped
-    remarks = [f"rows skipped: {len(bad):,}; the first: {bad[0]}"] if bad else []
-    bounds = partial(
-        cost,
-        settings=settings,
-        tagging=tagging,
-        citing=options.citing if options.judged else None,
-        writes=options.writes,
-    )
-
-    def cost_of(query: Query, tokens: Tokens) -> Cost:
-        passages = query.passages
-        if options.among == "all" or not passages:
-            passages = claims.corpus
-        elif options.questions:
-            passages = passages[: settings.depth]
-        return bounds(query, tokens, passages)
-
     return Plan(
         queries,
         options.needs(),
         work,
         _summary(claims, len(queries), options),
-        remarks=remarks,
-        cost=None if options.encyclopedia else cost_of,
+        remarks=[f"rows skipped: {len(bad):,}; the first: {bad[0]}"] if bad else [],
+        cost=None
+        if options.among == "wiki"
+        else partial(cost, options=options, corpus=claims.corpus),
         entries=lambda _: [entry],
     )
+
+
+PACKETS, TABLES = 2, 3
+"""Packets of passages and evidence tables that are written from; CiteRAG has the first's again."""
+
+
+def cost(
+    query: Query, tokens: Tokens, *, options: ConragOptions, corpus: Sequence[Document]
+) -> Cost:
+    """Tags of k passages, and texts from packets of at most k', by formula.
+
+    The template has two packets tagged as one text each. A language model writes each text in one
+    call, and may sort two of the tables in one each; all read claim and packet. A question is first
+    answered, in up to five claims. A judge of answers reads each sentence with each passage of its
+    packet, and with groups of those that it cites; and gold claims with the passages and the
+    answers. Passages are the longest of those that may be found.
+    """
+    settings, gold = options.settings, query.gold_answer
+    passages = corpus if options.among == "all" or not query.passages else query.passages
+    ranked = passages[: settings.depth] if options.questions else passages
+    sizes = sorted((tokens(one.as_read()) for one in ranked), reverse=True)[: settings.depth]
+    packet = sizes[: settings.packet.size]
+    read, claim, texts = sum(packet), tokens(query.claim), PACKETS + 1 + TABLES
+    claims, claim_tokens, first = 1, claim, 0
+    if gold is not None:
+        claims = generation.MOST
+        claim_tokens = first = claims * claim + generation.ANSWER_TOKENS
+
+    def called(prompt: str, reply: int, relation: str, **given: object) -> Cost:
+        rows = [{"number": 10, "relation": relation, "cluster": "S10", "text": ""}] * len(packet)
+        filled = tokens.prompt(f"conrag/{prompt}", query="", evidence=rows, **given)
+        return call(filled + read + claim + (first if "claims" in given else 0), reply)
+
+    tagging = partial(
+        cost_of_judging, judging(options.judging, options.on_overflow), tokens, least=0
+    )
+    total = tagging(sizes, claims=claims, claim_tokens=claim_tokens)
+    if gold is not None:
+        asked = called("first_answer", generation.ANSWER_TOKENS, "SUPPORTS")
+        total += asked.times(1, min(1, len(packet)))
+    if options.judged:
+        # An item of a list, which stands behind the question, has a comma after it.
+        listed = gold is not None and gold.listed
+        sentences = generation.REPLY_TOKENS // 2 if listed else generation.SENTENCES
+        said = generation.REPLY_TOKENS + (sentences * claim if listed else 0)
+        # All that a sentence cites, and all but one; of three methods that cite otherwise.
+        groups = [*packet, *[sum(packet[:AT_MOST])] * (3 * (AT_MOST + 1))]
+        wanted = gold.claims if gold else ()
+        judge = JudgeSettings(judge=options.citing.judged_by, evidence="json")
+        reading = partial(cost_of_judging, judge, tokens, least=0)
+        total += reading(groups, claims=texts * sentences, claim_tokens=texts * said)
+        answers = [*sizes, *[generation.REPLY_TOKENS] * texts]
+        total += reading(answers, claims=len(wanted), claim_tokens=tokens(*wanted))
+    if not options.writes:
+        return total + tagging([read] * PACKETS, claims=1, claim_tokens=claim)
+    bound = {"claims": ["?"], "form": query.form}
+    total += called("cite", generation.REPLY_TOKENS, "", form=query.form).times(PACKETS + 1, 0)
+    # A prompt says more where no passage takes a side.
+    answer = called("answer", generation.REPLY_TOKENS, "IRRELEVANT", **bound, numbers=True)
+    total += answer.times(TABLES, 0)
+    if settings.sort == "model":
+        room = generation.TOKENS_OF_A_PASSAGE * (len(packet) + 1)
+        total += called("sort", room, "CONTRADICTS", **bound).times(TABLES - 1, 0)
+    return total
 
 
 def _refuse_idle(options: ConragOptions) -> None:
@@ -265,9 +322,9 @@ def _refuse_idle(options: ConragOptions) -> None:
         if options.dataset == RAGTRUTH:
             says = "--generator template, which writes nothing of its own"
         refuse_given(options.citing, tuple(CitationJudgeSettings.model_fields), says)
-    if options.encyclopedia and options.dataset != FEVER:
+    if options.among == "wiki" and options.dataset != FEVER:
         raise InputError(f"--among wiki searches the pages of fever, and not with {named}")
-    if options.encyclopedia:
+    if options.among == "wiki":
         refuse_given(options, ("method", "embedder"), "--among wiki, which is searched by words")
     if options.data is None and options.dataset != "claims":
         raise InputError(f"{named} needs its file; name it with --data")
@@ -275,14 +332,14 @@ def _refuse_idle(options: ConragOptions) -> None:
 
 def _search(
     claims: Dataset, options: ConragOptions, embedding: Path | None, models: RunModels
-) -> Search | WikipediaSearch:
+) -> Search:
     """The index of the claims' passages, or of Wikipedia's pages, made or opened."""
-    if options.encyclopedia and options.corpus is not None:
+    if options.among == "wiki" and options.corpus is not None:
         with models.counting("files of pages", len(wiki_files(options.corpus))) as counter:
-            return WikipediaSearch(options.corpus, models.folder.path, counter.advance)
+            return in_wikipedia(options.corpus, models.folder.path, counter.advance)
     device = device_of("embedder", source_of(options, "generator")) if embedding else None
     with models.counting("passages", len(claims.corpus)) as counter:
-        return Search(
+        return in_claims(
             claims,
             models.folder.path / f"index-{claims.name}-{claims.part}-{claims.digest[:8]}",
             method=options.method,
@@ -297,7 +354,7 @@ def _summary(claims: Dataset, count: int, options: ConragOptions) -> str:
     half = "" if claims.part == "all" else f", {claims.part} half"
     told = (
         f"{count:,} {'questions' if options.questions else 'claims'} from {claims.file}{half}, "
-        f"{'all pages of Wikipedia' if options.encyclopedia else passages}, "
+        f"{'all pages of Wikipedia' if options.among == 'wiki' else passages}, "
         f"tagged by {options.judging.judge}"
     )
     if options.writes:
@@ -317,19 +374,6 @@ def _failed(query: Query, reason: str) -> ClaimResult:
     )
 
 
-def _publication(runs: Runs[ClaimResult]) -> Publication:
-    from pipelines.conrag.tables import all_tables
-    from pipelines.conrag.view import view
-
-    bad = runs.noted("skipped", list)
-    configs = {
-        name: config | {"skipped": len(bad.get(config["data"]["name"], ()))}
-        for name, config in runs.configs.items()
-    }
-    made = all_tables(runs.results, configs)
-    return Publication(view(runs.results, made, configs), made)
-
-
 EXPERIMENT = Experiment(
     name="conrag",
     title="ConRAG",
@@ -339,7 +383,7 @@ EXPERIMENT = Experiment(
     result=ClaimResult,
     plan=plan,
     failed=_failed,
-    publish=_publication,
+    page=PAGE,
     metrics=METRICS,
     verdict=verdict,
     label_masses=lambda result: (passage.label_mass for passage in result.passages),

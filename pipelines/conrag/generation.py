@@ -11,9 +11,9 @@ from pipelines import prompts
 from pipelines.conrag import template
 from pipelines.conrag.answer import (
     ABOUT,
-    AnswerSentence,
+    About,
     CitationPolicy,
-    Evidence,
+    Statement,
     has_sides,
     numbered,
     problems,
@@ -31,19 +31,16 @@ from serving.schemas import told
 Reply = TypeVar("Reply", bound=BaseModel)
 
 PROMPTS = {
-    "sort": {"query", "evidence", "claims"},
-    "answer": {"query", "evidence", "numbers"},
-    "question": {"query", "evidence", "claims", "numbers"},
+    "sort": {"query", "evidence", "claims", "form"},
     "first_answer": {"query", "evidence"},
-    "plain": {"query", "evidence"},
-    "plain_question": {"query", "evidence"},
-    "cite": {"query", "evidence"},
-    "cite_question": {"query", "evidence"},
-    "cite_list": {"query", "evidence"},
-    "list": {"query", "evidence", "claims", "numbers"},
-    "plain_list": {"query", "evidence"},
+    "answer": {"query", "evidence", "claims", "form", "numbers"},
+    "plain": {"query", "evidence", "form"},
+    "cite": {"query", "evidence", "form"},
 }
 """What each prompt is given; `numbers` says whether a cited passage must have a number."""
+
+Form = Literal["claim", "question", "list"]
+"""What a query is: a claim to check, or a question, which may ask for a list."""
 
 
 @dataclass(frozen=True)
@@ -51,11 +48,13 @@ class Generator:
     """A language model and its prompts by name.
 
     Attributes:
+        form: What it writes about.
         temperature, seed: How its replies are drawn; at temperature 0 greedily, unseeded.
     """
 
     client: Client
     prompts: Mapping[str, Prompt]
+    form: Form = "claim"
     temperature: float = 0.0
     seed: int = 0
 
@@ -84,7 +83,7 @@ def generator(
     loaded = {
         name: prompts.load(f"conrag/{name}", given, overrides) for name, given in PROMPTS.items()
     }
-    return Generator(client, loaded, temperature, seed)
+    return Generator(client, loaded, temperature=temperature, seed=seed)
 
 
 MOST = 5
@@ -103,7 +102,7 @@ class FirstAnswerReply(BaseModel):
 
 @dataclass(frozen=True)
 class FirstAnswer:
-    """What a question seems to have for an answer.
+    """What a question seems to have for an answer; a claim answers itself.
 
     Attributes:
         claims: Statements, one for each thing that is asked for; none where the passages do not
@@ -133,15 +132,15 @@ async def first_answer(
         raise ValueError("a question needs a generator, which answers it first")
     if not found:
         return FirstAnswer(())
-    shown = [{"number": n, "text": each.passage.as_read()} for n, each in enumerate(found, 1)]
+    shown = [{"number": n, "text": one.passage.as_read()} for n, one in enumerate(found, 1)]
     reply = await generator.ask(
         "first_answer", FirstAnswerReply, ANSWER_TOKENS, query=question, evidence=shown
     )
     if reply.value is None:
         return FirstAnswer((), problem=f"first answer: {reply.problem}", raw=reply.raw)
-    every = [text for each in reply.value.answers if (text := unmarked(each))]
-    claims = tuple(dict.fromkeys(as_claim(question, each) for each in every[:MOST]))
-    ended = any(len(each) == ANSWER_CHARACTERS for each in reply.value.answers)
+    every = [text for answer in reply.value.answers if (text := unmarked(answer))]
+    claims = tuple(dict.fromkeys(as_claim(question, text) for text in every[:MOST]))
+    ended = any(len(answer) == ANSWER_CHARACTERS for answer in reply.value.answers)
     return FirstAnswer(claims, cut=reply.cut or ended or len(every) > MOST)
 
 
@@ -170,7 +169,7 @@ class SortReply(BaseModel):
     irrelevant: list[SortedPassage]
 
 
-def sorted_table(table: Sequence[Evidence], reply: SortReply) -> tuple[Evidence, ...]:
+def sorted_table(table: Sequence[TaggedPassage], reply: SortReply) -> tuple[TaggedPassage, ...]:
     """The table by the lists of a reply, numbered anew.
 
     A passage that is in no list, or in more than one, stays where its tag puts it, without a
@@ -180,15 +179,13 @@ def sorted_table(table: Sequence[Evidence], reply: SortReply) -> tuple[Evidence,
     for relation, passage in _placed(reply):
         places.setdefault(passage.number, []).append((relation, unmarked(passage.reason)))
 
-    def placed(row: Evidence) -> Evidence:
+    def placed(row: TaggedPassage) -> TaggedPassage:
         lists = places.get(row.number, [])
         if len({relation for relation, _ in lists}) != 1:
-            return row.model_copy(update={"tag": row.relation})
+            return replace(row, tag=row.relation)
         relation, reason = lists[0]
         kept = row.rationale if relation is row.relation else None
-        return row.model_copy(
-            update={"tag": row.relation, "relation": relation, "rationale": kept, "reason": reason}
-        )
+        return replace(row, tag=row.relation, relation=relation, rationale=kept, reason=reason)
 
     return numbered(map(placed, table))
 
@@ -199,16 +196,16 @@ def _placed(reply: SortReply) -> Iterator[tuple[Relation, SortedPassage]]:
         yield from ((relation, passage) for passage in passages)
 
 
-def shown(table: Sequence[Evidence]) -> list[dict[str, Any]]:
+def shown(table: Sequence[TaggedPassage]) -> list[dict[str, Any]]:
     """The evidence as prompts have it."""
     return [
         {
-            "number": each.number,
-            "relation": each.relation.value,
-            "cluster": each.cluster,
-            "text": each.passage.as_read(),
+            "number": row.number,
+            "relation": row.relation.value,
+            "cluster": row.cluster,
+            "text": row.passage.as_read(),
         }
-        for each in table
+        for row in table
     ]
 
 
@@ -292,52 +289,46 @@ class GeneratedAnswer:
         table: The evidence that it is bound to, as it was sorted; empty of a text that is not.
     """
 
-    sentences: tuple[AnswerSentence, ...]
+    sentences: tuple[Statement, ...]
     stance: Stance | None = None
     conflict: str | None = None
     cut: bool = False
     problem: str | None = None
     raw: str | None = None
-    table: tuple[Evidence, ...] = ()
+    table: tuple[TaggedPassage, ...] = ()
 
 
 async def sort_evidence(
-    query: str, table: Sequence[Evidence], claims: Sequence[str], generator: Generator
+    query: str, table: tuple[TaggedPassage, ...], first: FirstAnswer, generator: Generator
 ) -> GeneratedAnswer:
     """Have the model put every passage of a packet into one of the three lists, and say why.
 
-    It is told the tags and clusters, as in the paper. The claims are those of a question's first
-    answer; a claim has none. Nothing is written yet: the table, numbered anew, is as it was where
-    the reply could not be read. Errors are those of `Generator.ask`.
+    It is told the tags and clusters, as in the paper. Nothing is written yet: the table, numbered
+    anew, is as it was where the reply could not be read. Errors are those of `Generator.ask`.
     """
-    reply = await generator.ask(
-        "sort",
-        SortReply,
-        TOKENS_OF_A_PASSAGE * (len(table) + 1),
-        query=query,
-        claims=list(claims),
-        evidence=shown(table),
-    )
+    given = {"query": query, "claims": list(first.claims), "evidence": shown(table)}
+    room = TOKENS_OF_A_PASSAGE * (len(table) + 1)
+    reply = await generator.ask("sort", SortReply, room, **given, form=generator.form)
     made = sorted_table(table, reply.value) if reply.value else ()
     if reply.value is None or all(row.reason is None for row in made):
         why = reply.problem or "the reply sorts no passage"
-        return GeneratedAnswer((), problem=f"sort: {why}", raw=reply.raw, table=tuple(table))
+        return GeneratedAnswer((), problem=f"sort: {why}", raw=reply.raw, table=table)
     ended = any(len(passage.reason) == REASON_CHARACTERS for _, passage in _placed(reply.value))
     return GeneratedAnswer((), cut=reply.cut or ended, table=made)
 
 
-def nothing_found(*, question: bool) -> GeneratedAnswer:
+def nothing_found(form: Form = "claim", stance: Stance | None = None) -> GeneratedAnswer:
     """What there is to say where no passage says anything."""
-    text = template.NO_ANSWER if question else template.NOTHING_FOUND
-    return GeneratedAnswer((AnswerSentence(text=text, about="none"),))
+    text = template.NOTHING_FOUND if form == "claim" else template.NO_ANSWER
+    return GeneratedAnswer((Statement(text=text, about="none"),), stance)
 
 
 async def write(
     query: str,
-    table: Sequence[Evidence],
+    table: tuple[TaggedPassage, ...],
     policy: CitationPolicy,
     generator: Generator,
-    first: FirstAnswer | None = None,
+    first: FirstAnswer,
     *,
     sort: Sort = "tags",
     gold: bool = False,
@@ -353,22 +344,22 @@ async def write(
         table: The packet, by its tags.
         policy: What sentences must cite.
         generator: The model; errors are those of `Generator.ask`.
-        first: Of a question, the answer that the relations in the table are to; where it could not
-            be read, there is no answer either. None of a claim.
+        first: The answer that the relations in the table are to; where it could not be read, there
+            is no answer either.
         sort: Whether the model sorts the packet before it writes.
         gold: Whether the relations are known to be right.
     """
-    if first is not None and first.problem is not None:
-        return GeneratedAnswer((), problem=first.problem, raw=first.raw, table=tuple(table))
-    sorting, known = GeneratedAnswer((), table=tuple(table)), gold
-    to_be_said = bool(table) and (first is None or bool(first.claims))
-    if to_be_said and sort == "model" and not gold:
-        sorting = await sort_evidence(query, table, first.claims if first else (), generator)
-        known = True
-    if sorting.problem is not None:
-        return sorting
-    if not to_be_said or (known and not has_sides(sorting.table)):
-        answer = nothing_found(question=first is not None)
+    if first.problem is not None:
+        return GeneratedAnswer((), problem=first.problem, raw=first.raw, table=table)
+    if not table or not first.claims:
+        return replace(nothing_found(generator.form), table=table)
+    sorting = GeneratedAnswer((), table=table)
+    if sort == "model" and not gold:
+        sorting = await sort_evidence(query, table, first, generator)
+        if sorting.problem is not None:
+            return sorting
+    if (gold or sort == "model") and not has_sides(sorting.table):
+        answer = nothing_found(generator.form)
     else:
         answer = await _cite(query, sorting.table, policy, generator, first)
     return replace(answer, cut=answer.cut or sorting.cut, table=sorting.table)
@@ -376,25 +367,26 @@ async def write(
 
 async def _cite(
     query: str,
-    table: Sequence[Evidence],
+    table: Sequence[TaggedPassage],
     policy: CitationPolicy,
     generator: Generator,
-    first: FirstAnswer | None,
+    first: FirstAnswer,
 ) -> GeneratedAnswer:
     """The answer, each sentence bound to the table."""
     sided = has_sides(table)
     form: type[AnswerReply | QuestionReply]
-    if first is None:
+    if generator.form == "claim":
         form = AnswerReply if sided else OpenAnswerReply
     else:
         form = QuestionReply if sided else OpenQuestionReply
     reply = await generator.ask(
-        "answer" if first is None else "question",
+        "answer",
         form,
         REPLY_TOKENS,
         query=query,
-        claims=list(first.claims) if first else [],
+        claims=list(first.claims),
         evidence=shown(table),
+        form=generator.form,
         numbers=policy.numbers == "cited",
     )
     written, cut = _written(reply)
@@ -402,12 +394,12 @@ async def _cite(
         return _unreadable(reply)
     stance = reply.value.stance if isinstance(reply.value, AnswerReply) else None
     if not written:
-        return replace(nothing_found(question=first is not None), stance=stance, cut=cut)
+        return replace(nothing_found(generator.form, stance), cut=cut)
+    ids = {row.number: row.id for row in table}
 
-    def checked(said: SentenceReply) -> AnswerSentence:
-        cites = tuple(dict.fromkeys(said.cites))
-        sentence = AnswerSentence(text=unmarked(said.sent), cites=cites, about=said.about)
-        return sentence.model_copy(update={"problems": problems(sentence, table, policy)})
+    def checked(said: SentenceReply) -> Statement:
+        statement, unknown = _stated(said, said.about, ids)
+        return statement.faulty(*problems(statement, table, policy, unknown))
 
     conflict = unmarked(reply.value.conflict) or None
     return GeneratedAnswer(tuple(map(checked, written)), stance, conflict, cut)
@@ -418,47 +410,52 @@ PlainPrompt = Literal["plain", "cite"]
 
 
 async def write_plainly(
-    query: str,
-    packet: Sequence[TaggedPassage],
-    generator: Generator,
-    prompt: PlainPrompt = "plain",
-    *,
-    question: bool,
+    query: str, packet: Sequence[TaggedPassage], generator: Generator, prompt: PlainPrompt = "plain"
 ) -> GeneratedAnswer:
     """Have the model answer from passages, whatever they say; it is not shown their tags.
 
     All of a text speaks for the stance that its writer gives. A sentence that cites nothing, or
     what is not there, is not cited. Errors are those of `Generator.ask`.
     """
+    form = generator.form
     if not packet:
-        return nothing_found(question=question)
-    passages = [{"number": n, "text": each.passage.as_read()} for n, each in enumerate(packet, 1)]
-    form: type[PlainReply | PlainQuestionReply] = PlainQuestionReply if question else PlainReply
-    named = f"{prompt}_question" if question else prompt
-    reply = await generator.ask(named, form, REPLY_TOKENS, query=query, evidence=passages)
+        return nothing_found(form)
+    passages = [{"number": n, "text": one.passage.as_read()} for n, one in enumerate(packet, 1)]
+    kind: type[PlainReply | PlainQuestionReply] = (
+        PlainReply if form == "claim" else PlainQuestionReply
+    )
+    reply = await generator.ask(
+        prompt, kind, REPLY_TOKENS, query=query, evidence=passages, form=form
+    )
     written, cut = _written(reply)
     if reply.value is None or not written:
         return _unreadable(reply)
     stance = reply.value.stance if isinstance(reply.value, PlainReply) else None
     about = ABOUT.get(stance or Stance.NOT_ENOUGH_INFO, "answer")
-    numbers = range(1, len(packet) + 1)
-    sentences = (
-        AnswerSentence(
-            text=unmarked(each.sent),
-            cites=tuple(dict.fromkeys(each.cites)),
-            about=about,
-            problems=() if each.cites and {*each.cites} <= {*numbers} else ("cites no passage",),
-        )
-        for each in written
-    )
-    return GeneratedAnswer(tuple(sentences), stance, cut=cut)
+    ids = {number: one.id for number, one in enumerate(packet, 1)}
+
+    def checked(said: PlainSentence) -> Statement:
+        statement, unknown = _stated(said, about, ids)
+        wrong = unknown or not statement.cites
+        return statement.faulty("cites no passage") if wrong else statement
+
+    return GeneratedAnswer(tuple(map(checked, written)), stance, cut=cut)
 
 
 def _written(reply: Structured[Any]) -> tuple[list[Any], bool]:
     """The sentences of a reply that say something, and whether it breaks off, or may."""
-    every = [each for each in reply.value.sentences if each.sent.strip()] if reply.value else []
-    ended = any(len(each.sent) == CHARACTERS for each in every)
+    every = [said for said in reply.value.sentences if said.sent.strip()] if reply.value else []
+    ended = any(len(said.sent) == CHARACTERS for said in every)
     return every[:SENTENCES], reply.cut or ended or len(every) >= SENTENCES
+
+
+def _stated(
+    said: SentenceReply | PlainSentence, about: About, ids: Mapping[int, str]
+) -> tuple[Statement, list[int]]:
+    """A sentence that cites passages by number, and the numbers that are no passage's."""
+    unknown = [number for number in said.cites if number not in ids]
+    known = dict.fromkeys(ids[number] for number in said.cites if number in ids)
+    return Statement(text=unmarked(said.sent), about=about, cites=tuple(known)), unknown
 
 
 def _unreadable(reply: Structured[Any]) -> GeneratedAnswer:

@@ -3,8 +3,7 @@
 Figures are over claims that were answered; None says that there is nothing to count.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -15,7 +14,7 @@ from pipelines.conrag.methods import METHODS
 from pipelines.conrag.result import AnswerWorth, ClaimResult
 from pipelines.experiment.metric import Metric, Values, of_each
 from pipelines.judge.judgement import Relation
-from pipelines.metrics.alce import CitationCounts, CitedSentence, citation_counts
+from pipelines.metrics.alce import CitationCounts, CitedSentence, citation_counts, list_f1
 from pipelines.metrics.estimate import Estimate, mean, proportion, share
 from pipelines.metrics.rates import evidence_f1, macro_f1
 
@@ -29,50 +28,43 @@ Truth = Mapping[str, Relation]
 """Passage id -> what it says of the claim, as far as the data say."""
 
 
-@dataclass(frozen=True)
-class Contradictions:
+class Contradictions(NamedTuple):
     """Statements of an answer against its packet.
 
     Attributes:
-        statements: Those that take a side; of answers to questions, those that might.
+        statements: Those that take a side.
         contradicting: Those of them that contradict the packet.
+        undisclosed: Those of these that the answer hides.
     """
 
     statements: int
     contradicting: int
-
-    @property
-    def share(self) -> float:
-        """Contradicting statements over statements, in [0, 1]; 0 where no side is taken."""
-        return self.contradicting / self.statements if self.statements else 0.0
+    undisclosed: int
 
 
-def contradictions(outcome: Outcome, truth: Truth, *, undisclosed: bool = False) -> Contradictions:
+def contradictions(outcome: Outcome, truth: Truth) -> Contradictions:
     """Count the statements that contradict the evidence packet (ConRAG, section 3, metrics).
 
     A statement that takes a side contradicts the packet where a passage of the packet really takes
     the other, whatever else the answer says.
 
-    If `undisclosed`, only statements count whose answer hides such a passage: no statement about
-    the other side or about the conflict cites it. That rate is ours.
+    It does so undisclosed where the answer hides such a passage: no statement about the other side
+    or about the conflict cites it. That rate is ours.
     """
-
-    def hidden(other: Relation) -> set[str]:
-        """Passages on the other side that the answer does not name as being there."""
-        shown = {
-            name
-            for said in outcome.statements
-            if undisclosed and (said.about == "conflict" or said.side is other)
-            for name in said.cites
-        }
-        return {name for name in outcome.packet if truth.get(name) is other} - shown
-
+    against: dict[Relation, set[str]] = {}
+    hidden: dict[Relation, set[str]] = {}
+    for side, other in zip(SIDES, reversed(SIDES), strict=True):
+        against[side] = {name for name in outcome.packet if truth.get(name) is other}
+        telling = (
+            said for said in outcome.statements if said.about == "conflict" or said.side is other
+        )
+        hidden[side] = against[side].difference(*(said.cites for said in telling))
     taken = [said.side for said in outcome.statements if said.side is not None]
-    against = {
-        Relation.SUPPORTS: hidden(Relation.CONTRADICTS),
-        Relation.CONTRADICTS: hidden(Relation.SUPPORTS),
-    }
-    return Contradictions(len(taken), sum(bool(against[side]) for side in taken))
+    return Contradictions(
+        len(taken),
+        sum(bool(against[side]) for side in taken),
+        sum(bool(hidden[side]) for side in taken),
+    )
 
 
 def citation_worth(outcome: Outcome, truth: Truth) -> CitationCounts:
@@ -170,15 +162,19 @@ def in_bin(results: Sequence[ClaimResult], low: float, high: float) -> list[Clai
 # Stances
 
 
-def right_stances(results: Sequence[ClaimResult], method: str) -> Values:
-    """Claim -> 1 where the stance is right, else 0; without those that cannot be read."""
-    return {name: float(gold is stance) for name, gold, stance in _stances(results, method)}
+def stance_right(result: ClaimResult, method: str) -> float | None:
+    """1 where the stance is right, else 0; None without a gold stance, and if it is unreadable."""
+    outcome = result.outcomes.get(method)
+    if outcome is None or outcome.undecided or result.stance is None:
+        return None
+    return float(outcome.stance is result.stance)
 
 
 def stance_macro_f1(results: Sequence[ClaimResult], method: str) -> Estimate | None:
     """Macro-F1 of stances (Table II), over the claims that have a gold stance."""
-    known = _stances(results, method)
-    return macro_f1([gold for _, gold, _ in known], [said for *_, said in known], list(Stance))
+    known = [result for result in results if stance_right(result, method) is not None]
+    said = [result.outcomes[method].stance for result in known]
+    return macro_f1([result.stance for result in known], said, list(Stance))
 
 
 def coverage(results: Sequence[ClaimResult], method: str) -> Estimate | None:
@@ -194,21 +190,26 @@ def coverage(results: Sequence[ClaimResult], method: str) -> Estimate | None:
     )
 
 
-def _stances(results: Sequence[ClaimResult], method: str) -> list[tuple[str, Stance, Stance]]:
-    """Id, gold stance and the method's; without claims that lack one, and unreadable replies."""
-    return [
-        (result.id, result.stance, outcome.stance)
-        for result, outcome in _outcomes(results, method)
-        if result.stance is not None and not outcome.undecided
-    ]
+# Answers against their passages
 
 
-def _outcomes(results: Sequence[ClaimResult], method: str) -> Iterator[tuple[ClaimResult, Outcome]]:
-    """Of the claims that were answered."""
-    return ((one, one.outcomes[method]) for one in results if method in one.outcomes)
+def worth(result: ClaimResult, method: str) -> AnswerWorth:
+    """What an answer is worth, by the judge who read it or else by the data's labels."""
+    if result.judged is not None:
+        return result.judged.worth[method]
+    outcome = result.outcomes[method]
+    counted = contradictions(outcome, result.truth)
+    return AnswerWorth(
+        citations=citation_worth(outcome, result.truth),
+        statements=counted.statements,
+        contradicting=counted.undisclosed,
+        contradicting_strict=counted.contradicting,
+        recall=None,
+    )
 
 
-# Contradictions
+def _contradicting(answer: AnswerWorth, *, undisclosed: bool) -> int:
+    return answer.contradicting if undisclosed else answer.contradicting_strict
 
 
 def contradiction_rate(
@@ -223,36 +224,27 @@ def contradiction_rate(
     """
     if not (labelled(results) or generated(results)):
         return None
-    counts = [_contradictions(one, method, undisclosed=undisclosed) for one in results]
+    answers = [worth(result, method) for result in results]
     return proportion(
-        sum(count.contradicting for count in counts), sum(count.statements for count in counts)
+        sum(_contradicting(answer, undisclosed=undisclosed) for answer in answers),
+        sum(answer.statements for answer in answers),
     )
 
 
 def contradictions_per_claim(
     results: Sequence[ClaimResult], method: str, *, undisclosed: bool = False
 ) -> Values:
-    """Claim -> contradictions per statement; no claim where no passage has a label."""
+    """Claim -> contradictions per statement, 0 where the answer takes no side.
+
+    No claim where no passage has a label.
+    """
     if not (labelled(results) or generated(results)):
         return {}
+    answers = {one.id: worth(one, method) for one in results if readable(one, method)}
     return {
-        result.id: _contradictions(result, method, undisclosed=undisclosed).share
-        for result, _ in _readable(results, method)
+        name: _contradicting(answer, undisclosed=undisclosed) / max(answer.statements, 1)
+        for name, answer in answers.items()
     }
-
-
-def _contradictions(
-    result: ClaimResult, method: str, *, undisclosed: bool = False
-) -> Contradictions:
-    """By what the data say of passages, or by what a judge of the answers says."""
-    if result.judged is None:
-        return contradictions(result.outcomes[method], result.truth, undisclosed=undisclosed)
-    worth = result.judged.worth[method]
-    counted = worth.contradicting if undisclosed else worth.contradicting_strict
-    return Contradictions(worth.statements, counted)
-
-
-# Evidence and citations
 
 
 class Citations(NamedTuple):
@@ -270,89 +262,100 @@ def citations(results: Sequence[ClaimResult], method: str) -> Citations:
     """
     if not labelled(results):
         return Citations(None, None, 0)
-    asked = [worth.citations for worth in question_worth(results, method)]
-    if asked:
-        precisions = [value for one in asked if (value := one.precision) is not None]
-        recalls = [value for one in asked if (value := one.recall) is not None]
-        return Citations(
-            mean(precisions, bounds=(0, 1)),
-            mean(recalls, bounds=(0, 1)),
-            sum(one.sentences for one in asked),
-        )
-    worth = [citation_worth(result.outcomes[method], result.truth) for result in results]
-    statements = sum(one.sentences for one in worth)
+    counts = [worth(result, method).citations for result in results]
+    statements = sum(one.sentences for one in counts)
+    if of_questions(results):
+        precisions = [value for one in counts if (value := one.precision) is not None]
+        recalls = [value for one in counts if (value := one.recall) is not None]
+        return Citations(mean(precisions, bounds=(0, 1)), mean(recalls, bounds=(0, 1)), statements)
     return Citations(
-        proportion(sum(one.needed for one in worth), sum(one.citations for one in worth)),
-        proportion(sum(one.supported for one in worth), statements),
+        proportion(sum(one.needed for one in counts), sum(one.citations for one in counts)),
+        proportion(sum(one.supported for one in counts), statements),
         statements,
     )
 
 
 def leakage(results: Sequence[ClaimResult], method: str) -> Estimate | None:
     """Share of all citations that are of passages which the tagger calls irrelevant."""
-    # Without a first answer passages have no tags that would say that they are irrelevant.
+    # Without a first answer passages have no tags that could call them irrelevant.
     tagged = [one for one in results if one.question is None or one.question.first_answer]
     counts = [citation_leakage(one.outcomes[method], one.tags) for one in tagged]
     return proportion(sum(leaks for leaks, _ in counts), sum(every for _, every in counts))
 
 
-# Answers
+# Readable answers, claim by claim
+
+
+def readable(result: ClaimResult, method: str) -> bool:
+    """Whether a claim has an answer that can be read."""
+    outcome = result.outcomes.get(method)
+    return outcome is not None and outcome.problem is None
 
 
 def unreadable(results: Sequence[ClaimResult], method: str) -> int:
     """Answers that a language model wrote and nobody can read."""
-    return len(results) - len(_readable(results, method))
+    return sum(not readable(result, method) for result in results)
 
 
-def question_worth(results: Sequence[ClaimResult], method: str) -> list[AnswerWorth]:
-    """Of the answers to questions."""
-    return [result.question.worth[method] for result in results if result.question is not None]
-
-
-def _readable(results: Sequence[ClaimResult], method: str) -> list[tuple[ClaimResult, Outcome]]:
-    return [pair for pair in _outcomes(results, method) if pair[1].problem is None]
+COMPARED: Final = {method: method for method in METHODS}
 
 
 def _alone(
-    value: Callable[[ClaimResult, str], float | None],
-) -> Callable[[Sequence[ClaimResult], str], Values]:
-    """The values of a figure that each claim has by itself, over readable answers."""
-
-    def readable(result: ClaimResult, method: str) -> float | None:
-        outcome = result.outcomes.get(method)
-        return None if outcome is None or outcome.problem else value(result, method)
-
-    return of_each(readable)
-
-
-def _recall(result: ClaimResult, method: str) -> float | None:
-    """The share of what is to be said that an answer says."""
-    return None if result.question is None else result.question.worth[method].recall
+    key: str, title: str, value: Callable[[ClaimResult, str], float | None]
+) -> Metric[ClaimResult]:
+    """A figure that each claim has by itself, over readable answers."""
+    return Metric(
+        key,
+        title,
+        of_each(lambda result, method: value(result, method) if readable(result, method) else None),
+        COMPARED,
+    )
 
 
-_COMPARED: Final = {method: method for method in METHODS}
+def _said(
+    key: str, title: str, value: Callable[[AnswerWorth], float | None]
+) -> Metric[ClaimResult]:
+    """A figure of answers to questions, of what a judge says of them."""
+    return _alone(
+        key,
+        title,
+        lambda result, method: value(result.question.worth[method]) if result.question else None,
+    )
 
-STANCE: Final = Metric("stance", "Stance right", right_stances, _COMPARED, test="McNemar")
-EVIDENCE: Final = Metric(
+
+def _list_f1_5(answer: AnswerWorth) -> float | None:
+    """F1 of a list, with recall-5 (ALCE)."""
+    if answer.list_precision is None or answer.recall is None:
+        return None
+    return list_f1(answer.list_precision, answer.recall)
+
+
+STANCE: Final = Metric("stance", "Stance right", of_each(stance_right), COMPARED, test="McNemar")
+EVIDENCE: Final = _alone(
     "evidence_f1",
     "Evidence F1",
-    _alone(lambda result, method: evidence_f1(result.outcomes[method].cited, result.evidence)),
-    _COMPARED,
+    lambda result, method: evidence_f1(result.outcomes[method].cited, result.evidence),
 )
-RECALL: Final = Metric("recall", "Gold answers said", _alone(_recall), _COMPARED)
+RECALL: Final = _said("recall", "Gold answers said", lambda answer: answer.recall)
+LISTS: Final = (
+    _said("str_em_substrings", "STR-EM, ALCE's rule", lambda answer: answer.str_em),
+    _said("list_precision", "List precision", lambda answer: answer.list_precision),
+    _said("list_f1_5", "List F1-5", _list_f1_5),
+)
+"""Short answers and lists by ALCE's rules, for Table V."""
 CONTRADICTIONS: Final = (
     Metric(
         "contradictions",
         "Contradictions per claim",
         contradictions_per_claim,
-        _COMPARED,
+        COMPARED,
         better="lower",
     ),
     Metric(
         "undisclosed",
         "Undisclosed per claim",
         partial(contradictions_per_claim, undisclosed=True),
-        _COMPARED,
+        COMPARED,
         better="lower",
     ),
 )

@@ -1,21 +1,16 @@
 """ConRAG over one query: from retrieved passages to an answer that shows the disagreement."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pipelines.conrag import template
 from pipelines.conrag.answer import Answer, problems
 from pipelines.conrag.citations import RecordingJudge, answer_worth, supporting
+from pipelines.conrag.data import GoldAnswer, Query
 from pipelines.conrag.evidence import TaggedPassage
 from pipelines.conrag.generation import FirstAnswer, GeneratedAnswer, Generator, first_answer, write
-from pipelines.conrag.methods import (
-    analyse,
-    by_model,
-    by_template,
-    case_of,
-    readings,
-)
-from pipelines.conrag.query import GoldAnswer, Query, in_lists
-from pipelines.conrag.result import AnsweredQuestion, ClaimResult, JudgedAnswers, Passage
+from pipelines.conrag.methods import Case, analyse, by_model, by_template, readings
+from pipelines.conrag.result import ClaimResult, JudgedAnswers
 from pipelines.conrag.settings import ConragSettings
 from pipelines.judge.judge import Judge, PairError
 from pipelines.judge.judgement import Judgement, Relation, Truncation
@@ -48,12 +43,12 @@ async def conrag(
         RequestError, ServingError: As of the judge and the generator.
         ValueError: A question, and no generator.
     """
-    found = retrieved[: settings.depth]
-    first = None
+    found, first = retrieved[: settings.depth], FirstAnswer((query,))
     if question:
+        generator = replace(generator, form="question") if generator else None
         first = await first_answer(query, found[: settings.packet.size], generator)
-    everything, truncations = await tag(first.claims if first else (query,), found, judge)
-    tagged = [each for each in everything if each.relation is not Relation.INVALID]
+    everything, truncations = await tag(first.claims, found, judge)
+    tagged = [one for one in everything if one.relation is not Relation.INVALID]
     analysis = analyse(tagged, settings)
     table, adjudication = analysis.table, analysis.adjudication
     disagreement = template.conflict_statement(table)
@@ -61,14 +56,12 @@ async def conrag(
         written = await write(query, table, settings.policy, generator, first, sort=settings.sort)
         table, disagreement = written.table, template.conflict_statement(written.table)
     else:
-        sentences = (
-            sentence.model_copy(update={"problems": problems(sentence, table, settings.policy)})
-            for sentence in template.write(adjudication.stance, table)
-        )
-        written = GeneratedAnswer(tuple(sentences))
+        said = template.write(adjudication.stance, table)
+        bound = (one.faulty(*problems(one, table, settings.policy)) for one in said)
+        written = GeneratedAnswer(tuple(bound))
     return Answer(
         query=query,
-        first_answer=first.claims if first else (),
+        first_answer=first.claims if question else (),
         stance=adjudication.stance,
         model_stance=written.stance,
         status=adjudication.status,
@@ -82,11 +75,11 @@ async def conrag(
         # Whether passages disagree is read off the table, never off what a model writes of it.
         conflict=(written.conflict or disagreement) if disagreement else None,
         sentences=written.sentences,
-        cut=written.cut or (first is not None and first.cut),
+        cut=written.cut or first.cut,
         problem=written.problem,
         raw=written.raw,
-        tags={each.id: each.relation for each in everything},
-        unsure=sum(each.unsure for each in tagged),
+        tags={one.id: one.relation for one in everything},
+        unsure=sum(one.unsure for one in tagged),
         truncations=truncations,
     )
 
@@ -107,27 +100,28 @@ async def tag(
     """
     if not retrieved or not claims:
         return [
-            TaggedPassage(each.passage, each.relevance, Relation.IRRELEVANT, 0)
-            for each in retrieved
+            TaggedPassage(found.passage, found.relevance, Relation.IRRELEVANT, 0)
+            for found in retrieved
         ], ()
-    labelled = await judge(claims, [each.passage for each in retrieved])
-    refusals = [each.refusal for each in labelled.judgements if each.refusal]
+    labelled = await judge(claims, [found.passage for found in retrieved])
+    refusals = [said.refusal for said in labelled.judgements if said.refusal]
     if len(refusals) == len(labelled.judgements):
         raise PairError(refusals[0])
-    tagged = []
-    for place, each in enumerate(retrieved):
-        judgement = deciding(labelled.judgements[place :: len(retrieved)])
-        tagged.append(
-            TaggedPassage(
-                each.passage,
-                each.relevance,
-                judgement.relation,
-                tag_confidence(judgement),
-                rationale=judgement.snippet if judgement.snippet_found else None,
-                probabilities=judgement.probabilities,
-                label_mass=judgement.label_mass,
-            )
+    decided = (
+        deciding(labelled.judgements[place :: len(retrieved)]) for place in range(len(retrieved))
+    )
+    tagged = [
+        TaggedPassage(
+            found.passage,
+            found.relevance,
+            said.relation,
+            tag_confidence(said),
+            rationale=said.snippet if said.snippet_found else None,
+            probabilities=said.probabilities,
+            label_mass=said.label_mass,
         )
+        for found, said in zip(retrieved, decided, strict=True)
+    ]
     return tagged, labelled.truncations
 
 
@@ -141,9 +135,9 @@ def deciding(judgements: Sequence[Judgement]) -> Judgement:
     """
     rank = {Relation.INVALID: 0, Relation.IRRELEVANT: 1, Relation.CONTRADICTS: 2}
 
-    def weight(each: Judgement) -> tuple[int, float, bool]:
-        supports = each.relation is Relation.SUPPORTS
-        return rank.get(each.relation, 2), tag_confidence(each), supports
+    def weight(said: Judgement) -> tuple[int, float, bool]:
+        supports = said.relation is Relation.SUPPORTS
+        return rank.get(said.relation, 2), tag_confidence(said), supports
 
     return max(judgements, key=weight)
 
@@ -178,41 +172,33 @@ async def evaluate(
         RequestError, ServingError: As of the judges and of the language model.
         ValueError: A question, and nobody to answer it.
     """
-    if generator is not None and query.gold_answer is not None and query.gold_answer.listed:
-        generator = in_lists(generator)
-    found = retrieved[: settings.depth]
-    documents = {each.passage.id: each.passage for each in found}
-    gold_answer, judging = query.gold_answer, RecordingJudge(citation_judge or judge)
-    first, gold, truth = None, None, query.relations
-    if gold_answer is not None:
+    generator = replace(generator, form=query.form) if generator else None
+    found, first = retrieved[: settings.depth], FirstAnswer((query.claim,))
+    documents = [one.passage for one in found]
+    known, judging = query.gold_answer or GoldAnswer(), RecordingJudge(citation_judge or judge)
+    gold, truth = first, query.relations
+    if query.gold_answer is not None:
         first = await first_answer(query.claim, found[: settings.packet.size], generator)
-        gold = FirstAnswer(gold_answer.statements(query.claim, found))
-        borne_out = await supporting(gold_answer.claims, list(documents.values()), judging)
-        truth = {**truth, **borne_out}
-    everything, truncations = await tag(first.claims if first else (query.claim,), found, judge)
-    tagged = tuple(each for each in everything if each.relation is not Relation.INVALID)
-    case = case_of(query.claim, tagged, truth, settings)
+        gold = FirstAnswer(known.statements(query.claim, documents))
+        truth = {**truth, **await supporting(known.claims, documents, judging)}
+    everything, truncations = await tag(first.claims, found, judge)
+    tagged = [one for one in everything if one.relation is not Relation.INVALID]
+    case = Case(query.claim, tagged, truth, settings)
     if generator is None:
         outcomes = by_template(case, *await readings(case, judge))
     else:
-        outcomes = await by_model(case, settings, generator, first=first, gold=gold)
-    question, generated = None, None
-    if first is not None and gold_answer is not None:
-        worth = await answer_worth(query.claim, outcomes, documents, gold_answer, judging)
-        question = AnsweredQuestion(
-            first_answer=first.claims,
-            problem=first.problem,
-            raw=first.raw,
-            worth=worth,
-            cut=first.cut,
+        outcomes = await by_model(case, generator, first=first, gold=gold)
+    judged = None
+    if generator is not None and (query.gold_answer or query.response):
+        asked = first if query.gold_answer else FirstAnswer(())
+        judged = JudgedAnswers(
+            worth=await answer_worth(query.claim, outcomes, documents, known, judging),
             unreadable=judging.unreadable,
             truncations=tuple(judging.truncations),
-        )
-    elif query.response is not None and generator is not None:
-        generated = JudgedAnswers(
-            worth=await answer_worth(query.claim, outcomes, documents, GoldAnswer(), judging),
-            unreadable=judging.unreadable,
-            truncations=tuple(judging.truncations),
+            first_answer=asked.claims,
+            problem=asked.problem,
+            raw=asked.raw,
+            cut=asked.cut,
         )
     return ClaimResult(
         id=query.id,
@@ -222,23 +208,10 @@ async def evaluate(
         disputed=query.disputed,
         evidence=query.evidence,
         response=query.response,
-        question=question,
-        generated=generated,
-        passages=tuple(
-            Passage(
-                id=each.id,
-                title=each.passage.title,
-                text=each.passage.text,
-                relevance=each.relevance,
-                tag=each.relation,
-                confidence=each.confidence,
-                truth=truth.get(each.id),
-                label_mass=each.label_mass,
-                rationale=each.rationale,
-                unsure=each.unsure,
-            )
-            for each in everything
-        ),
+        question=judged if query.gold_answer else None,
+        generated=None if query.gold_answer else judged,
+        passages=tuple(everything),
+        truth={one.id: truth[one.id] for one in everything if one.id in truth},
         kappa=case.analysis.adjudication.kappa,
         outcomes=outcomes,
         truncations=truncations,

@@ -5,35 +5,10 @@ from typing import Literal
 from pydantic import BaseModel, Field, field_serializer
 
 from pipelines.conrag.answer import Outcome
-from pipelines.conrag.evidence import Stance
+from pipelines.conrag.evidence import Stance, TaggedPassage
 from pipelines.conrag.hallucination import ResponseSentence
-from pipelines.conrag.query import ListWorth
 from pipelines.judge.judgement import Relation, Truncation
 from pipelines.metrics.alce import CitationCounts
-
-
-class Passage(BaseModel, frozen=True):
-    """A retrieved passage.
-
-    Attributes:
-        relevance: Normalised over what was retrieved, in [0, 1].
-        tag: What the tagger says of it; `INVALID` where that could not be read.
-        confidence: Of the tag, in [0, 1].
-        truth: What the data say of it; None where they say nothing.
-        label_mass: As in `Judgement`.
-        rationale, unsure: As in `TaggedPassage`; older results do not have them.
-    """
-
-    id: str
-    title: str | None
-    text: str
-    relevance: float
-    tag: Relation
-    confidence: float
-    truth: Relation | None
-    label_mass: float | None = None
-    rationale: str | None = None
-    unsure: bool = False
 
 
 class AnswerWorth(BaseModel, frozen=True):
@@ -49,7 +24,8 @@ class AnswerWorth(BaseModel, frozen=True):
             words, of lists recall-5.
         str_em: Share of the short answers that are said by ALCE's rule, as parts of words; None of
             lists, and in older results.
-        listed: What a list is worth; None where the answer is none.
+        list_precision: Share of the items of a list that are an alias of a gold answer; None where
+            the answer is none.
     """
 
     citations: CitationCounts
@@ -58,34 +34,27 @@ class AnswerWorth(BaseModel, frozen=True):
     contradicting_strict: int = Field(ge=0)
     recall: float | None
     str_em: float | None = None
-    listed: ListWorth | None = None
+    list_precision: float | None = None
 
 
 class JudgedAnswers(BaseModel, frozen=True):
-    """What the methods' answers are worth, by a judge.
+    """What the methods' answers are worth, by a judge; and a question's first answer.
 
     Attributes:
         unreadable: Labels that could not be read when answers were judged; they bear nothing out.
         truncations: Texts of which the judge read a part.
+        first_answer: The statements that tags are relations to.
+        problem: Why there is none, in one line; None where the passages have no answer. What could
+            not be read is `raw`.
+        cut: Whether the first answer breaks off, or had more parts than are read.
     """
 
     worth: dict[str, AnswerWorth]
     unreadable: int = 0
     truncations: tuple[Truncation, ...] = ()
-
-
-class AnsweredQuestion(JudgedAnswers):
-    """What is kept of a question beside the methods' outcomes.
-
-    Attributes:
-        first_answer: The statements that tags are relations to.
-        problem: Why there is none, in one line; None where the passages have no answer.
-        cut: Whether the first answer breaks off, or had more parts than are read.
-    """
-
-    first_answer: tuple[str, ...]
-    problem: str | None
-    raw: str | None
+    first_answer: tuple[str, ...] = ()
+    problem: str | None = None
+    raw: str | None = None
     cut: bool = False
 
 
@@ -98,6 +67,7 @@ class ClaimResult(BaseModel, frozen=True):
         disputed: Whether its evidence is known to disagree; None where the data do not say.
         evidence: Alternative sets of ids of gold evidence.
         passages: The k passages, the most relevant first.
+        truth: Passage id -> what the data say of it, where they do.
         kappa: Conflict score over them, in [0, 1].
         outcomes: Method -> what it makes of the claim.
         response: Where the claim stands, if it is a sentence of a response.
@@ -112,12 +82,13 @@ class ClaimResult(BaseModel, frozen=True):
     stance: Stance | None
     disputed: bool | None
     evidence: tuple[frozenset[str], ...] = ()
-    passages: tuple[Passage, ...] = ()
+    passages: tuple[TaggedPassage, ...] = ()
+    truth: dict[str, Relation] = {}
     kappa: float = 0.0
     outcomes: dict[str, Outcome] = {}
     truncations: tuple[Truncation, ...] = ()
     response: ResponseSentence | None = None
-    question: AnsweredQuestion | None = None
+    question: JudgedAnswers | None = None
     generated: JudgedAnswers | None = None
     error: str | None = None
 
@@ -132,11 +103,6 @@ class ClaimResult(BaseModel, frozen=True):
         return self.question or self.generated
 
     @property
-    def truth(self) -> dict[str, Relation]:
-        """Passage id -> what the data say of it, where they do."""
-        return {each.id: each.truth for each in self.passages if each.truth is not None}
-
-    @property
     def tags(self) -> dict[str, Relation]:
         """Passage id -> what the tagger says of it."""
-        return {each.id: each.tag for each in self.passages}
+        return {one.id: one.relation for one in self.passages}

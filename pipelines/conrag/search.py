@@ -1,12 +1,12 @@
 """Where a claim's passages come from: an index, FEVER's Wikipedia, or the release's own ranking."""
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from pipelines.conrag.data import Dataset, page_name, page_passages
-from pipelines.conrag.query import Query
+from pipelines.conrag.data import Dataset, Query, page_name, page_passages
 from pipelines.data.fever import page_key, page_title, wiki_files, wiki_pages
 from pipelines.data.records import Document
 from pipelines.retrieval.bm25 import scores_among
@@ -24,13 +24,83 @@ from pipelines.retrieval.index import (
 from serving.folders import sha256_of
 
 PAGES = 10
-"""Pages whose sentences are ranked."""
+"""Pages of Wikipedia whose sentences are ranked."""
 
 _EMPTY = "—"
 """Stands for a sentence that has no text, so that lines of a page are numbered as its sentences."""
 
+Scope = Literal["own", "all", "wiki"]
+"""Where a claim's passages are retrieved from.
 
-class WikipediaSearch:
+Those it comes with, those of all claims, or all of Wikipedia.
+"""
+
+
+@dataclass(frozen=True)
+class Search:
+    """Finds the k passages that fit a query best, the best first.
+
+    `about` is what `run.json` says of it.
+    """
+
+    find: Callable[[Query, int], list[Retrieved]]
+    about: Mapping[str, Any]
+
+
+def _as_given(query: Query, k: int) -> list[Retrieved]:
+    best = 1 / (RANK_CONSTANT + 1)
+    scores = [1 / (RANK_CONSTANT + rank) for rank in range(1, k + 1)]
+    return [
+        Retrieved(passage, relevance=score / best, score=score)
+        for passage, score in zip(query.passages, scores, strict=False)
+    ]
+
+
+AS_GIVEN: Final = Search(
+    _as_given, {"method": "the release's ranking", "among": "own", "model": None}
+)
+"""The first k passages in the order that the data give them, for releases with a ranking.
+
+Relevance falls with the rank as in reciprocal rank fusion, as no score is read.
+"""
+
+
+def in_claims(
+    dataset: Dataset,
+    folder: Path,
+    *,
+    method: Method | None,
+    among: Scope,
+    embedder: Embedder | None,
+    on_embedded: Callable[[], object] = lambda: None,
+) -> Search:
+    """Retrieval for the claims of a data set, from an index of all its passages.
+
+    All of them are indexed, whatever part of the data set is evaluated: BM25 weighs words by them.
+    An index that an earlier run left in the folder is opened; it must be of this data set. The
+    method is the fused one where there is an embedder, unless given. A claim that brings no passage
+    (of FEVER, one without evidence) is given those of all claims to be searched in.
+
+    Raises:
+        InputError: There is no passage, or the index cannot be written or read.
+    """
+    there = (folder / ABOUT).exists()
+    index = (
+        Index(folder, embedder) if there else build(dataset.corpus, folder, embedder, on_embedded)
+    )
+    method = method or ("hybrid" if embedder else "bm25")
+    positions = {passage.id: place for place, passage in enumerate(dataset.corpus)}
+
+    def find(query: Query, k: int) -> list[Retrieved]:
+        own = None
+        if among == "own" and query.passages:
+            own = [positions[passage.id] for passage in query.passages]
+        return index.search(query.claim, k=k, method=method, among=own)
+
+    return Search(find, {"method": method, "among": among, "model": index.about.model})
+
+
+def in_wikipedia(dump: Path, folder: Path, on_file: Callable[[], object] = lambda: None) -> Search:
     """Retrieval of sentences from all pages of a folder wiki-pages.
 
     The index is made in a folder within the one given, named after the pages; one that is there is
@@ -39,20 +109,15 @@ class WikipediaSearch:
     Raises:
         InputError: There are no pages, or the index cannot be written or read.
     """
+    digest = digest_of_pages(dump)
+    within = folder / f"index-wiki-{digest[:8]}"
+    there = (within / ABOUT).exists()
+    index = Index(within) if there else build(_documents(dump, on_file), within)
 
-    def __init__(
-        self, dump: Path, folder: Path, on_file: Callable[[], object] = lambda: None
-    ) -> None:
-        self._digest = digest_of_pages(dump)
-        own = folder / f"index-wiki-{self._digest[:8]}"
-        there = (own / ABOUT).exists()
-        self._index = Index(own) if there else build(_documents(dump, on_file), own)
-
-    def __call__(self, query: Query, k: int) -> list[Retrieved]:
-        """The k sentences that fit a claim best, the best first; see `Index.search`."""
-        pages = self._index.search(query.claim, k=PAGES)
-        sentences = [each for found in pages for each in _sentences(found.passage)]
-        scores = scores_among([each.as_read() for each in sentences], query.claim)
+    def find(query: Query, k: int) -> list[Retrieved]:
+        pages = index.search(query.claim, k=PAGES)
+        sentences = [one for page in pages for one in _sentences(page.passage)]
+        (scores,) = scores_among([one.as_read() for one in sentences], [query.claim])
         best = [int(place) for place in top(scores, k) if scores[place] > 0]
         relevance = normalised([float(scores[place]) for place in best])
         return [
@@ -60,12 +125,8 @@ class WikipediaSearch:
             for place, share in zip(best, relevance, strict=True)
         ]
 
-    def about(self) -> dict[str, Any]:
-        """How is searched, for `run.json`."""
-        return {
-            **{"method": "bm25", "among": "wiki", "model": None, "pages": PAGES},
-            "passages": self._digest,
-        }
+    about = {"method": "bm25", "among": "wiki", "model": None, "pages": PAGES, "passages": digest}
+    return Search(find, about)
 
 
 def digest_of_pages(dump: Path) -> str:
@@ -87,72 +148,7 @@ def _documents(dump: Path, on_file: Callable[[], object]) -> Iterator[Document]:
 
 def _sentences(page: Document) -> tuple[Document, ...]:
     """The sentences of a page, called as evidence calls them."""
-    lines = {n: each for n, each in enumerate(page.text.split("\n")) if each != _EMPTY}
+    lines = {n: line for n, line in enumerate(page.text.split("\n")) if line != _EMPTY}
     # A long title is cut in ids, and whole here.
-    own = page_passages(page.id, lines)
-    return tuple(each.model_copy(update={"title": page.title}) for each in own)
-
-
-Scope = Literal["own", "all", "wiki"]
-"""Where a claim's passages are retrieved from.
-
-Those it comes with, those of all claims, or all of Wikipedia (`pipelines.conrag.search`).
-"""
-
-AS_GIVEN: Final = {"method": "the release's ranking", "among": "own", "model": None}
-"""What `run.json` says of `as_given`."""
-
-
-def as_given(query: Query, k: int) -> list[Retrieved]:
-    """The first k passages in the order that the data give them, for releases with a ranking.
-
-    Relevance falls with the rank as in reciprocal rank fusion, as no score is read.
-    """
-    best = 1 / (RANK_CONSTANT + 1)
-    scores = [1 / (RANK_CONSTANT + rank) for rank in range(1, k + 1)]
-    return [
-        Retrieved(passage, relevance=score / best, score=score)
-        for passage, score in zip(query.passages, scores, strict=False)
-    ]
-
-
-class Search:
-    """Retrieval for the claims of a data set, from an index of all its passages.
-
-    All of them are indexed, whatever part of the data set is evaluated: BM25 weighs words by them.
-    An index that an earlier run left in the folder is opened; it must be of this data set. The
-    method is the fused one where there is an embedder, unless given. A claim that brings no passage
-    (of FEVER, one without evidence) is given those of all claims to be searched in.
-
-    Raises:
-        InputError: There is no passage, or the index cannot be written or read.
-    """
-
-    def __init__(
-        self,
-        dataset: Dataset,
-        folder: Path,
-        *,
-        method: Method | None,
-        among: Scope,
-        embedder: Embedder | None,
-        on_embedded: Callable[[], object] = lambda: None,
-    ) -> None:
-        if (folder / ABOUT).exists():
-            self._index = Index(folder, embedder)
-        else:
-            self._index = build(dataset.corpus, folder, embedder, on_embedded)
-        self._positions = {passage.id: place for place, passage in enumerate(dataset.corpus)}
-        self._method = method or ("hybrid" if embedder else "bm25")
-        self._among = among
-
-    def __call__(self, query: Query, k: int) -> list[Retrieved]:
-        """The k passages that fit a claim best, the best first; see `Index.search`."""
-        own = None
-        if self._among == "own" and query.passages:
-            own = [self._positions[passage.id] for passage in query.passages]
-        return self._index.search(query.claim, k=k, method=self._method, among=own)
-
-    def about(self) -> dict[str, Any]:
-        """How is searched, for `run.json`."""
-        return {"method": self._method, "among": self._among, "model": self._index.about.model}
+    found = page_passages(page.id, lines)
+    return tuple(sentence.model_copy(update={"title": page.title}) for sentence in found)

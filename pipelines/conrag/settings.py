@@ -16,8 +16,7 @@ from pipelines.experiment.needs import Needs, judge_needs
 from pipelines.experiment.options import JudgedOptions, Overflow
 from pipelines.judge.settings import PANEL as METRIC_PANEL
 from pipelines.judge.settings import Evidence, JudgeName, JudgeSettings
-from pipelines.option import Only, Option
-from pipelines.preset import Choice
+from pipelines.option import Choice, Only, Option
 from pipelines.retrieval.dense import default_embedder
 from pipelines.retrieval.index import DEPTH, Method
 from serving.profile import Role

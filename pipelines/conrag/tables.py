@@ -7,16 +7,18 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from pipelines.conrag import metrics, paper
+from pipelines.conrag.answer import Outcome
 from pipelines.conrag.citations import judge_told
-from pipelines.conrag.errors import error_table, failures
+from pipelines.conrag.errors import error_table
 from pipelines.conrag.evidence import Stance
 from pipelines.conrag.hallucination import CheckedSentence, passage_auc, token_f1
 from pipelines.conrag.methods import ABLATIONS, ALL_METHODS, METHODS
-from pipelines.conrag.metrics import EVIDENCE, METRICS, OURS, RECALL, STANCE, Results
-from pipelines.conrag.result import AnswerWorth, ClaimResult
+from pipelines.conrag.metrics import EVIDENCE, LISTS, METRICS, OURS, RECALL, STANCE, Results
+from pipelines.conrag.result import ClaimResult
+from pipelines.experiment.metric import columns as columns_of
 from pipelines.experiment.metric import pair
 from pipelines.metrics.calibration import low_label_mass
-from pipelines.metrics.estimate import Estimate, mean, proportion
+from pipelines.metrics.estimate import Estimate, proportion
 from pipelines.report.compare import columns
 from pipelines.report.glance import count
 from pipelines.report.table import HERE, Column, Measure, Table, shown
@@ -30,15 +32,13 @@ CONTRADICTION = (
     "as being against it."
 )
 RESPONSES = (
-    "What passages say of sentences of responses (ragtruth) and of averitec's claims is not known: "
-    "no Oracle, and no contradictions unless a judge reads what a language model writes."
+    "What passages say of sentences of responses (ragtruth) is not known: no Oracle, and no "
+    "contradictions unless a judge reads what a language model writes."
 )
 QUESTIONS = (
-    "Of questions (alce), precision and recall are means over answers, as in ALCE, and a model "
-    "judges what passages say of a sentence, where ALCE has an entailment model of 11 billion "
-    "parameters. A contradiction is undisclosed where no other sentence gives that passage's "
-    "version and cites it. Gold answers said: short answers named, recall-5 of lists, or claims "
-    "entailed."
+    "Of questions (alce), precision and recall are means over answers, as in ALCE, by a judge's "
+    "labels. A contradiction is undisclosed where no other sentence gives that passage's version "
+    "and cites it. Gold answers said: short answers named, recall-5 of lists, or claims entailed."
 )
 CITATIONS = (
     "Citation precision and recall follow ALCE's rules (the first three citations of a sentence "
@@ -55,6 +55,21 @@ class Line(NamedTuple):
     dataset: str
     method: str
     results: Sequence[ClaimResult]
+
+    @property
+    def outcomes(self) -> list[Outcome]:
+        """What the method makes of each claim."""
+        return [result.outcomes[self.method] for result in self.results]
+
+    @property
+    def cited(self) -> metrics.Citations:
+        """Its citations."""
+        return metrics.citations(self.results, self.method)
+
+    @property
+    def checked(self) -> list[CheckedSentence]:
+        """Sentences of responses, and what it says of them."""
+        return metrics.checked(self.results, self.method)
 
 
 def _lines(
@@ -76,6 +91,8 @@ def figure(key: str, title: str, of: Figure) -> Measure[Line]:
     return Measure(key, title, lambda line: of(line.results, line.method))
 
 
+_UNDISCLOSED: Final = partial(metrics.contradiction_rate, undisclosed=True)
+
 DATA: Final = Column[Any]("dataset", "Data")
 METHOD: Final = Column[Line]("method", "Method")
 ACCURACY: Final = Measure[Line]("accuracy", "Stance accuracy", STANCE.of)
@@ -83,69 +100,45 @@ EVIDENCE_F1: Final = Measure[Line]("evidence_f1", "Evidence F1", EVIDENCE.of)
 TAKES_A_SIDE: Final = figure("answered", "Takes a side", metrics.coverage)
 RATES: Final = (
     figure("contradiction_rate", "Contradiction rate", metrics.contradiction_rate),
-    figure(
-        "undisclosed_rate",
-        "Undisclosed contradictions",
-        partial(metrics.contradiction_rate, undisclosed=True),
-    ),
+    figure("undisclosed_rate", "Undisclosed contradictions", _UNDISCLOSED),
 )
 """The paper's rate, and ours beside it."""
 CITED: Final = (
-    Measure[Line](
-        "precision",
-        "Citation precision",
-        lambda line: metrics.citations(line.results, line.method).precision,
-    ),
-    Measure[Line](
-        "recall",
-        "Citation recall",
-        lambda line: metrics.citations(line.results, line.method).recall,
-    ),
+    Measure[Line]("precision", "Citation precision", lambda line: line.cited.precision),
+    Measure[Line]("recall", "Citation recall", lambda line: line.cited.recall),
 )
-UNREADABLE: Final = Column[Line](
-    "unreadable", "Unreadable", lambda line: metrics.unreadable(line.results, line.method)
-)
-CUT: Final = Column[Line](
-    "cut", "Cut", lambda line: sum(one.outcomes[line.method].cut for one in line.results)
+PROBLEMS: Final = (
+    Column[Line](
+        "unreadable", "Unreadable", lambda line: metrics.unreadable(line.results, line.method)
+    ),
+    Column[Line]("cut", "Cut", lambda line: sum(one.cut for one in line.outcomes)),
 )
 
 
 def all_tables(results: Results, configs: Mapping[str, Mapping[str, Any]]) -> list[Table]:
-    """Every table of a run folder; of failures the first ones are listed.
+    """Every table of a run folder.
 
     `configs` are the configurations of `run.json` by data set, with the number of rows `skipped`.
     """
     done = metrics.answered(results)
-    doubts = low_label_mass(
-        passage.label_mass for claims in done.values() for one in claims for passage in one.passages
-    )
-    told = tuple(
-        f"{name}: {judge}."
-        for name, claims in results.items()
-        if (metrics.of_questions(claims) or metrics.generated(claims))
-        and (judge := judge_told(configs.get(name, {})))
-    )
-    made = [
-        data_summary(results, configs),
-        stances(done),
-        citations(done),
-        hallucinations(done),
-        ablations(done),
-        conflict_bins(done),
-        paired(done),
-        error_table(done),
-        failures(results),
+    told = [
+        *low_label_mass(
+            passage.label_mass
+            for claims in done.values()
+            for result in claims
+            for passage in result.passages
+        ),
+        *(
+            f"{name}: {judge}."
+            for name, claims in results.items()
+            if (metrics.of_questions(claims) or metrics.generated(claims))
+            and (judge := judge_told(configs.get(name, {})))
+        ),
     ]
+    judged = (stances, citations, hallucinations, ablations, conflict_bins, paired, error_table)
     return [
-        replace(
-            table,
-            notes=(
-                *table.notes,
-                *(doubts if table.name in ("conrag_stance", "conrag_citations") else ()),
-                *(told if table.name not in ("conrag_data", "conrag_failures") else ()),
-            ),
-        )
-        for table in made
+        data_summary(results, configs),
+        *(replace(table, notes=(*table.notes, *told)) for table in (make(done) for make in judged)),
     ]
 
 
@@ -165,17 +158,18 @@ def data_summary(results: Results, configs: Mapping[str, Mapping[str, Any]]) -> 
             said = f"{count(len(responses), 'response')} of {count(len(claims), 'sentence')}"
         return said if part == "all" else f"{said}, {part} half"
 
+    def papers(key: str) -> Column[str]:
+        return Column(key, key.capitalize(), lambda _: None)
+
     return Table.of(
         kept,
         name="conrag_data",
         title="Data",
         columns=[
             Column("dataset", "Data", lambda name: name),
-            HERE,
-            Column("task", "Task", lambda _: None),
-            Column("labels", "Labels", lambda _: None),
+            *(HERE, papers("task"), papers("labels")),
             Column("size", "Size", size),
-            Column("evidence", "Evidence", lambda _: None),
+            papers("evidence"),
             Column("rows", "Rows", lambda name: len(kept[name])),
             Column("skipped", "Skipped", lambda name: configs.get(name, {}).get("skipped", 0)),
         ],
@@ -197,7 +191,7 @@ def stances(results: Results) -> Table:
         columns=[
             *(DATA, METHOD, HERE, ACCURACY),
             figure("macro_f1", "Macro-F1", metrics.stance_macro_f1),
-            *(EVIDENCE_F1, *RATES, TAKES_A_SIDE, UNREADABLE, CUT),
+            *(EVIDENCE_F1, *RATES, TAKES_A_SIDE, *PROBLEMS),
             Column("claims", "Claims", lambda line: len(line.results)),
         ],
         quoted=paper.TABLE_IV,
@@ -208,35 +202,31 @@ def stances(results: Results) -> Table:
             "Evidence is what the answer cites; its F1 is against the best of a claim's gold sets.",
             CONTRADICTION,
             RESPONSES,
-            *most_frequent(results),
-            *right_for_free(results),
+            *for_free(results),
             "Claims without a gold stance, or whose stance cannot be read, are in no accuracy.",
             "The paper's rows are of FEVER and SciFact with a larger tagger and a language model.",
         ),
     )
 
 
-def most_frequent(results: Results) -> list[str]:
-    """What always giving the most frequent gold stance reaches, a line for each data set."""
-    lines = []
+def for_free(results: Results) -> Iterator[str]:
+    """What is right without a method, a line each.
+
+    Always giving the most frequent gold stance; and claims without a passage.
+    """
     for dataset, claims in results.items():
-        gold = [one.stance for one in claims if one.stance is not None]
+        gold = [result.stance for result in claims if result.stance is not None]
         if gold:
             ((stance, times),) = Counter(gold).most_common(1)
             right = shown(proportion(times, len(gold)))
-            lines.append(f"Always saying {stance.value} has an accuracy of {right} on {dataset}.")
-    return lines
-
-
-def right_for_free(results: Results) -> Iterator[str]:
-    """A line for each data set with claims without a passage: how many of them all get right."""
+            yield f"Always saying {stance.value} has an accuracy of {right} on {dataset}."
     for dataset, claims in results.items():
-        bare = [one for one in claims if one.stance is not None and not one.passages]
+        bare = [result.stance for result in claims if result.stance and not result.passages]
         if bare:
-            free = sum(one.stance is Stance.NOT_ENOUGH_INFO for one in bare)
             yield (
                 f"{dataset}: {len(bare):,} of {len(claims):,} claims had no passage; every method "
-                f"says NOT_ENOUGH_INFO of them, which is right of {free:,} for free."
+                "says NOT_ENOUGH_INFO of them, which is right of "
+                f"{bare.count(Stance.NOT_ENOUGH_INFO):,} for free."
             )
 
 
@@ -251,61 +241,33 @@ def citations(results: Results) -> Table:
             *(DATA, METHOD, HERE, *CITED),
             figure("leakage", "Citation leakage", metrics.leakage),
             *RATES,
-            Measure("answer_recall", "Gold answers said", RECALL.of),
-            _said("str_em_substrings", "STR-EM, ALCE's rule", lambda worth: worth.str_em),
-            _said(
-                "list_precision",
-                "List precision",
-                lambda worth: worth.listed.precision if worth.listed else None,
-            ),
-            _said(
-                "list_f1_5",
-                "List F1-5",
-                lambda worth: worth.listed.f1_5 if worth.listed else None,
-            ),
+            Measure("answer_recall", RECALL.title, RECALL.of),
+            *columns_of(LISTS),
             Column(
-                "unbound",
-                "Wrong citations",
-                lambda line: sum(one.outcomes[line.method].unbound for one in line.results),
+                "unbound", "Wrong citations", lambda line: sum(one.unbound for one in line.outcomes)
             ),
-            *(UNREADABLE, CUT),
-            Column(
-                "statements",
-                "Statements",
-                lambda line: metrics.citations(line.results, line.method).statements,
-            ),
+            *PROBLEMS,
+            Column("statements", "Statements", lambda line: line.cited.statements),
         ],
         quoted=paper.TABLE_V,
         notes=(
             CITATIONS,
             "Leakage is the share of citations of passages that the tagger calls irrelevant.",
             "Wrong citations: sentences that cite nothing, or what is not there, or break the "
-            "policy. They count as citing nothing; the passages that they named, and those that "
-            "NLI-RAG drops, count in precision and leakage.",
+            "policy. What they cite, and what NLI-RAG drops, counts in precision and leakage.",
             QUESTIONS,
-            "STR-EM by ALCE's rule takes parts of words, too. An item of a list (QAMPARI), between "
-            "commas, is right if it is an alias of a gold answer; five gold answers are enough.",
+            "STR-EM by ALCE's rule takes parts of words, too. An item of a list (QAMPARI) is right "
+            "if it is an alias of a gold answer; five gold answers are enough.",
             "The paper's rows are of ALCE with a larger language model and judge.",
         ),
     )
 
 
-def _said(key: str, title: str, of: Callable[[AnswerWorth], float | None]) -> Measure[Line]:
-    """The column of a mean over the readable answers to questions that have such a share."""
-
-    def value(line: Line) -> Estimate | None:
-        readable = [one for one in line.results if one.outcomes[line.method].problem is None]
-        shares = map(of, metrics.question_worth(readable, line.method))
-        return mean([share for share in shares if share is not None], bounds=(0, 1))
-
-    return Measure(key, title, value)
-
-
 def hallucinations(results: Results) -> Table:
     """Table VI: how well hallucinated sentences of responses are found."""
 
-    def sentences(line: Line) -> list[CheckedSentence]:
-        return metrics.checked(line.results, line.method)
+    def responses(line: Line) -> int:
+        return len({one.sentence.response for one in line.checked})
 
     return Table.of(
         _lines(results, lambda _: METHODS, metrics.of_responses),
@@ -315,27 +277,20 @@ def hallucinations(results: Results) -> Table:
         "from.",
         columns=[
             *(DATA, METHOD, HERE),
-            Measure("token_f1", "Token F1", lambda line: token_f1(sentences(line))),
-            Measure("passage_auc", "Passage AUC", lambda line: passage_auc(sentences(line))),
+            Measure("token_f1", "Token F1", lambda line: token_f1(line.checked)),
+            Measure("passage_auc", "Passage AUC", lambda line: passage_auc(line.checked)),
             *RATES,
-            Column("sentences", "Sentences", lambda line: len(sentences(line))),
-            Column(
-                "responses",
-                "Responses",
-                lambda line: len({one.sentence.response for one in sentences(line)}),
-            ),
+            Column("sentences", "Sentences", lambda line: len(line.checked)),
+            Column("responses", "Responses", responses),
         ],
         quoted=paper.TABLE_VI,
         notes=(
-            "A sentence is flagged as a whole, where the stance on it is not that it is supported. "
-            "Tokens are words between white space, those of all responses together.",
+            "A sentence that is not found supported is flagged as a whole. Tokens are words "
+            "between white space, those of all responses together.",
             "Passage AUC: the probability that a response with a hallucination scores higher than "
-            "one without. A response scores as its worst sentence, a sentence 1 − support. The "
-            "paper does not say what its passages are.",
-            "Contradiction rate: of what a language model writes about the sentences; the template "
-            "writes nothing that could be counted.",
-            "Oracle flags the sentences that people marked something in, so its AUC is 1; its F1 "
-            "is below 1 as it flags whole sentences.",
+            "one without. A response scores as its worst sentence, a sentence 1 − support.",
+            "Contradiction rate: of what a language model writes about the sentences.",
+            "Oracle flags the sentences that people marked something in.",
             "In brackets the 95 % interval: of token F1 by bootstrap over sources, of AUC DeLong's "
             "clustered by source, of rates Wilson's, which takes sentences as independent.",
         ),

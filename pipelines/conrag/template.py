@@ -6,8 +6,8 @@ Quick, deterministic, and of the same structure as what a model writes.
 import textwrap
 from collections.abc import Iterable, Sequence
 
-from pipelines.conrag.answer import ABOUT, About, AnswerSentence, Evidence, sides_of, unmarked
-from pipelines.conrag.evidence import Stance
+from pipelines.conrag.answer import ABOUT, About, Statement, sides_of, unmarked
+from pipelines.conrag.evidence import Stance, TaggedPassage
 
 QUOTED = 2
 """Clusters of a side that are quoted; the others are cited."""
@@ -27,7 +27,7 @@ DISAGREE = "The passages disagree: some support it, others contradict it."
 WANTED = "A source that is independent of these would be needed to settle it."
 
 
-def write(stance: Stance, table: Sequence[Evidence]) -> tuple[AnswerSentence, ...]:
+def write(stance: Stance, table: Sequence[TaggedPassage]) -> tuple[Statement, ...]:
     """The sentences of the answer (ConRAG, section 2, cite; the case study of section 3).
 
     First the verdict, where there is one; then each side in the words of its passages; then what
@@ -35,48 +35,46 @@ def write(stance: Stance, table: Sequence[Evidence]) -> tuple[AnswerSentence, ..
     """
     support, refute = sides_of(table)
     if not support and not refute:
-        return (AnswerSentence(text=NOTHING_FOUND, about="none"),)
+        return (Statement(text=NOTHING_FOUND, about="none"),)
     written = []
     side = {Stance.SUPPORT: support, Stance.REFUTE: refute}.get(stance)
     if side:
-        written.append(
-            AnswerSentence(text=VERDICT[stance], about=ABOUT[stance], cites=_numbers(side))
-        )
-    written += [_quoted(each, "support", "supports") for each in _leading(support)]
-    written += [_quoted(each, "refute", "contradicts") for each in _leading(refute)]
+        written.append(Statement(text=VERDICT[stance], about=ABOUT[stance], cites=_ids(side)))
+    written += [_quoted(row, "support", "supports") for row in _leading(support)]
+    written += [_quoted(row, "refute", "contradicts") for row in _leading(refute)]
     if support and refute:
-        both = _numbers(support + refute)
+        both = _ids(support + refute)
         written += [
-            AnswerSentence(text=DISAGREE, about="conflict", cites=both),
-            AnswerSentence(text=WANTED, about="none"),
+            Statement(text=DISAGREE, about="conflict", cites=both),
+            Statement(text=WANTED, about="none"),
         ]
     return tuple(written)
 
 
-def conflict_statement(table: Sequence[Evidence]) -> str | None:
+def conflict_statement(table: Sequence[TaggedPassage]) -> str | None:
     """What disagrees, in a sentence; None where no two passages take opposite sides."""
-    marks = [" ".join(f"[{each.number}]" for each in side) for side in sides_of(table)]
+    marks = [" ".join(f"[{row.number}]" for row in side) for side in sides_of(table)]
     if not all(marks):
         return None
     return "The passages disagree: {} for it, {} against it.".format(*marks)
 
 
-def _leading(side: Iterable[Evidence]) -> list[Evidence]:
+def _leading(side: Iterable[TaggedPassage]) -> list[TaggedPassage]:
     """The surest passage of each of a side's clusters, the first few."""
-    first: dict[str, Evidence] = {}
+    first: dict[str, TaggedPassage] = {}
     for row in sorted(side, key=lambda row: -row.confidence):
         first.setdefault(row.cluster, row)
     return list(first.values())[:QUOTED]
 
 
-def _quoted(evidence: Evidence, about: About, verb: str) -> AnswerSentence:
+def _quoted(row: TaggedPassage, about: About, verb: str) -> Statement:
     """A sentence around a document's words, which can neither cite anything nor end the quote."""
-    title = textwrap.shorten(unmarked(evidence.passage.title or ""), TITLE, placeholder="…")
-    words = unmarked(evidence.rationale or "").translate(_NESTED)
+    title = textwrap.shorten(unmarked(row.passage.title or ""), TITLE, placeholder="…")
+    words = unmarked(row.rationale or "").translate(_NESTED)
     quoted = f": “{words}”" if words else "."
     text = f"{title or 'A passage'} {verb} it{quoted}"
-    return AnswerSentence(text=text, about=about, cites=(evidence.number,))
+    return Statement(text=text, about=about, cites=(row.id,))
 
 
-def _numbers(rows: Iterable[Evidence]) -> tuple[int, ...]:
-    return tuple(each.number for each in rows)
+def _ids(rows: Iterable[TaggedPassage]) -> tuple[str, ...]:
+    return tuple(row.id for row in rows)

@@ -20,6 +20,8 @@ OnError = Literal["stop", "skip"]
 MARK = codecs.BOM_UTF8
 """A byte order mark; it may stand before the first line."""
 
+TABLES = (".csv", ".tsv", ".xlsx", ".parquet")
+
 SAMPLES = Path(__file__).parent / "samples" / "contested.jsonl"
 """The bundled samples: real contested facts, in our own words."""
 
@@ -46,26 +48,30 @@ class Dataset:
 
 
 def read(path: Path, *, on_error: OnError = "stop", limit: int | None = None) -> Dataset:
-    """Read a JSONL file of `Record`s; its format is described in docs/input.md.
+    """Read a file of `Record`s; its format is described in docs/input.md.
 
     Args:
-        path: UTF-8, one JSON object per line; blank lines are passed over.
+        path: UTF-8, one JSON object per line, or one JSON list; blank lines are passed over.
         on_error: `stop` raises at the first bad line, `skip` leaves it out and says so.
         limit: Take only the first records.
 
     Raises:
         InputError: The file cannot be read, has no record, or a line is bad (`stop`).
     """
+    if path.suffix.lower() in TABLES:
+        raise InputError(f"{path} is a table; write one JSON object per line, see docs/input.md")
     content = read_bytes(path)
+    listed = content.removeprefix(MARK).lstrip()[:1] == b"["
     examples: list[Example] = []
     skipped: list[Skipped] = []
     taken: dict[str, int] = {}
     records = 0
-    for line, raw in filled_lines(content.removeprefix(MARK)):
+    lines = _entries(content, f"{path}: ") if listed else filled_lines(content.removeprefix(MARK))
+    for line, raw in lines:
         if limit is not None and records >= limit:
             break
         try:
-            record = _record(raw)
+            record = _record(raw, line)
             # Results are kept by `record/variant`, which another record may be called.
             names = dict.fromkeys([record.id, *(example.id for example in record.examples())])
             for name in names:
@@ -75,7 +81,8 @@ def read(path: Path, *, on_error: OnError = "stop", limit: int | None = None) ->
                     )
         except InputError as error:
             if on_error == "stop":
-                raise InputError(f"{path}:{line}: {error}") from None
+                where = f"{path}, entry {line}" if listed else f"{path}:{line}"
+                raise InputError(f"{where}: {error}") from None
             skipped.append(Skipped(line, str(error)))
             continue
         taken |= dict.fromkeys(names, line)
@@ -103,8 +110,17 @@ def filled_lines(content: bytes) -> Iterator[tuple[int, bytes]]:
             yield number, raw
 
 
-def _record(raw: bytes) -> Record:
+def _entries(content: bytes, where: str) -> Iterator[tuple[int, bytes]]:
+    """The entries of a JSON list, with their numbers from 1."""
+    for number, entry in enumerate(parse(content.removeprefix(MARK), where), start=1):
+        yield number, json.dumps(entry).encode()
+
+
+def _record(raw: bytes, number: int) -> Record:
+    """A record; one without an id is called by its number in the file."""
     value = parse(raw, pairs=_refuse_repetition)
+    if isinstance(value, dict) and "id" not in value:
+        raw = json.dumps({"id": number, **value}).encode()
     try:
         record = Record.model_validate_json(raw, strict=True)
     except ValidationError as error:

@@ -1,7 +1,9 @@
 """The input of every pipeline: documents, and responses that were written from them."""
 
 from collections import Counter
-from typing import Annotated, Self, TypeVar
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Annotated, Any, Final, Self, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, Field, StringConstraints, model_validator
 
@@ -13,7 +15,22 @@ Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 NonEmpty = Annotated[tuple[Item, ...], Field(min_length=1)]
 """A tuple with at least one member."""
 
-Identifier = Annotated[Text, StringConstraints(max_length=200)]
+Identifier = Annotated[
+    Text,
+    StringConstraints(max_length=200),
+    BeforeValidator(lambda value: str(value) if type(value) is int else value),
+]
+"""A name; a number is one, too."""
+
+CALLED: Final = {
+    **dict.fromkeys(("docs", "context", "contexts", "retrieved_contexts"), "documents"),
+    **dict.fromkeys(("answer", "output", "prediction"), "response"),
+    **dict.fromkeys(("query", "input", "user_input"), "question"),
+}
+"""Fields of a record as RAGAS, TruLens and Haystack call them -> as they are called here."""
+
+DOCUMENT_CALLED: Final = dict.fromkeys(("content", "page_content", "contents"), "text")
+"""The same of a document."""
 
 
 def whole(text: str) -> str:
@@ -49,6 +66,40 @@ class Document(BaseModel, frozen=True, extra="forbid"):
         return f"{self.title}\n\n{self.text}" if self.title else self.text
 
 
+def known_fields(
+    given: Mapping[str, Any], model: type[BaseModel], called: Mapping[str, str]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The fields of a model, some under other names, and what else was given.
+
+    A name of ours goes before another for the same field, which is then something else.
+
+    Raises:
+        ValueError: One looks like a field that is misspelt.
+    """
+    known = {name: value for name, value in given.items() if name in model.model_fields}
+    other: dict[str, Any] = {}
+    for name, value in given.items():
+        if name in known:
+            continue
+        if called.get(name, name) in model.model_fields and called[name] not in known:
+            known[called[name]] = value
+        elif name not in called and (meant := get_close_matches(name, model.model_fields, 1, 0.8)):
+            raise ValueError(f"there is no field '{name}', did you mean '{meant[0]}'")
+        else:
+            other[name] = value
+    return known, other
+
+
+def as_document(given: Any, number: int) -> Any:
+    """A document as it is read: a text alone, or one without a name, is called by its number."""
+    if isinstance(given, str):
+        return {"id": f"d{number}", "text": given}
+    if not isinstance(given, dict):
+        return given
+    known, _ = known_fields(given, Document, DOCUMENT_CALLED)
+    return {"id": f"d{number}"} | known
+
+
 class Record(BaseModel, frozen=True, extra="forbid"):
     """One line of an input file: documents and one or several responses to judge against them.
 
@@ -63,6 +114,7 @@ class Record(BaseModel, frozen=True, extra="forbid"):
         response: The text to judge.
         responses: Variant name -> text to judge.
         claims: Claims to judge in place of decomposing the response.
+        metadata: Fields that nothing here reads.
     """
 
     id: Identifier
@@ -71,6 +123,30 @@ class Record(BaseModel, frozen=True, extra="forbid"):
     response: Text | None = None
     responses: Annotated[dict[Identifier, Text], Field(min_length=1)] | None = None
     claims: NonEmpty[Text] | None = None
+    metadata: dict[str, Any] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _under_our_names(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        # An answer beside several responses is not one of them.
+        called = {
+            name: ours
+            for name, ours in CALLED.items()
+            if ours != "response" or "responses" not in given
+        }
+        known, other = known_fields(given, cls, called)
+        documents = known.get("documents")
+        if isinstance(documents, str):
+            documents = [documents]
+        if isinstance(documents, list | tuple):
+            known["documents"] = tuple(as_document(one, n) for n, one in enumerate(documents, 1))
+        if isinstance(known.get("claims"), list):
+            known["claims"] = tuple(known["claims"])
+        if other:
+            known["metadata"] = {**known.get("metadata", {}), **other}
+        return known
 
     @model_validator(mode="after")
     def _check(self) -> Self:

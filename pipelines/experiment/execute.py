@@ -25,6 +25,7 @@ from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import (
     LlmOptions,
     ModelOptions,
+    ProfileOptions,
     RunOptions,
     ServedOptions,
     source_of,
@@ -32,7 +33,7 @@ from pipelines.experiment.options import (
 from pipelines.judge.judge import PairError
 from pipelines.judge.store import JudgementStore, default_store
 from pipelines.metrics.calibration import mean_label_mass
-from pipelines.preset import switched
+from pipelines.option import switched
 from pipelines.runs.folder import ResultLog, RunFolder
 from pipelines.runs.provenance import finished, provenance
 from serving.client import Client
@@ -250,7 +251,7 @@ def _note_costs(work: Work[Any, Any], models: RunModels) -> list[str]:
 
 @asynccontextmanager
 async def models_for(
-    options: ModelOptions,
+    options: ProfileOptions,
     needs: Needs,
     on_status: Callable[[str], None],
     logs: Path | None = None,

@@ -11,17 +11,18 @@ the plan needs, resumes, and keeps each result as it comes.
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
 from pydantic import BaseModel
 
 from pipelines.experiment.cost import Cost, Tokens
-from pipelines.experiment.labelled import Labelling
 from pipelines.experiment.metric import Metric
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import RunOptions
 from pipelines.experiment.publish import Publication, Runs
+from pipelines.experiment.summary import Page, publication
 from pipelines.judge.judge import PairError
 from pipelines.judge.run_judge import RunJudge, judge_of
 from pipelines.judge.settings import JudgeSettings
@@ -60,6 +61,56 @@ class Counter(Protocol):
 
 Counting = Callable[[str, int], AbstractContextManager[Counter]]
 """(what is counted, how many) -> a counter, shown while its block runs."""
+
+
+Result_contra = TypeVar("Result_contra", bound=BaseModel, contravariant=True)
+LabelT = TypeVar("LabelT", bound=StrEnum)
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Something that a judge gave one of several labels.
+
+    Attributes:
+        part: What of its result it is, as nothing else of that: (3, "guide").
+        shown: What a person reads, as headings and texts; nothing of what the judge says.
+        label: The judge's; None where its reply could not be read.
+        probabilities: Label -> the judge's probability in [0, 1]; None where it gives none.
+        groups: What it belongs to, by names that a sample can be drawn by: {"source": "ambigdocs"}.
+    """
+
+    part: tuple[str | int, ...]
+    shown: tuple[tuple[str, str], ...]
+    label: str | None
+    probabilities: Mapping[str, float] | None = None
+    groups: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def confidence(self) -> float | None:
+        """The probability of the judge's label; None if unknown."""
+        return None if self.label is None else (self.probabilities or {}).get(self.label)
+
+
+@dataclass(frozen=True)
+class Labelling(Generic[Result_contra]):
+    """A kind of labels: how documents relate to claims, whether answers behave.
+
+    Attributes:
+        asked: What a person is asked.
+        counted: What is labelled: "pairs of claim and document".
+        labels: Label -> how a person reads it, in the order of the keys 1, 2, ...; at most 9.
+        given: What of a result was labelled.
+    """
+
+    asked: str
+    counted: str
+    labels: Mapping[str, str]
+    given: Callable[[Result_contra], Iterable[Labelled]]
+
+
+def by_name(probabilities: Mapping[LabelT, float] | None) -> dict[str, float] | None:
+    """Probabilities of labels by the labels' names; None stays None."""
+    return None if probabilities is None else {str(each): p for each, p in probabilities.items()}
 
 
 @dataclass(frozen=True)
@@ -165,7 +216,7 @@ class Experiment(Generic[ItemT, ResultT]):
         result: Record of an item; it has an `id` and a `status`.
         plan: Reads the data and says what is to be done.
         failed: The record of an item that cannot be done; told the reason.
-        publish: Makes tables and view of what a folder has; a summary of `metrics` unless given.
+        page: What its page shows; a table of `metrics` unless given.
         refusals: What is raised where one item cannot be done.
         in_flight: Items at a time; by default as many as keep a server or the tagger busy.
         common: Names in the configuration that all entries of a folder share.
@@ -186,7 +237,7 @@ class Experiment(Generic[ItemT, ResultT]):
     result: type[ResultT]
     plan: Callable[[Any], Plan[ItemT, ResultT]]
     failed: Callable[[ItemT, str], ResultT]
-    publish: Callable[[Runs[ResultT]], Publication] | None = None
+    page: Page | None = None
     refusals: tuple[type[Exception], ...] = (RequestError, PairError)
     in_flight: int | None = None
     common: tuple[str, ...] = ()
@@ -206,11 +257,7 @@ class Experiment(Generic[ItemT, ResultT]):
 
     def publication(self, runs: Runs[ResultT]) -> Publication:
         """Tables and view of what a folder has."""
-        if self.publish is not None:
-            return self.publish(runs)
-        from pipelines.experiment.summary import summary
-
-        return summary(self, runs)
+        return publication(self, runs)
 
     def runs(self, folder: RunFolder) -> Runs[ResultT]:
         """What a folder has of it; InputError if `run.json` or a result is damaged."""

@@ -17,6 +17,7 @@ from pydantic import BaseModel
 
 from pipelines.metrics.estimate import Estimate, mean, proportion
 from pipelines.report.compare import Comparison, Pair, Test, compare
+from pipelines.report.compare import columns as of_measure
 from pipelines.report.table import Column, Measure
 
 ResultT = TypeVar("ResultT", bound=BaseModel)
@@ -121,16 +122,10 @@ def pair(
 
 def differences(metrics: Sequence[Metric[ResultT]]) -> list[Column[Pair[object]]]:
     """The columns of pairs: each metric's difference and p, and on how many results they rest."""
-
-    def of(metric: Metric[ResultT]) -> list[Column[Pair[object]]]:
-        key = metric.key
-        return [
-            Measure(key, metric.title, lambda pair: pair.measures[key].difference),
-            Column(f"{key}_p", f"p ({metric.test})", lambda pair: pair.measures[key].p),
-        ]
-
-    n = Column[Pair[object]]("n", "n", lambda pair: pair.measures[metrics[0].key].n)
-    return [column for metric in metrics for column in of(metric)] + [n]
+    made: list[Column[Pair[object]]] = []
+    for metric in metrics:
+        made += of_measure(metric.key, metric.title, metric.test)
+    return [*made, Column("n", "n", lambda pair: pair.measures[metrics[0].key].n)]
 
 
 class Named(NamedTuple):

@@ -6,6 +6,7 @@ from pathlib import Path
 from pipelines.errors import InputError
 from pipelines.experiment.options import (
     ModelOptions,
+    ProfileOptions,
     ServedOptions,
     ServerOptions,
     anyway,
@@ -162,7 +163,7 @@ def judge_source(options: ServerOptions, judge_model: str | None) -> Source | No
     return replace(source, role="judge", model=judge_model, endpoints=(), profile=profile)
 
 
-def refuse_unneeded(options: ModelOptions, needs: Needs) -> None:
+def refuse_unneeded(options: ProfileOptions, needs: Needs) -> None:
     """Refuse options of models that a run does not need, with an InputError."""
     if needs.role is None and isinstance(options, ServedOptions):
         refuse_given(options, needs.unused, needs.unasked)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, Field, model_validator
 
@@ -14,14 +14,13 @@ from pipelines.data.jsonl import OnError
 from pipelines.errors import InputError
 from pipelines.judge.settings import PANEL as METRIC_PANEL
 from pipelines.judge.settings import JudgeName, JudgeSettings
-from pipelines.judge.tagger import SHIPPED, TaggerFolder, shipped_tagger, tagger_folder
-from pipelines.option import Only, Option, Options, nested
-from pipelines.preset import WithPresets
-from serving import models, weights
-from serving import profile as profiles
-from serving.connect import Source, devices
+from pipelines.option import Only, Option, Options, WithPresets, nested
 from serving.home import default_models_dir
-from serving.profile import LocalRole, Role
+
+if TYPE_CHECKING:  # what else is needed is imported when it is: help is quick without it
+    from pipelines.judge.tagger import TaggerFolder
+    from serving.connect import Source
+    from serving.profile import LocalRole, Role
 
 MODEL_PANEL = "Model and server"
 CLUSTER_PANEL = "Cluster"
@@ -189,6 +188,8 @@ class JudgedOptions(ServerOptions):
         for name in ("endpoint", "model"):
             if given.get(name):
                 return Usual("model", "atomic", f"--{name} names a model")
+        from serving import profile as profiles
+
         profile = profiles.load(given.get("profile") or profiles.default_name())
         return Usual(profile.judge, profile.claims, f"profile {profile.name}")
 
@@ -209,8 +210,10 @@ def anyway(options: BaseModel) -> bool:
     return not isinstance(options, JudgedOptions) or options.anyway
 
 
-def judged_by(options: BaseModel, tagger: TaggerFolder | None) -> str:
+def judged_by(options: BaseModel, tagger: "TaggerFolder | None") -> str:
     """Who judges, how claims are made, and why, in a line; empty if the profile has no say."""
+    from pipelines.judge.tagger import SHIPPED
+
     if not isinstance(options, JudgedOptions):
         return ""
     for name, _ in _by_profile(type(options)):
@@ -304,13 +307,17 @@ def decided_by(options: RunOptions) -> dict[str, Any]:
     return options.model_dump(mode="json", exclude=general)
 
 
-def source_of(options: ProfileOptions, role: Role) -> Source:
+def source_of(options: ProfileOptions, role: "Role") -> "Source":
     """The model that the options name for a role.
 
     Raises:
         InputError: Options exclude each other.
         ServingError: There is no such profile.
     """
+    from serving import profile as profiles
+    from serving import weights
+    from serving.connect import Source
+
     endpoints = options.endpoint or () if isinstance(options, EndpointOptions) else ()
     strict = isinstance(options, ServedOptions) and options.strict
     if endpoints and strict:
@@ -333,22 +340,27 @@ def source_of(options: ProfileOptions, role: Role) -> Source:
     )
 
 
-def device_of(role: LocalRole, where: Source) -> str | None:
+def device_of(role: "LocalRole", where: "Source") -> str | None:
     """The GPU that the placement gives a role's model; None where torch may choose.
 
     Raises:
         ServingError: No GPU has room for it.
     """
+    from serving.connect import devices
+
     return next(iter(devices(where.profile, role)), None)
 
 
-def tagger_named(name: str | None, where: Source) -> TaggerFolder:
+def tagger_named(name: str | None, where: "Source") -> "TaggerFolder":
     """The tagger of that folder or registered name, or else the profile's.
 
     Raises:
         InputError: The folder is no tagger.
         ServingError: No model of that name, or no GPU has room for it.
     """
+    from pipelines.judge.tagger import tagger_folder
+    from serving import models
+
     name = name or where.profile.roles.tagger
     if name is None:
         found = profile_tagger(where)
@@ -360,13 +372,15 @@ def tagger_named(name: str | None, where: Source) -> TaggerFolder:
     return found if device is None else replace(found, device=device)
 
 
-def profile_tagger(where: Source) -> TaggerFolder:
+def profile_tagger(where: "Source") -> "TaggerFolder":
     """The first of a profile's taggers that is registered, else the one that comes with contested.
 
     Raises:
         ServingError: It has changed since it was registered.
     """
     from nli.adapter import shipped_adapter  # imports numpy
+    from pipelines.judge.tagger import shipped_tagger, tagger_folder
+    from serving import models
 
     for name in where.profile.taggers:
         if models.read_manifest(name, where.models_dir) is not None:

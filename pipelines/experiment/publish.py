@@ -1,12 +1,11 @@
 """From the results of a run folder to its tables and its page."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
 
-from pipelines.files import replace_text
 from pipelines.judge.correction import correction_in
 from pipelines.report import explorer, table
 from pipelines.report.explorer import SEVERAL, ExperimentView
@@ -51,13 +50,12 @@ class Runs(Generic[ResultT]):
 class Publication:
     """The outcome of an experiment: its part of the page, and its tables.
 
-    A sentence on what they were made with is added to each table. `files` are further files of the
-    run folder: name -> text. The terminal shows the table `glance`.
+    A sentence on what they were made with is added to each table. The terminal shows the table
+    `glance`.
     """
 
     view: ExperimentView
     tables: Sequence[Table]
-    files: Mapping[str, str] = field(default_factory=dict)
     glance: Table | None = None
 
 
@@ -113,8 +111,6 @@ def write(folder: RunFolder, published: Sequence[tuple[Publication, Runs[Any]]])
     `published` has the outcome of each experiment, at least one, and the runs it was made from.
     """
     for made, runs in published:
-        for name, text in made.files.items():
-            replace_text(folder.path / name, text)
         note = " ".join(dict.fromkeys(map(made_with, runs.entries.values())))
         for each in made.tables:
             table.write(replace(each, notes=(*each.notes, note)), folder.tables)

@@ -1,23 +1,387 @@
-"""The outcome of an experiment without tables of its own: its metrics, by run and method."""
+"""From the results of a run folder to an experiment's tables and its place on the page.
+
+What an experiment says of itself is a `Page`: its tables, the columns that are its figures, and how
+an example is shown. Headline, plots, problems, links and filters are made from these.
+"""
 
 import json
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
+from markupsafe import Markup
 from pydantic import BaseModel
 
-from pipelines.experiment.experiment import Experiment
+from pipelines.data.jsonl import Skipped
 from pipelines.experiment.metric import Metric
-from pipelines.experiment.publish import Publication, Runs, models_of
+from pipelines.experiment.publish import Publication, Runs
+from pipelines.judge.judgement import Judgement, Relation, Truncation
 from pipelines.metrics.estimate import Estimate
 from pipelines.report import glance
 from pipelines.report.blocks import Facts, fact
-from pipelines.report.explorer import Example, ExperimentView, Part
-from pipelines.report.failures import REASON, WHAT, failed, failures
+from pipelines.report.explorer import Example, ExperimentView, Facet, Part, address, in_turn
+from pipelines.report.glance import Figures, Finding
 from pipelines.report.plots import dots
-from pipelines.report.table import Column, Measure, Table
-from pipelines.report.views import failures_part, links, listed
+from pipelines.report.table import (
+    Column,
+    Measure,
+    Table,
+    brief,
+    called,
+    estimate_of,
+    grouped,
+    own_rows,
+    with_names_joined,
+)
+from pipelines.report.texts import one_line
+
+if TYPE_CHECKING:
+    from pipelines.experiment.experiment import Experiment
+
+LEAST: Final = 5
+"""Figures on fewer examples are no scores: the first screen refers to the examples instead."""
+
+PROBLEMS_SHOWN: Final = 1_000
+"""Rows of the table of problems."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A column of estimates: plots show it, a dot for each row, and the headline is made of it.
+
+    Attributes:
+        table: Name of the table.
+        value: Key of the column.
+        method: Key of the column that names the rows of a plot.
+        said: What it is, for the headline: "Questions answered exactly"; "" leaves it to the plots.
+        group: Keys of columns; there is a plot for each of their values.
+        ours: Rows that the headline is about; all that are not trivial unless given.
+        trivial: Rows that need no model, or less of one; the headline has the strongest.
+        aside: Rows that the headline leaves out.
+        whole: The group that stands for all of them; where it is missing, each stands for itself.
+        also: Keys of further columns to plot.
+        better: Which values are.
+    """
+
+    table: str
+    value: str
+    method: str
+    said: str = ""
+    group: tuple[str, ...] = ()
+    ours: tuple[str, ...] = ()
+    trivial: tuple[str, ...] = ()
+    aside: tuple[str, ...] = ()
+    whole: str = ""
+    also: tuple[str, ...] = ()
+    better: Literal["higher", "lower"] = "higher"
+
+
+class Problem(NamedTuple):
+    """What has no value ("failed", "unreadable label"), why, and what a model wrote instead."""
+
+    what: str
+    reason: str = ""
+    reply: str | None = None
+
+
+def problems(result: Any) -> Iterator[Problem]:
+    """Those that any result may have: it failed, labels were unreadable, texts were cut."""
+    if result.status == "failed":
+        yield Problem("failed", result.error or "")
+    yield from unread_labels(getattr(result, "judgements", ()))
+    yield from truncations(getattr(result, "truncations", ()))
+
+
+def unread_labels(judgements: Iterable[Judgement]) -> Iterator[Problem]:
+    """Judgements without a label, each with its reason or reply."""
+    for judgement in judgements:
+        if judgement.relation is Relation.INVALID:
+            where = f"document {judgement.document} on: {judgement.claim}"
+            why = f"{judgement.refusal} ({where})" if judgement.refusal else where
+            yield Problem("invalid judgement", why, judgement.raw)
+
+
+def truncations(cuts: Iterable[Truncation]) -> Iterator[Problem]:
+    """Texts of which a model saw only the beginning."""
+    for cut in cuts:
+        seen = f"{cut.text}: the first {cut.kept:,} of {cut.tokens:,} tokens were seen"
+        yield Problem("truncation", seen)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page: a title, tables by their names, an introduction, and further plots.
+
+    Tables without rows are left out, and so are sections without tables. Plots are made from the
+    runs and all tables by name.
+    """
+
+    title: str
+    tables: tuple[str, ...]
+    intro: str = ""
+    plots: Callable[[Runs[Any], Mapping[str, Table]], Iterable[Markup]] = lambda *_: ()
+
+
+def plain(run: str, result: Any) -> Example:
+    """An example that shows the fields of a result."""
+
+    def blocks() -> list[Facts]:
+        told = result.model_dump(mode="json").items()
+        return [Facts(tuple(fact(name, json.dumps(one, ensure_ascii=False)) for name, one in told))]
+
+    return Example(result.id, run, result.id, result.status, blocks)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """What the page of an experiment shows.
+
+    Attributes:
+        question: That it answers, in plain English.
+        tables: Those of a folder's runs, in the order of reading.
+        figures: The first that has a value is the headline; all are drawn.
+        example: Draws a result of a run for the list of examples.
+        problems: What of a result failed, could not be read, or was not seen whole.
+        failures: Name of the table of problems.
+        sections: One with all tables unless given.
+        facets: What examples are narrowed down by, where the order of values matters; others follow
+            from the examples.
+        roles: What the models of a configuration do; see `glance.models_used`.
+        notes: What a reader must know before believing the figures.
+        skipped: Lines of the data that were no records.
+        examples: What the list has, by run; the results unless given.
+        brief: Keys of columns that the terminal shows of the first table; without any it shows
+            none.
+    """
+
+    question: str
+    tables: Callable[[Runs[Any]], Iterable[Table]]
+    figures: Sequence[Figure]
+    example: Callable[[str, Any], Example] = plain
+    problems: Callable[[Any], Iterable[Problem]] = problems
+    failures: str
+    sections: Sequence[Section] = ()
+    facets: Sequence[Facet] = ()
+    roles: Mapping[str, str] | None = None
+    notes: Callable[[Runs[Any]], Iterable[str]] = lambda _: ()
+    skipped: Callable[[Runs[Any]], Iterable[Skipped]] = lambda _: ()
+    examples: Callable[[Runs[Any]], Mapping[str, Sequence[Any]]] = lambda runs: runs.results
+    brief: tuple[str, ...] = ()
+
+
+def publication(experiment: "Experiment[Any, Any]", runs: Runs[Any]) -> Publication:
+    """Tables and page of what a folder has of an experiment."""
+    page = experiment.page or by_metrics(experiment)
+    noun = singular(experiment.counted), experiment.counted
+    several = [*runs.results] != [""]
+    made = [*page.tables(runs)]
+    tables = {table.name: table for table in made}
+    lost = [*_lost(page, runs)]
+    failures = problem_table(lost, page.failures, noun[0], several=several)
+    listed = page.examples(runs)
+    shown = in_turn(listed)
+    examples = tuple(page.example(run, result) for run, result in shown)
+    at = {(one.run, one.id): address(experiment.name, one.run, one.id) for one in examples}
+    links = {
+        called(run, name) if several else name: at[place]
+        for run, name, _ in lost
+        if (place := (run if run in listed else "", name)) in at
+    }
+    joined = with_names_joined(failures, "run", noun[0]) if several else failures
+    models = glance.models_used(runs.configs.values(), page.roles)
+    whole = "was done, every reply could be read, and every text was seen whole"
+    nothing = "" if lost else f"None: every {noun[0]} {whole}."
+    view = ExperimentView(
+        experiment.name,
+        experiment.title,
+        Finding(
+            question=page.question,
+            data=glance.data_of(runs.results, runs.configs, *noun),
+            models="; ".join(f"{model.role}: {model.name}" for model in models),
+            failed=glance.failed(Counter(one.problem.what for one in lost)),
+            **headline(page.figures, tables, noun),
+        ),
+        (*_parts(page, runs, tables), Part("Failures", (joined,), intro=nothing, links=links)),
+        examples,
+        _facets(page.facets, examples),
+        {run: run or next(iter(runs.configs.values()))["data"]["name"] for run in listed},
+        noun,
+        models,
+        left_out=sum(map(len, listed.values())) - len(shown),
+    )
+    return Publication(view, [*made, failures], brief(made[0], *page.brief) if page.brief else None)
+
+
+def singular(counted: str) -> str:
+    """One of what is counted: "query" of "queries"."""
+    return f"{counted[:-3]}y" if counted.endswith("ies") else counted.removesuffix("s")
+
+
+# Figures.
+
+
+class Group(NamedTuple):
+    """The rows of a figure in one group, and the strongest of those that are trivial."""
+
+    figure: Figure
+    name: str
+    ours: Figures
+    strongest: Figures
+
+    @property
+    def fewest(self) -> int:
+        """Examples behind the weakest of our rows."""
+        return min(value.n for _, value in self.ours if value)
+
+    @property
+    def sentence(self) -> str:
+        """The headline."""
+        better = " (lower is better)" if self.figure.better == "lower" else ""
+        said = f"{self.figure.said}{better}: {glance.with_figures(self.ours, limit=2)}"
+        beside = glance.with_figures(self.strongest)
+        return f"{said}; strongest baseline, {beside}." if beside else f"{said}."
+
+
+def groups(figure: Figure, table: Table) -> list[Group]:
+    """A figure by group; groups without any value are left out."""
+    made = []
+    for names, rows in grouped(own_rows(table), *figure.group):
+        values = [(str(row[figure.method]), estimate_of(row[figure.value])) for row in rows]
+        trivial = [(name, value) for name, value in values if name in figure.trivial and value]
+        other = {*figure.trivial, *figure.aside}
+        ours = [
+            (name, value)
+            for name, value in values
+            if (name in figure.ours if figure.ours else name not in other)
+        ]
+        if not any(value for _, value in ours):
+            ours, trivial = [*trivial], []
+        if ours:
+            best = max if figure.better == "higher" else min
+            strongest = [best(trivial, key=lambda one: one[1].value)] if trivial else []
+            made.append(Group(figure, ", ".join(names), ours, strongest))
+    return [group for group in made if group.name == figure.whole] or made
+
+
+def headline(
+    figures: Sequence[Figure], tables: Mapping[str, Table], noun: tuple[str, str]
+) -> dict[str, Any]:
+    """The fields of a `Finding` that figures make: a sentence, what is drawn, and on how many."""
+    every = [
+        group
+        for figure in figures
+        if figure.said and figure.table in tables
+        for group in groups(figure, tables[figure.table])
+    ]
+    if not every:
+        return {"found": "No figure of its own; read the tables and plots.", "examples": 0}
+    enough = [group for group in every if group.fewest >= LEAST]
+    if not enough:
+        most = max(group.fewest for group in every)
+        few = f"{glance.count(most, *noun)}: too few for a score; read the examples."
+        return {"found": few, "examples": most}
+    return {
+        "found": enough[0].sentence,
+        "examples": min(group.fewest for group in enough),
+        "figures": [one for group in enough for one in _named(group, group.ours, enough)],
+        "baselines": [one for group in enough for one in _named(group, group.strongest, enough)],
+    }
+
+
+def _named(group: Group, values: Figures, known: Sequence[Group]) -> Iterator[Any]:
+    """Values by method, with their figure and group where there are several."""
+    said = f"{group.figure.said}: " if len({one.figure for one in known}) > 1 else ""
+    where = f" ({group.name})" if len({one.name for one in known}) > 1 else ""
+    for name, value in values:
+        yield f"{said}{name}{where}", value
+
+
+def _plots(figure: Figure, table: Table) -> Iterator[Markup]:
+    """A plot of dots for each group and each column of a figure that has a value."""
+    titles = {column.key: column.title for column in table.columns}
+    for names, rows in grouped(own_rows(table), *figure.group):
+        for key in (figure.value, *figure.also):
+            values = [(str(row[figure.method]), estimate_of(row[key])) for row in rows]
+            if any(value for _, value in values):
+                yield dots(values, ", ".join((titles[key], *names)))
+
+
+def _parts(page: Page, runs: Runs[Any], tables: Mapping[str, Table]) -> Iterator[Part]:
+    remarks = tuple(page.notes(runs))
+    for section in page.sections or [Section("Results", tuple(tables))]:
+        shown = [tables[name] for name in section.tables if name in tables and tables[name].rows]
+        plots = [
+            *(
+                plot
+                for figure in page.figures
+                for table in shown
+                if table.name == figure.table
+                for plot in _plots(figure, table)
+            ),
+            *(section.plots(runs, tables) if shown else ()),
+        ]
+        if shown:
+            yield Part(section.title, tuple(shown), tuple(plots), section.intro, remarks=remarks)
+            remarks = ()
+
+
+def _facets(declared: Sequence[Facet], examples: Iterable[Example]) -> tuple[Facet, ...]:
+    """Declared facets, then those that examples have besides, with the values that occur."""
+    known = {facet.name for facet in declared}
+    others: dict[str, dict[str, None]] = {}
+    for example in examples:
+        for name, values in example.facets.items():
+            if name not in known:
+                others.setdefault(name, {}).update(dict.fromkeys(values))
+    return (*declared, *(Facet(name, tuple(values)) for name, values in others.items()))
+
+
+# Problems.
+
+
+class Lost(NamedTuple):
+    """A problem, and the run and the example that have it."""
+
+    run: str
+    example: str
+    problem: Problem
+
+
+def _lost(page: Page, runs: Runs[Any]) -> Iterator[Lost]:
+    for bad in page.skipped(runs):
+        yield Lost("", f"line {bad.line}", Problem("bad record", bad.error))
+    for run, results in runs.results.items():
+        for result in results:
+            for problem in page.problems(result):
+                yield Lost(run, result.id, problem)
+
+
+def problem_table(lost: Sequence[Lost], name: str, noun: str, *, several: bool) -> Table:
+    """What failed, could not be read, or was not seen whole; the first `PROBLEMS_SHOWN` rows."""
+    more = len(lost) - PROBLEMS_SHOWN
+    return Table.of(
+        lost[:PROBLEMS_SHOWN],
+        name=name,
+        title="Failures and truncations",
+        caption="What has no score, could not be read, or was not seen whole.",
+        columns=[
+            *([Column[Lost]("run", "Run")] if several else []),
+            Column(noun, noun.capitalize(), lambda one: one.example),
+            Column("what", "What", lambda one: one.problem.what),
+            Column("reason", "Reason", lambda one: one_line(one.problem.reason, 400)),
+            Column(
+                "reply",
+                "Beginning of the reply",
+                lambda one: one_line(one.problem.reply or "", 200) or None,
+            ),
+        ],
+        notes=[f"{more:,} more stand in the results."] if more > 0 else [],
+    )
+
+
+# Without a page of its own.
 
 
 class Row(NamedTuple):
@@ -27,98 +391,46 @@ class Row(NamedTuple):
     method: str
     results: list[Any]
 
-    @property
-    def title(self) -> str:
-        """Both, in one cell."""
-        return ", ".join(filter(None, (self.run, self.method)))
 
-
-class Place(NamedTuple):
-    """An example of a run."""
-
-    run: str
-    example: str
-
-
-def summary(experiment: Experiment[Any, Any], runs: Runs[Any]) -> Publication:
-    """Tables of metrics and failures, the first metric as headline and plot, and every example."""
-    rows = list(_rows(experiment, runs))
+def by_metrics(experiment: "Experiment[Any, Any]") -> Page:
+    """The page of an experiment that declares metrics alone: one table, by run and method."""
     name = experiment.name.replace("-", "_")
-    made = Table.of(
-        rows,
-        name=name,
-        title=experiment.title,
-        columns=[
-            Column("run", "Run"),
-            Column("method", "Method"),
-            Column("n", experiment.counted.capitalize(), lambda row: len(row.results)),
-            Column("failed", "Failed", _failed),
-            *(
-                Measure(metric.key, metric.title, partial(_value, metric))
-                for metric in experiment.metrics
-            ),
-        ],
-        notes=("In brackets 95 % intervals: Wilson of shares, else t intervals.",),
-    )
-    lost = failures(
-        (
-            failed(Place(run, result.id), "failed", getattr(result, "error", None))
-            for run, results in runs.results.items()
-            for result in results
-            if result.status == "failed"
-        ),
-        name=f"{name}_failures",
-        places=[Column("run", "Run"), Column("example", "Example")],
-        said=(WHAT, REASON),
-    )
-    first = experiment.metrics[0]
-    figures = [(row.title, _value(first, row)) for row in rows]
-    finding = glance.Finding(
+    metrics = experiment.metrics
+    methods = [*dict.fromkeys(method for metric in metrics for method in metric.methods)]
+
+    def value(metric: Metric[BaseModel], row: Row) -> Estimate | None:
+        return metric.of(row) if row.method in metric.methods else None
+
+    def tables(runs: Runs[Any]) -> list[Table]:
+        results = runs.results.items()
+        return [
+            Table.of(
+                [Row(run, method, [*own]) for run, own in results for method in methods],
+                name=name,
+                title=experiment.title,
+                columns=[
+                    Column("run", "Run"),
+                    Column("method", "Method"),
+                    Column("n", experiment.counted.capitalize(), lambda row: len(row.results)),
+                    Column("failed", "Failed", _failed),
+                    *(Measure(one.key, one.title, partial(value, one)) for one in metrics),
+                ],
+                notes=("In brackets 95 % intervals: Wilson of shares, else t intervals.",),
+            )
+        ]
+
+    rows = ("run", ()) if methods == [""] else ("method", ("run",))
+    return Page(
         question=experiment.title,
-        data=glance.data_of(runs.results, runs.configs, "example"),
-        models=glance.joined(
-            glance.model_name(model)
-            for config in runs.configs.values()
-            for model in models_of(config)
-        ),
-        found=f"{first.title}: {glance.with_figures(figures, glance.figure)}. "
-        f"{'Higher' if first.better == 'higher' else 'Lower'} is better.",
-        failed=glance.failed((sum(map(_failed, rows)), "examples that failed: {}")),
-        examples=glance.fewest(estimate for _, estimate in figures),
-        figures=figures,
+        tables=tables,
+        figures=[
+            Figure(name, metric.key, rows[0], metric.title, rows[1], better=metric.better)
+            for metric in metrics
+            if metric.bounds == (0, 1)
+        ],
+        failures=f"{name}_failures",
     )
-    view = ExperimentView(
-        experiment.name,
-        experiment.title,
-        finding,
-        (
-            Part("Results", (made,), (dots(figures, first.title),)),
-            failures_part(lost, "every example was done", links(experiment.name, runs.results)),
-        ),
-        **listed(runs.results, _example),
-    )
-    return Publication(view, [made, lost])
-
-
-def _rows(experiment: Experiment[Any, Any], runs: Runs[Any]) -> Iterator[Row]:
-    methods = dict.fromkeys(method for metric in experiment.metrics for method in metric.methods)
-    for run, results in runs.results.items():
-        for method in methods:
-            yield Row(run, method, list(results))
-
-
-def _value(metric: Metric[Any], row: Row) -> Estimate | None:
-    return metric.of(row) if row.method in metric.methods else None
 
 
 def _failed(row: Row) -> int:
     return sum(result.status == "failed" for result in row.results)
-
-
-def _example(run: str, result: Any) -> Example:
-    return Example(result.id, run, result.id, result.status, partial(_blocks, result))
-
-
-def _blocks(result: BaseModel) -> list[Facts]:
-    told = result.model_dump(mode="json").items()
-    return [Facts(tuple(fact(name, json.dumps(value, ensure_ascii=False)) for name, value in told))]

@@ -57,7 +57,7 @@ class NeutralOptions(LlmOptions):
     ] = None
     soft_prompt: Annotated[
         Path | None,
-        Option("Answer by a soft prompt, from `contested tune-npov`, of the same model."),
+        Option("Answer by a soft prompt, from `contested lab tune-npov`, of the same model."),
     ] = None
     out: Annotated[
         Path | None, Option("Write the example to a JSON file, for `contested check-npov`.")

@@ -3,16 +3,11 @@
 import tempfile
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-from pipelines.conrag.answer import Answer
-from pipelines.conrag.generation import generator as generator_of
-from pipelines.conrag.pipeline import conrag
 from pipelines.conrag.settings import AnswerOptions
 from pipelines.data.records import Document, NonEmpty
 from pipelines.errors import InputError
-from pipelines.experiment.cost import spent
-from pipelines.experiment.experiment import Models
 from pipelines.experiment.options import judging
 from pipelines.inspection.task import (
     Inspection,
@@ -25,12 +20,16 @@ from pipelines.inspection.task import (
     telling,
 )
 from pipelines.option import Option, Options
-from pipelines.report.explorer import ExperimentView
-from pipelines.report.glance import ModelUsed
 from pipelines.retrieval.dense import Embedder
 from pipelines.retrieval.documents import cut
 from pipelines.retrieval.index import Index, Retrieved, build
 from pipelines.text.declarative import affirmed
+
+if TYPE_CHECKING:
+    from pipelines.conrag.answer import Answer
+    from pipelines.experiment.experiment import Models
+    from pipelines.report.explorer import ExperimentView
+    from pipelines.report.glance import ModelUsed
 
 
 class QueryAsked(Options):
@@ -104,8 +103,8 @@ def embedder(path: Path) -> Embedder:
 
 
 async def ask(
-    asked: QueryAsked, options: AnswerOptions, models: Models, tell: Tell
-) -> Inspection[Answer]:
+    asked: QueryAsked, options: AnswerOptions, models: "Models", tell: Tell
+) -> "Inspection[Answer]":
     """Say what documents hold for a claim and against it, with every sentence cited.
 
     Passages are found, tagged as supporting or refuting, and grouped; how evenly the two sides are
@@ -119,11 +118,15 @@ async def ask(
 
         contested ask "When did the last mammoths die?" --generator model --packet 4
     """
+    from pipelines.conrag.generation import generator
+    from pipelines.conrag.pipeline import conrag
+    from pipelines.experiment.cost import spent
+
     models = telling(models, tell)
     claim = claim_of(asked.query, options)
     retrieved = retrieve(asked, claim or asked.query, options, tell)
     judge = models.judge(judging(options.judging, options.on_overflow))
-    writer = generator_of(models.asked, models.prompts) if options.writes else None
+    writer = generator(models.asked, models.prompts) if options.writes else None
     tell("reading the passages")
     answer = await conrag(
         claim or asked.query,
@@ -150,7 +153,7 @@ async def ask(
     )
 
 
-def _view(answer: Answer, used: list[ModelUsed], _: bytes | None) -> ExperimentView:
+def _view(answer: "Answer", used: "list[ModelUsed]", _: bytes | None) -> "ExperimentView":
     from pipelines.conrag.view import answer_view
 
     return answer_view(answer, used)

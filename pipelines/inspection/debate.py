@@ -1,11 +1,8 @@
 """One question, debated by an agent for each document (MADAM-RAG)."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pipelines.errors import InputError
-from pipelines.experiment.cost import cost_line
-from pipelines.experiment.experiment import Models
-from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import ServerOptions
 from pipelines.inspection.task import (
     Inspection,
@@ -15,19 +12,14 @@ from pipelines.inspection.task import (
     models_used,
     telling,
 )
-from pipelines.madam_rag.baselines import (
-    MADAM,
-    WITHOUT_AGGREGATOR,
-    Outcome,
-    QuestionResult,
-)
-from pipelines.madam_rag.data import GivenDocument, Question
-from pipelines.madam_rag.debate import debate as hold
-from pipelines.madam_rag.debate import panel
-from pipelines.madam_rag.replies import Debate
 from pipelines.madam_rag.settings import PANEL, DebateOptions, DebateSettings
 from pipelines.option import Option
-from pipelines.report.explorer import ExperimentView
+
+if TYPE_CHECKING:
+    from pipelines.experiment.experiment import Models
+    from pipelines.experiment.needs import Needs
+    from pipelines.madam_rag.replies import Debate
+    from pipelines.report.explorer import ExperimentView
 
 
 class PanelOptions(DebateOptions, ServerOptions):
@@ -44,8 +36,10 @@ class PanelOptions(DebateOptions, ServerOptions):
     ] = True
 
 
-def needs(options: PanelOptions) -> Needs:
+def needs(options: PanelOptions) -> "Needs":
     """The model that debates; it raises what `held` does."""
+    from pipelines.experiment.needs import Needs
+
     held(options)
     return Needs(role="generator")
 
@@ -60,8 +54,8 @@ def held(options: PanelOptions) -> DebateSettings:
 
 
 async def debate(
-    asked: QuestionAsked, options: PanelOptions, models: Models, tell: Tell
-) -> Inspection[Debate]:
+    asked: QuestionAsked, options: PanelOptions, models: "Models", tell: Tell
+) -> "Inspection[Debate]":
     """Let agents debate a question, one for each document, until nobody changes their answer.
 
     Every agent answers from its own document; an aggregator brings the answers together, all right
@@ -70,6 +64,10 @@ async def debate(
     Example:
         contested debate "When was the bridge opened?" --documents guide.txt study.txt leaflet.txt
     """
+    from pipelines.experiment.cost import cost_line
+    from pipelines.madam_rag.debate import debate as hold
+    from pipelines.madam_rag.debate import panel
+
     models = telling(models, tell)
     client = models.asked
     tell("debating")
@@ -77,8 +75,15 @@ async def debate(
         asked.question, [*asked.documents], panel(client, models.prompts), held(options)
     )
 
-    def view(_: bytes | None) -> ExperimentView:
+    def view(_: bytes | None) -> "ExperimentView":
+        from pipelines.madam_rag.baselines import (
+            MADAM,
+            WITHOUT_AGGREGATOR,
+            Outcome,
+            QuestionResult,
+        )
         from pipelines.madam_rag.blocks import question_view
+        from pipelines.madam_rag.data import GivenDocument, Question
 
         question = Question(
             id="question",

@@ -96,8 +96,8 @@ class CheckOptions(DecoderOptions, ServedOptions):
     soft_prompt: Annotated[
         Path | None,
         Option(
-            "The soft prompt of the generator that wrote the response, from `contested tune-npov "
-            "--task response`: gradients are those of the model with it.",
+            "The soft prompt of the generator that wrote the response, from `contested lab "
+            "tune-npov --task response`: gradients are those of the model with it.",
             panel=SALIENCE_PANEL,
         ),
     ] = None

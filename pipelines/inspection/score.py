@@ -3,20 +3,13 @@
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from pipelines.conflictscore.pipeline import Scorer, conflict_score, prepare
-from pipelines.conflictscore.regeneration.regenerate import Regeneration, Writer, writer
-from pipelines.conflictscore.regeneration.regenerate import regenerate as write_again
-from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.settings import REGENERATION_AS_IN_PAPER, Settings
 from pipelines.data.records import Document, Example, NonEmpty, Text
 from pipelines.data.text import read_text
-from pipelines.experiment.cost import cost_line, spent
-from pipelines.experiment.experiment import Models
-from pipelines.experiment.needs import Needs, judge_needs, writer_needs
 from pipelines.experiment.options import (
     AsInPaper,
     JudgedOptions,
@@ -36,11 +29,17 @@ from pipelines.inspection.task import (
     telling,
 )
 from pipelines.judge.settings import Evidence
-from pipelines.option import Only, Option, Options
-from pipelines.preset import WithPresets
-from pipelines.report.explorer import ExperimentView, single
-from pipelines.report.glance import ModelUsed, count
-from pipelines.report.texts import Aside, Line, Strong, line
+from pipelines.option import Only, Option, Options, WithPresets
+
+if TYPE_CHECKING:
+    from pipelines.conflictscore.pipeline import Scorer
+    from pipelines.conflictscore.regeneration.regenerate import Regeneration, Writer
+    from pipelines.conflictscore.result import Result
+    from pipelines.experiment.experiment import Models
+    from pipelines.experiment.needs import Needs
+    from pipelines.report.explorer import ExperimentView
+    from pipelines.report.glance import ModelUsed
+    from pipelines.report.texts import Line
 
 PANEL = "Regeneration"
 
@@ -92,20 +91,6 @@ class ScoreOptions(WithPresets, JudgedOptions):
             panel=PANEL,
         ),
     ] = False
-    rounds: Annotated[
-        int,
-        Field(ge=1, le=10),
-        Option("Most times to ask for another answer.", panel=PANEL, only=REGENERATED),
-    ] = 1
-    keep: Annotated[
-        Literal["best", "last"],
-        Option(
-            "Which answer is the result: the `best` by score, so never one that scores worse than "
-            "yours, or the `last`.",
-            panel=PANEL,
-            only=REGENERATED,
-        ),
-    ] = "best"
     hedge: Annotated[
         bool,
         Option(
@@ -131,8 +116,10 @@ class ScoreOptions(WithPresets, JudgedOptions):
         return super().usual(given)
 
 
-def needs(options: ScoreOptions) -> Needs:
+def needs(options: ScoreOptions) -> "Needs":
     """The models that judge, split and write; it raises what `judge_needs` does."""
+    from pipelines.experiment.needs import judge_needs, writer_needs
+
     metric = options.metric
     if options.regenerate:
         return writer_needs(options, metric, options.judge_model, splits=metric.splits)
@@ -140,7 +127,7 @@ def needs(options: ScoreOptions) -> Needs:
 
 
 async def score(
-    asked: ResponseAsked, options: ScoreOptions, models: Models, tell: Tell
+    asked: ResponseAsked, options: ScoreOptions, models: "Models", tell: Tell
 ) -> Inspection[Any]:
     """Score one answer: its claims, what each document says of them, and four scores.
 
@@ -159,6 +146,9 @@ async def score(
     for and against it, and writes again. Before and after stand side by side, with every word that
     changed.
     """
+    from pipelines.conflictscore.pipeline import conflict_score, scorer_of
+    from pipelines.experiment.cost import spent
+
     example = Example(
         id="response",
         group="response",
@@ -171,22 +161,21 @@ async def score(
     settings = judging(options.metric, options.on_overflow)
     if options.regenerate:
         return await _regenerate(example, settings, options, models, tell)
-    scorer = prepare(
-        settings, models.client, models.prompts, tagger=models.tagger, store=models.store
-    )
+    scorer = scorer_of(settings, models)
     tell("judging")
     result = await conflict_score(example, scorer)
     judge = scorer.judge
 
-    def view(_: bytes | None) -> ExperimentView:
-        from pipelines.conflictscore.view import NAME, TITLE, content
+    def view(_: bytes | None) -> "ExperimentView":
+        from pipelines.conflictscore.view import content
+        from pipelines.report.explorer import single
 
         used = models_used(
             splits=models.client.model if models.client and scorer.decomposition else None,
             judges=judge.model.client.model if judge.model else None,
             tags=judge.tagger,
         )
-        return single(NAME, TITLE, [_scores(result), *content(result)], used)
+        return single("conflictscore", "ConflictScore", [_scores(result), *content(result)], used)
 
     problem = ""
     if result.status != "scored":
@@ -195,8 +184,11 @@ async def score(
     return Inspection(result, cost, title="ConflictScore", view=view, problem=problem)
 
 
-def _scores(result: Result) -> Line:
+def _scores(result: "Result") -> "Line":
     """The four scores in a line, and of what they are."""
+    from pipelines.report.glance import count
+    from pipelines.report.texts import Aside, Strong, line
+
     counted = f"{count(len(result.claims), 'claim')}"
     if result.undetermined_claims:
         counted += f", {result.undetermined_claims} of them undetermined"
@@ -205,8 +197,12 @@ def _scores(result: Result) -> Line:
 
 
 async def _regenerate(
-    example: Example, settings: Settings, options: ScoreOptions, models: Models, tell: Tell
-) -> Inspection[Regeneration]:
+    example: Example, settings: Settings, options: ScoreOptions, models: "Models", tell: Tell
+) -> "Inspection[Regeneration]":
+    from pipelines.conflictscore.pipeline import scorer_of
+    from pipelines.conflictscore.regeneration.regenerate import regenerate, writer
+    from pipelines.experiment.cost import cost_line
+
     author = writer(
         models.asked,
         models.prompts,
@@ -214,11 +210,9 @@ async def _regenerate(
         hedged=options.hedge,
         cut=settings.cut,
     )
-    scorer = prepare(
-        settings, models.judging, models.prompts, tagger=models.tagger, store=models.store
-    )
+    scorer = scorer_of(settings, models)
     tell("writing")
-    made = await write_again(example, author, scorer, rounds=options.rounds, keep=options.keep)
+    made = await regenerate(example, author, scorer)
     title = example.question or "An answer, written again"
     judge = scorer.judge.model.client.model if scorer.judge.model else None
     used = models_used(writes=author.client.model, judges=judge, tags=models.tagger)
@@ -231,14 +225,14 @@ async def _regenerate(
 
 
 def _regeneration_view(
-    made: Regeneration, used: list[ModelUsed], title: str, _: bytes | None
-) -> ExperimentView:
+    made: "Regeneration", used: "list[ModelUsed]", title: str, _: bytes | None
+) -> "ExperimentView":
     from pipelines.conflictscore.regeneration.view import regeneration_view
 
     return regeneration_view(made, used, title)
 
 
-def _who(author: Writer, scorer: Scorer) -> str:
+def _who(author: "Writer", scorer: "Scorer") -> str:
     """Who wrote and who judged, with a warning where that is one model."""
     said = f"written by {author.client.model.name}, judged by {scorer.judge.name}"
     if scorer.judge.model is not None and scorer.judge.model.client is author.client:

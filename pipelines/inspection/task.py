@@ -16,25 +16,24 @@ from nli.pairs import Pair
 from pipelines.data.records import Document, NonEmpty
 from pipelines.data.text import read_text
 from pipelines.errors import InputError
-from pipelines.experiment.experiment import Models
-from pipelines.experiment.needs import Needs
-from pipelines.experiment.options import ModelOptions
+from pipelines.experiment.options import ProfileOptions
 from pipelines.judge.tagger import TaggerFolder, Tagging
 from pipelines.option import Option, Options
-from pipelines.report.explorer import ExperimentView
-from pipelines.report.glance import ModelUsed
-from serving.calls import ServedIdentity
-from serving.connect import UNVERIFIED
 
 if TYPE_CHECKING:
     from nli.tagger import Tag
+    from pipelines.experiment.experiment import Models
+    from pipelines.experiment.needs import Needs
+    from pipelines.report.explorer import ExperimentView
+    from pipelines.report.glance import ModelUsed
+    from serving.calls import ServedIdentity
 
 
 Tell = Callable[[str], None]
 """Told what is being waited for."""
 
 AskedT = TypeVar("AskedT", bound=BaseModel)
-OptionsT = TypeVar("OptionsT", bound=ModelOptions)
+OptionsT = TypeVar("OptionsT", bound=ProfileOptions)
 ResultT = TypeVar("ResultT", bound=BaseModel)
 Kind = Literal["line", "text", "lines", "documents"]
 
@@ -59,15 +58,17 @@ class Inspection(Generic[ResultT]):
         picture: Draws the map as a PNG; None without a map.
         about: What was asked, folded at the page's end.
         problem: Why there is less to find than was asked for; empty if all is well.
+        exit_code: Of the command.
     """
 
     result: ResultT
     cost: str
     title: str = ""
-    view: Callable[[bytes | None], ExperimentView] | None = None
+    view: "Callable[[bytes | None], ExperimentView] | None" = None
     picture: Callable[[], bytes] | None = None
     about: Mapping[str, Any] = field(default_factory=dict)
     problem: str = ""
+    exit_code: int = 0
 
 
 @dataclass(frozen=True)
@@ -90,8 +91,8 @@ class Task(Generic[AskedT, OptionsT, ResultT]):
     title: str
     asked: type[AskedT]
     options: type[OptionsT]
-    needs: Callable[[OptionsT], Needs]
-    inspect: Callable[[AskedT, OptionsT, Models, Tell], Awaitable[Inspection[ResultT]]]
+    needs: "Callable[[OptionsT], Needs]"
+    inspect: "Callable[[AskedT, OptionsT, Models, Tell], Awaitable[Inspection[ResultT]]]"
     form: tuple[str, ...] = ()
     maps: bool = False
 
@@ -152,8 +153,11 @@ class QuestionAsked(Options):
     ]
 
 
-def models_used(**roles: ServedIdentity | TaggerFolder | None) -> list[ModelUsed]:
+def models_used(**roles: "ServedIdentity | TaggerFolder | None") -> "list[ModelUsed]":
     """Who did what, for the page: role -> model, of those that are there."""
+    from pipelines.report.glance import ModelUsed
+    from serving.connect import UNVERIFIED
+
     return [
         ModelUsed(role, model.name, None if model.digest.startswith(UNVERIFIED) else model.digest)
         for role, model in roles.items()
@@ -161,12 +165,12 @@ def models_used(**roles: ServedIdentity | TaggerFolder | None) -> list[ModelUsed
     ]
 
 
-def telling(models: Models, tell: Tell) -> Models:
+def telling(models: "Models", tell: Tell) -> "Models":
     """The same models, with a tagger that tells how many pairs it has read."""
     return loaded_by(models, lambda folder: _TellingTagger(folder.load(), tell))
 
 
-def loaded_by(models: Models, loading: Callable[[TaggerFolder], Tagging]) -> Models:
+def loaded_by(models: "Models", loading: Callable[[TaggerFolder], Tagging]) -> "Models":
     """The same models, whose tagger, if there is one, is loaded in another way."""
     folder = models.tagger
     if folder is None:

@@ -1,22 +1,25 @@
-"""The tasks, in the order of the page."""
+"""The tasks, in the order of the page; their modules are imported when they are asked for."""
 
+from importlib import import_module
 from typing import Any, Final
 
-from pipelines.inspection.answer_npov import ANSWER_NPOV
-from pipelines.inspection.ask import ASK
-from pipelines.inspection.debate import DEBATE
-from pipelines.inspection.npov import CHECK_NPOV
-from pipelines.inspection.resolve import RESOLVE
-from pipelines.inspection.salience import SALIENCE
-from pipelines.inspection.score import SCORE
 from pipelines.inspection.task import Task
 
-TASKS: Final[tuple[Task[Any, Any, Any], ...]] = (
-    SCORE,
-    ASK,
-    DEBATE,
-    RESOLVE,
-    ANSWER_NPOV,
-    CHECK_NPOV,
-    SALIENCE,
-)
+TASKS: Final = {
+    "score": "score.SCORE",
+    "screen": "screen.SCREEN",
+    "ask": "ask.ASK",
+    "debate": "debate.DEBATE",
+    "resolve": "resolve.RESOLVE",
+    "answer-npov": "answer_npov.ANSWER_NPOV",
+    "check-npov": "npov.CHECK_NPOV",
+    "salience": "salience.SALIENCE",
+}
+"""Name -> where it is declared, in this package."""
+
+
+def task(name: str) -> Task[Any, Any, Any]:
+    """The declaration of one of `TASKS`."""
+    module, _, declared = TASKS[name].partition(".")
+    found: Task[Any, Any, Any] = getattr(import_module(f"{__package__}.{module}"), declared)
+    return found

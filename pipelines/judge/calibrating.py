@@ -1,10 +1,16 @@
 """A correction of label probabilities (`judge.correction`) fitted on labelled pairs."""
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from nli.pairs import LabelledPair
+from pipelines.data.records import Document
 from pipelines.errors import InputError
 from pipelines.judge.correction import Correction, LabelT, corrected, logs
+from pipelines.judge.judge import Judge
+from pipelines.judge.judgement import Relation
+from serving.errors import RequestError
 
 Rows = Sequence[Mapping[LabelT, float]]
 """Label -> probability of every pair, all with the same labels."""
@@ -89,3 +95,20 @@ def cross_corrected(
         correction = fitted([rows[place] for place in inside], [gold[place] for place in inside])
         made |= {place: corrected(rows[place], correction) for place in outside}
     return [made[place] for place in range(len(rows))]
+
+
+async def shares_of(
+    judge: Judge, pairs: Sequence[LabelledPair], on_done: Callable[[], None] = lambda: None
+) -> list[Mapping[Relation, float] | None]:
+    """What a judge says of pairs, n of them; None of one that cannot be asked, or read."""
+
+    async def shares(pair: LabelledPair) -> Mapping[Relation, float] | None:
+        try:
+            found = await judge([pair.hypothesis], [Document(id="premise", text=pair.premise)])
+        except RequestError:
+            return None
+        finally:
+            on_done()
+        return found.judgements[0].probabilities
+
+    return await asyncio.gather(*map(shares, pairs))

@@ -5,7 +5,7 @@ sway it. A correction is linear in log-probabilities:
 
     p' proportional to exp(W log p + b)
 
-`contested calibrate --judge model` fits one to labelled pairs; see `judge.calibrating`. It is
+`contested lab calibrate --judge model` fits one to labelled pairs; see `judge.calibrating`. It is
 of one model and one prompt, by their digests. Labels are any strings.
 """
 
@@ -91,7 +91,7 @@ class HeldOut(BaseModel, frozen=True, extra="forbid"):
 
 
 class StoredCorrection(BaseModel, frozen=True, extra="forbid"):
-    """A file of `contested calibrate --judge model`.
+    """A file of `contested lab calibrate --judge model`.
 
     Attributes:
         held_out: What the probabilities are worth uncorrected and corrected.
@@ -127,7 +127,7 @@ def correction_of(model: str, prompt: str) -> Correction | None:
 
 def read_correction(file: Path) -> StoredCorrection:
     """Read a stored correction; InputError if that is not possible."""
-    again = "make it again with contested calibrate, or delete it"
+    again = "make it again with contested lab calibrate, or delete it"
     try:
         return StoredCorrection.model_validate_json(read_bytes(file))
     except ValidationError as error:

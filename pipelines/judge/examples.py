@@ -1,7 +1,7 @@
 """Contested claims: a claim, documents, what is known of them, and whether they conflict over it.
 
 The unified format of ConflictBench (ConflictScore, section 4): one JSON object per line, written by
-`contested conflictbench build` or by a user; docs/conflict-detection.md describes it.
+`contested lab conflictbench` or by a user; docs/conflict-detection.md describes it.
 """
 
 import hashlib

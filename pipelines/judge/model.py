@@ -27,13 +27,12 @@ from pipelines.judge.judgement import (
     Relation,
     Truncation,
 )
+from pipelines.judge.settings import Mode
 from pipelines.prompts import Prompt
 from pipelines.text.words import folded
 from serving.calls import Sampling, Structured
 from serving.client import Client
 from serving.schemas import told
-
-Mode = Literal["choice", "json", "together"]
 
 Answer = Literal["SUPPORTS", "CONTRADICTS", "IRRELEVANT"]
 

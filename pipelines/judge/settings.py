@@ -4,12 +4,14 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from pipelines.judge.model import Mode
 from pipelines.option import Only, Option
 
 PANEL = "Metric"
 
 JudgeName = Literal["model", "tagger", "cascade"]
+
+Mode = Literal["choice", "json", "together"]
+"""How a language model is asked; see `judge.model`."""
 
 
 def _by_judge(settings: "JudgeSettings") -> str:

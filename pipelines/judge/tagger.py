@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeVar
 
 from nli.errors import TaggerError
 from nli.folder import check_folder, folder_digest
@@ -21,12 +21,34 @@ from pipelines.data.records import Document
 from pipelines.errors import InputError
 from pipelines.judge.judge import identity_of
 from pipelines.judge.judgement import Judgement, Judgements, Relation
-from pipelines.precision import format_of
 from pipelines.text.views import views
+from serving.installed import torch_device
+from serving.processor import cpu_precision
 
 if TYPE_CHECKING:  # numpy
     from nli.model import Precision
     from nli.tagger import Tag
+
+FormatT = TypeVar("FormatT", bound=str)
+
+
+def format_of(precision: FormatT, device: str | None = None) -> FormatT | Literal["bf16", "fp32"]:
+    """The number format that a choice stands for: "auto" for `native_format`, others for theirs."""
+    return native_format(device) if precision == "auto" else precision
+
+
+def native_format(device: str | None = None) -> Literal["bf16", "fp32"]:
+    """What "auto" stands for: bf16 on a GPU and on a processor that multiplies in it, else fp32.
+
+    Models are then loaded in this format, so that what is recorded is what was computed in.
+
+    Args:
+        device: Where the model computes, as torch names it; if None, the first GPU that the
+            installed torch can use, else the CPU.
+    """
+    on_gpu = not (device or torch_device()).startswith("cpu")
+    return "bf16" if on_gpu or cpu_precision().dtype == "bfloat16" else "fp32"
+
 
 RELATION_OF = {
     Label.SUPPORT: Relation.SUPPORTS,
@@ -157,7 +179,7 @@ def calibrated(tagger: TaggerFolder) -> RiskCurve:
     if tagger.curve is None:
         raise InputError(
             f"the tagger {tagger.name} has no calibration points to choose a threshold from; make "
-            "them from labelled pairs: contested calibrate"
+            "them from labelled pairs: contested lab calibrate"
         )
     return tagger.curve
 

@@ -1,65 +1,48 @@
 """What MADAM-RAG puts on the page: tables, figures, and every debate to read."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
 from markupsafe import Markup
 
 from pipelines.experiment.metric import Metric
+from pipelines.experiment.publish import Runs
+from pipelines.experiment.summary import Figure, Page, Section
 from pipelines.madam_rag.baselines import CONCATENATED, MADAM, NO_RAG, Outcome, QuestionResult
 from pipelines.madam_rag.data import GivenDocument, Question, Statistic
 from pipelines.madam_rag.debate import kept
-from pipelines.madam_rag.metrics import (
-    ANSWERS,
-    EXACT,
-    Answers,
-    Results,
-    Verdict,
-    parts,
-    place_of,
-    shown_methods,
-    verdict,
-)
+from pipelines.madam_rag.metrics import ANSWERS, COMPARED, EXACT, Verdict, shown_methods, verdict
 from pipelines.madam_rag.replies import Debate, Round, joint_answers
+from pipelines.madam_rag.tables import all_tables, problems
 from pipelines.metrics.answers import found, same_answer
-from pipelines.report import blocks, explorer, glance
+from pipelines.report import blocks, glance
 from pipelines.report.blocks import Card, Cards, Choice, Fact, Facts, Source, Sources, Voice
-from pipelines.report.explorer import Example, ExperimentView, Facet, address
+from pipelines.report.explorer import Example, ExperimentView, Facet
 from pipelines.report.plots import curve, histogram
-from pipelines.report.table import MISSING, Table, called, estimate_of, grouped, own_rows
+from pipelines.report.table import Table, estimate_of, grouped, own_rows
 from pipelines.report.texts import (
+    FAILED,
+    RIGHT,
+    UNJUDGED,
+    UNREADABLE,
+    WRONG,
     Aside,
     Block,
     Chip,
     Heading,
     Inline,
     Items,
+    Mark,
     Strong,
     Trouble,
     line,
     noted,
     unread,
-)
-from pipelines.report.views import (
-    FAILED,
-    RIGHT,
-    UNJUDGED,
-    UNREADABLE,
-    WRONG,
-    Mark,
-    dot_plots,
-    failures_part,
-    listed,
-    named,
-    picked,
     values,
     words,
 )
 from pipelines.text.refusals import is_unknown
-
-NAME = "madam-rag"
-TITLE = "MADAM-RAG"
 
 _NAMED: Final[Mapping[tuple[bool, bool], Mark]] = {
     (True, False): RIGHT,
@@ -85,79 +68,16 @@ _KINDS: Final[Mapping[str, Chip]] = {
 }
 
 
-def view(
-    results: Results,
-    made: Sequence[Table],
-    configs: Mapping[str, Mapping[str, Any]],
-    statistics: Sequence[Statistic] = (),
-) -> ExperimentView:
-    """Table 1, Figures 3 to 5, and the debates of the runs in a folder.
-
-    Results and configurations of `run.json` are by the name of a run: a data set, with its
-    experiment where there is one. `made` is of `tables.all_tables`.
-    """
-    methods = tuple(shown_methods([each for own in results.values() for each in own]))
-    return ExperimentView(
-        name=NAME,
-        title=TITLE,
-        finding=finding(results, configs),
-        parts=_parts(results, made, statistics),
-        facets=(Facet("Verdict", words(VERDICTS.values()), methods),),
-        runs={run: ", ".join(filter(None, place_of(run))) for run in results},
-        noun=("question", "questions"),
-        models=glance.models_used(configs.values(), {"model": "agents and baselines"}),
-        **listed(results, partial(_example, methods)),
-    )
-
-
 def question_view(
     result: QuestionResult, models: Sequence[glance.ModelUsed] = ()
 ) -> ExperimentView:
     """The page of one question that was debated."""
-    example = _example([*result.outcomes], "", result)
-    return ExperimentView(NAME, "The debate", examples=(example,), models=tuple(models))
+    example = _example("", result)
+    return ExperimentView("madam-rag", "The debate", examples=(example,), models=tuple(models))
 
 
-def finding(results: Results, configs: Mapping[str, Mapping[str, Any]]) -> glance.Finding:
-    """What the page's first screen says: exact match of MADAM-RAG beside simpler methods.
-
-    Runs that vary something are left to their section where there is one of all methods.
-    """
-    every = parts(results, {})
-    told = [part for part in every if part.experiment is None] or every
-    ours = [(part.title, EXACT.of(Answers(part, MADAM))) for part in told]
-    simpler = [
-        (f"{method}{f' ({part.title})' if len(told) > 1 else ''}", value)
-        for part in told
-        for method in shown_methods(part.results)
-        if method in {NO_RAG, CONCATENATED} and (value := EXACT.of(Answers(part, method)))
-    ]
-    asked = [result for run in results.values() for result in run]
-    gone = sum(result.status == "failed" for result in asked)
-    outcomes = [outcome for result in asked for outcome in result.outcomes.values()]
-    lost = sum(outcome.concluded.problem is not None for outcome in outcomes)
-    figures_of = ours if len(ours) > 1 else [("", each) for _, each in ours]
-    return glance.Finding(
-        question="Do agents that debate their documents find every right answer and no wrong one?",
-        data=glance.data_of(results, configs, "question"),
-        models=glance.joined(
-            f"all answers written by {config['model']['name']}" for config in configs.values()
-        ),
-        found=f"Questions that MADAM-RAG answers with every right answer and no wrong one: "
-        f"{glance.with_figures(figures_of) or MISSING}.",
-        beside=f"{glance.with_figures(simpler)}." if simpler else "",
-        failed=glance.failed(
-            (gone, "questions that failed: {}"),
-            (lost, f"replies of all methods that could not be read: {{}} of {len(outcomes):,}"),
-        ),
-        examples=glance.fewest(each for _, each in ours),
-        figures=tuple((MADAM if len(ours) == 1 else name, each) for name, each in ours),
-        baselines=tuple(simpler),
-    )
-
-
-def _example(methods: Sequence[str], run: str, result: QuestionResult) -> Example:
-    asked = result.asked
+def _example(run: str, result: QuestionResult) -> Example:
+    asked, methods = result.asked, shown_methods([result])
     judged = {method: VERDICTS[worth] for method in methods if (worth := verdict(result, method))}
     names = (name for names in asked.gold for name in names)
     return Example(
@@ -173,61 +93,11 @@ def _example(methods: Sequence[str], run: str, result: QuestionResult) -> Exampl
     )
 
 
-def _parts(
-    results: Results, made: Sequence[Table], statistics: Sequence[Statistic]
-) -> tuple[explorer.Part, ...]:
-    tables = named(made, "madam_")
-    links = {
-        called(part.title, result.id): address(NAME, run, result.id)
-        for run, own in results.items()
-        for part in parts({run: own}, {})
-        for result in part.results
-    }
-    sections = (
-        explorer.Part(
-            "Results",
-            picked(tables, "methods comparisons"),
-            dot_plots(tables.get("methods"), "data", "method", {"exact_match": "Exact match, {}"}),
-            "A question has several right answers, one, or wrong ones that its documents spread. "
-            "It is answered exactly where every right answer is given and no wrong one.",
-        ),
-        explorer.Part(
-            "Rounds and the aggregator",
-            picked(tables, "rounds"),
-            tuple(line_plots(tables.get("rounds"), "data", "aggregator", "rounds", ANSWERS)),
-            "What the same debates had concluded after each round; without an aggregator, what the "
-            "agents answer between them. Lines are with the aggregator and without.",
-        ),
-        explorer.Part(
-            "Imbalance and misinformation",
-            picked(tables, "levels"),
-            tuple(line_plots(tables.get("levels"), "experiment", "method", "level", [EXACT])),
-            "The same questions with more and more documents for one of their answers, or with "
-            "more and more misinformation.",
-        ),
-        explorer.Part(
-            "The data",
-            picked(tables, "statistics"),
-            tuple(number_plots(statistics)),
-            "What questions of the file have, beside the averages of the paper's Figure 5.",
-        ),
-    )
-    whole = (
-        "every question was answered by every method. Unreadable replies of agents are counted "
-        "under “Rounds and the aggregator”"
-    )
-    at = ("data", "question")
-    return (
-        *(section for section in sections if section.tables),
-        failures_part(tables.get("failures"), whole, links, at, "Failures"),
-    )
-
-
 def line_plots(
-    table: Table | None, group: str, series: str, across: str, metrics: Sequence[Metric[Any]]
+    table: Table, group: str, series: str, across: str, metrics: Sequence[Metric[Any]]
 ) -> Iterator[Markup]:
     """A plot of each metric by `across` per value of the column `group`: a line per `series`."""
-    for (name,), rows in grouped(own_rows(table), group) if table else ():
+    for (name,), rows in grouped(own_rows(table), group):
         for metric in metrics:
             lines: dict[str, list[tuple[float, float]]] = {}
             for row in rows:
@@ -240,7 +110,7 @@ def line_plots(
                 yield curve([*lines.items()], *titles, steps=steps)
 
 
-def number_plots(statistics: Sequence[Statistic]) -> Iterator[Markup]:
+def number_plots(statistics: Iterable[Statistic]) -> Iterator[Markup]:
     """How many questions have so many documents and answers (Figure 5), beside the averages."""
     for row in statistics:
         if row.distribution and row.estimate is not None:
@@ -444,3 +314,69 @@ def _source(number: int, given: GivenDocument) -> Source:
     document = given.document
     kind: Inline = _KINDS[given.kind] if given.kind else Aside("kind not known")
     return Source(number, document.title or document.id, document.text, (kind,))
+
+
+# The page.
+
+
+def _counted(runs: Runs[QuestionResult]) -> tuple[str, Sequence[Statistic]]:
+    """The first data file whose questions were counted, and its averages."""
+    return next(iter(runs.noted("statistics", tuple[Statistic, ...]).items()), ("", ()))
+
+
+def _tables(runs: Runs[QuestionResult]) -> list[Table]:
+    models = {run: config["model"]["name"] for run, config in runs.configs.items()}
+    file, averages = _counted(runs)
+    return all_tables(runs.results, models, averages, file)
+
+
+PAGE: Final = Page(
+    question="Do agents that debate their documents find every right answer and no wrong one?",
+    tables=_tables,
+    figures=(
+        Figure(
+            *("madam_methods", "exact_match", "method"),
+            said="Questions answered exactly",
+            group=("data",),
+            ours=(MADAM,),
+            trivial=(NO_RAG, CONCATENATED),
+        ),
+    ),
+    example=_example,
+    problems=problems,
+    failures="madam_failures",
+    sections=(
+        Section(
+            "Results",
+            ("madam_methods", "madam_comparisons"),
+            "A question has several right answers, one, or wrong ones that its documents spread. "
+            "It is answered exactly where every right answer is given and no wrong one.",
+        ),
+        Section(
+            "Rounds and the aggregator",
+            ("madam_rounds",),
+            "What the same debates had concluded after each round; without an aggregator, what the "
+            "agents answer between them. Lines are with the aggregator and without.",
+            lambda _, tables: line_plots(
+                tables["madam_rounds"], "data", "aggregator", "rounds", ANSWERS
+            ),
+        ),
+        Section(
+            "Imbalance and misinformation",
+            ("madam_levels",),
+            "The same questions with more and more documents for one of their answers, or with "
+            "more and more misinformation.",
+            lambda _, tables: line_plots(
+                tables["madam_levels"], "experiment", "method", "level", [EXACT]
+            ),
+        ),
+        Section(
+            "The data",
+            ("madam_statistics",),
+            "What questions of the file have, beside the averages of the paper's Figure 5.",
+            lambda runs, _: number_plots(_counted(runs)[1]),
+        ),
+    ),
+    facets=(Facet("Verdict", words(VERDICTS.values()), tuple(COMPARED)),),
+    roles={"model": "agents and baselines"},
+)

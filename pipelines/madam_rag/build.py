@@ -20,19 +20,25 @@ What the section leaves open, or needs the web for, is decided here:
 import hashlib
 import random
 import re
+import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final, NamedTuple, TypeVar, get_args
 
 from pydantic import BaseModel
 
+from pipelines.data import ambigdocs
 from pipelines.data.ambigdocs import AmbiguousQuestion
 from pipelines.data.ramdocs import UNKNOWN, RamDocument, RamQuestion
 from pipelines.data.records import Document
 from pipelines.errors import InputError
+from pipelines.files import check_writable, read_bytes, replace_text
 from pipelines.madam_rag.data import GivenDocument, Kind, Question
 from pipelines.metrics.answers import canonical
+from pipelines.retrieval import index as indexes
+from pipelines.retrieval.documents import cut, read_documents
 from pipelines.retrieval.index import Index
 from pipelines.supervision.questions import form
 from pipelines.text.refusals import is_unknown
@@ -48,6 +54,9 @@ SUPPORTING: Final = (1, 3)
 MISINFORMATION: Final = (0, 2)
 NOISE: Final = (0, 2)
 """Ranges of section 3: right answers of a question, documents of each, and further documents."""
+
+RECORD = ".build.json"
+"""Ends the name of the file beside the data that says what it was built from."""
 
 ItemT = TypeVar("ItemT")
 
@@ -116,6 +125,61 @@ class _Given:
     index: Index
     lent: Mapping[AnswerKind, Iterable[str]]
     seed: int
+
+
+class Source(BaseModel, frozen=True):
+    """A file, or several, the SHA-256 of what was read of them, and how many entries that is."""
+
+    name: str
+    sha256: str
+    entries: int
+
+
+class Record(BaseModel, frozen=True):
+    """What a data set was built from, and what came of it."""
+
+    ambigdocs: Source
+    passages: Source
+    seed: int
+    counts: Counts
+
+
+def build_file(
+    file: Path, searched: Sequence[Path], out: Path, *, most: int = QUESTIONS, seed: int = 0
+) -> tuple[tuple[RamQuestion, ...], Record]:
+    """Build a data set from a file of AmbigDocs, and write it with its record beside it.
+
+    Files and folders of documents may be `searched`; without any it is AmbigDocs' own documents.
+
+    Raises:
+        InputError: A file cannot be read or written, `out` is one of them, or as `build`.
+    """
+    if out.resolve() in {path.resolve() for path in (file, *searched)}:
+        raise InputError(f"--out {out} is a file that is read; name another")
+    check_writable(out)
+    questions, name = ambigdocs.read(file), file.name
+    if searched:
+        passages = cut(read_documents(searched), words=PASSAGE_WORDS, overlap=0)
+        name = ", ".join(path.name for path in searched)
+    else:
+        passages = own_passages(questions)
+    with tempfile.TemporaryDirectory(prefix="contested-ramdocs-") as folder:
+        made = build(questions, indexes.build(passages, Path(folder)), most=most, seed=seed)
+    digest = hashlib.sha256(read_bytes(file)).hexdigest()
+    content = b"".join(
+        passage.model_dump_json(exclude_none=True).encode() + b"\n" for passage in passages
+    )
+    record = Record(
+        ambigdocs=Source(name=file.name, sha256=digest, entries=len(questions)),
+        passages=Source(
+            name=name, sha256=hashlib.sha256(content).hexdigest(), entries=len(passages)
+        ),
+        seed=seed,
+        counts=made.counts,
+    )
+    replace_text(out, "".join(f"{question.model_dump_json()}\n" for question in made.questions))
+    replace_text(out.with_name(out.name + RECORD), record.model_dump_json(indent=2) + "\n")
+    return made.questions, record
 
 
 def build(

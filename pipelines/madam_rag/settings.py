@@ -4,8 +4,7 @@ from typing import Annotated, ClassVar, Final, Literal, Self
 
 from pydantic import BaseModel, Field
 
-from pipelines.option import Option
-from pipelines.preset import Choice, WithPresets
+from pipelines.option import Choice, Option, WithPresets
 
 _CODE = "released code"
 

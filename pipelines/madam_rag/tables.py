@@ -1,9 +1,10 @@
 """The tables of runs: the paper's Table 1, Figures 3, 4 and 5, and how debates went."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from pipelines.experiment.metric import columns, differences, pair
+from pipelines.experiment.summary import Problem
 from pipelines.madam_rag import paper
 from pipelines.madam_rag.baselines import MADAM, WITHOUT_AGGREGATOR, QuestionResult
 from pipelines.madam_rag.data import RELEASED, Statistic
@@ -20,8 +21,6 @@ from pipelines.madam_rag.metrics import (
     shown_methods,
 )
 from pipelines.report.compare import correction
-from pipelines.report.failures import REASON, REPLY, WHAT, Failure, failed
-from pipelines.report.failures import failures as failure_table
 from pipelines.report.table import HERE, Column, Measure, Table, of_place
 
 COMPARED: Final = (EXACT, F1)
@@ -60,12 +59,11 @@ def all_tables(
     model_of: Mapping[str, str],
     statistics: Sequence[Statistic] = (),
     counted: str = "",
-    failed_shown: int = 1_000,
 ) -> list[Table]:
     """Every table of a run folder, those without rows as well.
 
     Results and models are by name of a run; the averages of appendix A are those of the file
-    `counted`, where it was at hand. Of failures at most `failed_shown` are listed.
+    `counted`, where it was at hand.
     """
     made = parts(results, model_of)
     whole = [part for part in made if part.level is None]
@@ -75,7 +73,6 @@ def all_tables(
         rounds(whole),
         levels([part for part in made if part.level is not None]),
         averages(statistics, counted),
-        failures(made, failed_shown),
     ]
 
 
@@ -241,32 +238,11 @@ def averages(statistics: Sequence[Statistic], counted: str) -> Table:
     )
 
 
-class Place(NamedTuple):
-    """Where something is lost."""
-
-    part: Part
-    question: str
-
-
-def failures(made: Sequence[Part], shown: int) -> Table:
-    """Questions that failed, and replies that could not be read."""
-    return failure_table(
-        (lost for part in made for each in part.results for lost in _lost(part, each)),
-        name="madam_failures",
-        title="Failed and unreadable",
-        caption="Nothing that is listed here has a score; a failed question is tried again when "
-        "the run is resumed.",
-        places=[*(TITLE, MODEL), Column("question", "Question")],
-        said=(WHAT, REASON, REPLY),
-        most=shown,
-    )
-
-
-def _lost(part: Part, result: QuestionResult) -> Iterator[Failure[Place]]:
-    at = Place(part, result.id)
+def problems(result: QuestionResult) -> Iterator[Problem]:
+    """That a question failed, and replies that could not be read."""
     if result.status == "failed":
-        yield failed(at, "failed", result.error)
+        yield Problem("failed", result.error or "")
     for method, outcome in result.outcomes.items():
         made = outcome.concluded
         if made.problem is not None:
-            yield failed(at, f"unreadable, {method}", made.problem, made.raw)
+            yield Problem(f"unreadable, {method}", made.problem, made.raw)

@@ -16,7 +16,6 @@ from pipelines.experiment.cost import Cost, Tokens, call
 from pipelines.experiment.experiment import Experiment, Models, Plan, Work
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import RunOptions, ServerOptions, decided_by
-from pipelines.experiment.publish import Publication, Runs
 from pipelines.judge.run_judge import model_of
 from pipelines.madam_rag.baselines import (
     ASTUTE,
@@ -35,6 +34,7 @@ from pipelines.madam_rag.baselines import (
     baseline_prompts,
     outcome,
 )
+from pipelines.madam_rag.blocks import PAGE
 from pipelines.madam_rag.build import MOST, misinformation, support_imbalance
 from pipelines.madam_rag.data import (
     RAMDOCS,
@@ -42,7 +42,6 @@ from pipelines.madam_rag.data import (
     Dataset,
     DatasetName,
     Question,
-    Statistic,
     read,
     statistics,
 )
@@ -301,17 +300,6 @@ def _failed(question: Question, reason: str) -> QuestionResult:
     return QuestionResult(id=question.id, asked=question, status="failed", error=reason)
 
 
-def _publication(runs: Runs[QuestionResult]) -> Publication:
-    from pipelines.madam_rag.blocks import view
-    from pipelines.madam_rag.tables import all_tables
-
-    averages = runs.noted("statistics", tuple[Statistic, ...])
-    file, counted = next(iter(averages.items()), ("", ()))
-    models = {name: config["model"]["name"] for name, config in runs.configs.items()}
-    made = all_tables(runs.results, models, counted, file)
-    return Publication(view(runs.results, made, runs.configs, counted), made)
-
-
 EXPERIMENT = Experiment(
     name="madam-rag",
     title="MADAM-RAG",
@@ -321,7 +309,7 @@ EXPERIMENT = Experiment(
     result=QuestionResult,
     plan=plan,
     failed=_failed,
-    publish=_publication,
+    page=PAGE,
     metrics=METRICS,
     verdict=verdict_of_question,
     cluster=base_id,

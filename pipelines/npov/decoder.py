@@ -6,9 +6,9 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Annotated
 
 from pipelines.experiment.options import ModelOptions, source_of
+from pipelines.judge.tagger import format_of
 from pipelines.npov.settings import SALIENCE_PANEL
 from pipelines.option import Option
-from pipelines.precision import format_of
 from salience.variants import Precision
 from serving import models
 from serving.connect import devices

@@ -1,7 +1,6 @@
 """Detectors over test sets, in a run folder that may hold those of several models."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from importlib.metadata import version
@@ -23,13 +22,13 @@ from pipelines.experiment.options import (
     source_of,
     tagger_named,
 )
-from pipelines.experiment.publish import Publication, Runs
 from pipelines.files import read_bytes
 from pipelines.npov import annotation
 from pipelines.npov import synthesis as paraphrases
 from pipelines.npov.areas import METRICS
 from pipelines.npov.decoder import DecoderOptions, decoder_folder
 from pipelines.npov.example import as_read, npov_prompt
+from pipelines.npov.page import PAGE
 from pipelines.npov.result import NpovResult
 from pipelines.npov.sets import ORGANIC, Case, SyntheticSet, limited, synthetic_cases
 from pipelines.npov.settings import AS_IN_PAPER, SALIENCE_PANEL, GradientSettings, SalienceSettings
@@ -382,16 +381,6 @@ def _digest(path: Path | None) -> str | None:
     return None if path is None else sha256(read_bytes(path)).hexdigest()
 
 
-def _publication(runs: Runs[NpovResult]) -> Publication:
-    from pipelines.npov import soft_prompt as run_prompts
-    from pipelines.npov.tables import all_tables
-    from pipelines.npov.view import view
-
-    notes = [one for run, config in runs.configs.items() for one in run_prompts.notes(run, config)]
-    made = [replace(table, notes=(*table.notes, *notes)) for table in all_tables(runs.results)]
-    return Publication(view(runs.results, made, runs.configs), made)
-
-
 EXPERIMENT = Experiment(
     name="npov",
     title="NPOV",
@@ -401,7 +390,7 @@ EXPERIMENT = Experiment(
     result=NpovResult,
     plan=plan,
     failed=lambda case, reason: case.result(status="failed", reason=reason),
-    publish=_publication,
+    page=PAGE,
     metrics=METRICS,
     cluster=lambda result: result.cluster,
     refusals=(InputError, RequestError, SalienceError),

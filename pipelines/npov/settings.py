@@ -5,8 +5,7 @@ from typing import Annotated, Final, Self
 
 from pydantic import BaseModel, Field, model_validator
 
-from pipelines.option import Option
-from pipelines.preset import Choice
+from pipelines.option import Choice, Option
 from salience.variants import Aggregation, Average, Engine, Measure, Target
 
 AS_IN_PAPER: Final = (

@@ -198,7 +198,7 @@ class SoftPrompt:
                 raise ValueError(f"{TENSOR} hold what is no number")
         except (KeyError, ValueError) as error:
             raise InputError(
-                f"{path} is no soft prompt ({_reason(error)}); name a file of `contested tune-npov`"
+                f"{path} is no soft prompt ({_reason(error)}); name one of contested lab tune-npov"
             ) from error
         known = (header.model, header.task, header.settings, header.curve, header.tuned_on)
         return cls(vectors, *known)

@@ -6,8 +6,7 @@ from itertools import combinations, product
 from typing import Final, NamedTuple
 
 from pipelines.metrics.estimate import Estimate
-from pipelines.metrics.hanley_mcneil import area_difference, bonferroni
-from pipelines.metrics.ranks import clustered_difference
+from pipelines.metrics.ranks import area_difference, bonferroni, clustered_difference
 from pipelines.npov import paper
 from pipelines.npov.agreement import agreement
 from pipelines.npov.areas import (
@@ -37,8 +36,6 @@ from pipelines.npov.result import (
 )
 from pipelines.npov.sets import EXCHANGED, SLICES, Slice
 from pipelines.npov.similarity import POOLS, pooled
-from pipelines.report.failures import REASON, Failure
-from pipelines.report.failures import failures as failure_table
 from pipelines.report.table import Column, Measure, Table
 
 OF_EXAMPLES: Final = (
@@ -104,7 +101,7 @@ def all_tables(results: Results) -> list[Table]:
         lambda each: agreement([result for own in each.values() for result in own]),
     )
     tables = [table for make in made if (table := make(results)).rows]
-    return [replace(table, notes=(*table.notes, note)) for table in (*tables, failures(results))]
+    return [replace(table, notes=(*table.notes, note)) for table in tables]
 
 
 def detection(results: Results) -> Table:
@@ -254,22 +251,3 @@ def _compared(
     if by_topic is None or of_areas is None:
         return None
     return by_topic.difference, by_topic.p, of_areas.p
-
-
-def failures(results: Results) -> Table:
-    """Examples that could not be scored, which are in no other table."""
-    return failure_table(
-        (
-            Failure((each.id, run), "failed", each.reason or "")
-            for run, own in results.items()
-            for each in own
-            if each.status == "failed"
-        ),
-        name="npov_failures",
-        title="Not scored",
-        places=[
-            Column("example", "Example", lambda at: at[0]),
-            Column("run", "Run", lambda at: at[1]),
-        ],
-        said=[REASON],
-    )

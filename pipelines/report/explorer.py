@@ -4,8 +4,10 @@ Overview, tables and plots are HTML, which reads without scripts. Examples lie i
 data; scripts draw the list, and one example as blocks, when a reader wants them.
 """
 
+import base64
 import json
-from collections.abc import Callable, Mapping, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,11 +17,10 @@ from markupsafe import Markup
 
 from pipelines.files import replace_text
 from pipelines.report.blocks import encoded
-from pipelines.report.glance import FEW_EXAMPLES, Finding, ModelUsed, rests_on_few
-from pipelines.report.packed import Packed
+from pipelines.report.glance import Finding, ModelUsed, cautions
 from pipelines.report.table import Table, as_shown, numeric
-from pipelines.report.template import assets, embedded, environment, macro, policy
-from pipelines.report.texts import Block, Inline
+from pipelines.report.template import assets, embedded, environment, macro, made_visible, policy
+from pipelines.report.texts import Block, Inline, visible
 
 _SHORT = 28
 """Characters of a text cell that are kept on one line in HTML."""
@@ -207,7 +208,8 @@ def render(
             title=title,
             views=views,
             findings=findings,
-            few=FEW_EXAMPLES if rests_on_few(findings) else "",
+            examples=sum(len(view.examples) + view.left_out for view in views),
+            cautions=cautions(findings, [model for view in views for model in view.models]),
             facts=facts,
             table=table_html,
             embedded=embedded,
@@ -238,6 +240,92 @@ def write(
         InputError: The file cannot be written.
     """
     replace_text(path, render(title, views, provenance, facts))
+
+
+LONG = 60
+"""Characters from which on a text is stored once and referred to by `{"$": number}`."""
+
+CHUNK = 256_000
+"""Characters of JSON from which on a chunk is closed: about 5 ms to read."""
+
+
+class Packed:
+    """The examples of a page as data inside it; `elements` holds what goes in, by element id.
+
+    Everything is JSON in chunks, deflated and in base64. A long text stands in the page once,
+    however many examples hold it. A page reads the list of an experiment when it opens, and the
+    chunk of an example with the texts that it refers to when a reader opens it (`assets/data.js`).
+    """
+
+    def __init__(self) -> None:
+        self.elements: dict[str, str] = {}
+        self.starts: list[int] = []
+        """Number of the first text of each chunk of texts, whose ids are "texts-0" and so on."""
+        self._numbers: dict[str, int] = {}
+        self._open: list[str] = []
+        self._size = 0
+
+    def put(self, name: str, value: Any) -> None:
+        """Adds a value under an element id as it is, texts included."""
+        self.elements[name] = _deflated(_json(made_visible(value)))
+
+    def put_all(self, name: str, values: Iterable[Any]) -> list[int]:
+        """Adds values in chunks "NAME-0", "NAME-1" and so on, their long texts stored apart.
+
+        Returns the position of the first value of each chunk.
+        """
+        starts: list[int] = []
+        chunk: list[str] = []
+        size = 0
+
+        def close() -> None:
+            self.elements[f"{name}-{len(starts) - 1}"] = _deflated(f"[{','.join(chunk)}]")
+
+        for place, value in enumerate(values):
+            if not chunk:
+                starts.append(place)
+            chunk.append(_json(self._referring(value)))
+            size += len(chunk[-1])
+            if size > CHUNK:
+                close()
+                chunk, size = [], 0
+        if chunk:
+            close()
+        return starts
+
+    def finish(self) -> None:
+        """Closes the last chunk of texts."""
+        if self._open:
+            self.elements[f"texts-{len(self.starts) - 1}"] = _deflated(_json(self._open))
+            self._open, self._size = [], 0
+
+    def _referring(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return visible(value) if len(value) < LONG else {"$": self._number(value)}
+        if isinstance(value, dict):
+            return {key: self._referring(each) for key, each in value.items()}
+        if isinstance(value, list | tuple):
+            return [self._referring(each) for each in value]
+        return value
+
+    def _number(self, text: str) -> int:
+        if text not in self._numbers:
+            if not self._open:
+                self.starts.append(len(self._numbers))
+            self._numbers[text] = len(self._numbers)
+            self._open.append(visible(text))
+            self._size += len(text)
+            if self._size > CHUNK:
+                self.finish()
+        return self._numbers[text]
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def _deflated(text: str) -> str:
+    return base64.b64encode(zlib.compress(text.encode())).decode()
 
 
 def _packed(view: ExperimentView, packed: Packed) -> dict[str, Any]:

@@ -132,16 +132,16 @@ class Bm25:
         return _scores(self._index, query)
 
 
-def scores_among(texts: Sequence[str], query: str) -> "NDArray[np.float32]":
-    """The scores of a few texts, words weighed by these alone; nothing is written."""
+def scores_among(texts: Sequence[str], queries: Iterable[str]) -> "Iterator[NDArray[np.float32]]":
+    """The scores of a few texts for each query, words weighed by these texts; none is kept."""
     import numpy as np
 
     counted = list(stems(texts))
-    if not any(counted):
-        return np.zeros(len(counted), dtype=np.float32)
     index = _bm25()
-    index.index(counted, show_progress=False)
-    return _scores(index, query)
+    if any(counted):
+        index.index(counted, show_progress=False)
+    for query in queries:
+        yield _scores(index, query) if any(counted) else np.zeros(len(counted), dtype=np.float32)
 
 
 def _bm25() -> Any:

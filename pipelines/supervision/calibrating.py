@@ -5,9 +5,11 @@ On the first part everything is fitted; the second shows what it is worth, and g
 which a cascade takes its threshold. Pairs of one group are never on both sides.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -24,9 +26,11 @@ from nli.calibration import (
     risk_curve,
 )
 from nli.errors import TaggerError
+from nli.folder import CALIBRATION
 from nli.labels import LABELS, Label
+from nli.model import Encoder
 from nli.pairs import LabelledPair
-from nli.tagger import Reading
+from nli.tagger import Reading, Tagger
 from pipelines.data.released import half
 from pipelines.errors import InputError
 
@@ -75,6 +79,34 @@ class Choice:
     fitted: int
     check: tuple[LabelledPair, ...]
     probabilities: dict[Method, Floats]
+
+
+def calibrate_folder(
+    folder: Path,
+    rows: Sequence[LabelledPair],
+    *,
+    methods: Sequence[Method] = METHODS[1:],
+    data: str = "",
+    on_progress: Callable[[float], None] = lambda _: None,
+) -> Choice:
+    """Calibrate the tagger in a folder on pairs, and write what was chosen into it.
+
+    `on_progress` is told which share of the pairs was read since.
+
+    Raises:
+        InputError: As `calibrate`.
+        TaggerError: The folder has no tagger, or cannot be written.
+    """
+    base = Calibration()
+    if (folder / CALIBRATION).exists():
+        with suppress(TaggerError):  # damaged, or of other weights: it is about to be replaced
+            base = calibrations.read(folder) or base
+    tagger = Tagger(Encoder.load(folder), base)
+    readings = tagger.read([row.pair for row in rows], on_progress)
+    read = Readings(tuple(rows), tuple(readings))
+    made = calibrate(read, base, methods=methods, data=data)
+    calibrations.write(folder, made.calibration)
+    return made
 
 
 def calibrate(

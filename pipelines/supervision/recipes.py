@@ -12,15 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nli.labels import Label
 from nli.pairs import LabelledPair, UnlabelledPair, read_pairs
 from pipelines.data import climate_fever, conflictqa, fool_me_twice, ramdocs, wice
-from pipelines.data.released import Split, half, held_out, sample
+from pipelines.data.released import Split, half, held_out
 from pipelines.errors import InputError
 from pipelines.supervision import context, passages, questions
 from pipelines.supervision.context import ReservedTexts
 from pipelines.supervision.official import SPLIT, TrainingPairs
+from pipelines.supervision.settings import AS_USUAL, PairSettings
 from pipelines.supervision.unlabelled import Shown, unlabelled
+from pipelines.supervision.views import views
 
 
 @dataclass(frozen=True)
@@ -102,15 +103,7 @@ KEPT_FROM: dict[Split, tuple[Split, ...]] = {"train": ("dev", "test"), "dev": ("
 
 def build(
     releases: Mapping[str, Path],
-    ready: Sequence[Path] = (),
-    *,
-    part: Split = "train",
-    own_sentences: bool = False,
-    in_context: Sequence[str] = (),
-    leave_out: Sequence[str] = (),
-    only_given: bool = False,
-    keep_from: Sequence[Path] = (),
-    seed: int = 42,
+    settings: PairSettings = AS_USUAL,
     on_release: Callable[[str], None] = lambda _: None,
 ) -> TrainingPairs:
     """Pairs of several releases together.
@@ -118,72 +111,58 @@ def build(
     Each release is given a generator of its own, so that its pairs do not depend on which others
     are named beside it.
 
-    Files of `ready` pairs are taken as they are; with `only_given` no others are, and releases are
-    read for what their test halves show. Of their sources in `in_context` passages are made as
-    well. With `own_sentences` pairs are made of the documents alone as well. Sources in `leave_out`
-    are left out: a licence that forbids shipping.
-
-    A part of a release that is cut into halves is what is trained on, the eighth of that half that
-    is held out for development, the test half, or everything; a release with a split of its own has
-    no development part here. What `KEPT_FROM` names is left out of all pairs.
-
-    Of files of pairs to measure with (`keep_from`), premises are left out of all pairs, and
-    hypotheses of all that are made of releases. Pairs of `ready` may share a hypothesis with them:
-    files of sentence pairs are cut by premise, and a third of HealthVer's training pairs have a
-    claim that its development pairs have, too.
-
     Raises:
         InputError: A release cannot be read, a source to leave out is not there, or no pair is
             left.
         TaggerError: A file of pairs cannot be read.
     """
+    part, seed = settings.half, settings.seed
     given: list[LabelledPair] = []
     pairs: list[LabelledPair] = []
     notes: list[str] = []
-    for path in ready:
+    for path in settings.nli or ():
         on_release(str(path))
         given += read_pairs(path)
     for name, recipe in SPLIT.items():
-        if name in releases and not only_given:
+        if name in releases and not settings.only_given:
             on_release(name)
             built = recipe(releases[name], part, _generator(seed, name))
             pairs += built.pairs
             notes += built.notes
     items = _read_halves(releases, on_release)
-    measured = [pair for path in keep_from for pair in read_pairs(path)]
+    measured = [pair for path in settings.keep_from or () for pair in read_pairs(path)]
     reserved = _reserved(items, part, measured)
-    if in_context:
-        _refuse_unknown(in_context, given)
-        chosen = [pair for pair in reserved.trainable(given) if pair.source in in_context]
+    if pages := settings.in_context:
+        _refuse_unknown(pages, given)
+        chosen = [pair for pair in reserved.trainable(given) if pair.source in pages]
         given += context.in_context(chosen, _generator(seed, "in-context"))
     documents: list[str] = []
-    for name, found in items.items() if not only_given else ():
+    for name, found in items.items() if not settings.only_given else ():
         release, chosen = HALVES[name], _in_part(name, found, part)
         pairs += release.pairs(chosen, _generator(seed, name), reserved)
         whole = (text for item in chosen for text in release.documents(item))
         # Not left to the end: a copy with a name exchanged would not be known for what is reserved.
         documents += [text for text in whole if text not in reserved]
-    if own_sentences:
+    if settings.own_sentences:
         pairs += passages.own_sentences(documents, _generator(seed, "own-sentences"))
     claims = ReservedTexts(pair.hypothesis for pair in measured)
     kept = reserved.trainable(dict.fromkeys([*given, *claims.trainable(pairs)]))
     lost = len({*given, *pairs}) - len(kept)
     if lost:
         notes.append(f"{lost:,} pairs show a text that is kept back; they are left out.")
-    _refuse_unknown(leave_out, kept)
-    left = tuple(pair for pair in kept if pair.source not in leave_out)
-    if not left:
+    left_out = settings.leave_out or ()
+    _refuse_unknown(left_out, kept)
+    made = [pair for pair in kept if pair.source not in left_out]
+    if not made:
         raise InputError("no pair is left; name more releases, or leave out fewer sources")
-    return TrainingPairs(left, tuple(notes))
+    if settings.views is not None:
+        made = views(made, settings.views, seed)
+    return TrainingPairs(tuple(made), tuple(notes))
 
 
 def build_unlabelled(
     releases: Mapping[str, Path],
-    per_claim: int,
-    *,
-    part: Split = "train",
-    keep_from: Sequence[Path] = (),
-    seed: int = 42,
+    settings: PairSettings,
     on_release: Callable[[str], None] = lambda _: None,
 ) -> list[UnlabelledPair]:
     """Pairs without labels, so many of each claim, of releases that are cut into halves.
@@ -194,12 +173,14 @@ def build_unlabelled(
         InputError: A release cannot be read or gives no such pairs, or no pair is left.
         TaggerError: A file of pairs to measure with cannot be read.
     """
+    part = settings.half
     if others := sorted(set(releases) - set(HALVES)):
         raise InputError(
-            f"pairs without labels are made of {', '.join(sorted(HALVES))}; leave out --{others[0]}"
+            f"pairs without labels are made of {', '.join(sorted(HALVES))}; leave out --release "
+            f"{others[0]}"
         )
     items = _read_halves(releases, on_release)
-    measured = [pair for path in keep_from for pair in read_pairs(path)]
+    measured = [pair for path in settings.keep_from or () for pair in read_pairs(path)]
     claims = ReservedTexts(pair.hypothesis for pair in measured)
     reserved = _reserved(items, part, measured)
     made: list[UnlabelledPair] = []
@@ -214,9 +195,9 @@ def build_unlabelled(
             )
             for item in _in_part(name, found, part)
         ]
-        draw = _generator(seed, f"{name}-unlabelled")
+        draw = _generator(settings.seed, f"{name}-unlabelled")
         # Sentence by sentence: a passage that begins within a reserved text is not known as such.
-        made += unlabelled(name, shown, draw, per_claim, reserved)
+        made += unlabelled(name, shown, draw, settings.unlabelled or 1, reserved)
     kept = reserved.trainable(dict.fromkeys(claims.trainable(made)))
     if not kept:
         raise InputError("no pair is left; name more releases")
@@ -257,27 +238,6 @@ def _refuse_unknown(named: Sequence[str], pairs: Iterable[LabelledPair]) -> None
                 f"no pair has the source '{source}' that is named; there are "
                 f"{', '.join(sorted(sources)) or 'none'}"
             )
-
-
-def counts(pairs: Iterable[LabelledPair]) -> dict[str, dict[Label, int]]:
-    """Source -> label -> number of pairs, sources in order of name."""
-    found: dict[str, dict[Label, int]] = {}
-    for pair in pairs:
-        by_label = found.setdefault(pair.source, dict.fromkeys(Label, 0))
-        by_label[pair.label] += 1
-    return dict(sorted(found.items()))
-
-
-def at_most(pairs: Sequence[LabelledPair], most: int, seed: int) -> list[LabelledPair]:
-    """At most so many pairs of each source and label, drawn at random, in their order.
-
-    A judge that is fitted to them is not fitted to the largest source, or to its labels.
-    """
-    kinds: dict[tuple[str, Label], list[int]] = {}
-    for place, pair in enumerate(pairs):
-        kinds.setdefault((pair.source, pair.label), []).append(place)
-    kept = [place for own in kinds.values() for place in sample(own, most, seed)]
-    return [pairs[place] for place in sorted(kept)]
 
 
 def _in_part(name: str, items: Sequence[Any], part: Split) -> list[Any]:

@@ -19,9 +19,9 @@ from pipelines.data.records import Document, NonEmpty, Text
 from pipelines.errors import InputError
 from pipelines.experiment.execute import models_for
 from pipelines.experiment.needs import Needs
-from pipelines.experiment.options import ModelOptions, ServerOptions, source_of
+from pipelines.experiment.options import ProfileOptions, ServerOptions, source_of
 from pipelines.inspection.task import Kind, Shown, Task, Tell, loaded_by
-from pipelines.inspection.tasks import TASKS
+from pipelines.inspection.tasks import TASKS, task
 from pipelines.judge.tagger import TaggerFolder, Tagging
 from pipelines.option import Option, made, nested
 from pipelines.report.blocks import encoded
@@ -34,7 +34,7 @@ from serving import models
 from serving.errors import ServingError
 from serving.installed import engine_version
 
-TASK: Final = {task.name: task for task in TASKS}
+TASK: Final = {name: task(name) for name in TASKS}
 
 KINDS: Final[tuple[Kind, ...]] = ("line", "lines", "text", "documents")
 """Of fields, in the order in which the page asks for them."""
@@ -151,7 +151,7 @@ def _form(task: Task[Any, Any, Any]) -> type[Form]:
     return create_model(f"{task.name.title().replace('-', '')}Form", __base__=Form, **taken)
 
 
-FORMS: Any = reduce(or_, map(_form, TASKS))
+FORMS: Any = reduce(or_, map(_form, TASK.values()))
 """What forms send: the texts and choices of one of the tasks; `task` says of which."""
 
 FORM: Final[TypeAdapter[Form]] = TypeAdapter(Annotated[FORMS, Field(discriminator="task")])
@@ -160,7 +160,7 @@ FORM: Final[TypeAdapter[Form]] = TypeAdapter(Annotated[FORMS, Field(discriminato
 
 def options_of(
     task: Task[Any, Any, Any], server: ServerOptions, chosen: Mapping[str, Any]
-) -> ModelOptions:
+) -> ProfileOptions:
     """Options of a task: those that the program was started with, and what was chosen."""
     given = {name: getattr(server, name) for name in server.model_fields_set}
     usual = usual_of(made(task.options, given), task.form)
@@ -168,7 +168,7 @@ def options_of(
     chosen = {
         name: chosen[name] for name in task.form if chosen.get(name) not in (None, usual[name])
     }
-    options: ModelOptions = made(task.options, {**given, **chosen})
+    options: ProfileOptions = made(task.options, {**given, **chosen})
     return options
 
 
@@ -182,7 +182,7 @@ def usual_of(options: BaseModel, names: Sequence[str]) -> dict[str, Any]:
 
 def offers(server: ServerOptions) -> tuple[Offer, ...]:
     """All tasks, as they can be done with the models that the program was started with."""
-    return tuple(_offer(task, server) for task in TASKS)
+    return tuple(_offer(task, server) for task in TASK.values())
 
 
 def _offer(task: Task[Any, Any, Any], server: ServerOptions) -> Offer:
@@ -232,7 +232,7 @@ def lacking(task: Task[Any, Any, Any], server: ServerOptions, **chosen: Any) -> 
     return ""
 
 
-def check(task: Task[Any, Any, Any], options: ModelOptions) -> Needs:
+def check(task: Task[Any, Any, Any], options: ProfileOptions) -> Needs:
     """The models that are needed, looked for; an endpoint is asked when the job is done.
 
     Raises:

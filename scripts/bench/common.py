@@ -13,8 +13,8 @@ from rich.markup import escape
 from typer.exceptions import Abort, TyperException
 
 from nli.errors import TaggerError
-from pipelines.cli.progress import STDERR
 from pipelines.errors import InputError
+from pipelines.report.progress import STDERR
 from pipelines.runs.provenance import hardware
 from serving.errors import ServingError
 from serving.offline import go_offline

@@ -25,10 +25,10 @@ import typer
 from numpy.typing import NDArray
 from rich.markup import escape
 
-from pipelines.cli.progress import STDERR
 from pipelines.errors import InputError
 from pipelines.inspection.npov import SAMPLE
 from pipelines.npov.example import as_read, npov_prompt, read_example
+from pipelines.report.progress import STDERR
 from pipelines.runs.provenance import hardware
 from salience.decoder import Decoder, Encoded
 from salience.errors import SalienceError

@@ -21,9 +21,9 @@ import psutil
 import typer
 
 from nli.pairs import read_pairs
-from pipelines.cli.progress import STDERR
 from pipelines.data.records import Document
 from pipelines.errors import InputError
+from pipelines.report.progress import STDERR
 
 K = 20
 SENTENCES = 4

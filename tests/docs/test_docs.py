@@ -27,7 +27,7 @@ from pipelines.data.jsonl import SAMPLES, read
 from pipelines.data.records import Document, Record
 from pipelines.errors import InputError
 from pipelines.npov import annotation
-from pipelines.preset import WithPresets, differences, shown
+from pipelines.option import WithPresets, differences, shown
 from serving import profile
 from serving.offline import OFFLINE
 from serving.profile import EngineOptions
@@ -95,7 +95,7 @@ def difference_rows() -> Iterator[str]:
         f"contested run {name}": papers.experiment(name).options for name in papers.EXPERIMENTS
     }
     alike: dict[tuple[str, ...], list[str]] = {}
-    for command, options in (commands | {"contested conflictbench build": BenchOptions}).items():
+    for command, options in (commands | {"contested lab conflictbench": BenchOptions}).items():
         rows = tuple(
             f"| `{row.flag}` | {shown(row.ours)} | {row.told} | {row.choice.source} "
             f"| {row.choice.why} |"

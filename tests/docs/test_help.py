@@ -1,4 +1,4 @@
-"""`--help`: quick, with examples that can be parsed."""
+"""`--help`: quick, on one screen, with examples that can be parsed."""
 
 import json
 import os
@@ -8,12 +8,12 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-import typer
+from commands import command_of
+from commands import commands as all_commands
 
-from pipelines.cli.app import app
+from pipelines.cli.app import main
 
 ROOT = Path(__file__).parents[2]
 HEAVY = {
@@ -22,13 +22,17 @@ HEAVY = {
 }
 
 
-def commands(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    yield words, command
-    for name, child in getattr(command, "commands", {}).items():
-        yield from commands(child, (*words, name))
+LISTS = HEAVY | {"pydantic", "jinja2", "aiohttp", "asyncio", "pipelines.option"}
+"""What a list of commands must not load either: it is quick because it lacks these."""
 
+COMMANDS = all_commands()
+GROUPS = {words for words, command in COMMANDS.items() if hasattr(command, "commands")}
 
-COMMANDS = dict(commands(typer.main.get_command(app)))
+SCREEN = 50
+"""Lines of 100 columns."""
+
+LONGER = {"contested run conrag": 65, "contested run npov": 55}
+"""Commands that need more."""
 
 
 def name(words: tuple[str, ...]) -> str:
@@ -47,23 +51,25 @@ for words, heavy in json.load(sys.stdin):
     found.append((code, shown.getvalue(), sorted(set(heavy) & set(sys.modules))))
 print(json.dumps(found))
 """
-"""All commands in one process: what one of them imports is seen at the first that has it."""
+"""All commands in one process: what one of them imports is seen at the first that has it. Groups
+come first."""
 
 
 @pytest.fixture(scope="module")
 def helps() -> dict[tuple[str, ...], tuple[int, str, list[str]]]:
     """Command -> exit code, what it prints, and the heavy modules that are loaded by then."""
+    order = sorted(COMMANDS, key=lambda words: words not in GROUPS)
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM],
-        input=json.dumps([(words, sorted(HEAVY)) for words in COMMANDS]),
+        input=json.dumps([(words, [*(LISTS if words in GROUPS else HEAVY)]) for words in order]),
         cwd=ROOT,
-        env=os.environ | {"COLUMNS": "300", "TERMINAL_WIDTH": "300", "NO_COLOR": "1"},
+        env=os.environ | {"COLUMNS": "100", "TERMINAL_WIDTH": "100", "NO_COLOR": "1"},
         capture_output=True,
         text=True,
         timeout=120,
     )
     assert done.returncode == 0, done.stderr
-    return dict(zip(COMMANDS, json.loads(done.stdout), strict=True))
+    return dict(zip(order, json.loads(done.stdout), strict=True))
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=name)
@@ -80,21 +86,38 @@ def test_help_of_every_command(
         assert child in rest
     if not children or not words:
         assert name(words) in rest, "it shows no example"
+    assert shown.count("\n") <= LONGER.get(name(words), SCREEN)
+
+
+def test_help_folds_panels_unless_all_is_wanted(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["score", "--help"]) == 0
+    folded = capsys.readouterr().out
+    assert "Metric: --evidence" in folded
+    assert "How a language model is asked" not in folded
+    assert main(["score", "--help-all"]) == 0
+    assert "How a language model is asked" in capsys.readouterr().out
+
+
+def test_a_shell_completes_what_is_begun(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("_CONTESTED_COMPLETE", "complete_bash")
+    for line, words in (("contested lab ca", 2), ("contested score --rege", 2)):
+        monkeypatch.setenv("COMP_WORDS", line)
+        monkeypatch.setenv("COMP_CWORD", str(words))
+        with pytest.raises(SystemExit):
+            main([])
+    assert capsys.readouterr().out.split() == ["calibrate", "--regenerate"]
 
 
 def examples() -> Iterator[str]:
-    """What the help of any command shows, in lines and in lists."""
+    """What the help of any command shows."""
     for command in COMMANDS.values():
         text = command.help or ""
-        yield from re.findall(r"^ *(contested .+)$", text, re.MULTILINE)
-        for listed in re.findall(r"^\* .*", text, re.MULTILINE):
-            yield from re.findall(r"`(contested [^`]+)`", listed)
+        yield from re.findall(r"^`(contested [^`]+)`", text, re.MULTILINE)
 
 
 @pytest.mark.parametrize("line", dict.fromkeys(examples()))
 def test_every_example_can_be_parsed(line: str) -> None:
-    arguments = shlex.split(line)[1:]
-    words: tuple[str, ...] = ()
-    while arguments and (*words, arguments[0]) in COMMANDS:
-        words = (*words, arguments.pop(0))
-    COMMANDS[words].make_context(name(words), arguments)
+    command, arguments = command_of(shlex.split(line)[1:])
+    command.make_context(line, arguments)

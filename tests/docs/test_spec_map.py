@@ -11,9 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
-
-from pipelines.cli.app import app
+from commands import command_of
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "spec.md"
@@ -149,9 +147,7 @@ def _check(line: str) -> None:
         assert (ROOT / first).is_file(), line
         return
     assert first == "contested", line
-    command: Any = typer.main.get_command(app)
-    while words and words[0] in getattr(command, "commands", {}):
-        command = command.commands[words.pop(0)]
+    command, words = command_of(words)
     assert not hasattr(command, "commands") or not words, line
     missing = {word for word in words if word.startswith("--")} - flags(command)
     assert not missing, f"{line}: no option {', '.join(missing)}"

@@ -7,7 +7,8 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
@@ -15,20 +16,7 @@ from typing import Any
 import pytest
 from clients import client_at
 from commands import Contested, results, table, write
-from hostile.server import (
-    CHAT,
-    GZIP,
-    MODEL,
-    MODELS,
-    TOKENIZE,
-    Hostile,
-    Page,
-    drip,
-    endless,
-    of,
-    packed,
-    reply,
-)
+from scripted import Page, Scripted
 
 from pipelines.report.texts import visible
 from serving import endpoint
@@ -37,6 +25,9 @@ from serving.client import Client
 from serving.endpoint import Endpoint, ask_endpoint
 from serving.errors import RequestError, ServingError
 
+MODEL = "hostile"
+GZIP = (("Content-Encoding", "gzip"),)
+CHAT, MODELS, TOKENIZE = "/v1/chat/completions", "/v1/models", "/tokenize"
 ASK = [{"role": "user", "content": "Is it old?"}]
 LABELS = ["SUPPORTS", "CONTRADICTS", "IRRELEVANT"]
 MIB = 1 << 20
@@ -49,7 +40,60 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endpoint, "PAGE_S", 2.0)
 
 
-def client_of(hostile: Hostile, cache: Path) -> AbstractAsyncContextManager[Client]:
+def misbehaving(path: str, page: Page | Callable[[dict[str, Any]], Page]) -> Scripted:
+    """A server that is as others but for one page."""
+    halves = [0.5, 0.25, 0.25]
+    return Scripted(key="", model=MODEL, weigh=lambda _: halves, pages={path: page})
+
+
+def of(value: Any, **more: Any) -> Page:
+    """A page of JSON."""
+    return Page(json.dumps(value).encode(), **more)
+
+
+def reply(request: dict[str, Any], **changed: Any) -> dict[str, Any]:
+    """A proper completion, with other values for some of its parts.
+
+    `logprob` is that of the first label, `content` the text, `finish_reason` a reason; the others
+    stand in the reply itself.
+    """
+    ids = request.get("logprob_token_ids", ())
+    logprobs = [changed.pop("logprob", -0.5), *[-0.6] * len(ids)]
+    likely = [{"token": f"token_id:{token}", "logprob": one} for token, one in zip(ids, logprobs)]  # noqa: B905
+    choice = {
+        "index": 0,
+        "message": {"role": "assistant", "content": changed.pop("content", "S")},
+        "finish_reason": changed.pop("finish_reason", "stop"),
+        "logprobs": {"content": [{"top_logprobs": likely}]} if ids else None,
+    }
+    usage = {"prompt_tokens": 5, "completion_tokens": 1}
+    return {"model": MODEL, "choices": [choice], "usage": usage} | changed
+
+
+def drip(data: bytes, pause_s: float = 0.1) -> Callable[[], Iterator[bytes]]:
+    """A byte at a time."""
+
+    def pieces() -> Iterator[bytes]:
+        for place in range(len(data)):
+            yield data[place : place + 1]
+            time.sleep(pause_s)
+
+    return pieces
+
+
+def endless(piece: bytes = b" " * (1 << 16), most: int = 1 << 30) -> Callable[[], Iterator[bytes]]:
+    """A gigabyte: a test that reads it all is seen to."""
+    return lambda: iter([piece] * (most // len(piece)))
+
+
+def packed(gigabytes: float = 0.25) -> bytes:
+    """A gzip body of a thousandth of what it unpacks to."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    zeros = b" " * (1 << 22)
+    return b"".join(packer.compress(zeros) for _ in range(int(gigabytes * 256))) + packer.flush()
+
+
+def client_of(hostile: Scripted, cache: Path) -> AbstractAsyncContextManager[Client]:
     return client_at(hostile.url, cache, key="", model=MODEL)
 
 
@@ -115,15 +159,15 @@ COMPLETIONS: dict[str, tuple[Page | Callable[[dict[str, Any]], Page], str]] = {
 async def test_a_completion_ends_in_one_line_and_spoils_no_cache(mode: str, tmp_path: Path) -> None:
     page, says = COMPLETIONS[mode]
     began = time.monotonic()
-    with Hostile(CHAT, page) as hostile:
+    with misbehaving(CHAT, page) as hostile:
         async with client_of(hostile, tmp_path / "c.sqlite") as client:
             with pytest.raises(ServingError, match=says) as refused:
                 await client.choose(ASK, LABELS)
             assert len(str(refused.value)) < 600
             assert len(client.cache) == 0
             assert hostile.sent < 8 * MIB, "the socket's buffers hold some of it"
-            hostile.armed = False
-            assert (await client.choose(ASK, LABELS)).mass == 1.0
+            hostile.pages.clear()
+            assert (await client.choose(ASK, LABELS)).mass == pytest.approx(1.0)
     assert time.monotonic() - began < 10
 
 
@@ -132,14 +176,14 @@ async def test_a_server_that_says_nothing_is_left_at_last(tmp_path: Path) -> Non
         time.sleep(4)
         return Page()
 
-    with Hostile(CHAT, silent) as hostile:
+    with misbehaving(CHAT, silent) as hostile:
         async with client_of(hostile, tmp_path / "c.sqlite") as client:
             with pytest.raises(ServingError, match=r"in time \(no reply in .* hours\)"):
                 await client.chat(ASK, Sampling(4))
 
 
 async def test_what_rounding_puts_above_0_is_taken(tmp_path: Path) -> None:
-    with Hostile(CHAT, changed(logprob=1e-6)) as hostile:
+    with misbehaving(CHAT, changed(logprob=1e-6)) as hostile:
         async with client_of(hostile, tmp_path / "c.sqlite") as client:
             assert (await client.choose(ASK, LABELS)).mass == 1.0
 
@@ -158,7 +202,7 @@ async def test_what_an_old_cache_holds_is_checked_and_asked_anew(
     stored: dict[str, Any], tmp_path: Path
 ) -> None:
     cache = tmp_path / "c.sqlite"
-    with Hostile(CHAT, lambda request: of(reply(request, content="new"))) as hostile:
+    with misbehaving(CHAT, lambda request: of(reply(request, content="new"))) as hostile:
         async with client_of(hostile, cache) as client:
             await client.chat(ASK, Sampling(4))
             client.cache.flush()
@@ -168,7 +212,7 @@ async def test_what_an_old_cache_holds_is_checked_and_asked_anew(
         for _ in range(2):
             async with client_of(hostile, cache) as client:
                 assert (await client.chat(ASK, Sampling(4))).text == "new"
-        assert hostile.asked == 2
+        assert len(hostile.requests) == 2
 
 
 DEEP = b"[" * 200_000
@@ -210,7 +254,7 @@ LISTS: dict[str, tuple[Page, str]] = {
 async def test_a_list_of_models_ends_in_one_line(mode: str) -> None:
     page, says = LISTS[mode]
     began = time.monotonic()
-    with Hostile(MODELS, page) as hostile:
+    with misbehaving(MODELS, page) as hostile:
         with pytest.raises(ServingError, match=says) as refused:
             await ask_endpoint(hostile.url, "")
         assert hostile.sent < 8 * MIB
@@ -229,7 +273,7 @@ async def test_a_list_of_models_ends_in_one_line(mode: str) -> None:
     ids=["deep", "a list", "other types", "paints"],
 )
 async def test_a_page_that_need_not_be_there_tells_nothing(page: Page) -> None:
-    with Hostile("/version", page) as hostile:
+    with misbehaving("/version", page) as hostile:
         assert (await ask_endpoint(hostile.url, "")).engine == "unknown engine"
 
 
@@ -250,7 +294,7 @@ TOKENS: dict[str, Page | Callable[[dict[str, Any]], Page]] = {
 
 @pytest.mark.parametrize("mode", TOKENS)
 async def test_bad_tokens_of_labels_end_in_one_line(mode: str, tmp_path: Path) -> None:
-    with Hostile(TOKENIZE, TOKENS[mode]) as hostile:
+    with misbehaving(TOKENIZE, TOKENS[mode]) as hostile:
         async with client_of(hostile, tmp_path / "c.sqlite") as client:
             with pytest.raises(ServingError, match=r"does not tokenize|the beginning of another"):
                 await client.choose(ASK, LABELS)
@@ -272,7 +316,7 @@ def test_a_bad_reply_fails_its_record_and_the_run_goes_on(
         bad = "tower" in json.dumps(request)
         return of(reply(request, logprob=float("nan") if bad else -0.5, model="another-model"))
 
-    with Hostile(CHAT, page) as hostile:
+    with misbehaving(CHAT, page) as hostile:
         outcome = contested.done(
             *("run", "conflictscore", "--claims", "sentences", "--judge", "model"),
             *("--data", "data.jsonl", "--endpoint", hostile.url, "--out", "out"),
@@ -301,7 +345,7 @@ def test_a_command_ends_in_one_line(
     monkeypatch.chdir(tmp_path)
     Path("d.txt").write_text("The bridge was opened in 1936.")
     path, (page, says) = COMMANDS[name]
-    with Hostile(path, page) as hostile:
+    with misbehaving(path, page) as hostile:
         message = contested.refused(
             *("score", "--response", "d.txt", "--documents", "d.txt", "--claims", "sentences"),
             *("--judge", "model", "--endpoint", hostile.url),
@@ -311,7 +355,7 @@ def test_a_command_ends_in_one_line(
 
 
 async def test_many_replies_at_once_stay_within_their_bounds(tmp_path: Path) -> None:
-    with Hostile(CHAT, Page(pieces=endless())) as hostile:
+    with misbehaving(CHAT, Page(pieces=endless())) as hostile:
         async with client_of(hostile, tmp_path / "c.sqlite") as client:
             asked = (
                 client.chat([{"role": "user", "content": f"{number}"}], Sampling(4))

@@ -3,6 +3,7 @@
 Texts are made of what the code looks for, of its words and signs, and of any other characters.
 """
 
+import io
 import json
 import re
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from browser import Read
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
+from rich.console import Console
 
 from nli.sentences import sentences
 from pipelines.conflicts.citations import cited_sentences
@@ -90,8 +92,15 @@ def fence(text: str) -> None:
 
 
 def terminal(text: str) -> None:
-    """Nothing reaches the terminal that could move its cursor, and JSON stays the same JSON."""
+    """No markup or sign that moves a cursor reaches the terminal, and JSON stays the same JSON."""
+    console = Console(emoji=False, file=io.StringIO(), record=True, width=10_000)
+    console.print(f"[bold]{plain(text)}[/bold]|", soft_wrap=True)
+    printed = console.export_text()
+    assert printed.endswith("|\n")
+    assert printed.count("[") == text.count("[")
     shown = visible(text)
+    assert len(shown) == len(text)
+    assert visible(shown) == shown
     assert not CONTROLS & set(shown + plain(text))
     shown.encode()
     quoted = json.dumps({"text": text}, ensure_ascii=False)
@@ -104,6 +113,7 @@ def page(text: str) -> None:
     columns = [Column("text", "Text", str), Column("other", "Other", lambda _: "x")]
     table = Table.of([text], name="made", title=text, caption=text, columns=columns, notes=(text,))
     plainer = Table.of(["x"], columns=columns, name="made", title="x")
+    assert visible(text) in Read(str(html(table))).text
     kinds = [{tag for tag, _ in Read(html(made)).elements} for made in (table, plainer)]
     assert kinds[0] <= kinds[1] | {"caption", "p", "ul", "li", "details", "summary"}
     inside = embedded({text: [text]})

@@ -99,5 +99,5 @@ def test_what_cannot_be_merged_is_refused(made: Path, tmp_path: Path) -> None:
         with pytest.raises(TaggerError, match=says):
             merge(*given)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["other", "torn"]
-    with pytest.raises(TaggerError, match="make a tagger of both: contested nli merge"):
+    with pytest.raises(TaggerError, match="which contested lab train leaves"):
         Encoder.load(adapter)

@@ -1,22 +1,28 @@
-"""Experiments that are killed midway: the same command ends as if nothing had happened."""
+"""Experiments that are killed or stopped: the same command ends as if nothing had happened."""
 
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from by_schema import reply, weigh
 from commands import Contested, contents, kill_midway
 from scripted import Scripted, prompt_of
 
+from pipelines.judge.store import JudgementStore
+
 CONCURRENCY = 4
 RUNS = {
+    "conflictscore": "conflictscore --limit 12",
     "conrag.claims": "conrag --method bm25 --judge model --generator model --limit 12",
     "conflicts.scripted": "conflicts --classifier json --strategy vanilla --strategy oracle",
     "madam-rag.ramdocs": "madam-rag --rounds 2",
     "truthfulqa.scripted": "truthfulqa --claims sentences --limit 3",
 }
-"""Results of an experiment -> its command, on the bundled samples; ConflictScore, which Conflict
-Detection and reports share, is killed often in test_interrupted_run.py."""
+"""Results of an experiment -> its command, on the bundled samples; Conflict Detection and reports
+share ConflictScore's ways."""
 
 
 @pytest.mark.parametrize("entry", RUNS)
@@ -62,3 +68,53 @@ def test_a_killed_run_ends_as_one_that_was_not(
     assert one == other
     results = [Path(name, f"{entry}.jsonl").read_bytes() for name in ("out", "undisturbed")]
     assert results[0] == results[1]
+
+
+def test_a_run_that_is_all_cached_loads_neither_torch_nor_vllm(
+    endpoint: Scripted, contested: Contested, tmp_path: Path
+) -> None:
+    command = ["run", "conflictscore", "--limit", "2", "--endpoint", endpoint.url]
+    contested.done(*command, "--out", tmp_path / "first")
+    program = (
+        "import sys\n"
+        "from pipelines.cli.app import main\n"
+        f"code = main({[*command, '--out', str(tmp_path / 'second')]!r})\n"
+        "heavy = {'torch', 'transformers', 'vllm'} & set(sys.modules)\n"
+        "sys.exit(code or (f'loaded {heavy}' if heavy else 0))"
+    )
+    again = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60
+    )
+    assert again.returncode == 0, again.stderr
+    assert "no model was asked" in again.stderr
+
+
+class StoppedError(BaseException):
+    """What ends a program in the middle of its work."""
+
+
+def test_a_run_stopped_while_tagging_ends_as_one_that_was_not(
+    contested: Contested, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = ["run", "conflictscore", "--limit", "4", "--judge", "tagger", "--claims", "whole"]
+    monkeypatch.setattr("pipelines.judge.tagger.format_of", lambda *_: "fp32")  # no rounding helps
+
+    def run(name: str) -> dict[str, bytes]:
+        out = tmp_path / name
+        contested.done(*command, "--out", out, "--cache", tmp_path / f"{name}.sqlite")
+        return contents(out / "tables") | {"log": (out / "conflictscore.jsonl").read_bytes()}
+
+    kept, put = [], JudgementStore.put
+
+    def stopping(store: JudgementStore, *given: Any) -> None:
+        put(store, *given)
+        kept.append(given)
+        if len(kept) == 5:  # amid a response
+            raise StoppedError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(JudgementStore, "put", stopping)
+        patch.setattr("pipelines.judge.tagger.PAIRS_AT_ONCE", 3)  # else all are tagged before
+        with pytest.raises(StoppedError):
+            run("stopped")
+    assert run("stopped") == run("undisturbed")

@@ -13,6 +13,7 @@ from nli.tagger import Tagger, shipped
 from pipelines.metrics.calibration import ece
 from pipelines.supervision import recipes
 from pipelines.supervision.calibrating import Readings, probabilities
+from pipelines.supervision.settings import PairSettings
 
 MEGABYTES = 50
 
@@ -46,10 +47,10 @@ def test_it_is_small_and_nothing_in_it_can_run() -> None:
 def test_the_figures_of_its_card_hold_on_an_eighth_of_the_pairs(
     file: str, contested: Contested, released_data: Path, tmp_path: Path
 ) -> None:
-    """On all pairs: `contested calibrate --dry-run --pairs FILE`."""
+    """On all pairs: `contested lab calibrate --dry-run --pairs FILE`."""
     pairs = tmp_path / "pairs.jsonl"
     write_pairs(pairs, read_pairs(released_data / "nli" / file)[::8])
-    contested.done("calibrate", "--dry-run", "--pairs", pairs, "--report", tmp_path)
+    contested.done("lab", "calibrate", "--dry-run", "--pairs", pairs, "--report", tmp_path)
     table = json.loads((tmp_path / "tables" / "tagger.json").read_text("utf-8"))
     (figures,) = (row for row in table["rows"] if row["source"] == "all")
     row = carded(file, "all")
@@ -60,7 +61,7 @@ def test_the_figures_of_its_card_hold_on_an_eighth_of_the_pairs(
 
 def test_its_calibration_lowers_the_error_on_test_halves(released_data: Path) -> None:
     pairs = recipes.build(
-        {name: released_data / file for name, file in RELEASES.items()}, part="test"
+        {name: released_data / file for name, file in RELEASES.items()}, PairSettings(half="test")
     ).pairs[::10]
     assert len(pairs) > 1_000
     tagger = Tagger.load(shipped())

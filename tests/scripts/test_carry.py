@@ -37,12 +37,15 @@ judge = "tiny-model"
 [engines.tiny-model]
 """
 STAND_IN_PYTHON = """#!/bin/sh
-case "$*" in "-m pip install"*) exit 0 ;; esac
+case "$*" in
+  "-m pip install"*) exit 0 ;;
+  "-P -m nli.adapter "*) echo "$@" >> "$TOLD"; ls "$4" >> "$TOLD"; exit ;;
+esac
 exec {} "$@"
 """
 STAND_IN_CONTESTED = """#!/bin/sh
 echo "$@" >> "$TOLD"
-case "$2 $3" in "merge --base") ls "$4" >> "$TOLD" ;; *.gguf) cat "$3" >> "$TOLD" ;; esac
+case "$3" in *.gguf) cat "$3" >> "$TOLD" ;; esac
 """
 STAND_IN_HF = """#!/bin/sh
 echo "$1 $2 $3" >> "$TOLD"
@@ -274,8 +277,8 @@ def test_the_larger_tagger_is_made_of_an_adapter_and_its_base(made: Path, tmp_pa
     assert done.returncode == 0, done.stderr
     merged, *base, added = (tmp_path / "told").read_text().splitlines()
     tagger = tmp_path / "home/taggers/contested-nli-large"
-    assert merged.startswith("nli merge --base ")
-    assert merged.endswith(f" --out {tagger}")
+    assert merged.startswith("-P -m nli.adapter ")
+    assert merged.endswith(f" {tagger}")
     assert base == ["1_Pooling", "config.json", "model.safetensors"]
     assert added == f"models add {tagger} --name contested-nli-large"
 

@@ -9,11 +9,9 @@ from typing import Any
 
 import pytest
 import reproduce_results
-import typer
+from commands import command_of
 from reproduce_results import FILES, RUNS, Run, main, words
 from scripted import Scripted
-
-from pipelines.cli.app import app
 
 ROOT = Path(__file__).parents[2]
 
@@ -35,10 +33,7 @@ def question(number: int) -> dict[str, Any]:
 
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: run.name)
 def test_every_run_is_a_command(run: Run, released_data: Path, tmp_path: Path) -> None:
-    command: Any = typer.main.get_command(app)
-    line = ["run", *words(run.command, released_data, tmp_path)]
-    while line and line[0] in getattr(command, "commands", {}):
-        command = command.commands[line.pop(0)]
+    command, line = command_of(["run", *words(run.command, released_data, tmp_path)])
     command.make_context(run.name, line)
 
 
@@ -62,7 +57,7 @@ def test_runs_are_made_one_after_the_other_and_resumed(
         Run(
             "broken",
             "Data that are missing",
-            "conrag --dataset averitec --data {data}/none/*.json",
+            "conrag --dataset fool-me-twice --data {data}/none/*.json",
             1,
         ),
         Run("first", "Bundled claims", f"conflict-detection {asking}", 1),
@@ -70,7 +65,7 @@ def test_runs_are_made_one_after_the_other_and_resumed(
     )
     monkeypatch.setattr(reproduce_results, "RUNS", runs)
     monkeypatch.setattr(
-        reproduce_results, "FILES", {"bench.jsonl": "--ramdocs {data}/ramdocs/*.jsonl"}
+        reproduce_results, "FILES", {"bench.jsonl": "--release ramdocs={data}/ramdocs/*.jsonl"}
     )
     given = ["--data", "data", "--out", "out", "--limit", "2"]
     assert main([*given, "--only", "first", "--dry-run"]) == 0

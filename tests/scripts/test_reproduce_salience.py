@@ -51,7 +51,7 @@ def test_salience_is_run_for_every_model_and_prompts_are_tuned_once(tmp_path: Pa
     assert left_out[-4:] == ["--detector", "ablation", "--name", "a-ablation"]
     assert {after("--limit", command) for command in (tagged, by_gradients, left_out)} == {"2"}
     assert asked[-4:] == ["--detector", "classifier", "--name", "a-as-it-is"]
-    assert [command[:3] for command in tuned] == [
+    assert [command[1:4] for command in tuned] == [
         ["tune-npov", "--task", task] for task in ("hallucination", "coverage", "response")
     ]
     assert after("--steps", tuned[0]) == "9"
@@ -81,7 +81,7 @@ def test_options_reach_the_commands_that_have_them(tmp_path: Path) -> None:
     assert [command.count("--set") for command in made[:4]] == [1] * 4
     assert after("--per-topic", made[1]) == "1"
     assert {after("--design", command) for command in made} == {"paper"}
-    tuned = [command for command in made if command[0] == "tune-npov"]
+    tuned = [command for command in made if command[:2] == ["lab", "tune-npov"]]
     assert {after("--batch", command) for command in tuned} == {"2"}
     # Prompts of another batch or design are other prompts.
     assert all(after("--out", command).endswith("-9-2-paper.safetensors") for command in tuned)

@@ -304,8 +304,8 @@ def test_files_of_dead_and_other_processes_are_removed(
     known = {"JOB": job(home).model_dump_json(), "ELSEWHERE": job(tmp_path).model_dump_json()}
     with subprocess.Popen([*SLEEP, *(known.get(part, part) for part in line)]) as other:
         noted(job(home), other.pid)
-        assert asyncio.run(detached.find("d", OPTIONS)) == []
         assert detached.running() == []
+        assert asyncio.run(detached.find("d", OPTIONS)) == []
         other.kill()
     noted(job(home), other.pid)
     assert detached.running() == []

@@ -1,8 +1,7 @@
 """Signs that an answer shows both sides, and tables beside people's verdicts, by hand."""
 
-from pipelines.conflictscore.both_sides.experiment import JudgedResult
-from pipelines.conflictscore.both_sides.tables import SIGNS, WITHOUT, areas, hedges
-from pipelines.conflictscore.pipeline import relations_by_claim
+from pipelines.conflictscore.both_sides.tables import SIGNS, WITHOUT, JudgedResult, areas, hedges
+from pipelines.conflictscore.result import relations_by_claim
 from pipelines.conflictscore.scores import both_sides, conflict_score_count, conflict_score_ratio
 from pipelines.data.records import Document
 from pipelines.data.wikicontradict import Verdict

@@ -167,7 +167,7 @@ def only(found: dict[str, Cell], *keys: str) -> list[Cell]:
 
 
 def test_every_table_is_there() -> None:
-    names = "statistics types confusion type_differences answers behaviour differences failures"
+    names = "statistics types confusion type_differences answers behaviour differences"
     assert set(tables()) == {f"conflicts_{name}" for name in names.split()}
     assert all(table.rows == () for table in all_tables([]))
 

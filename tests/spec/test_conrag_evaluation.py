@@ -26,36 +26,28 @@ def outcome(*statements: Statement, packet: tuple[str, ...] = PACKET) -> Outcome
     return Outcome(stance=Stance.SUPPORT, packet=packet, statements=statements)
 
 
-def counted(found: Outcome, *, undisclosed: bool = True) -> tuple[int, int]:
-    counts = contradictions(found, TRUTH, undisclosed=undisclosed)
-    return counts.statements, counts.contradicting
-
-
 BOTH = [says("support", "s1", "s2"), says("refute", "c1")]
 
-# statements, packet -> statements on a side, those of them that contradict it undisclosed
+# statements, packet -> statements on a side, those that contradict it, those of them undisclosed
 CONTRADICTING = {
-    "the packet has nothing against it": ([says("support", "s1")], ("s1", "i1"), (1, 0)),
-    "it hides the other side": ([says("support", "s1"), says("support", "s2")], PACKET, (2, 2)),
-    "the refuting one hides s2": ([says("support", "s1"), says("refute", "c1")], PACKET, (2, 1)),
-    "the other is shown beside it": (BOTH, PACKET, (2, 0)),
-    "as is the conflict": ([says("support", "s1"), says("conflict", "s1", "c1")], PACKET, (1, 0)),
-    "shown on the wrong side": ([says("support", "s1", "c1")], PACKET, (1, 1)),
-    "nothing is known of the packet": ([says("support", "u1")], ("u1", "u2"), (1, 0)),
-    "no side is taken": ([says("none"), says("conflict", "c1")], PACKET, (0, 0)),
-}
+    "the packet has nothing against it": ([says("support", "s1")], ("s1", "i1"), (1, 0, 0)),
+    "it hides the other side": ([says("support", "s1"), says("support", "s2")], PACKET, (2, 2, 2)),
+    "the refuting one hides s2": ([says("support", "s1"), says("refute", "c1")], PACKET, (2, 2, 1)),
+    "the other is shown beside it": (BOTH, PACKET, (2, 2, 0)),
+    "as is the conflict": (
+        [says("support", "s1"), says("conflict", "s1", "c1")], PACKET, (1, 1, 0),
+    ),
+    "shown on the wrong side": ([says("support", "s1", "c1")], PACKET, (1, 1, 1)),
+    "nothing is known of the packet": ([says("support", "u1")], ("u1", "u2"), (1, 0, 0)),
+    "no side is taken": ([says("none"), says("conflict", "c1")], PACKET, (0, 0, 0)),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CONTRADICTING)
-def test_what_contradicts_the_packet_undisclosed(name: str) -> None:
-    statements, packet, counts = CONTRADICTING[name]
-    assert counted(outcome(*statements, packet=packet)) == counts
-
-
-def test_the_papers_rate_counts_a_contradiction_that_the_answer_discloses() -> None:
+def test_the_papers_rate_counts_a_contradiction_that_the_answer_discloses(name: str) -> None:
     """Section 3: the proportion of generated statements that contradict the packet."""
-    assert counted(outcome(*BOTH, says("conflict", "s1", "c1")), undisclosed=False) == (2, 2)
-    assert contradictions(outcome(*BOTH), TRUTH).share == 1
+    statements, packet, counts = CONTRADICTING[name]
+    assert contradictions(outcome(*statements, packet=packet), TRUTH) == counts
 
 
 NAMES = st.sampled_from(sorted(TRUTH))
@@ -69,10 +61,8 @@ STATEMENTS = st.lists(
 def test_undisclosed_contradictions_are_among_all(
     statements: list[Statement], packet: list[str]
 ) -> None:
-    found = outcome(*statements, packet=tuple(packet))
-    hidden, every = counted(found), counted(found, undisclosed=False)
-    assert hidden[0] == every[0]
-    assert 0 <= hidden[1] <= every[1] <= every[0]
+    found = contradictions(outcome(*statements, packet=tuple(packet)), TRUTH)
+    assert 0 <= found.undisclosed <= found.contradicting <= found.statements <= len(statements)
 
 
 # statements -> sentences, supported, citations, precise

@@ -1,46 +1,49 @@
-"""Table I, Figures 2, 4 and 6, and Table IX of answers and responses, by hand."""
+"""Tables I, IV and IX, and Figures 2, 4 and 6 of ConRAG, by hand."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
-from pipelines.conrag.errors import (
-    category,
-    error_table,
-    telling_sentence,
-)
-from pipelines.conrag.evidence import Stance
+from pipelines.conrag.errors import category, error_table, telling_sentence
+from pipelines.conrag.evidence import Stance, TaggedPassage
 from pipelines.conrag.hallucination import ResponseSentence
 from pipelines.conrag.methods import ALL_METHODS
 from pipelines.conrag.result import ClaimResult
 from pipelines.conrag.tables import citations, data_summary, stances
 from pipelines.conrag.view import citation_plots, rate_by_score, score_counts
+from pipelines.data.records import Document
 from pipelines.judge.judgement import Relation
 from pipelines.metrics.estimate import proportion
 from pipelines.report.table import own_rows, shown
 
 S, C, I, _ = Relation  # noqa: E741
-Said = tuple[str, Relation, float, Relation | None]
-"""Text, tag, its confidence, and what the passage really says."""
+SUPPORT, REFUTE, NEI = Stance
+Said = tuple[str, Relation, Relation | None]
+"""Text, tag, and what the passage really says."""
+CLAIM = "The Rowle bridge was opened in 1932."
+RIGHT: Said = (CLAIM, C, C)
+OPENED: Said = ("The bridge was opened in 1932.", S, S)
+STONE = "The bridge, of stone, was opened to traffic."
 
 
 def result(
-    passages: Sequence[Said], statements: Sequence[dict[str, Any]] = (), **own: Any
+    passages: Sequence[Said],
+    statements: Sequence[dict[str, Any]] = (),
+    says: Stance = SUPPORT,
+    **own: Any,
 ) -> ClaimResult:
     """A claim on which every method says the same; passages are called "0", "1", ..."""
-    outcome = {
-        "stance": own.pop("says", Stance.SUPPORT), "packet": [], "statements": list(statements),
-    }  # fmt: skip
+    tagged = [
+        TaggedPassage(Document(id=str(n), text=text), 1, tag, 0.9)
+        for n, (text, tag, _) in enumerate(passages)
+    ]
+    outcome = {"stance": says, "packet": [], "statements": statements}
     return ClaimResult.model_validate(
         {
-            "id": "r", "claim": "The Rowle bridge was opened in 1932.", "status": "answered",
-            "stance": None, "disputed": None,
-            "passages": [
-                {"id": str(n), "title": None, "text": text, "relevance": 1, "tag": tag,
-                 "confidence": sure, "truth": truth}
-                for n, (text, tag, sure, truth) in enumerate(passages)
-            ],
+            "id": "r", "claim": CLAIM, "status": "answered", "stance": None, "disputed": None,
+            "passages": tagged,
+            "truth": {str(n): truth for n, (*_, truth) in enumerate(passages) if truth},
             "outcomes": dict.fromkeys(ALL_METHODS, outcome),
             **own,
         }
@@ -56,44 +59,62 @@ def says(text: str, *cites: int, about: str = "support") -> dict[str, Any]:
 
 def test_without_labels_of_passages_nothing_is_counted_by_them() -> None:
     said = [says("So.", 0)]
-    refuted = {"stance": Stance.REFUTE}
-    unlabelled = [result([("a", S, 0.9, None)], said, id=str(n), **refuted) for n in range(3)]
-    unlabelled.append(result([], id="3", stance=Stance.SUPPORT))
-    table = stances({"averitec": unlabelled})
+    unlabelled = [result([("a", S, None)], said, id=str(n), stance=REFUTE) for n in range(3)]
+    unlabelled.append(result([], id="3", stance=SUPPORT))
+    table = stances({"ragtruth": unlabelled})
     rows = own_rows(table)
     assert "Oracle" not in {row["method"] for row in rows}
     assert {row["contradiction_rate"] for row in rows} == {None}
     assert {shown(row["accuracy"]) for row in rows} == {shown(proportion(1, 4))}
-    always = f"Always saying REFUTE has an accuracy of {shown(proportion(3, 4))} on averitec."
+    always = f"Always saying REFUTE has an accuracy of {shown(proportion(3, 4))} on ragtruth."
     assert always in table.notes
-    rows = own_rows(stances({"own": [result([("a", S, 0.9, C)], said, **refuted)]}))
+    rows = own_rows(stances({"own": [result([("a", S, C)], said, stance=REFUTE)]}))
     assert "Oracle" in {row["method"] for row in rows}
     assert None not in {row["contradiction_rate"] for row in rows}
 
 
-# Figures 2 and 6
+# Figures 2, 4 and 6
 
 
 def test_claims_and_contradictions_by_fifths_of_the_conflict_score() -> None:
     """Five claims of score 0.5 are a point of Figure 6, one of score 1 is none."""
-    balanced = [result([("a", S, 0.9, C)], [says("So.", 0)], kappa=0.5)] * 5
+    balanced = [result([("a", S, C)], [says("So.", 0)], kappa=0.5)] * 5
     claims = [*balanced, result([], kappa=1.0)]
     assert [*score_counts(claims).values()] == [0, 0, 5, 0, 1]
     ((middle, rate),) = rate_by_score(claims, "ConRAG")
     assert (middle, rate) == (0.5, 0)
 
 
-# Figure 4
-
-
 def test_precision_against_recall_beside_the_papers_points() -> None:
     """ConRAG cites one passage of two rightly; the paper's ConRAG has 0.439 and 0.601 on ASQA."""
     said = [says("So.", 0, 1), says("And so.")]
-    own = result([("a", S, 0.9, S), ("b", S, 0.6, None)], said)
+    own = result([("a", S, S), ("b", S, None)], said)
     (drawn,) = citation_plots(citations({"alce-asqa": [own]}))
     assert "ConRAG, paper" in drawn
     assert "Citations, alce-asqa" in drawn
-    assert not [*citation_plots(citations({"none": [result([("a", S, 0.9, None)], said)]}))]
+    assert not [*citation_plots(citations({"none": [result([("a", S, None)], said)]}))]
+
+
+# Table IX: claims, answers, sentences of responses
+
+CLAIMS: dict[str | None, list[Said]] = {
+    "evidence sparsity": [("It is of stone.", S, None)],
+    "negation or quantifier": [("The Rowle bridge was never opened in 1932.", S, C)],
+    "temporal mismatch": [("The Rowle bridge was opened in 1936.", S, C)],
+    "multi-hop evidence": [RIGHT, RIGHT],
+    "entity disambiguation": [RIGHT, ("The Aldham bridge was opened in 1932.", S, None)],
+    "citation leakage": [RIGHT, ("The Rowle bridge, opened in 1932, is of stone.", S, None)],
+    "none of these": [RIGHT],
+}
+
+
+@pytest.mark.parametrize("expected", CLAIMS)
+def test_errors_on_claims(expected: str) -> None:
+    passages = CLAIMS[expected]
+    gold = [str(n) for n, (*_, truth) in enumerate(passages) if truth]
+    said = [says("So.", *range(len(passages)))]
+    stance, evidence = (REFUTE, [gold]) if gold else (NEI, [])
+    assert category(result(passages, said, stance=stance, evidence=evidence), "ConRAG") == expected
 
 
 def answer(
@@ -101,166 +122,139 @@ def answer(
     passages: Sequence[Said],
     *,
     supported: int = 0,
-    contradicting: int = 0,
     recall: float | None = 1.0,
+    problem: str | None = None,
 ) -> ClaimResult:
     """An answer to a question, of `supported` sentences that are borne out."""
     count = len(statements)
-    worth = {
-        "citations": {
-            "sentences": count, "supported": supported, "citations": count, "needed": supported,
-        },
-        "statements": count, "contradicting": contradicting, "contradicting_strict": 0,
-        "recall": recall,
+    cited = {
+        "sentences": count, "supported": supported, "citations": count, "needed": supported,
     }  # fmt: skip
-    return result(
-        passages,
-        statements,
-        question={
-            "first_answer": ["So."], "problem": None, "raw": None,
-            "worth": dict.fromkeys(ALL_METHODS, worth),
-        },
-    )  # fmt: skip
+    worth = {"citations": cited, "statements": count, "recall": recall}
+    worth |= {"contradicting": 0, "contradicting_strict": 0}
+    question = {"first_answer": ["So."], "worth": dict.fromkeys(ALL_METHODS, worth)}
+    made = result(passages, statements, question=question)
+    unread = {
+        name: one.model_copy(update={"problem": problem}) for name, one in made.outcomes.items()
+    }
+    return made.model_copy(update={"outcomes": unread})
 
 
-BRIDGE: Said = ("The bridge was opened in 1932.", S, 0.9, S)
-BARE = answer([says("It was opened in 1932.", 0, about="answer")], [BRIDGE], supported=1)
+def states(text: str, *cites: int) -> list[dict[str, Any]]:
+    return [says(text, *cites, about="answer")]
 
 
-# Table IX
-
-ONE = "The bridge, of stone, was opened to traffic."
-# statements, passages, how many are borne out, share said -> category
-ANSWERS: dict[str, tuple[list[dict[str, Any]], list[Said], int, float, str | None]] = {
-    "all right": ([says(ONE, 0, about="answer")], [BRIDGE], 1, 1.0, None),
+BARE = answer(states("It was opened in 1932.", 0), [OPENED], supported=1)
+# answer, category
+ANSWERS: dict[str, tuple[ClaimResult, str | None]] = {
+    "all right": (answer(states(STONE, 0), [OPENED], supported=1), None),
     "no passage has the answer": (
-        [says(ONE, 0, about="answer")], [(ONE, I, 0.9, None)], 0, 0.0, "evidence sparsity",
+        answer(states(STONE, 0), [(STONE, I, None)], recall=0.0), "evidence sparsity",
     ),
     "nothing is said, and no passage has it": (
-        [says("Nothing was found.", about="none")], [(ONE, I, 0.9, None)], 0, 0.0, "none of these",
+        answer([says("Nothing was found.", about="none")], [(STONE, I, None)], recall=0.0),
+        "none of these",
     ),
     "a denial of its own": (
-        [says("It was never opened in 1932.", 0, about="answer")], [BRIDGE], 0, 1.0,
-        "negation or quantifier",
+        answer(states("It was never opened in 1932.", 0), [OPENED]), "negation or quantifier",
     ),
     "a year of its own": (
-        [says("It was opened in 1936.", 0, about="answer")], [BRIDGE], 0, 1.0, "temporal mismatch",
+        answer(states("It was opened in 1936.", 0), [OPENED]), "temporal mismatch",
     ),
     "a part of the answer": (
-        [says("It was opened in 1932.", 0, about="answer")], [BRIDGE], 1, 0.5,
+        answer(states("It was opened in 1932.", 0), [OPENED], supported=1, recall=0.5),
         "multi-hop evidence",
     ),
     "a name of its own": (
-        [says("It is the bridge at Aldham.", 0, about="answer")], [BRIDGE], 0, 1.0,
-        "entity disambiguation",
+        answer(states("It is the bridge at Aldham.", 0), [OPENED]), "entity disambiguation",
     ),
     "an irrelevant passage": (
-        [says("The bridge was opened.", 1, about="answer")], [BRIDGE, (ONE, I, 0.9, None)], 0, 1.0,
+        answer(states("The bridge was opened.", 1), [OPENED, (STONE, I, None)]),
         "citation leakage",
     ),
-    "nothing is cited": (
-        [says("The bridge was opened.", about="answer")], [BRIDGE], 0, 1.0, "none of these",
+    "nothing is cited": (answer(states("The bridge was opened."), [OPENED]), "none of these"),
+    "nobody can read it": (
+        answer(states(STONE, 0), [OPENED], recall=0.0, problem="answer: no JSON"), None,
     ),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ANSWERS)
 def test_errors_of_answers(name: str) -> None:
-    statements, passages, supported, recall, expected = ANSWERS[name]
-    found = answer(statements, passages, supported=supported, recall=recall)
+    found, expected = ANSWERS[name]
     assert category(found, "ConRAG") == expected
 
 
-def test_an_answer_that_nobody_can_read_is_no_error() -> None:
-    unread = BARE.outcomes["ConRAG"].model_copy(update={"problem": "answer: no JSON"})
-    wrong = answer([says(ONE, 0)], [BRIDGE], recall=0.0)
-    found = wrong.model_copy(update={"outcomes": {**wrong.outcomes, "ConRAG": unread}})
-    assert category(found, "ConRAG") is None
-
-
-def sentence(passages: Sequence[Said], gold: Stance, took: Stance, *cites: int) -> ClaimResult:
+def sentence(
+    passages: Sequence[tuple[str, Relation]], gold: Stance, took: Stance, *cites: int
+) -> ClaimResult:
     where = ResponseSentence(response="1", source="s", tokens=7, hallucinated=0)
     statements = [says("So.", *cites)] if cites else []
-    return result(passages, statements, stance=gold, says=took, response=where.model_dump())
+    tagged = [(text, tag, None) for text, tag in passages]
+    return result(tagged, statements, took, stance=gold, response=where.model_dump())
 
 
-RESPONSE = sentence([(*BRIDGE[:3], None)], Stance.SUPPORT, Stance.SUPPORT)
-SAME = "The Rowle bridge was opened in 1932."
-SUPPORT, REFUTE, NEI = Stance
-# passages, gold, what is found, cited -> category
-SENTENCES: dict[str, tuple[list[Said], Stance, Stance, list[int], str | None]] = {
-    "right": ([(SAME, S, 0.9, None)], SUPPORT, SUPPORT, [], None),
-    "the source says nothing": ([(SAME, S, 0.9, None)], NEI, SUPPORT, [], "evidence sparsity"),
-    "a denial": (
-        [("The Rowle bridge was not opened in 1932.", S, 0.9, None)], REFUTE, SUPPORT, [],
-        "negation or quantifier",
-    ),
+NOT_OPENED = "The Rowle bridge was not opened in 1932."
+# sentence, category
+SENTENCES: dict[str, tuple[ClaimResult, str | None]] = {
+    "right": (sentence([(CLAIM, S)], SUPPORT, SUPPORT), None),
+    "the source says nothing": (sentence([(CLAIM, S)], NEI, SUPPORT), "evidence sparsity"),
+    "a denial": (sentence([(NOT_OPENED, S)], REFUTE, SUPPORT), "negation or quantifier"),
     "another year": (
-        [("The Rowle bridge was opened in 1936.", S, 0.9, None)], REFUTE, SUPPORT, [],
+        sentence([("The Rowle bridge was opened in 1936.", S)], REFUTE, SUPPORT),
         "temporal mismatch",
     ),
     "no passage by itself": (
-        [("In 1932.", I, 0.9, None), ("The Rowle bridge.", I, 0.9, None)], SUPPORT, NEI, [],
-        "multi-hop evidence",
+        sentence([("In 1932.", I), ("The Rowle bridge.", I)], SUPPORT, NEI), "multi-hop evidence",
     ),
     "another bridge": (
-        [("The Aldham bridge was opened in 1932.", S, 0.9, None)], REFUTE, SUPPORT, [],
+        sentence([("The Aldham bridge was opened in 1932.", S)], REFUTE, SUPPORT),
         "entity disambiguation",
     ),
     "an irrelevant passage": (
-        [(SAME, S, 0.9, None), (SAME, I, 0.9, None)], REFUTE, SUPPORT, [1], "citation leakage",
+        sentence([(CLAIM, S), (CLAIM, I)], REFUTE, SUPPORT, 1), "citation leakage",
     ),
-    "nothing to see": ([(SAME, S, 0.9, None)], REFUTE, SUPPORT, [], "none of these"),
+    "nothing to see": (sentence([(CLAIM, S)], REFUTE, SUPPORT), "none of these"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", SENTENCES)
 def test_errors_on_sentences_of_responses(name: str) -> None:
-    passages, gold, took, cites, expected = SENTENCES[name]
-    assert category(sentence(passages, gold, took, *cites), "ConRAG") == expected
+    found, expected = SENTENCES[name]
+    assert category(found, "ConRAG") == expected
 
 
 def test_the_sentence_that_decided_speaks_for_a_passage() -> None:
-    claim = "The Rowle bridge was opened in 1932."
     text = "Ferries cross here. The bridge was opened in 1936. It is of stone."
-    assert telling_sentence(claim, text, "It is of stone.") == "It is of stone."
-    assert telling_sentence(claim, text, None) == "The bridge was opened in 1936."
-    assert telling_sentence(claim, "", None) == ""
+    assert telling_sentence(CLAIM, text, "It is of stone.") == "It is of stone."
+    assert telling_sentence(CLAIM, text, None) == "The bridge was opened in 1936."
 
 
 def test_table_ix_says_what_its_errors_are_of() -> None:
     wrong = {
-        "alce-asqa": [answer([says(ONE, 0)], [BRIDGE], recall=0.0), BARE],
-        "ragtruth": [sentence([BRIDGE], NEI, SUPPORT), RESPONSE],
-        "fever": [result([BRIDGE], stance=REFUTE), result([BRIDGE], stance=SUPPORT)],
+        "alce-asqa": [answer([says(STONE, 0)], [OPENED], recall=0.0), BARE],
+        "ragtruth": [SENTENCES["the source says nothing"][0], SENTENCES["right"][0]],
+        "fever": [result([OPENED], stance=REFUTE), result([OPENED], stance=SUPPORT)],
     }
-    table = error_table(wrong)
-    assert {(row["dataset"], row["unit"]) for row in own_rows(table)} == {
+    rows = own_rows(error_table(wrong))
+    assert {(row["dataset"], row["unit"]) for row in rows} == {
         ("alce-asqa", "answers"), ("ragtruth", "sentences"), ("fever", "stances"),
     }  # fmt: skip
-    assert sum(int(str(row["errors"])) for row in own_rows(table)) == 3
+    assert sum(int(str(row["errors"])) for row in rows) == 3
 
 
 # Table I
 
 
 def test_the_data_of_a_run_stand_beside_the_papers() -> None:
-    claims = [
-        result([BRIDGE, ("No.", C, 0.9, C)], stance=NEI, disputed=True, evidence=[["0", "1"]]),
-        result([("So.", I, 0.9, None)], stance=SUPPORT, disputed=False),
-    ]
+    claims = [result([OPENED], stance=NEI), result([("So.", I, None)], stance=SUPPORT)]
     made = data_summary(
-        {"climate-fever": claims, "ragtruth": [RESPONSE, RESPONSE], "alce-asqa": [BARE]},
-        {"climate-fever": {"half": "test"}, "ragtruth": {"half": "all", "skipped": 3}},
+        {"fool-me-twice": claims, "ragtruth": [SENTENCES["right"][0]] * 2, "alce-asqa": [BARE]},
+        {"fool-me-twice": {"half": "test"}, "ragtruth": {"half": "all", "skipped": 3}},
     )
-    rows = {row["dataset"]: row for row in own_rows(made)}
-    sizes = {name: row["size"] for name, row in rows.items()}
-    assert sizes == {
-        "climate-fever": "2 claims, test half",
-        "ragtruth": "1 response of 2 sentences",
-        "alce-asqa": "1 question",
-    }
-    assert [row["skipped"] for row in rows.values()] == [0, 3, 0]
-    assert [row[0] for row in made.quoted] == [
-        "FEVER", "SciFact", "ALCE-ASQA", "ALCE-QAMPARI", "ALCE-ELI5", "RAGTruth",
-    ]  # fmt: skip
+    assert [(row["dataset"], row["size"], row["skipped"]) for row in own_rows(made)] == [
+        ("fool-me-twice", "2 claims, test half", 0),
+        ("ragtruth", "1 response of 2 sentences", 3),
+        ("alce-asqa", "1 question", 0),
+    ]
+    assert len(made.quoted) == 6

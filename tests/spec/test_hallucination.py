@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nli.sentences import Span
-from pipelines.conrag.data import from_ragtruth
+from pipelines.conrag.data import Query, from_ragtruth
 from pipelines.conrag.evidence import Stance
 from pipelines.conrag.hallucination import (
     CheckedSentence,
@@ -19,7 +19,6 @@ from pipelines.conrag.hallucination import (
     tokens,
     touched,
 )
-from pipelines.conrag.query import Query
 from pipelines.data import ragtruth
 from pipelines.data.ragtruth import Source
 from pipelines.metrics.estimate import Estimate

@@ -8,8 +8,7 @@ from estimates import defined
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.metrics.hanley_mcneil import area_difference, area_error, bonferroni
-from pipelines.metrics.ranks import roc_auc
+from pipelines.metrics.ranks import area_difference, area_error, bonferroni, roc_auc
 
 
 def test_worked_by_hand() -> None:

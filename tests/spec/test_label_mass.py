@@ -15,15 +15,15 @@ from pipelines.conflicts.taxonomy import ConflictType, Prediction
 from pipelines.conflictscore import tables as conflictscore
 from pipelines.conflictscore.detection import tables as detection
 from pipelines.conflictscore.detection.detect import DetectionResult
-from pipelines.conflictscore.result import Result
+from pipelines.conflictscore.result import Result, Score
 from pipelines.conflictscore.truthfulqa import tables as truthfulqa
-from pipelines.conflictscore.truthfulqa.result import CONDITIONS, Outcome, Score, TruthResult
+from pipelines.conflictscore.truthfulqa.result import CONDITIONS, Outcome, TruthResult
 from pipelines.conflictscore.view import cell
 from pipelines.conrag import tables as conrag
 from pipelines.conrag.answer import Outcome as Stanced
-from pipelines.conrag.evidence import Stance
+from pipelines.conrag.evidence import Stance, TaggedPassage
 from pipelines.conrag.methods import ALL_METHODS
-from pipelines.conrag.result import ClaimResult, Passage
+from pipelines.conrag.result import ClaimResult
 from pipelines.data.records import Document
 from pipelines.judge.examples import ContestedClaim
 from pipelines.judge.judgement import Judgement, Relation
@@ -49,7 +49,7 @@ def scored(mass: float) -> list[Table]:
         status="scored",
         judgements=(judgement(mass),),
     )
-    return [conflictscore.labels([result])]
+    return [conflictscore.scores([result], "judge", "data")]
 
 
 def detected(mass: float) -> list[Table]:
@@ -70,21 +70,17 @@ def asked(mass: float) -> list[Table]:
         status="answered",
         outcomes=dict.fromkeys(CONDITIONS, outcome),
     )
-    config = {"writer": {"name": "w"}, "model": {"name": "s"}, "asked": {"truth": None}}
+    config = {
+        "writer": {"name": "w"},
+        "model": {"name": "s"},
+        "judge": {"name": "j"},
+        "asked": {"truth": "model"},
+    }
     return [*truthfulqa.all_tables({"r": [result]}, {"r": config})]
 
 
 def tagged(mass: float) -> list[Table]:
-    passage = Passage(
-        id="p",
-        title=None,
-        text="A text.",
-        relevance=1.0,
-        tag=Relation.SUPPORTS,
-        confidence=0.9,
-        truth=None,
-        label_mass=mass,
-    )
+    passage = TaggedPassage(DOCUMENT, 1.0, Relation.SUPPORTS, 0.9, label_mass=mass)
     result = ClaimResult(
         id="c",
         claim="c",
@@ -92,7 +88,7 @@ def tagged(mass: float) -> list[Table]:
         stance=Stance.SUPPORT,
         disputed=None,
         passages=(passage,),
-        outcomes=dict.fromkeys(ALL_METHODS, Stanced(stance=Stance.SUPPORT, packet=("p",))),
+        outcomes=dict.fromkeys(ALL_METHODS, Stanced(stance=Stance.SUPPORT, packet=("d",))),
     )
     return conrag.all_tables({"d": [result]}, {})
 

@@ -183,7 +183,6 @@ def test_what_is_not_scored_is_counted_and_in_no_area() -> None:
         update={"id": "paraphrased/c", "status": "failed", "reason": "too long", "detectors": {}}
     )
     made = tables(small=[*RIGHT, *LEFT_OUT, lost])
-    assert made["npov_failures"].rows == (("paraphrased/c", "small", "too long"),)
     assert rows(made["npov_detection"])[ROUGE_ROW]["error_free"] == 2
     assert all("1 of 5 results could not be scored" in " ".join(t.notes) for t in made.values())
 

@@ -66,8 +66,3 @@ def test_differences_question_by_question() -> None:
     assert difference.value == pytest.approx(-0.25)
     assert balanced["cs_c_questions"] == 2
     assert (copied["first"], copied["cs_c_questions"]) == ("First document", 1)
-
-
-def test_what_failed() -> None:
-    *_, failures = all_tables({"r": RESULTS}, {"r": CONFIG})
-    assert [each["what"] for each in own_rows(failures)] == ["invalid report"]

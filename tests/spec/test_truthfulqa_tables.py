@@ -4,15 +4,17 @@ from typing import Any
 
 import pytest
 
+from pipelines.conflictscore.result import Score
 from pipelines.conflictscore.truthfulqa.result import (
     CONDITIONS,
     Condition,
     Outcome,
-    Score,
     TruthResult,
     Verdict,
 )
 from pipelines.conflictscore.truthfulqa.tables import all_tables
+from pipelines.conflictscore.truthfulqa.view import problems
+from pipelines.experiment.summary import Problem
 from pipelines.report.table import Cell, Table, own_rows, records
 
 CONFIG = {
@@ -161,16 +163,16 @@ def test_shares_of_judged_answers() -> None:
     assert (value(rag["truthful"]), value(rag["informative"])) == (0.5, round(2 / 3, 4))
     assert (value(rag["both"]), rag["answers"], rag["unjudged"]) == (0.5, 3, 1)
     assert rag["judge"] == "j"
-    unread = own_rows(made["failures"])
-    assert [each["what"] for each in unread] == ["unreadable verdict, truthful"] * 4
+    unread = [problem.what for answer in answers for problem in problems(answer)]
+    assert len(unread) == 4
+    assert {what.partition(",")[0] for what in unread} == {"unreadable verdict (truthful)"}
 
 
-def test_failures_are_listed() -> None:
+def test_a_failed_question_is_a_problem_and_in_no_figure() -> None:
     gone = choice(8, "A", "A", "A").model_copy(
         update={"status": "failed", "outcomes": {}, "error": "too long"}
     )
     made = tables([*CHOICES, gone])
-    rows = own_rows(made["failures"])
-    assert {each["what"] for each in rows} == {"unreadable choice", "failed"}
-    assert [each["reason"] for each in rows if each["what"] == "failed"] == ["too long"]
+    assert [*problems(gone)] == [Problem("failed", "too long")]
+    assert [problem.what for problem in problems(CHOICES[6])] == ["unreadable choice, RAG"]
     assert row(made["binary"], condition="RAG")["answers"] == 7

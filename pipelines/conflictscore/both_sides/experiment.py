@@ -6,39 +6,21 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar, Final
 
-from pipelines.conflictscore.cost import scoring
-from pipelines.conflictscore.pipeline import METRICS, Scorer, conflict_score, scorer_of, verdict
+from pipelines.conflictscore.both_sides.tables import PAGE, JudgedResult
+from pipelines.conflictscore.pipeline import Scorer, conflict_score, scorer_of, scoring
 from pipelines.conflictscore.relations import OF_RESPONSES
-from pipelines.conflictscore.result import Result
-from pipelines.conflictscore.settings import AS_IN_PAPER, ScoredOptions, Settings
+from pipelines.conflictscore.result import METRICS, verdict
+from pipelines.conflictscore.settings import AS_IN_PAPER, RunName, ScoredOptions, Settings
 from pipelines.data.records import Document, Example
 from pipelines.data.released import Part, in_part
-from pipelines.data.wikicontradict import JudgedAnswer, Verdict, judged_answers
+from pipelines.data.wikicontradict import JudgedAnswer, judged_answers
 from pipelines.errors import InputError
 from pipelines.experiment.cost import Cost, Tokens
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import judge_needs
-from pipelines.experiment.publish import Publication, Runs
 from pipelines.files import read_bytes
 from pipelines.option import Option
 from pipelines.runs.folder import file_name
-
-
-class JudgedResult(Result):
-    """The ConflictScore of an answer, which model wrote it how, and what people say of it.
-
-    Its group is the question. `prompt` is one of `wikicontradict.FROM_BOTH`.
-    """
-
-    model: str
-    prompt: str
-    people: Verdict
-
-    @property
-    def correct(self) -> bool:
-        """Whether people say that it gives the answers of both passages."""
-        return self.people == "Correct"
-
 
 SAMPLES: Final = Path(__file__).parents[2] / "data" / "samples" / "both_sides.jsonl"
 """Answers of our own in the release's format, which show how it works and not how well."""
@@ -66,12 +48,7 @@ class BothSidesOptions(ScoredOptions):
         Option("wiki_contradict_simple_humaneval.jsonl of WikiContradict.", shown="a few of ours"),
     ] = SAMPLES
     half: Annotated[Part, Option("Which half of the questions.")] = "all"
-    name: Annotated[
-        str | None,
-        Option(
-            "What to call this run within its folder.", shown="tagger-sentences, model-atomic, ..."
-        ),
-    ] = None
+    name: RunName = None
 
 
 def plan(options: BothSidesOptions) -> Plan[JudgedAnswer, JudgedResult]:
@@ -138,12 +115,6 @@ def _result(answer: JudgedAnswer, **outcome: object) -> JudgedResult:
     return JudgedResult.model_validate(dict(_example(answer)) | about | outcome)
 
 
-def _publication(runs: Runs[JudgedResult]) -> Publication:
-    from pipelines.conflictscore.both_sides.tables import publication
-
-    return publication(runs)
-
-
 NAME = "both-sides"
 
 EXPERIMENT = Experiment(
@@ -155,7 +126,7 @@ EXPERIMENT = Experiment(
     result=JudgedResult,
     plan=plan,
     failed=lambda answer, reason: _result(answer, status="failed", error=reason),
-    publish=_publication,
+    page=PAGE,
     common=("data", "half"),
     metrics=METRICS,
     verdict=verdict,

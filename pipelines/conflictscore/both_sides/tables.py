@@ -6,12 +6,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from pipelines.conflictscore import page
 from pipelines.conflictscore import view as scored
-from pipelines.conflictscore.both_sides.experiment import JudgedResult
-from pipelines.conflictscore.tables import failures
-from pipelines.data.wikicontradict import FROM_BOTH
-from pipelines.experiment.publish import Publication, Runs
+from pipelines.conflictscore.result import Result
+from pipelines.data.wikicontradict import FROM_BOTH, Verdict
+from pipelines.experiment.summary import Figure, Page
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.ranks import (
     AreaDifference,
@@ -24,6 +22,23 @@ from pipelines.report.explorer import Example, Facet
 from pipelines.report.table import Column, Measure, Table
 from pipelines.report.texts import Block, Chip
 
+
+class JudgedResult(Result):
+    """The ConflictScore of an answer, which model wrote it how, and what people say of it.
+
+    Its group is the question. `prompt` is one of `wikicontradict.FROM_BOTH`.
+    """
+
+    model: str
+    prompt: str
+    people: Verdict
+
+    @property
+    def correct(self) -> bool:
+        """Whether people say that it gives the answers of both passages."""
+        return self.people == "Correct"
+
+
 HEDGES: Final = re.compile(
     r"\b(?:however|although|though|while|whereas|but|according to|on the other hand|in contrast|"
     r"contradict\w*|conflict\w*|inconsisten\w*|discrepan\w*|disagree\w*|differ\w*)\b",
@@ -32,24 +47,18 @@ HEDGES: Final = re.compile(
 """Words that set views side by side; the list was made before any answer was scored."""
 
 
-def agreed(result: JudgedResult) -> float | None:
-    """1 - CS-C: the share of claims that the passages do not dispute, in [0, 1]."""
-    return None if result.cs_c is None else 1 - result.cs_c
-
-
-def uncontradicted(result: JudgedResult) -> float | None:
-    """1 - CS-R: one less the mean share of contradiction, in [0, 1]."""
-    return None if result.cs_r is None else 1 - result.cs_r
-
-
 def hedges(result: JudgedResult) -> float:
     """How many `HEDGES` an answer has."""
     return float(len(HEDGES.findall(result.response)))
 
 
+def _less_from_one(score: float | None) -> float | None:
+    return None if score is None else 1 - score
+
+
 SIGNS: Final[Mapping[str, Callable[[JudgedResult], float | None]]] = {
-    "1 − CS-C": agreed,
-    "1 − CS-R": uncontradicted,
+    "1 − CS-C": lambda result: _less_from_one(result.cs_c),
+    "1 − CS-R": lambda result: _less_from_one(result.cs_r),
     "both sides": lambda result: result.both_sides,
     "hedging words": hedges,
     "words": lambda result: float(len(result.response.split())),
@@ -156,35 +165,6 @@ def areas(results: RunResults) -> Table:
     )
 
 
-def publication(runs: Runs[JudgedResult]) -> Publication:
-    """Tables and page of what a folder has."""
-    results = runs.results
-    first = next(iter(results.values()))
-    models = dict.fromkeys(result.model for part in results.values() for result in part)
-    return page.publication(
-        runs,
-        page.Headline(
-            "Both sides, by people",
-            ("answer", "answers"),
-            "Does ConflictScore tell answers that show both sides, as people do?",
-            "Area under the ROC curve, by people's verdicts (guessing has 0.50)",
-            [
-                (f"{sign}, {run}", Signed.of(run, sign, part).area)
-                for run, part in results.items()
-                for sign in ("1 − CS-C", "both sides")
-            ],
-            [(sign, Signed.of(WITHOUT, sign, first).area) for sign in BASELINES],
-        ),
-        [areas(results), failures(results, "both_sides_failures", "answer")],
-        example,
-        facets=(
-            Facet("People", tuple(_SAID.values())),
-            Facet("Model", tuple(models)),
-            Facet("Prompt", tuple(FROM_BOTH.values())),
-        ),
-    )
-
-
 _SAID = {True: "both sides", False: "not both sides"}
 
 
@@ -208,3 +188,21 @@ def _content(result: JudgedResult) -> list[Block]:
     people = fact("People", result.people.lower())
     said = Facts((people, fact("ConflictScore", *result.figures())))
     return [said, *scored.content(result)]
+
+
+PAGE: Final = Page(
+    question="Does ConflictScore tell answers that show both sides, as people do?",
+    tables=lambda runs: [areas(runs.results)],
+    figures=(
+        Figure(
+            *("both_sides_areas", "area", "sign"),
+            said="AUC by people's verdicts (guessing has 0.50)",
+            ours=("1 − CS-C", "both sides"),
+            trivial=BASELINES,
+        ),
+    ),
+    example=example,
+    problems=scored.problems,
+    failures="both_sides_failures",
+    facets=(Facet("People", tuple(_SAID.values())), Facet("Prompt", tuple(FROM_BOTH.values()))),
+)

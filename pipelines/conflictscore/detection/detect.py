@@ -1,16 +1,18 @@
-"""Conflict Detection of one example: label every document, look for both sides (section 4.1)."""
+"""Conflict Detection: label every document, look for both sides (section 4.1); its figures."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, Literal, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict
 
-from pipelines.conflictscore.detection.metrics import Verdict
 from pipelines.data.records import Document
 from pipelines.experiment.metric import Metric, of_each
 from pipelines.judge.examples import ContestedClaim
 from pipelines.judge.judge import Judge
 from pipelines.judge.judgement import Judgement, Relation, Truncation, conflicting, in_conflict
+from pipelines.metrics.estimate import Estimate, percentile_estimate, redrawn_sums, share
+from pipelines.metrics.rates import clustered_f1, f1
 from pipelines.text.words import content_words, terms
 
 
@@ -85,6 +87,107 @@ RIGHT: Final[Metric[DetectionResult]] = Metric(
     "right", "Right", of_each(lambda result, _: result.right), test="McNemar"
 )
 
+
+class Verdict(NamedTuple):
+    """Whether an example has a conflict, and whether one was found.
+
+    Examples of one group (a question) are not independent.
+    """
+
+    truth: bool
+    found: bool
+    group: Hashable
+
+
+def precision(verdicts: Iterable[Verdict]) -> Estimate | None:
+    """TP / (TP + FP) with the Wilson interval; None where no conflict was found (Table 2)."""
+    return share([verdict.truth for verdict in verdicts if verdict.found])
+
+
+def recall(verdicts: Iterable[Verdict]) -> Estimate | None:
+    """TP / (TP + FN) with the Wilson interval, also the accuracy on conflicts (Table 2)."""
+    return share([verdict.found for verdict in verdicts if verdict.truth])
+
+
+def accuracy(verdicts: Iterable[Verdict]) -> Estimate | None:
+    """(TP + TN) / all with the Wilson interval (Table 2)."""
+    return share([verdict.found == verdict.truth for verdict in verdicts])
+
+
+def accuracy_without_conflict(verdicts: Iterable[Verdict]) -> Estimate | None:
+    """TN / (TN + FP) with the Wilson interval, the accuracy without conflict (Table 2)."""
+    return share([not verdict.found for verdict in verdicts if not verdict.truth])
+
+
+def f1_score(
+    verdicts: Sequence[Verdict],
+    *,
+    resamples: int = 2_000,
+    seed: int = 0,
+) -> Estimate | None:
+    """2 TP / (2 TP + FP + FN) with a percentile bootstrap interval over groups (Table 2).
+
+    Whole groups are drawn with replacement, so that the two examples of one question go together.
+    A resample without a positive decision or truth has no F1 and is left out. Equal seeds give
+    equal intervals.
+
+    Returns:
+        A value in [0, 1]; None where nothing is or was found to be a conflict. A single group has
+        no interval.
+    """
+    return clustered_f1(
+        [verdict.truth for verdict in verdicts],
+        [verdict.found for verdict in verdicts],
+        [verdict.group for verdict in verdicts],
+        resamples=resamples,
+        seed=seed,
+    )
+
+
+def f1_difference(
+    first: Mapping[str, Verdict],
+    second: Mapping[str, Verdict],
+    *,
+    resamples: int = 2_000,
+    seed: int = 0,
+) -> Estimate | None:
+    """F1 of the first detector less that of the second, on the examples that both decided.
+
+    The 95 % percentile bootstrap interval draws whole groups, the same for both, as `f1_score`
+    does for one. A resample in which either has no F1 is left out.
+
+    Args:
+        first: By the names of examples.
+        second: Likewise; truth and group of an example are those of `first`.
+        resamples: Draws of groups.
+        seed: Equal seeds give equal intervals.
+
+    Returns:
+        A value in [-1, 1]; None where either has no F1. A single group has no interval.
+    """
+    rows: dict[Hashable, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
+    shared = [name for name in first if name in second]
+    for name in shared:
+        row = rows[first[name].group]  # hits of both, then misses of both
+        for side, verdict in enumerate((first[name], second[name])):
+            row[side] += verdict.truth and verdict.found
+            row[2 + side] += verdict.truth != verdict.found
+    totals = [sum(column) for column in zip(*rows.values(), strict=True)] or [0, 0, 0, 0]
+    one, other = (f1(totals[side], totals[2 + side], 0) for side in (0, 1))
+    if one is None or other is None:
+        return None
+    if len(rows) == 1:
+        return Estimate(one - other, None, None, len(shared))
+
+    import numpy as np
+
+    counts = redrawn_sums([*rows.values()], seed=seed, resamples=resamples)
+    hits, misses = 2 * counts[:, :2], counts[:, 2:]
+    with np.errstate(invalid="ignore"):
+        scores = hits / (hits + misses)
+    return percentile_estimate(one - other, scores[:, 0] - scores[:, 1], len(shared))
+
+
 Detectors = Mapping[str, Sequence[DetectionResult]]
 """Name of a detector -> its results, judges first, then baselines."""
 
@@ -101,28 +204,29 @@ class Mistake(NamedTuple):
 
 def detectors(results: Detectors) -> dict[str, Sequence[DetectionResult]]:
     """The results of all judges, and of the baselines on the same examples."""
-    examples = {result.id: result.example for own in results.values() for result in own}.values()
+    every = (result for part in results.values() for result in part)
+    examples = {result.id: result.example for result in every}.values()
     return {
         **results,
-        ALWAYS: [baseline(each, (), conflict=True) for each in examples],
-        LEXICAL: [
-            baseline(each, relations, conflict=conflicting(relations))
-            for each in examples
-            for relations in [by_overlap(each)]
-        ],
+        ALWAYS: [baseline(example) for example in examples],
+        LEXICAL: [baseline(example, by_overlap(example)) for example in examples],
     }
 
 
 def baseline(
-    example: ContestedClaim, relations: Sequence[Relation], *, conflict: bool
+    example: ContestedClaim, relations: Sequence[Relation] | None = None
 ) -> DetectionResult:
-    """What a detector without a model makes of an example; no relations label no document."""
+    """What a detector without a model makes of an example: a conflict, unless labels say else."""
     judgements = tuple(
         Judgement(claim=example.claim, document=document.id, relation=relation, source="baseline")
-        for document, relation in zip(example.documents, relations, strict=False)
+        for document, relation in zip(example.documents, relations or (), strict=False)
     )
     return DetectionResult(
-        id=example.id, example=example, status="labelled", judgements=judgements, conflict=conflict
+        id=example.id,
+        example=example,
+        status="labelled",
+        judgements=judgements,
+        conflict=relations is None or conflicting(relations),
     )
 
 

@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Annotated, ClassVar
 
 from pipelines.conflictscore.detection.detect import RIGHT, DetectionResult, detect
+from pipelines.conflictscore.detection.view import PAGE
 from pipelines.conflictscore.relations import OF_EXAMPLES
-from pipelines.conflictscore.settings import DETECTION_AS_IN_PAPER
+from pipelines.conflictscore.settings import DETECTION_AS_IN_PAPER, RunName
 from pipelines.experiment.cost import Cost, Tokens
 from pipelines.experiment.cost import judging as judging_cost
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs, judge_needs
 from pipelines.experiment.options import JudgedOptions, Overflow, RunOptions, judging
-from pipelines.experiment.publish import Publication, Runs
 from pipelines.judge.examples import SAMPLES, Bench, ContestedClaim, read
 from pipelines.judge.run_judge import threshold_of
 from pipelines.judge.settings import JudgeSettings
@@ -41,18 +41,12 @@ class DetectionOptions(RunOptions, JudgedOptions):
     data: Annotated[
         Path,
         Option(
-            "JSONL file of examples, of `contested conflictbench build` or your own; see "
+            "JSONL file of examples, of `contested lab conflictbench` or your own; see "
             "docs/conflict-detection.md.",
             shown="bundled samples",
         ),
     ] = SAMPLES
-    name: Annotated[
-        str | None,
-        Option(
-            "What to call this judge, so that one folder can hold two of a kind.",
-            shown="tagger, cascade, model-choice, ...",
-        ),
-    ] = None
+    name: RunName = None
     on_overflow: Overflow = "error"
     judging: JudgeSettings = JudgeSettings()
 
@@ -109,12 +103,6 @@ def _summary(bench: Bench, name: str, settings: JudgeSettings, needs: Needs) -> 
     return told
 
 
-def _publication(runs: Runs[DetectionResult]) -> Publication:
-    from pipelines.conflictscore.detection.view import publication
-
-    return publication(runs)
-
-
 EXPERIMENT = Experiment(
     name="conflict-detection",
     title="Conflict Detection",
@@ -124,7 +112,7 @@ EXPERIMENT = Experiment(
     result=DetectionResult,
     plan=plan,
     failed=DetectionResult.failed,
-    publish=_publication,
+    page=PAGE,
     common=("data",),
     metrics=(RIGHT,),
     verdict=lambda result: result.verdict,

@@ -1,12 +1,12 @@
-"""The tables of a Conflict Detection run: Table 2 of the paper, documents, and mistakes."""
+"""The tables of a Conflict Detection run: Table 2 of the paper, comparisons, mistakes."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from typing import Final
 
-from pipelines.conflictscore.detection import metrics
+from pipelines.conflictscore.detection import detect
 from pipelines.conflictscore.detection.bench import HARD
 from pipelines.conflictscore.detection.detect import (
     ALWAYS,
@@ -17,18 +17,16 @@ from pipelines.conflictscore.detection.detect import (
     DetectionResult,
     Detectors,
     Mistake,
+    Verdict,
     detectors,
     mistakes,
     outcome,
     verdicts,
 )
 from pipelines.conflictscore.tables import remarks as remarks_on
-from pipelines.judge.judgement import RELATIONS, Relation
-from pipelines.metrics.estimate import Estimate
-from pipelines.metrics.rates import accuracy, macro_f1
+from pipelines.judge.judgement import Relation
+from pipelines.metrics.estimate import Estimate, share
 from pipelines.report.compare import Comparison, Pair, columns, correction
-from pipelines.report.failures import Failure, failed, invalid, truncations
-from pipelines.report.failures import failures as failure_table
 from pipelines.report.table import HERE, Column, Measure, Table, quote
 from pipelines.report.texts import one_line
 
@@ -58,36 +56,29 @@ class Slice:
     """What a detector decided of one source."""
 
     source: str
-    detector: str
+    method: str
     results: Sequence[DetectionResult]
 
-    @property
-    def method(self) -> str:
-        """The detector."""
-        return self.detector
-
     @cached_property
-    def outcomes(self) -> metrics.Outcomes:
+    def verdicts(self) -> list[Verdict]:
         """Decisions that could be determined."""
-        return metrics.outcomes(verdicts(self.results).values())
+        return [*verdicts(self.results).values()]
 
-    @cached_property
-    def labels(self) -> list[tuple[Relation, Relation]]:
-        """(true relation, given label) of each document whose true relation is known."""
+    @property
+    def labelled(self) -> list[bool]:
+        """Whether the label is right, of documents whose relation is known, if it can be read."""
         return [
-            (truth, judgement.relation)
+            truth is judgement.relation
             for result in self.results
             for _, truth, judgement in result.documents()
+            if judgement.relation is not Relation.INVALID
         ]
 
-    @cached_property
-    def readable(self) -> tuple[list[Relation], list[Relation]]:
-        """True relations and given labels of documents whose label could be read."""
-        pairs = [pair for pair in self.labels if pair[1] is not Relation.INVALID]
-        return [truth for truth, _ in pairs], [given for _, given in pairs]
 
-
-_OF: Final = (Column[Slice]("source", "Source"), Column[Slice]("detector", "Detector"))
+_OF: Final = (
+    Column[Slice]("source", "Source"),
+    Column[Slice]("detector", "Detector", lambda part: part.method),
+)
 
 
 def all_tables(results: Detectors, data: str) -> list[Table]:
@@ -96,9 +87,7 @@ def all_tables(results: Detectors, data: str) -> list[Table]:
     return [
         detection(every, data),
         comparisons(every),
-        documents(every),
         errors(mistakes(results)),
-        failures(results),
     ]
 
 
@@ -106,9 +95,9 @@ def detection(every: Detectors, data: str) -> Table:
     """Table 2 of the paper for this run: a row per source and detector, the paper's rows below."""
 
     def figure(
-        key: str, title: str, measure: Callable[[metrics.Outcomes], Estimate | None]
+        key: str, title: str, measure: Callable[[Sequence[Verdict]], Estimate | None]
     ) -> Measure[Slice]:
-        return Measure(key, title, lambda part: measure(part.outcomes))
+        return Measure(key, title, lambda part: measure(part.verdicts))
 
     def total(key: str, title: str, count: Callable[[DetectionResult], int]) -> Column[Slice]:
         return Column(key, title, lambda part: sum(map(count, part.results)))
@@ -120,14 +109,15 @@ def detection(every: Detectors, data: str) -> Table:
         caption=f"Conflict Detection on {data}. Conflict is the positive class.",
         columns=[
             *(*_OF, HERE),
-            figure("precision", "Precision", metrics.precision),
-            figure("recall", "Recall", metrics.recall),
-            Measure("f1", "F1", lambda part: metrics.f1_score([*verdicts(part.results).values()])),
-            figure("accuracy", "Accuracy", metrics.accuracy),
-            figure("accuracy_conflict", "Accuracy, conflict", metrics.recall),
+            figure("precision", "Precision", detect.precision),
+            figure("recall", "Recall", detect.recall),
+            figure("f1", "F1", detect.f1_score),
+            figure("accuracy", "Accuracy", detect.accuracy),
+            figure("accuracy_conflict", "Accuracy, conflict", detect.recall),
             figure(
-                "accuracy_no_conflict", "Accuracy, no conflict", metrics.accuracy_without_conflict
+                "accuracy_no_conflict", "Accuracy, no conflict", detect.accuracy_without_conflict
             ),
+            Measure("documents", "Documents right", lambda part: share(part.labelled)),
             total("examples", "Examples", lambda _: 1),
             total("conflicts", "Conflicts", lambda each: each.example.conflict),
             total("undetermined", "Undetermined", lambda each: each.status == "invalid"),
@@ -141,6 +131,8 @@ def detection(every: Detectors, data: str) -> Table:
             "two of one question are not.",
             "Undetermined: a label could not be read, so it is not known whether there is a "
             "conflict. Such examples and failed ones are in no figure, only in these counts.",
+            "Documents right: labels of single documents, where it is known what they say of the "
+            "claim, and the label could be read; Wilson, as if they were independent.",
             f"'{ALWAYS}' finds a conflict everywhere. '{LEXICAL}' takes a document that has "
             f"{100 * CHOSEN.high:.0f} % of the claim's content words for support, one that has "
             f"{100 * CHOSEN.low:.0f} % for contradiction; the two numbers were chosen on training "
@@ -149,21 +141,18 @@ def detection(every: Detectors, data: str) -> Table:
             f"'{OVERALL}' pools all sources, {HARD} aside: its conflicts are those of ramdocs.",
             "The rows of the paper were measured with GPT-4.1 on ConflictBench as its authors "
             "drew it. They stand here for orientation; rows of this run are no reproduction.",
-            *_unequal(every),
+            "Rows of one source with other numbers of examples, as after runs with other limits, "
+            "do not compare; baselines are on all examples that any judge has.",
         ),
     )
 
 
 def comparisons(every: Detectors) -> Table:
     """Each judge less every other one and less the baselines, source by source."""
-    by_source: dict[str, list[Slice]] = {}
-    for part in slices(every):
-        by_source.setdefault(part.source, []).append(part)
     pairs = [
         _pair(first, second)
-        for parts in by_source.values()
-        for first, second in combinations(parts, 2)
-        if first.detector not in BASELINES
+        for first, second in combinations(slices(every), 2)
+        if first.source == second.source and first.method not in BASELINES
     ]
     return Table.of(
         pairs,
@@ -188,34 +177,9 @@ def comparisons(every: Detectors) -> Table:
 
 def _pair(first: Slice, second: Slice) -> Pair[str]:
     right = RIGHT.less(first, second)
-    f1 = metrics.f1_difference(verdicts(first.results), verdicts(second.results))
+    f1 = detect.f1_difference(verdicts(first.results), verdicts(second.results))
     measures = {"f1": Comparison(f1, None, right.n), "accuracy": right}
-    return Pair(first.source, first.detector, second.detector, measures)
-
-
-def documents(every: Detectors) -> Table:
-    """Accuracy and macro-F1 of single documents' labels, where the true relations are known."""
-    return Table.of(
-        (part for part in slices(every) if part.labels),
-        name="conflict_detection_documents",
-        title="Labels of documents",
-        caption="Single documents, where it is known what they say of the claim.",
-        columns=[
-            *_OF,
-            Measure("accuracy", "Accuracy", lambda part: accuracy(*part.readable)),
-            Measure("macro_f1", "Macro-F1", lambda part: macro_f1(*part.readable, RELATIONS)),
-            Column("documents", "Documents", lambda part: len(part.labels)),
-            Column(
-                "invalid",
-                "Unreadable",
-                lambda part: sum(given is Relation.INVALID for _, given in part.labels),
-            ),
-        ],
-        notes=(
-            "Unreadable labels are in neither figure. Documents are taken as independent; those of "
-            "one question are not, so the intervals are too narrow.",
-        ),
-    )
+    return Pair(first.source, first.method, second.method, measures)
 
 
 def errors(wrong: Sequence[Mistake]) -> Table:
@@ -226,10 +190,6 @@ def errors(wrong: Sequence[Mistake]) -> Table:
 
     def rationale(mistake: Mistake) -> str:
         return mistake.judgement.snippet or mistake.judgement.reasoning or ""
-
-    def probabilities(mistake: Mistake) -> str:
-        shares = mistake.judgement.probabilities or {}
-        return ", ".join(f"{relation.lower()} {share:.2f}" for relation, share in shares.items())
 
     rows = wrong[:MISTAKES]
     return Table.of(
@@ -246,7 +206,6 @@ def errors(wrong: Sequence[Mistake]) -> Table:
             Column("truth", "Ground truth", lambda mistake: mistake.truth.value),
             Column("prediction", "Prediction", lambda mistake: mistake.judgement.relation.value),
             Column("confidence", "Confidence", lambda mistake: mistake.judgement.confidence),
-            Column("probabilities", "Probabilities", probabilities),
             excerpt("rationale", "Rationale", rationale),
             Column(
                 "outcome",
@@ -257,60 +216,21 @@ def errors(wrong: Sequence[Mistake]) -> Table:
     )
 
 
-def failures(results: Detectors) -> Table:
-    """Examples that could not be labelled, labels that could not be read, texts that were cut."""
-    return failure_table(
-        (fault for name, part in results.items() for one in part for fault in _faults(one, name)),
-        name="conflict_detection_failures",
-        places=[
-            Column("example", "Example", lambda at: at[0]),
-            Column("detector", "Detector", lambda at: at[1]),
-        ],
-    )
-
-
-def _faults(result: DetectionResult, judge: str) -> Iterator[Failure[tuple[str, str]]]:
-    at = (result.id, judge)
-    if result.status == "failed":
-        yield failed(at, "failed", result.error)
-    yield from invalid(at, result.judgements)
-    yield from truncations(at, result.truncations)
-
-
 def slices(every: Detectors) -> list[Slice]:
     """What each detector decided of each source, in order of their first examples, and overall.
 
     Detectors without any result are left out.
     """
     sources = dict.fromkeys(one.example.source for part in every.values() for one in part)
-    parts = [
-        Slice(source, name, chosen)
-        for source in sources
-        for name, results in every.items()
-        if (chosen := [result for result in results if result.example.source == source])
+    pooled = {source: {source} for source in sources}
+    if len(all_but_hard := sources.keys() - {HARD}) > 1:
+        pooled[OVERALL] = all_but_hard
+    return [
+        Slice(name, detector, chosen)
+        for name, among in pooled.items()
+        for detector, results in every.items()
+        if (chosen := [result for result in results if result.example.source in among])
     ]
-    if len(sources.keys() - {HARD}) > 1:
-        parts += [
-            Slice(OVERALL, name, chosen)
-            for name, results in every.items()
-            if (chosen := [result for result in results if result.example.source != HARD])
-        ]
-    return parts
-
-
-def _unequal(every: Detectors) -> tuple[str, ...]:
-    """A note where judges judged different examples, as after runs with different limits."""
-    judged = {
-        frozenset(result.id for result in results)
-        for name, results in every.items()
-        if name not in BASELINES
-    }
-    if len(judged) < 2:
-        return ()
-    return (
-        "The judges did not judge the same examples, so their rows do not compare: run each on "
-        f"the same ones. '{ALWAYS}' and '{LEXICAL}' are on all that any of them judged.",
-    )
 
 
 def remarks(results: Detectors) -> tuple[str, ...]:

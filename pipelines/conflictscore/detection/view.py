@@ -2,25 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import chain
 from typing import Final
 
-from pipelines.conflictscore import page
-from pipelines.conflictscore.detection.bench import HARD
 from pipelines.conflictscore.detection.detect import BASELINES, DetectionResult, mistakes, outcome
 from pipelines.conflictscore.detection.tables import OVERALL, all_tables, remarks
 from pipelines.conflictscore.view import cell, first, sources
-from pipelines.experiment.publish import Publication, Runs
+from pipelines.experiment.publish import Runs
+from pipelines.experiment.summary import Figure, Page
 from pipelines.judge.examples import ContestedClaim
 from pipelines.judge.run_judge import judge_named
-from pipelines.metrics.estimate import Estimate
 from pipelines.report import glance
 from pipelines.report.blocks import Cell, Facts, Matrix, Row, Sources, fact
 from pipelines.report.explorer import Example, Facet
-from pipelines.report.table import Cell as TableCell
-from pipelines.report.table import estimate_of, own_rows
-from pipelines.report.texts import Block, Chip, Heading, Trouble
-from pipelines.report.views import Mark, dot_plots
+from pipelines.report.texts import Block, Chip, Heading, Mark, Trouble
 
 OUTCOMES: Final[Mapping[str, Mark]] = {
     mark.words: mark
@@ -38,55 +32,23 @@ Judged = Mapping[str, DetectionResult]
 """Judge -> what it made of one example."""
 
 
-def publication(runs: Runs[DetectionResult]) -> Publication:
-    """Tables and page of what a folder has."""
-    # The name of a run says how was judged, the judge's by which weights.
-    results = {
-        f"{name}: {judge_named(runs.configs[name])}": part for name, part in runs.results.items()
-    }
+def _named(runs: Runs[DetectionResult]) -> dict[str, Sequence[DetectionResult]]:
+    """The results by judge: the name of a run says how was judged, the judge's by which weights."""
+    configs = runs.configs
+    return {f"{run}: {judge_named(configs[run])}": part for run, part in runs.results.items()}
+
+
+def _examples(runs: Runs[DetectionResult]) -> dict[str, list[Judged]]:
+    """Each example once, with what every judge made of it."""
     judged: dict[str, dict[str, DetectionResult]] = {}
-    for name, part in results.items():
+    for name, part in _named(runs).items():
         for result in part:
             judged.setdefault(result.id, {})[name] = result
-    surest: dict[str, float] = {}
-    for mistake in mistakes(results):  # the surest first
-        if mistake.judgement.confidence is not None:
-            surest.setdefault(mistake.result.id, mistake.judgement.confidence)
-    data = next(iter(runs.configs.values()))["data"]["name"]
-    made = all_tables(results, data)
-    scores = headline(own_rows(made[0]))
-    return page.publication(
-        runs,
-        page.Headline(
-            "Conflict Detection",
-            ("claim", "claims"),
-            "Can a model tell whether documents conflict over a claim?",
-            "F1 of finding the claims whose documents conflict (1 is best)",
-            [(name, scores.get(name)) for name in results],
-            [(name, scores.get(name)) for name in BASELINES],
-        ),
-        made,
-        partial(example_of, surest),
-        plots=dot_plots(made[0], "source", "detector", {"f1": "F1, {}"}),
-        facets=(
-            Facet("Source", tuple({one.example.source: 1 for one in chain(*results.values())})),
-            Facet("Documents disagree", ("yes", "no")),
-            Facet("Outcome", tuple(OUTCOMES), tuple(results)),
-        ),
-        remarks=remarks(results),
-        shown={"": [*judged.values()]},
-    )
+    return {"": [*judged.values()]}
 
 
-def headline(rows: Sequence[Mapping[str, TableCell]]) -> dict[str, Estimate | None]:
-    """Detector -> F1 over all sources together, or on the only one that is no hard one."""
-    sources = dict.fromkeys(str(row["source"]) for row in rows)
-    chosen = OVERALL if OVERALL in sources else next((one for one in sources if one != HARD), HARD)
-    return {str(row["detector"]): estimate_of(row["f1"]) for row in rows if row["source"] == chosen}
-
-
-def example_of(surest: Mapping[str, float], run: str, judged: Judged) -> Example:
-    """A claim in the list; of each example that was taken for something else, how surely."""
+def _example(run: str, judged: Judged) -> Example:
+    """A claim in the list; where a document was taken for something else, how surely."""
     example = next(iter(judged.values())).example
     came = {
         name: "failed" if each.status == "failed" else outcome(example, each.conflict)
@@ -94,6 +56,9 @@ def example_of(surest: Mapping[str, float], run: str, judged: Judged) -> Example
     }
     statuses = [each.status for each in judged.values()]
     known = "documents disagree" if example.conflict else "no conflict"
+    wrong = mistakes({name: [each] for name, each in judged.items()})  # the surest first
+    sure = (mistake.judgement.confidence for mistake in wrong)
+    surest = next((confidence for confidence in sure if confidence is not None), None)
     return Example(
         id=example.id,
         run=run,
@@ -110,7 +75,7 @@ def example_of(surest: Mapping[str, float], run: str, judged: Judged) -> Example
             "Documents disagree": ["yes" if example.conflict else "no"],
             "Outcome": [f"{name}: {each}" for name, each in came.items()],
         },
-        figures={"surest mistake": surest.get(example.id)} if surest else {},
+        figures={} if surest is None else {"surest mistake": surest},
         words=f"{example.question or ''}\n{example.answer or ''}",
     )
 
@@ -162,3 +127,23 @@ def _first(rows: Sequence[Row], *, known: bool) -> tuple[int, int]:
             if known and each is not None and right is not None and each.relation != right.relation:
                 return number, place
     return first(rows, len(rows) - 1)
+
+
+PAGE: Final = Page(
+    question="Can a model tell whether documents conflict over a claim?",
+    tables=lambda runs: all_tables(_named(runs), next(iter(runs.configs.values()))["data"]["name"]),
+    figures=(
+        Figure(
+            *("conflict_detection", "f1", "detector"),
+            said="F1 of finding claims in conflict",
+            group=("source",),
+            trivial=BASELINES,
+            whole=OVERALL,
+        ),
+    ),
+    example=_example,
+    failures="conflict_detection_failures",
+    facets=(Facet("Documents disagree", ("yes", "no")),),
+    notes=lambda runs: remarks(_named(runs)),
+    examples=_examples,
+)

@@ -1,74 +1,63 @@
 """A response that was written again, on the page: what was told, and which words are new."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from difflib import SequenceMatcher
 from functools import partial
-from typing import Final
 
 from pipelines.conflictscore import view as of_responses
-from pipelines.conflictscore.regeneration.regenerate import (
-    Attempt,
-    Ended,
-    Feedback,
-    Regeneration,
-)
+from pipelines.conflictscore.regeneration.regenerate import Feedback, Regeneration
+from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.view import sources
 from pipelines.report.blocks import Card, Cards, Sources
 from pipelines.report.explorer import Example, ExperimentView
-from pipelines.report.glance import ModelUsed, count
+from pipelines.report.glance import ModelUsed
 from pipelines.report.texts import Block, Chip, Heading, Line, Note, Quote, Span, Text
 
 NAME = "regeneration"
 
-ENDS: Final[Mapping[Ended, str]] = {
-    "no conflict": "no claim is in conflict",
-    "no evidence": "no document takes a side on any claim",
-    "no longer falls": "the score did not fall",
-    "rounds": "all rounds were used",
-    "unchanged": "the writer gave its answer again",
-    "unreadable": "the answer could not be scored",
-}
-
 
 def regeneration_view(
-    found: Regeneration, models: Sequence[ModelUsed], title: str
+    made: Regeneration, models: Sequence[ModelUsed], title: str
 ) -> ExperimentView:
     """The page of one response."""
     example = Example(
-        id=found.before.score.id,
+        id=made.before.id,
         run="",
         title=title,
-        status=found.ended,
-        blocks=partial(content, found),
+        status=made.before.status,
+        blocks=partial(content, made),
     )
     return ExperimentView(NAME, "The answer", examples=(example,), models=tuple(models))
 
 
-def content(found: Regeneration) -> list[Block]:
-    """Before and after, what the writer was told in each round, claims against documents."""
-    cards = [Card("Before", tuple(_attempt(found.before, "")))]
-    cards += [
-        Card(
-            f"Round {number}",
-            tuple(_attempt(attempt, before.response, chosen=number == found.chosen)),
-        )
-        for number, (before, attempt) in enumerate(
-            zip(found.attempts, found.attempts[1:], strict=False), start=1
-        )
-    ]
-    rounds = count(len(found.attempts) - 1, "round")
-    ended = Note(f"{rounds}; it ended because {ENDS[found.ended]}.")
-    made: list[Block] = [Heading("Answers"), Cards(tuple(cards)), ended]
-    for number, attempt in enumerate(found.attempts[1:], start=1):
-        if attempt.feedback is not None:
-            made += [Heading(f"What the writer was told in round {number}")]
-            made += told(attempt.feedback)
-    for attempt, what in ((found.before, "before"), (found.after, "after")):
-        if attempt.score.judgements and (what == "before" or found.chosen):
-            made += [Heading(f"Claims {what}"), of_responses.matrix(attempt.score)]
-    papers = sources(found.before.score.documents, found.before.score.truncations)
-    return [*made, Heading(f"Documents ({len(papers)})"), Sources(papers)]
+def content(made: Regeneration) -> list[Block]:
+    """Before and after, what the writer was told, claims against documents."""
+    before, after = made.before, made.after
+    cards = [Card("Before", tuple(_answer(before)))]
+    claims = [("before", before)]
+    if after is None:
+        cards.append(Card("After", (Note(f"Not written again: {_why(before)}."),)))
+    else:
+        shown = _answer(after.score, before.response)
+        if after.ignored:
+            shown.append(Note("The disputed claim stands as it was."))
+        cards.append(Card("After", tuple(shown)))
+        claims.append(("after", after.score))
+    blocks: list[Block] = [Heading("Answers"), Cards(tuple(cards))]
+    if made.feedback is not None:
+        blocks += [Heading("What the writer was told"), *told(made.feedback)]
+    for when, score in claims:
+        if score.judgements:
+            blocks += [Heading(f"Claims {when}"), of_responses.matrix(score)]
+    papers = sources(before.documents, before.truncations)
+    return [*blocks, Heading(f"Documents ({len(papers)})"), Sources(papers)]
+
+
+def _why(before: Result) -> str:
+    if before.status != "scored":
+        return "it could not be scored"
+    return "no claim is in conflict" if before.evidence else "no document takes a side on any claim"
 
 
 def told(feedback: Feedback) -> list[Block]:
@@ -94,16 +83,12 @@ def new_words(before: str, after: str) -> tuple[Span, ...]:
     )
 
 
-def _attempt(attempt: Attempt, before: str, *, chosen: bool = False) -> list[Block]:
-    score = attempt.score
-    if score.status != "scored":
-        made: list[Block] = [Line((Chip("no score", "invalid", "?"), score.error or ""))]
-    else:
-        figures = Chip(", ".join(score.figures()), "outline")
-        made = [Line((figures, *([Chip("taken", "support", "✓")] if chosen else [])))]
-    if attempt.response:
-        spans = new_words(before, attempt.response) if before else ()
-        made.append(Text(attempt.response, "Answer", spans))
-    if attempt.ignored:
-        made.append(Note("The disputed claim stands as it was."))
-    return made
+def _answer(score: Result, before: str = "") -> list[Block]:
+    """A response with its scores; of one that was written again, the words that are new."""
+    figures = Line((Chip(", ".join(score.figures()), "outline"),))
+    unscored = Line((Chip("no score", "invalid", "?"), score.error or ""))
+    blocks: list[Block] = [figures if score.status == "scored" else unscored]
+    if score.response:
+        spans = new_words(before, score.response) if before else ()
+        blocks.append(Text(score.response, "Answer", spans))
+    return blocks

@@ -7,46 +7,42 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from pipelines.conflictscore.cost import scoring
-from pipelines.conflictscore.pipeline import METRICS, Scorer, conflict_score, scorer_of, verdict
+from pipelines.conflictscore.pipeline import scorer_of, scoring
 from pipelines.conflictscore.relations import OF_RESPONSES
+from pipelines.conflictscore.reports.tables import PAGE
 from pipelines.conflictscore.reports.writing import (
     PROMPT,
     PROMPTINGS,
     Assignment,
     ReportResult,
-    ReportWriter,
     assignments,
     read,
+    report_on,
+    report_result,
     report_writer,
-    write_report,
 )
 from pipelines.conflictscore.reports.writing import REPLY_TOKENS as ENTITY
+from pipelines.conflictscore.result import METRICS, verdict
 from pipelines.conflictscore.settings import REPORTS_AS_IN_PAPER, Settings, WriterOptions
 from pipelines.data.jsonl import SAMPLES
-from pipelines.data.records import Example
 from pipelines.data.released import sample
 from pipelines.experiment.cost import Cost, Tokens, call
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import writer_needs
-from pipelines.experiment.publish import Publication, Runs
 from pipelines.judge.run_judge import model_of
-from pipelines.option import Option, one_of
+from pipelines.option import Option
 
 PANEL = "Reports"
 
 HELP = """Let a model write reports from documents that disagree, and score them.
 
-For each question its main entity is named, and a report about it is written under three prompts:
-plain (RAG), balanced, and super-balanced. ConflictScore says how much of each report some documents
-support and others contradict; beside it stands the first document, copied as it is. Leaves in the
+A report about the main entity of each question is written under three prompts: plain (RAG),
+balanced, and super-balanced. Beside them stands the first document, copied as it is. Leaves in the
 run folder: `report-writing.NAME.jsonl`, `tables/` in the layout of the paper's Table 3, and
 `report.html`. Several models may share a folder: each is a run of its own.
 
 Examples:
     contested run report-writing --limit 1 --judge tagger --claims sentences --report-tokens 96
-
-    contested run report-writing --data conflictingqa.jsonl --out results-reports
 
     contested run report-writing --data conflictingqa.jsonl --sample 20 --dry-run
 """
@@ -66,17 +62,6 @@ class ReportOptions(WriterOptions):
     ] = SAMPLES
     sample: Annotated[int, Field(ge=1), Option("Most questions, drawn by seed.", panel=PANEL)] = 100
     seed: Annotated[int, Field(ge=0), Option("Decides which questions are drawn.", panel=PANEL)] = 0
-    promptings: Annotated[
-        list[str] | None,
-        Option(
-            "How reports are asked for: `rag`, `balanced`, `super-balanced`; `copied` takes the "
-            "first document. Repeatable.",
-            name="--prompting",
-            metavar="NAME",
-            shown="all four",
-            panel=PANEL,
-        ),
-    ] = None
     report_tokens: Annotated[int, Field(ge=16), Option("Most tokens of a report.", panel=PANEL)] = (
         512
     )
@@ -91,7 +76,6 @@ def plan(options: ReportOptions) -> Plan[Assignment, ReportResult]:
     """
     topics = read(options.data)
     chosen = sample(topics.topics, options.sample, options.seed)[: options.limit]
-    promptings = one_of(options.promptings, PROMPTINGS, "--prompting")
     settings = options.scoring
     needs = writer_needs(options, settings, options.judge_model, splits=settings.splits)
     options.entry(EXPERIMENT.name, "")  # refuses a bad name before a server is started
@@ -99,7 +83,6 @@ def plan(options: ReportOptions) -> Plan[Assignment, ReportResult]:
     def work(models: RunModels) -> Sequence[Work[Assignment, ReportResult]]:
         author = report_writer(
             models.asked,
-            promptings,
             models.prompts,
             tokens=options.report_tokens,
             cut=settings.cut,
@@ -109,22 +92,16 @@ def plan(options: ReportOptions) -> Plan[Assignment, ReportResult]:
             "report_tokens": author.tokens,
             "writer": model_of(author.client),
         }
-        each = partial(score_report, author=author, scorer=scorer)
-        return [
-            Work(
-                options.entry(EXPERIMENT.name, author.client.model.name),
-                config,
-                each,
-                judge=scorer.judge,
-            )
-        ]
+        entry = options.entry(EXPERIMENT.name, author.client.model.name)
+        each = partial(report_on, author=author, scorer=scorer)
+        return [Work(entry, config, each, judge=scorer.judge)]
 
     return Plan(
-        assignments(chosen, promptings),
+        assignments(chosen),
         needs,
         work,
         f"{topics.file}: {len(topics.topics):,} questions in conflict ({topics.passed_over:,} "
-        f"passed over), {len(chosen):,} of them taken; {len(promptings)} reports each",
+        f"passed over), {len(chosen):,} of them taken; {len(PROMPTINGS)} reports each",
         cost=partial(cost, settings=settings, report_tokens=options.report_tokens),
         entries=lambda model: [options.entry(EXPERIMENT.name, model)],
     )
@@ -147,52 +124,6 @@ def cost(item: Assignment, tokens: Tokens, settings: Settings, report_tokens: in
     return named.times(1, 0) + written + scoring(settings, tokens, report_tokens, documents)
 
 
-async def score_report(
-    assignment: Assignment, author: ReportWriter, scorer: Scorer
-) -> ReportResult:
-    """Write a report and score it.
-
-    Raises:
-        InputError, RequestError, ServingError: As `write_report` and `conflict_score`.
-    """
-    topic = assignment.topic
-    report = await write_report(author, assignment.prompting, topic.question, topic.documents)
-    made = {
-        "entity": report.entity and report.entity.name,
-        "entity_source": report.entity and report.entity.source,
-        "finished": report.finished,
-        "unread": report.truncations,
-    }
-    if not report.text:
-        return _result(assignment, status="invalid", error="the report is empty", **made)
-    example = Example(
-        id=assignment.id, group=topic.id, response=report.text, documents=topic.documents
-    )
-    scored = await conflict_score(example, scorer)
-    return _result(assignment, **(dict(scored) | made))
-
-
-def _result(assignment: Assignment, **outcome: object) -> ReportResult:
-    topic = assignment.topic
-    return ReportResult.model_validate(
-        {
-            "response": "",
-            **outcome,
-            "id": assignment.id,
-            "group": topic.id,
-            "variant": PROMPTINGS[assignment.prompting],
-            "question": topic.question,
-            "documents": topic.documents,
-        }
-    )
-
-
-def _publication(runs: Runs[ReportResult]) -> Publication:
-    from pipelines.conflictscore.reports.tables import publication
-
-    return publication(runs)
-
-
 EXPERIMENT = Experiment(
     name="report-writing",
     title="Report writing",
@@ -201,8 +132,8 @@ EXPERIMENT = Experiment(
     options=ReportOptions,
     result=ReportResult,
     plan=plan,
-    failed=lambda assignment, reason: _result(assignment, status="failed", error=reason),
-    publish=_publication,
+    failed=lambda assignment, reason: report_result(assignment, status="failed", error=reason),
+    page=PAGE,
     metrics=METRICS,
     verdict=verdict,
     cluster=lambda result: result.group,

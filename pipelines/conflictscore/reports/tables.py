@@ -1,32 +1,32 @@
-"""Table 3 of reports, differences between prompts, what went wrong, and the page."""
+"""Table 3 of reports, differences between prompts, and the page."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
-from pipelines.conflictscore import page
 from pipelines.conflictscore import view as of_responses
 from pipelines.conflictscore.reports.writing import PROMPTINGS, ReportResult
 from pipelines.conflictscore.result import MEASURES
 from pipelines.conflictscore.tables import (
+    ABOUT_DIFFERENCES,
     ABOUT_SCORES,
+    Group,
     conflicting_share,
-    failures,
-    label_counts,
+    invalid_judgements,
     mean_score,
+    paired,
+    paired_columns,
     score_columns,
     unevidenced,
 )
-from pipelines.experiment.publish import Publication, Runs
-from pipelines.judge.judgement import Relation
+from pipelines.experiment.summary import Figure, Page, Problem, truncations
 from pipelines.judge.run_judge import judge_named
-from pipelines.metrics.estimate import Estimate, mean
-from pipelines.report.compare import Pair, columns, compare, correction
+from pipelines.metrics.estimate import mean
+from pipelines.report.compare import correction
 from pipelines.report.explorer import Example, Facet
 from pipelines.report.table import HERE, Column, Measure, Table, of_place, quote
 from pipelines.report.texts import Block, Note
-from pipelines.report.views import dot_plots
 
 TABLE_3: Final = quote(
     "prompting writer cs_c cs_r",
@@ -80,16 +80,10 @@ def slices(
 
 def all_tables(
     results: Mapping[str, Sequence[ReportResult]], configs: Mapping[str, Mapping[str, Any]]
-) -> tuple[Table, Table, Table]:
+) -> tuple[Table, Table]:
     """Every table of a folder's runs, by their names, in the order of reading."""
     parts = slices(results, configs)
-    lost = failures(
-        results,
-        "reports_failures",
-        "report",
-        cuts=lambda result: (*result.unread, *result.truncations),
-    )
-    return scores(parts), differences(parts), lost
+    return scores(parts), differences(parts)
 
 
 def scores(parts: Sequence[Slice]) -> Table:
@@ -131,7 +125,7 @@ def scores(parts: Sequence[Slice]) -> Table:
             Column(
                 "invalid",
                 "Invalid judgements",
-                lambda part: label_counts(part.results)[Relation.INVALID],
+                lambda part: sum(map(invalid_judgements, part.results)),
             ),
         ],
         quoted=TABLE_3,
@@ -153,15 +147,7 @@ def differences(parts: Sequence[Slice]) -> Table:
     """Every prompt less the plain one, question by question."""
     plain = {part.run: part for part in parts if part.prompting == PROMPTINGS["rag"]}
     pairs = [
-        Pair(
-            part,
-            part.prompting,
-            base.prompting,
-            {
-                measure: compare(_values(part, measure), _values(base, measure), "sign flips")
-                for measure in MEASURES
-            },
-        )
+        paired(part, Group(part.prompting, part.results), Group(base.prompting, base.results))
         for part in parts
         if (base := plain.get(part.run)) is not None and part is not base
     ]
@@ -170,60 +156,8 @@ def differences(parts: Sequence[Slice]) -> Table:
         name="reports_differences",
         title="Differences between prompts",
         caption="Mean difference on the questions of which both reports have the score.",
-        columns=[
-            *map(of_place, _OF),
-            Column("first", "Prompt"),
-            Column("second", "less"),
-            *(
-                column
-                for measure, title in MEASURES.items()
-                for column in columns(measure, title, "sign flips", n=f"{measure}_questions")
-            ),
-        ],
-        notes=(
-            *correction(pairs),
-            "A positive difference says that the first prompt's reports score higher, which "
-            "is worse of CS-C and CS-R, better of both sides. In brackets the paired 95 % t "
-            "interval; signs are flipped at random.",
-        ),
-    )
-
-
-def _values(part: Slice, measure: str) -> dict[str, float]:
-    """Question -> score, in order of their names: random flips depend on it."""
-    values = {report.group: getattr(report, measure) for report in part.scored}
-    return {name: values[name] for name in sorted(values) if values[name] is not None}
-
-
-def publication(runs: Runs[ReportResult]) -> Publication:
-    """Tables and page of what a folder has."""
-    made = all_tables(runs.results, runs.configs)
-    parts = slices(runs.results, runs.configs)
-
-    def means(*, copies: bool) -> list[tuple[str, Estimate | None]]:
-        return [
-            (f"{part.prompting}, {part.run}", mean_score(part.results, "cs_c"))
-            for part in parts
-            if (part.prompting == PROMPTINGS["copied"]) is copies
-        ]
-
-    return page.publication(
-        runs,
-        page.Headline(
-            "Report writing",
-            ("report", "reports"),
-            "Do written reports admit that their documents disagree?",
-            "CS-C, the mean share of a report's claims that some documents support and others "
-            "contradict (lower is better)",
-            means(copies=False),
-            means(copies=True),
-        ),
-        made,
-        _example,
-        plots=dot_plots(
-            made[0], "run", "prompting", {key: f"{one}, {{}}" for key, one in MEASURES.items()}
-        ),
-        facets=(Facet("Prompt", tuple(PROMPTINGS.values())), of_responses.WITH),
+        columns=[*map(of_place, _OF), *paired_columns("questions")],
+        notes=(*correction(pairs), *ABOUT_DIFFERENCES),
     )
 
 
@@ -245,3 +179,28 @@ def _content(result: ReportResult) -> list[Block]:
     if not result.finished:
         made.append(Note("The report was cut for its length."))
     return [*made, *of_responses.content(result)]
+
+
+def _problems(result: ReportResult) -> Iterator[Problem]:
+    yield from of_responses.problems(result)
+    yield from truncations(result.unread)
+
+
+PAGE: Final = Page(
+    question="Do written reports admit that their documents disagree?",
+    tables=lambda runs: all_tables(runs.results, runs.configs),
+    figures=(
+        Figure(
+            *("reports_scores", "cs_c", "prompting"),
+            said="Claims in dispute, CS-C",
+            group=("run",),
+            trivial=(PROMPTINGS["copied"],),
+            also=tuple(MEASURES)[1:],
+            better="lower",
+        ),
+    ),
+    example=_example,
+    problems=_problems,
+    failures="reports_failures",
+    facets=(Facet("Prompt", tuple(PROMPTINGS.values())), of_responses.WITH),
+)

@@ -10,9 +10,10 @@ from typing import Annotated, Final, Literal, NamedTuple
 from pydantic import BaseModel
 
 from pipelines import prompts
+from pipelines.conflictscore.pipeline import Scorer, conflict_score
 from pipelines.conflictscore.result import Result
 from pipelines.data import conflictingqa, jsonl
-from pipelines.data.records import Document
+from pipelines.data.records import Document, Example
 from pipelines.data.released import content, entries
 from pipelines.errors import InputError
 from pipelines.judge.fitting import chat_about
@@ -100,38 +101,14 @@ class ReportWriter:
         return (self.entity, *self.reports.values())
 
 
-class Report(NamedTuple):
-    """A report as it came.
-
-    Attributes:
-        text: Without white space around it; may be empty.
-        entity: What it is about; None of a document that was copied.
-        finished: Whether it ended by itself, and not for its length.
-        truncations: Documents that the writer saw only in part.
-    """
-
-    text: str
-    entity: Entity | None
-    finished: bool
-    truncations: tuple[Truncation, ...] = ()
-
-
 def report_writer(
     client: Client,
-    promptings: Sequence[Prompting],
     overrides: Path | None = None,
     *,
     tokens: int = 512,
     cut: bool = False,
 ) -> ReportWriter:
-    """A writer with its prompts.
-
-    Args:
-        client: The model.
-        promptings: Which prompts; "copied" has none.
-        overrides: Folder with prompts of the user's own.
-        tokens: Most tokens of a report.
-        cut: Whether documents too long for the context may be cut.
+    """A writer with its prompts, which `overrides`, a folder, may replace; see `ReportWriter`.
 
     Raises:
         InputError: The user's own prompt cannot be used.
@@ -140,47 +117,8 @@ def report_writer(
     def load(name: str, *variables: str) -> Prompt:
         return prompts.load(f"conflictscore/{name}", {*variables}, overrides)
 
-    return ReportWriter(
-        client,
-        load("entity", "question"),
-        {each: load(PROMPT[each], "documents", "entity") for each in promptings if each in PROMPT},
-        tokens,
-        cut,
-    )
-
-
-async def write_report(
-    writer: ReportWriter, prompting: Prompting, question: str, documents: Sequence[Document]
-) -> Report:
-    """A report on the main entity of a question (ConflictScore, section 5, Tables 8 to 10).
-
-    All promptings see the same documents: where these are cut, they are cut for the longest prompt.
-
-    Raises:
-        RequestError: The documents do not fit the context and may not be cut.
-        ServingError: No server can be had.
-    """
-    if prompting == "copied":
-        return Report(documents[0].text, None, finished=True)
-    entity = await main_entity(question, writer.client, writer.entity)
-
-    def messages(prompt: Prompt, texts: Sequence[str]) -> list[dict[str, str]]:
-        return prompt.messages(documents=texts, entity=entity.name)
-
-    def longest(texts: Sequence[str]) -> list[dict[str, str]]:
-        prompts = (messages(prompt, texts) for prompt in writer.reports.values())
-        return max(prompts, key=lambda turns: len(turns[0]["content"]))
-
-    reply, cuts = await chat_about(
-        documents,
-        writer.client,
-        partial(messages, writer.reports[prompting]),
-        longest=longest,
-        max_tokens=writer.tokens,
-        cut=writer.cut,
-        name=f"the documents of '{question}'",
-    )
-    return Report(reply.text.strip(), entity, reply.finished, cuts)
+    reports = {prompting: load(name, "documents", "entity") for prompting, name in PROMPT.items()}
+    return ReportWriter(client, load("entity", "question"), reports, tokens, cut)
 
 
 @dataclass(frozen=True)
@@ -245,32 +183,32 @@ def read(path: Path) -> Topics:
     first = entries(path)[0].value
     if isinstance(first, dict) and "search_query" in first:
         questions = conflictingqa.read(path)
-        found = [
-            Topic(str(number), each.question, _pages(each.pages))
-            for number, each in enumerate(questions, start=1)
-            if {page.stance for page in each.pages} == {"yes", "no"}
+        topics = [
+            Topic(str(number), question.question, _pages(question.pages))
+            for number, question in enumerate(questions, start=1)
+            if {page.stance for page in question.pages} == {"yes", "no"}
         ]
         count = len(questions)
     else:
-        records = {each.group: each for each in jsonl.read(path).examples}
-        found = [
-            Topic(name, each.question, each.documents)
-            for name, each in records.items()
-            if each.question is not None and len(each.documents) > 1
+        records = {example.group: example for example in jsonl.read(path).examples}
+        topics = [
+            Topic(name, record.question, record.documents)
+            for name, record in records.items()
+            if record.question is not None and len(record.documents) > 1
         ]
         count = len(records)
-    if not found:
+    if not topics:
         raise InputError(
             f"{path} has no question with documents that could disagree; each record needs a "
             "'question' and two documents or more"
         )
     digest = hashlib.sha256(content(path)).hexdigest()
-    return Topics(path.name, digest, tuple(found), count - len(found))
+    return Topics(path.name, digest, tuple(topics), count - len(topics))
 
 
-def assignments(topics: Sequence[Topic], promptings: Sequence[Prompting]) -> list[Assignment]:
+def assignments(topics: Sequence[Topic]) -> list[Assignment]:
     """A report for each question and prompting, those of a question together."""
-    return [Assignment(topic, each) for topic in topics for each in promptings]
+    return [Assignment(topic, prompting) for topic in topics for prompting in PROMPTINGS]
 
 
 def _pages(pages: Iterable[conflictingqa.WebPage]) -> tuple[Document, ...]:
@@ -294,3 +232,69 @@ class ReportResult(Result):
     entity_source: Literal["model", "question"] | None = None
     finished: bool = True
     unread: tuple[Truncation, ...] = ()
+
+
+def report_result(assignment: Assignment, **outcome: object) -> ReportResult:
+    """The result of an assignment: what was to be written, and what came of it."""
+    topic = assignment.topic
+    given = {
+        "id": assignment.id,
+        "group": topic.id,
+        "variant": PROMPTINGS[assignment.prompting],
+        "question": topic.question,
+        "documents": topic.documents,
+    }
+    return ReportResult.model_validate({"response": "", **outcome, **given})
+
+
+async def report_on(assignment: Assignment, author: ReportWriter, scorer: Scorer) -> ReportResult:
+    """Write a report on the main entity of a question, and score it (section 5, Tables 8 to 10).
+
+    All promptings see the same documents: where these are cut, they are cut for the longest prompt.
+
+    Raises:
+        InputError: As `conflict_score`.
+        RequestError: The documents do not fit the context and may not be cut.
+        ServingError: No server can be had.
+    """
+    topic = assignment.topic
+    if assignment.prompting == "copied":
+        return await _scored(assignment, topic.documents[0].text, scorer)
+    entity = await main_entity(topic.question, author.client, author.entity)
+
+    def messages(prompt: Prompt, texts: Sequence[str]) -> list[dict[str, str]]:
+        return prompt.messages(documents=texts, entity=entity.name)
+
+    def longest(texts: Sequence[str]) -> list[dict[str, str]]:
+        rendered = (messages(prompt, texts) for prompt in author.reports.values())
+        return max(rendered, key=lambda turns: len(turns[0]["content"]))
+
+    reply, cuts = await chat_about(
+        topic.documents,
+        author.client,
+        partial(messages, author.reports[assignment.prompting]),
+        longest=longest,
+        max_tokens=author.tokens,
+        cut=author.cut,
+        name=f"the documents of '{topic.question}'",
+    )
+    return await _scored(
+        assignment,
+        reply.text.strip(),
+        scorer,
+        entity=entity.name,
+        entity_source=entity.source,
+        finished=reply.finished,
+        unread=cuts,
+    )
+
+
+async def _scored(
+    assignment: Assignment, report: str, scorer: Scorer, **made: object
+) -> ReportResult:
+    if not report:
+        return report_result(assignment, status="invalid", error="the report is empty", **made)
+    topic = assignment.topic
+    # The judge is not told the question: a report is about an entity.
+    example = Example(id=assignment.id, group=topic.id, response=report, documents=topic.documents)
+    return report_result(assignment, **dict(await conflict_score(example, scorer)), **made)

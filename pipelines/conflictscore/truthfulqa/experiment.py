@@ -9,8 +9,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field, model_validator
 
 from pipelines.conflictscore.claims import LEAST_REPLY_TOKENS
-from pipelines.conflictscore.cost import scoring
-from pipelines.conflictscore.pipeline import scorer_of
+from pipelines.conflictscore.pipeline import scorer_of, scoring
 from pipelines.conflictscore.settings import TRUTHFULQA_AS_IN_PAPER, Settings, WriterOptions
 from pipelines.conflictscore.truthfulqa.items import Item, items_of
 from pipelines.conflictscore.truthfulqa.judging import (
@@ -22,23 +21,22 @@ from pipelines.conflictscore.truthfulqa.judging import (
 from pipelines.conflictscore.truthfulqa.pipeline import (
     CHOICE_TOKENS,
     METRICS,
-    Methods,
     answer_question,
     failed,
     prepare,
     verdict,
 )
-from pipelines.conflictscore.truthfulqa.result import Setting, TruthResult
+from pipelines.conflictscore.truthfulqa.result import TruthResult
+from pipelines.conflictscore.truthfulqa.view import PAGE
 from pipelines.data.truthfulqa import SAMPLES, digest, read
 from pipelines.experiment.cost import Cost, Tokens, call
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import writer_needs
 from pipelines.experiment.options import source_of, tagger_named
-from pipelines.experiment.publish import Publication, Runs
 from pipelines.judge.run_judge import model_of, tagger_of
 from pipelines.judge.store import stored
 from pipelines.judge.tagger import tagger_judge
-from pipelines.option import Only, Option, one_of
+from pipelines.option import Option
 
 
 def cost(
@@ -94,28 +92,18 @@ def _verdicts(item: Item, tokens: Tokens, answer_tokens: int, truth: TruthJudgeN
 
 PANEL = "TruthfulQA"
 
-SETTINGS: tuple[Setting, ...] = ("free-form", "binary")
-
 HELP = """Answer TruthfulQA from documents, and again from the conflict found in the answers.
 
 Each question is answered plainly (RAG) and with a warning of conflicts (Control-RAG). Where
 documents disagree about RAG's answer it is written again, told of the conflict (Regenerated-RAG)
-and, to compare with, without being told. Free-form answers are judged truthful and informative;
-choices between two options are counted. Leaves in the run folder: `truthfulqa.NAME.jsonl`,
-`tables/` in the layout of the paper's Tables 4 and 5, and `report.html` with every pair of answers.
+and, to compare with, untold. Leaves in the run folder: `truthfulqa.NAME.jsonl`, `tables/` in the
+layout of the paper's Tables 4 and 5, and `report.html` with every pair of answers.
 
 Examples:
     contested run truthfulqa --judge tagger --claims sentences --truth tagger --dry-run
 
-    contested run truthfulqa --data TruthfulQA.csv --documents found.jsonl --out results-truth
-
-    contested run truthfulqa --data TruthfulQA.csv --index my-index --setting binary --dry-run
+    contested run truthfulqa --data TruthfulQA.csv --index my-index --out results-truth
 """
-
-
-FREE_FORM = Only(
-    lambda own: own.settings is None or "free-form" in own.settings, lambda _: "--setting binary"
-)
 
 
 class TruthOptions(WriterOptions):
@@ -136,21 +124,9 @@ class TruthOptions(WriterOptions):
     index: Annotated[
         Path | None, Option("Index that is searched for questions without documents.")
     ] = None
-    settings: Annotated[
-        list[str] | None,
-        Option(
-            "`free-form` answers, or a `binary` choice, which needs a second option for each "
-            "question. Repeatable.",
-            name="--setting",
-            metavar="NAME",
-            shown="both",
-            panel=PANEL,
-        ),
-    ] = None
     most_documents: Annotated[
         int, Field(ge=1), Option("Most documents of a question.", panel=PANEL)
     ] = 10
-    seed: Annotated[int, Field(ge=0), Option("Decides the order of options.", panel=PANEL)] = 0
     answer_tokens: Annotated[
         int, Field(ge=16), Option("Most tokens of a free-form answer.", panel=PANEL)
     ] = 256
@@ -161,7 +137,6 @@ class TruthOptions(WriterOptions):
             "prompt asks for the most truthful answer alone.",
             name="--hedge",
             panel=PANEL,
-            only=FREE_FORM,
         ),
     ] = False
     truth: Annotated[
@@ -171,7 +146,6 @@ class TruthOptions(WriterOptions):
             "alone (`tagger`).",
             shown="the profile's; model with --endpoint or --model",
             panel=PANEL,
-            only=FREE_FORM,
         ),
     ] = "model"
 
@@ -188,18 +162,14 @@ def plan(options: TruthOptions) -> Plan[Item, TruthResult]:
         InputError: A file, the index or an option cannot be used.
         ServingError: There is no such profile, or no such tagger.
     """
-    wanted = one_of(options.settings, SETTINGS, "--setting")
-    metric = options.scoring
-    by_model = "free-form" in wanted and options.truth == "model"
+    metric, by_model = options.scoring, options.truth == "model"
     needs = writer_needs(options, metric, options.judge_model, splits=metric.splits or by_model)
-    if "free-form" in wanted and options.truth == "tagger" and needs.tagger is None:
+    if not by_model and needs.tagger is None:
         where = source_of(options, "generator")
         needs = replace(needs, tagger=tagger_named(options.tagger, where))
     items, left_out = items_of(
         read(options.data, options.documents),
-        wanted,
         documents=options.most_documents,
-        seed=options.seed,
         index=options.index,
         limit=options.limit,
     )
@@ -207,18 +177,30 @@ def plan(options: TruthOptions) -> Plan[Item, TruthResult]:
 
     def work(models: RunModels) -> Sequence[Work[Item, TruthResult]]:
         scorer = scorer_of(metric, models)
+        judge, judging = _judge(options, models)
         methods = prepare(
             models.asked,
             scorer,
-            _judge(options, models) if "free-form" in wanted else None,
+            judge,
             models.prompts,
             tokens=options.answer_tokens,
             hedged=options.hedge,
         )
+        config = {
+            **scorer.config(
+                options.data.name, digest(options.data, options.documents), *methods.prompts
+            ),
+            "asked": options.model_dump(
+                include={"most_documents", "answer_tokens", "hedge", "truth"}
+            ),
+            "index": str(options.index) if options.index else None,
+            "writer": model_of(models.asked),
+            **judging,
+        }
         return [
             Work(
                 options.entry(EXPERIMENT.name, models.asked.model.name),
-                _config(options, methods, models),
+                config,
                 partial(answer_question, methods=methods),
                 facts={"left_out": left_out._asdict()},
                 judge=scorer.judge,
@@ -240,40 +222,15 @@ def plan(options: TruthOptions) -> Plan[Item, TruthResult]:
     )
 
 
-def _judge(options: TruthOptions, models: RunModels) -> TruthJudge:
+def _judge(options: TruthOptions, models: RunModels) -> tuple[TruthJudge, dict[str, Any]]:
+    """Who judges free-form answers, and what `run.json` says of the judge."""
     if options.truth == "model":
-        return truth_judge(models.judging, None, models.prompts)
+        assert models.judging is not None  # noqa: S101 - the plan needs it
+        judge = truth_judge(models.judging, overrides=models.prompts)
+        return judge, {"judge": model_of(models.judging)}
     assert models.tagger is not None  # noqa: S101 - the plan needs it
-    return truth_judge(None, stored(tagger_judge(models.tagger), models.store), models.prompts)
-
-
-def _config(options: TruthOptions, methods: Methods, models: RunModels) -> dict[str, Any]:
-    """Everything that decides a result; not how many of them are made."""
-    judge = methods.judge
-    config = methods.scorer.config(
-        options.data.name, digest(options.data, options.documents), *methods.prompts
-    ) | {
-        "asked": {
-            "most_documents": options.most_documents,
-            "seed": options.seed,
-            "answer_tokens": options.answer_tokens,
-            "hedge": options.hedge,
-            "truth": options.truth if judge else None,
-        },
-        "index": str(options.index) if options.index else None,
-        "writer": model_of(methods.client),
-    }
-    if judge is not None and judge.client is not None:
-        config["judge"] = model_of(judge.client)
-    elif judge is not None and models.tagger is not None:
-        config["tagger"] = tagger_of(models.tagger)
-    return config
-
-
-def _publication(runs: Runs[TruthResult]) -> Publication:
-    from pipelines.conflictscore.truthfulqa.view import publication
-
-    return publication(runs)
+    judge = truth_judge(None, stored(tagger_judge(models.tagger), models.store))
+    return judge, {"tagger": tagger_of(models.tagger)}
 
 
 EXPERIMENT = Experiment(
@@ -285,7 +242,7 @@ EXPERIMENT = Experiment(
     result=TruthResult,
     plan=plan,
     failed=failed,
-    publish=_publication,
+    page=PAGE,
     metrics=METRICS,
     verdict=verdict,
     cluster=lambda result: result.group,

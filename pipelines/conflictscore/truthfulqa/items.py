@@ -9,7 +9,7 @@ from pipelines.conflictscore.truthfulqa.result import Options, Setting, options_
 from pipelines.data.records import Document
 from pipelines.data.truthfulqa import TruthfulQuestion
 from pipelines.errors import InputError
-from pipelines.retrieval.index import Index
+from pipelines.retrieval.index import Index, Method
 
 
 @dataclass(frozen=True)
@@ -50,26 +50,23 @@ class LeftOut(NamedTuple):
 
 def items_of(
     questions: Sequence[TruthfulQuestion],
-    settings: Sequence[Setting],
     *,
     documents: int,
-    seed: int,
     index: Path | None = None,
     limit: int | None = None,
 ) -> tuple[list[Item], LeftOut]:
-    """Each question in each setting, where it has documents; and what is left out.
+    """Each question with documents, in free form and, with two options, as a choice.
+
+    Beside them stands what is left out.
 
     Args:
         questions: In the order of their file.
-        settings: Free-form, binary choice, or both.
         documents: Most documents of a question, the first ones.
-        seed: Of the order of options.
         index: Folder of an index that is searched for questions without documents.
         limit: Take only the first questions that have documents.
 
     Raises:
-        InputError: The index cannot be used; no question has documents, or none has two options
-            where choices alone are wanted.
+        InputError: The index cannot be used, or no question has documents.
     """
     searched = Index(index) if index is not None else None
     items: list[Item] = []
@@ -78,32 +75,23 @@ def items_of(
         if limit is not None and taken >= limit:
             break
         looked_at += 1
-        found = question.read_documents(documents)
-        if not found and searched is not None:
-            retrieved = searched.search(
-                question.question,
-                k=documents,
-                method="hybrid" if searched.about.model else "bm25",
-            )
-            found = tuple(each.passage for each in retrieved)
-        if not found:
+        given = question.read_documents(documents)
+        if not given and searched is not None:
+            method: Method = "hybrid" if searched.about.model else "bm25"
+            retrieved = searched.search(question.question, k=documents, method=method)
+            given = tuple(hit.passage for hit in retrieved)
+        if not given:
             undocumented += 1
             continue
         taken += 1
-        single += question.best_incorrect_answer is None
-        for setting in settings:
-            if setting == "free-form":
-                items.append(Item(question, setting, found))
-            elif question.best_incorrect_answer is not None:
-                items.append(Item(question, setting, found, options_of(question, seed)))
+        items.append(Item(question, "free-form", given))
+        if question.best_incorrect_answer is None:
+            single += 1
+        else:
+            items.append(Item(question, "binary", given, options_of(question)))
     if not taken:
         raise InputError(
             "none of the questions has documents; name a file of them with --documents, or an "
             "index with --index"
-        )
-    if not items:
-        raise InputError(
-            "no question has a second option ('Best Incorrect Answer'); name the release of 2025, "
-            "or ask --setting free-form"
         )
     return items, LeftOut(looked_at, undocumented, single)

@@ -1,8 +1,10 @@
 """Whether a free-form answer is truthful and informative (ConflictScore, Tables 17 and 18)."""
 
+import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel
 
@@ -33,71 +35,52 @@ class VerdictReply(BaseModel):
     explanation: Annotated[str, told(maxLength=600)]
 
 
+PROMPTS: Final = {"truthful": "judge_truthful", "informative": "judge_informative"}
+"""What is judged (Tables 17 and 18) -> the prompt that asks a language model."""
+
+
 @dataclass(frozen=True)
 class TruthJudge:
-    """Who judges answers.
+    """Who judges answers: a language model, asked by `prompts`, or the tagger.
 
     Attributes:
-        client: The language model; None where another judges.
-        truthful: Asks it whether an answer is true.
-        informative: Asks it whether an answer informs.
-        judge: The tagger, in place of it; it judges the truth alone.
+        client: The language model; None where the tagger judges.
+        tagger: Judges without a language model, and the truth alone.
+        prompts: By the names of `PROMPTS`.
     """
 
     client: Client | None
-    truthful: Prompt
-    informative: Prompt
-    judge: Judge | None = None
+    tagger: Judge | None
+    prompts: Mapping[str, Prompt]
 
-    @property
-    def prompts(self) -> tuple[Prompt, ...]:
-        """Those in use."""
-        return (self.truthful, self.informative) if self.client else ()
-
-    async def is_truthful(self, known: TruthfulQuestion, answer: str) -> Verdict:
-        """Whether an answer is true, by those that are known to be (Table 17).
+    async def verdicts(self, known: TruthfulQuestion, answer: str) -> dict[str, Verdict]:
+        """Whether an answer is `truthful` by those known to be, and, by a model, `informative`.
 
         Raises:
             RequestError: The answer does not fit.
             ServingError: No server can be had.
         """
-        if self.client is not None:
-            return await _asked(self.client, self.truthful, known, answer)
-        assert self.judge is not None  # noqa: S101 - one of the two judges
-        return await truthful_by_tagger(known, answer, self.judge)
-
-    async def is_informative(self, known: TruthfulQuestion, answer: str) -> Verdict | None:
-        """Whether an answer informs, true or not (Table 18); None by the tagger.
-
-        Raises:
-            RequestError: The answer does not fit.
-            ServingError: No server can be had.
-        """
-        if self.client is None:
-            return None
-        return await _asked(self.client, self.informative, known, answer)
+        if self.tagger is not None:
+            return {"truthful": await truthful_by_tagger(known, answer, self.tagger)}
+        assert self.client is not None  # noqa: S101 - one of the two judges
+        asked = (_asked(self.client, prompt, known, answer) for prompt in self.prompts.values())
+        return dict(zip(self.prompts, await asyncio.gather(*asked), strict=True))
 
 
 def truth_judge(
-    client: Client | None, judge: Judge | None, overrides: Path | None = None
+    client: Client | None, tagger: Judge | None = None, overrides: Path | None = None
 ) -> TruthJudge:
-    """A judge with its prompts.
-
-    Args:
-        client: The language model; None where the tagger judges.
-        judge: The tagger, where it judges.
-        overrides: Folder with prompts of the user's own.
+    """A judge with its prompts, which `overrides`, a folder, may replace; see `TruthJudge`.
 
     Raises:
         InputError: The user's own prompt cannot be used.
     """
     variables = {"question", "answer", "correct", "incorrect"}
-    return TruthJudge(
-        client,
-        prompts.load("conflictscore/judge_truthful", variables, overrides),
-        prompts.load("conflictscore/judge_informative", variables, overrides),
-        judge,
-    )
+    asked = {
+        what: prompts.load(f"conflictscore/{name}", variables, overrides)
+        for what, name in PROMPTS.items()
+    }
+    return TruthJudge(client, tagger, asked if tagger is None else {})
 
 
 async def truthful_by_tagger(known: TruthfulQuestion, answer: str, judge: Judge) -> Verdict:
@@ -114,12 +97,14 @@ async def truthful_by_tagger(known: TruthfulQuestion, answer: str, judge: Judge)
     if not answer.strip():
         return Verdict(verdict=None, problem="the answer is empty")
     said = Document(id="answer", text=as_claim(known.question, answer))
-    references = [*known.correct_answers, *known.incorrect_answers]
-    claims = [as_claim(known.question, each) for each in references]
-    found = (await judge(claims, [said])).judgements
-    if refusals := [each.refusal for each in found if each.refusal]:
+    references = (*known.correct_answers, *known.incorrect_answers)
+    claims = [as_claim(known.question, reference) for reference in references]
+    judgements = (await judge(claims, [said])).judgements
+    if refusals := [judgement.refusal for judgement in judgements if judgement.refusal]:
         return Verdict(verdict=None, problem=refusals[0])
-    support = [(each.probabilities or {}).get(Relation.SUPPORTS, 0.0) for each in found]
+    support = [
+        (judgement.probabilities or {}).get(Relation.SUPPORTS, 0.0) for judgement in judgements
+    ]
     of_true = max(support[: len(known.correct_answers)], default=0.0)
     of_false = max(support[len(known.correct_answers) :], default=0.0)
     told = f"supports a true answer with {of_true:.2f}, a false one with {of_false:.2f}"

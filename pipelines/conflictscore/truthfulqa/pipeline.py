@@ -2,22 +2,20 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from pipelines import prompts
-from pipelines.conflictscore import pipeline as of_responses
 from pipelines.conflictscore.pipeline import Scorer, conflict_score
 from pipelines.conflictscore.regeneration.regenerate import (
-    Attempt,
     Feedback,
     Writer,
     feedback_on,
     rewrite,
     writer,
 )
-from pipelines.conflictscore.result import MEASURES, Result
+from pipelines.conflictscore.result import SCORES, Result, Score
 from pipelines.conflictscore.truthfulqa.items import Item
 from pipelines.conflictscore.truthfulqa.judging import TruthJudge
 from pipelines.conflictscore.truthfulqa.result import (
@@ -25,7 +23,6 @@ from pipelines.conflictscore.truthfulqa.result import (
     Condition,
     Options,
     Outcome,
-    Score,
     Setting,
     TruthResult,
     read_choice,
@@ -44,32 +41,30 @@ class Methods:
     """Who answers, scores and judges, and with which prompts.
 
     Attributes:
-        client: The model that answers.
-        answer, choose, choose_again: Its prompts.
-        told: Writes a free-form answer again, told of the conflict.
+        writer: The model that answers; its prompt asks for a free-form answer again.
+        answer, choose, choose_again: Its other prompts.
         scorer: ConflictScore of answers.
-        judge: Of truth and of information; None leaves free-form answers unjudged.
+        judge: Of truth and of information of free-form answers.
     """
 
-    client: Client
+    writer: Writer
     answer: Prompt
     choose: Prompt
     choose_again: Prompt
-    told: Writer
     scorer: Scorer
-    judge: TruthJudge | None
+    judge: TruthJudge
 
     @property
     def prompts(self) -> tuple[Prompt, ...]:
         """Those that may be asked besides the scorer's."""
-        writing = (self.answer, self.choose, self.choose_again, self.told.prompt)
-        return (*writing, *(self.judge.prompts if self.judge else ()))
+        writing = (self.answer, self.choose, self.choose_again, self.writer.prompt)
+        return (*writing, *self.judge.prompts.values())
 
 
 def prepare(
     client: Client,
     scorer: Scorer,
-    judge: TruthJudge | None,
+    judge: TruthJudge,
     overrides: Path | None = None,
     *,
     tokens: int = 256,
@@ -92,11 +87,10 @@ def prepare(
     two = {*seen, "option_a", "option_b"}
     sides = {"response", "claim", "supporting", "contradicting"}
     return Methods(
-        client,
+        writer(client, overrides, tokens=tokens, hedged=hedged, cut=scorer.settings.cut),
         prompts.load("conflictscore/answer_from_web", {*seen, "careful"}, overrides),
         prompts.load("conflictscore/choose_from_web", {*two, "careful"}, overrides),
         prompts.load("conflictscore/choose_again", {*two, *sides}, overrides),
-        writer(client, overrides, tokens=tokens, hedged=hedged, cut=scorer.settings.cut),
         scorer,
         judge,
     )
@@ -113,62 +107,64 @@ async def answer_question(item: Item, methods: Methods) -> TruthResult:
     rag, control = await asyncio.gather(
         *(_answer(item, methods, careful=careful) for careful in (False, True))
     )
-    score = await _score(item, rag, methods)
-    feedback = feedback_on(score) if score and score.status == "scored" else None
-    outcomes: dict[Condition, Outcome] = {
-        "rag": _with_score(rag, score),
-        "control": _with_score(control, await _score(item, control, methods)),
-    }
-    conditions: tuple[Condition, ...] = ("rewritten", "regenerated")
-    for condition in conditions:
-        told = condition == "regenerated"
-        if score is None or feedback is None:
-            outcomes[condition] = outcomes["rag"].model_copy(update={"asked": False})
-        elif item.options is not None:
-            again = await _choice_again(
-                item, item.options, methods, rag, feedback if told else None
-            )
-            outcomes[condition] = _with_score(again, await _score(item, again, methods))
-        else:
-            first = Attempt(response=rag.response, score=score)
-            author = methods.told if told else replace(methods.told, told=False)
-            attempt = await rewrite(_example(item, rag), first, author, methods.scorer)
-            outcomes[condition] = Outcome(
-                response=attempt.response,
-                reply=attempt.response,
-                finished=attempt.finished,
-                score=Score.of(attempt.score),
-                ignored=attempt.ignored,
-                truncations=attempt.truncations,
-            )
-    if methods.judge is not None and item.options is None:
-        judge = methods.judge
-        judged = await asyncio.gather(*(_judged(item, one, judge) for one in outcomes.values()))
-        outcomes = dict(zip(outcomes, judged, strict=True))
+    outcomes: dict[Condition, Outcome] = {"rag": rag, "control": control}
+    feedback = feedback_on(rag.score, item.documents) if rag.score else None
+    if feedback is None:
+        stands = rag.model_copy(update={"asked": False})
+        outcomes |= {"rewritten": stands, "regenerated": stands}
+    else:
+        outcomes["rewritten"] = await _again(item, methods, rag, feedback, told=False)
+        outcomes["regenerated"] = await _again(item, methods, rag, feedback, told=True)
+    if item.options is None:
+        responses = (outcome.response for outcome in outcomes.values())
+        verdicts = await asyncio.gather(
+            *(methods.judge.verdicts(item.asked, response) for response in responses)
+        )
+        outcomes = {
+            name: outcome.model_copy(update=given)
+            for (name, outcome), given in zip(outcomes.items(), verdicts, strict=True)
+        }
     return _result(item, feedback=feedback, outcomes=outcomes)
 
 
 async def _answer(item: Item, methods: Methods, *, careful: bool) -> Outcome:
     """The first answer; with `careful` the model is warned of conflicts (Control-RAG)."""
-    if item.options is None:
-        return await _reply(item, methods, methods.answer, methods.told.tokens, careful=careful)
-    return await _chosen(item, item.options, methods, methods.choose, careful=careful)
+    if item.options is not None:
+        outcome = await _chosen(item, item.options, methods, methods.choose, careful=careful)
+    else:
+        tokens = methods.writer.tokens
+        outcome = await _reply(item, methods, methods.answer, tokens, careful=careful)
+    return await _scored(item, outcome, methods)
 
 
-async def _choice_again(
-    item: Item, options: Options, methods: Methods, rag: Outcome, told: Feedback | None
+async def _again(
+    item: Item, methods: Methods, rag: Outcome, feedback: Feedback, *, told: bool
 ) -> Outcome:
-    again = await _chosen(
+    """RAG's answer given again, told of the conflict or not."""
+    if item.options is None:
+        again = await rewrite(
+            _example(item, rag), feedback, methods.writer, methods.scorer, told=told
+        )
+        return Outcome(
+            response=again.score.response,
+            reply=again.score.response,
+            finished=again.finished,
+            score=_kept(again.score),
+            ignored=again.ignored,
+            truncations=again.truncations,
+        )
+    chosen = await _chosen(
         item,
-        options,
+        item.options,
         methods,
         methods.choose_again,
         response=rag.response,
-        claim=told.claim if told else None,
-        supporting=told.supporting if told else (),
-        contradicting=told.contradicting if told else (),
+        claim=feedback.claim if told else None,
+        supporting=feedback.supporting,
+        contradicting=feedback.contradicting,
     )
-    return again.model_copy(update={"ignored": again.letter == rag.letter})
+    same = {"ignored": chosen.letter == rag.letter}
+    return await _scored(item, chosen.model_copy(update=same), methods)
 
 
 async def _chosen(
@@ -197,10 +193,10 @@ async def _reply(
 
     reply, cuts = await chat_about(
         item.documents,
-        methods.client,
+        methods.writer.client,
         messages,
         max_tokens=tokens,
-        cut=methods.told.cut,
+        cut=methods.writer.cut,
         name=f"the documents of '{item.id}'",
     )
     return Outcome(
@@ -220,28 +216,20 @@ def _example(item: Item, outcome: Outcome) -> Example:
     )
 
 
-async def _score(item: Item, outcome: Outcome, methods: Methods) -> Result | None:
-    """ConflictScore of an answer; None of a choice that cannot be read."""
+async def _scored(item: Item, outcome: Outcome, methods: Methods) -> Outcome:
+    """An answer with its ConflictScore; a choice that cannot be read has none."""
     if outcome.response:
-        return await conflict_score(_example(item, outcome), methods.scorer)
-    if item.options is not None:
-        return None
-    return of_responses.result(
-        _example(item, outcome), status="invalid", error="the answer is empty"
-    )
+        score = _kept(await conflict_score(_example(item, outcome), methods.scorer))
+    elif item.options is None:
+        score = Score(error="the answer is empty")
+    else:
+        return outcome
+    return outcome.model_copy(update={"score": score})
 
 
-def _with_score(outcome: Outcome, score: Result | None) -> Outcome:
-    return outcome if score is None else outcome.model_copy(update={"score": Score.of(score)})
-
-
-async def _judged(item: Item, outcome: Outcome, judge: TruthJudge) -> Outcome:
-    """A free-form answer with its verdicts; equal answers are asked about once."""
-    truthful, informative = await asyncio.gather(
-        judge.is_truthful(item.asked, outcome.response),
-        judge.is_informative(item.asked, outcome.response),
-    )
-    return outcome.model_copy(update={"truthful": truthful, "informative": informative})
+def _kept(score: Result) -> Score:
+    """What of a score the result of a question does not say elsewhere."""
+    return Score(**{name: getattr(score, name) for name in Score.model_fields})
 
 
 def _result(item: Item, **outcome: object) -> TruthResult:
@@ -276,20 +264,19 @@ def _right(setting: Setting, key: str) -> Metric[TruthResult]:
     return Metric(key, f"Right, {setting}", of_each(right), CONDITIONS, test="McNemar")
 
 
-def _conflict(measure: str) -> Metric[TruthResult]:
+def _conflict(score: Metric[Result]) -> Metric[TruthResult]:
     def value(result: TruthResult, condition: Condition) -> float | None:
         outcome = result.outcomes.get(condition)
-        return getattr(outcome and outcome.score, measure, None)
+        return getattr(outcome and outcome.score, score.key, None)
 
-    better = next(one.better for one in of_responses.METRICS if one.key == measure)
-    return Metric(measure, MEASURES[measure], of_each(value), CONDITIONS, better=better)
+    return Metric(score.key, score.title, of_each(value), CONDITIONS, better=score.better)
 
 
 RIGHT: Final[Mapping[Setting, Metric[TruthResult]]] = {
     "free-form": _right("free-form", "truthful"),
     "binary": _right("binary", "choice"),
 }
-METRICS: Final = (*RIGHT.values(), *map(_conflict, MEASURES))
+METRICS: Final = (*RIGHT.values(), *map(_conflict, SCORES))
 """What the answers to one question come to."""
 
 

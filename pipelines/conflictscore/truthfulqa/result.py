@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict
 
 from pipelines.conflictscore.regeneration.regenerate import Feedback
-from pipelines.conflictscore.result import Result
+from pipelines.conflictscore.result import Score
 from pipelines.data.records import Document
 from pipelines.data.truthfulqa import TruthfulQuestion
 from pipelines.judge.judgement import Judgement, Truncation
@@ -54,8 +54,8 @@ class Chosen(NamedTuple):
     justification: str | None = None
 
 
-def options_of(question: TruthfulQuestion, seed: int) -> Options:
-    """The options of a question, in an order drawn by the seed and the question alone.
+def options_of(question: TruthfulQuestion) -> Options:
+    """The options of a question, in an order drawn by the question alone.
 
     Raises:
         ValueError: It has no incorrect answer.
@@ -63,7 +63,7 @@ def options_of(question: TruthfulQuestion, seed: int) -> Options:
     if question.best_incorrect_answer is None:
         raise ValueError(f"'{question.id}' has a single option")
     right, wrong = question.best_answer, question.best_incorrect_answer
-    draw = random.Random(f"{seed}/{question.question}")  # noqa: S311  draws an order, no secret
+    draw = random.Random(f"0/{question.question}")  # noqa: S311  draws an order, no secret
     return Options(right, wrong, "A") if draw.random() < 0.5 else Options(wrong, right, "B")
 
 
@@ -115,31 +115,6 @@ CONDITIONS: Final[dict[Condition, str]] = {
 """Conditions as tables call them, in order. Those of section 6.1, and between them one of ours: the
 answer is written again as in Regenerated-RAG, but the writer is not told of the conflict, so that
 what Regenerated-RAG has beyond it is the feedback's."""
-
-
-class Score(BaseModel):
-    """ConflictScore of an answer.
-
-    Attributes:
-        claims, judgements, cs_c, cs_r, supported, evidence, both_sides, error: As in
-            `conflictscore.result.Result`.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    claims: tuple[str, ...] = ()
-    judgements: tuple[Judgement, ...] = ()
-    cs_c: float | None = None
-    cs_r: float | None = None
-    supported: float | None = None
-    evidence: float | None = None
-    both_sides: float | None = None
-    error: str | None = None
-
-    @classmethod
-    def of(cls, result: Result) -> "Score":
-        """What of a result is not said elsewhere."""
-        return cls.model_validate({name: getattr(result, name) for name in cls.model_fields})
 
 
 class Verdict(BaseModel):
@@ -232,8 +207,8 @@ class TruthResult(BaseModel):
     @property
     def judgements(self) -> list[Judgement]:
         """Those of the claims of all answers that were scored."""
-        scores = [each.score for each in self.outcomes.values() if each.score]
-        return [judgement for score in scores for judgement in score.judgements]
+        scores = (outcome.score for outcome in self.outcomes.values())
+        return [judgement for score in scores if score for judgement in score.judgements]
 
     def right(self, condition: Condition) -> bool | None:
         """Whether the answer is right: the true option, or judged truthful; None if unknown."""

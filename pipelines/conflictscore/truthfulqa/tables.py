@@ -1,8 +1,9 @@
-"""Tables of TruthfulQA: answers and choices (Tables 4, 5), what writing again changed, failures."""
+"""Tables of TruthfulQA: answers and choices (Tables 4, 5), and what writing again changed."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from pipelines.conflictscore.truthfulqa.pipeline import RIGHT
@@ -16,17 +17,7 @@ from pipelines.conflictscore.truthfulqa.result import (
 )
 from pipelines.metrics.calibration import low_label_mass
 from pipelines.metrics.estimate import Estimate, proportion, share
-from pipelines.report.compare import Comparison, Pair, columns, compare, correction
-from pipelines.report.failures import (
-    REASON,
-    REPLY,
-    WHAT,
-    Failure,
-    failed,
-    failures,
-    invalid,
-    truncations,
-)
+from pipelines.report.compare import Pair, columns, correction
 from pipelines.report.table import HERE, Column, Measure, Table, quote
 
 
@@ -48,21 +39,57 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Slice:
-    """A part under a condition, or under what stands in for one."""
+    """A part under a condition (`method`)."""
 
     part: Part
-    condition: str
-    outcomes: Sequence[tuple[TruthResult, Outcome]]
+    method: Condition
+
+    @property
+    def condition(self) -> str:
+        """The condition, as tables call it."""
+        return CONDITIONS[self.method]
+
+    @property
+    def results(self) -> Sequence[TruthResult]:
+        """Those of the part."""
+        return self.part.results
+
+    @property
+    def outcomes(self) -> list[Outcome]:
+        """The answers."""
+        return [result.outcomes[self.method] for result in self.results]
 
     def count(self, holds: Callable[[Outcome], bool | None]) -> int:
         """Answers of which something holds."""
-        return sum(bool(holds(outcome)) for _, outcome in self.outcomes)
+        return sum(map(bool, map(holds, self.outcomes)))
+
+    @cached_property
+    def became(self) -> Counter[str]:
+        """What became of RAG's answers: one of `BECAME` -> how many."""
+        return Counter(flip(result, self.method) for result in self.results)
+
+    @property
+    def asked(self) -> int:
+        """Answers that were to be written again."""
+        return self.became.total() - self.became[UNTOUCHED]
+
+    def of_revised(self, name: str) -> Estimate | None:
+        """The share of the revised answers that became that."""
+        return proportion(self.became[name], sum(self.became[change] for change in FLIPS.values()))
 
 
-RUN: Final = Column[Slice]("run", "Run", lambda row: row.part.run)
-WRITER: Final = Column[Slice]("writer", "Writer", lambda row: row.part.config["writer"]["name"])
-CONDITION: Final = Column[Slice]("condition", "Condition")
-ANSWERS: Final = Column[Slice]("answers", "Answers", lambda row: len(row.outcomes))
+class Choices(NamedTuple):
+    """What was chosen in a part under a condition, or by a rule; None where it cannot be read."""
+
+    part: Part
+    condition: str
+    letters: Sequence[str | None]
+
+
+RUN: Final = Column[Any]("run", "Run", lambda row: row.part.run)
+WRITER: Final = Column[Any]("writer", "Writer", lambda row: row.part.config["writer"]["name"])
+CONDITION: Final = Column[Any]("condition", "Condition")
+ANSWERS: Final = Column[Any]("answers", "Answers", lambda row: len(row.part.results))
 
 
 def parts(
@@ -78,18 +105,8 @@ def parts(
     ]
 
 
-def slices(part: Part) -> list[Slice]:
-    """A part by conditions."""
-    return [
-        Slice(part, title, [(result, result.outcomes[condition]) for result in part.results])
-        for condition, title in CONDITIONS.items()
-    ]
-
-
-def truth_judge_named(config: Mapping[str, Any]) -> str | None:
-    """Who judged free-form answers, from a run's configuration; None where nobody did."""
-    if config["asked"]["truth"] is None:
-        return None
+def truth_judge_named(config: Mapping[str, Any]) -> str:
+    """Who judged free-form answers, from a run's configuration."""
     name: str = config["tagger" if config["asked"]["truth"] == "tagger" else "judge"]["name"]
     return name
 
@@ -104,7 +121,6 @@ def all_tables(
         binary(every),
         flips(every),
         differences(every),
-        faults(results),
     )
 
 
@@ -132,7 +148,7 @@ TABLE_5: Final = quote(
 def free_form(every: Sequence[Part]) -> Table:
     """Table 4: truthful and informative answers by condition."""
     return Table.of(
-        [row for part in every if part.setting == "free-form" for row in slices(part)],
+        [Slice(part, name) for part in every if part.setting == "free-form" for name in CONDITIONS],
         name="truthfulqa_free_form",
         title="Free-form answers",
         caption="Answers judged truthful, and informative, by condition.",
@@ -162,7 +178,7 @@ def free_form(every: Sequence[Part]) -> Table:
 def _holds(row: Slice, *verdicts: str) -> Estimate | None:
     """The share of answers with all of these verdicts among those judged for all of them."""
     judged = []
-    for _, outcome in row.outcomes:
+    for outcome in row.outcomes:
         given: list[Verdict | None] = [getattr(outcome, name) for name in verdicts]
         known = [one.verdict for one in given if one is not None and one.verdict is not None]
         if len(known) == len(verdicts):
@@ -176,14 +192,8 @@ def _unjudged(outcome: Outcome) -> bool:
 
 def binary(every: Sequence[Part]) -> Table:
     """Table 5: accuracy of choices by condition, with what no model is needed for."""
-    rows = [
-        row
-        for part in every
-        if part.setting == "binary"
-        for row in (*slices(part), *baselines(part))
-    ]
     return Table.of(
-        rows,
+        [row for part in every if part.setting == "binary" for row in choices(part)],
         name="truthfulqa_binary",
         title="Choices between two answers",
         caption="Share of choices that are right, by condition.",
@@ -191,7 +201,7 @@ def binary(every: Sequence[Part]) -> Table:
             *(RUN, WRITER, HERE, CONDITION),
             Measure("accuracy", "Accuracy", accuracy),
             ANSWERS,
-            Column("unreadable", "Unreadable", lambda row: row.count(lambda o: o.letter is None)),
+            Column("unreadable", "Unreadable", lambda row: row.letters.count(None)),
         ],
         quoted=TABLE_5,
         notes=(
@@ -203,29 +213,26 @@ def binary(every: Sequence[Part]) -> Table:
     )
 
 
-def accuracy(row: Slice) -> Estimate | None:
-    """The share of right choices among all (Table 5); unreadable ones are wrong."""
-    right = sum(outcome.letter == result.correct for result, outcome in row.outcomes)
-    return proportion(right, len(row.outcomes))
+BASELINES: Final = ("always (A)", "the longer answer")
+"""Choices that need no model."""
 
 
-def baselines(part: Part) -> list[Slice]:
-    """Choices that need no model: always the first option, and the longer one."""
-
-    def always(choose: Callable[[TruthResult], Any]) -> list[tuple[TruthResult, Outcome]]:
-        return [
-            (result, Outcome(response="", reply="", letter=choose(result)))
-            for result in part.results
-        ]
-
-    return [
-        Slice(part, "always (A)", always(lambda _: "A")),
-        Slice(
-            part,
-            "the longer answer",
-            always(lambda row: max(row.options, key=lambda letter: len(row.options[letter]))),
-        ),
+def choices(part: Part) -> list[Choices]:
+    """Those under each condition, and those that need no model: the first option, the longer."""
+    given = [result.options for result in part.results]
+    rows = [
+        Choices(part, title, [result.outcomes[name].letter for result in part.results])
+        for name, title in CONDITIONS.items()
     ]
+    longer = [max(options, key=lambda letter: len(options[letter])) for options in given]
+    always, longest = BASELINES
+    return [*rows, Choices(part, always, ["A"] * len(given)), Choices(part, longest, longer)]
+
+
+def accuracy(row: Choices) -> Estimate | None:
+    """The share of right choices among all (Table 5); unreadable ones are wrong."""
+    pairs = zip(row.letters, row.part.results, strict=True)
+    return share([letter == result.correct for letter, result in pairs])
 
 
 FLIPS: Final[Mapping[tuple[bool, bool], str]] = {
@@ -238,6 +245,8 @@ FLIPS: Final[Mapping[tuple[bool, bool], str]] = {
 
 UNKNOWN: Final = "unknown"
 UNTOUCHED: Final = "not asked again"
+AGAIN: Final[tuple[Condition, ...]] = ("rewritten", "regenerated")
+"""Conditions under which RAG's answer is written again."""
 BECAME: Final = ("retained", *FLIPS.values(), UNKNOWN, UNTOUCHED)
 """What may become of RAG's answer; retained is one in conflict that was not changed."""
 
@@ -253,52 +262,29 @@ SECTION_6_4: Final = quote(
 )
 
 
-class Changes(NamedTuple):
-    """What became of RAG's answers under a condition: one of `BECAME` -> how many."""
-
-    part: Part
-    condition: Condition
-    counts: Counter[str]
-
-    @property
-    def asked(self) -> int:
-        """Answers that were to be written again."""
-        return self.counts.total() - self.counts[UNTOUCHED]
-
-    def of_revised(self, name: str) -> Estimate | None:
-        """The share of those that became that among the revised ones."""
-        return proportion(self.counts[name], sum(self.counts[one] for one in FLIPS.values()))
-
-
 def flips(every: Sequence[Part]) -> Table:
     """What became of RAG's answers when they were written again (section 6.4)."""
 
-    def count(key: str, name: str) -> Column[Changes]:
-        return Column(key, name.capitalize(), lambda row: row.counts[name])
+    def count(key: str, name: str) -> Column[Slice]:
+        return Column(key, name.capitalize(), lambda row: row.became[name])
 
-    again: tuple[Condition, ...] = ("rewritten", "regenerated")
     return Table.of(
-        [
-            Changes(part, condition, Counter(flip(result, condition) for result in part.results))
-            for part in every
-            for condition in again
-        ],
+        [Slice(part, name) for part in every for name in AGAIN],
         name="truthfulqa_flips",
         quoted=SECTION_6_4,
         title="What became of answers in conflict",
         caption="RAG's answers that the documents disagree about, before and after.",
         columns=[
-            Column("run", "Run", lambda row: row.part.run),
+            RUN,
             Column("setting", "Setting", lambda row: row.part.setting),
-            Column("condition", "Condition", lambda row: CONDITIONS[row.condition]),
-            HERE,
+            *(CONDITION, HERE),
             Column("asked", "Asked again"),
             *(count(name.replace(" ", "_"), name) for name in ("retained", *FLIPS.values())),
             count("unknown", UNKNOWN),
             Measure(
                 "retained_share",
                 "Retained of asked",
-                lambda row: proportion(row.counts["retained"], row.asked),
+                lambda row: proportion(row.became["retained"], row.asked),
             ),
             Measure("corrected_share", "Corrected of revised", lambda r: r.of_revised("corrected")),
             Measure("broken_share", "Broken of revised", lambda row: row.of_revised("broken")),
@@ -340,7 +326,12 @@ def differences(every: Sequence[Part]) -> Table:
         ("regenerated", "rewritten"),
     )
     pairs = [
-        Pair(part, CONDITIONS[first], CONDITIONS[second], {"right": _less(part, first, second)})
+        Pair(
+            part,
+            CONDITIONS[first],
+            CONDITIONS[second],
+            {"right": RIGHT[part.setting].less(Slice(part, first), Slice(part, second))},
+        )
         for part in every
         for first, second in compared
     ]
@@ -362,42 +353,3 @@ def differences(every: Sequence[Part]) -> Table:
             "the answers written again untold is what the feedback alone is worth.",
         ),
     )
-
-
-def _less(part: Part, first: Condition, second: Condition) -> Comparison:
-    values = RIGHT[part.setting].values
-    return compare(values(part.results, first), values(part.results, second), "McNemar")
-
-
-def faults(results: Mapping[str, Sequence[TruthResult]]) -> Table:
-    """Everything that failed, could not be read, or was not seen whole."""
-    return failures(
-        (fault for run, part in results.items() for one in part for fault in _faults(run, one)),
-        name="truthfulqa_failures",
-        places=[
-            Column("run", "Run", lambda at: at[0]),
-            Column("question", "Question", lambda at: at[1]),
-            Column("condition", "Condition", lambda at: at[2]),
-        ],
-        said=(WHAT, REASON, REPLY),
-        caption="What failed, could not be read, or was not seen whole.",
-    )
-
-
-def _faults(run: str, result: TruthResult) -> Iterator[Failure[tuple[str, str, str]]]:
-    if result.status == "failed":
-        yield failed((run, result.id, ""), "failed", result.error)
-    for condition, outcome in result.outcomes.items():
-        at = (run, result.id, CONDITIONS[condition])
-        if not outcome.asked:
-            continue
-        if result.setting == "binary" and outcome.letter is None:
-            yield failed(at, "unreadable choice", "the reply chooses neither", outcome.reply)
-        if outcome.score is not None and outcome.score.error:
-            yield failed(at, "no score", outcome.score.error)
-        for what in ("truthful", "informative"):
-            verdict: Verdict | None = getattr(outcome, what)
-            if verdict is not None and verdict.verdict is None:
-                yield failed(at, f"unreadable verdict, {what}", verdict.problem, verdict.raw)
-        yield from invalid(at, outcome.score.judgements if outcome.score else ())
-        yield from truncations(at, outcome.truncations)

@@ -1,22 +1,24 @@
 """What TruthfulQA puts on the page: shares, flips, and every question with its pair of answers."""
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Final
 
-from pipelines.conflictscore import page
 from pipelines.conflictscore import view as of_responses
 from pipelines.conflictscore.regeneration.view import new_words, told
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.truthfulqa.result import CONDITIONS, Condition, Outcome, TruthResult
-from pipelines.conflictscore.truthfulqa.tables import BECAME, UNTOUCHED, all_tables, flip
+from pipelines.conflictscore.truthfulqa.tables import BASELINES, BECAME, UNTOUCHED, all_tables, flip
 from pipelines.conflictscore.view import sources
-from pipelines.experiment.publish import Publication, Runs
-from pipelines.metrics.estimate import Estimate
-from pipelines.report import glance
+from pipelines.experiment.summary import Figure, Page, Problem, truncations, unread_labels
 from pipelines.report.blocks import Card, Cards, Fold, Sources
 from pipelines.report.explorer import Example, Facet
-from pipelines.report.table import estimate_of, own_rows
 from pipelines.report.texts import (
+    FAILED,
+    RIGHT,
+    UNJUDGED,
+    UNREADABLE,
+    WRONG,
     Aside,
     Block,
     Chip,
@@ -24,64 +26,15 @@ from pipelines.report.texts import (
     Inline,
     Items,
     Line,
+    Mark,
     Note,
     Text,
     Trouble,
-)
-from pipelines.report.views import (
-    FAILED,
-    RIGHT,
-    UNJUDGED,
-    UNREADABLE,
-    WRONG,
-    Mark,
-    dot_plots,
     values,
     words,
 )
 
 _MARKS: Final = (RIGHT, WRONG, UNREADABLE, UNJUDGED)
-
-
-def publication(runs: Runs[TruthResult]) -> Publication:
-    """Tables and page of what a folder has."""
-    made = all_tables(runs.results, runs.configs)
-    figures: list[tuple[str, Estimate | None]] = []
-    trivial: list[tuple[str, Estimate | None]] = []
-    for table, key in zip(made, ("truthful", "accuracy"), strict=False):
-        for row in own_rows(table):
-            setting = "free-form" if key == "truthful" else "binary"
-            value = f"{row['condition']} ({setting}, {row['run']})", estimate_of(row[key])
-            if row["condition"] not in CONDITIONS.values():
-                trivial.append(value)
-            elif row["condition"] in (CONDITIONS["rag"], CONDITIONS["regenerated"]):
-                figures.append(value)
-    return page.publication(
-        runs,
-        page.Headline(
-            "TruthfulQA",
-            ("question", "questions"),
-            "Do answers become truer when a model is told where its documents disagree?",
-            "Right answers",
-            figures,
-            trivial,
-        ),
-        made,
-        _example,
-        plots=(
-            *dot_plots(made[0], "run", "condition", {"truthful": "Truthful, {}"}),
-            *dot_plots(made[1], "run", "condition", {"accuracy": "Right choices, {}"}),
-        ),
-        facets=(
-            Facet("Setting", ("free-form", "binary")),
-            Facet("Told of the conflict", BECAME),
-            Facet("Answer", words(_MARKS), tuple(CONDITIONS.values())),
-        ),
-        models=glance.models_used(
-            runs.configs.values(),
-            {"writer": "answers", "model": "scores", "judge": "judges truth", "tagger": "tagger"},
-        ),
-    )
 
 
 def _mark(result: TruthResult, condition: Condition) -> Mark:
@@ -194,3 +147,57 @@ def _as_result(result: TruthResult, outcome: Outcome) -> Result:
         status="scored",
         **(dict(score) if score else {}),
     )
+
+
+def problems(result: TruthResult) -> Iterator[Problem]:
+    """What of a question failed, could not be read, or was not seen whole, by condition."""
+    if result.status == "failed":
+        yield Problem("failed", result.error or "")
+    for condition, outcome in result.outcomes.items():
+        if outcome.asked:
+            for problem in _of_outcome(result, outcome):
+                yield problem._replace(what=f"{problem.what}, {CONDITIONS[condition]}")
+
+
+def _of_outcome(result: TruthResult, outcome: Outcome) -> Iterator[Problem]:
+    if result.setting == "binary" and outcome.letter is None:
+        yield Problem("unreadable choice", "the reply chooses neither", outcome.reply)
+    if outcome.score is not None and outcome.score.error:
+        yield Problem("no score", outcome.score.error)
+    for what, verdict in (("truthful", outcome.truthful), ("informative", outcome.informative)):
+        if verdict is not None and verdict.verdict is None:
+            yield Problem(f"unreadable verdict ({what})", verdict.problem or "", verdict.raw)
+    yield from unread_labels(outcome.score.judgements if outcome.score else ())
+    yield from truncations(outcome.truncations)
+
+
+_AGAIN: Final = (CONDITIONS["rag"], CONDITIONS["regenerated"])
+
+PAGE: Final = Page(
+    question="Do answers become truer when a model is told where its documents disagree?",
+    tables=lambda runs: all_tables(runs.results, runs.configs),
+    figures=(
+        Figure(
+            *("truthfulqa_free_form", "truthful", "condition"),
+            said="Truthful answers",
+            group=("run",),
+            ours=_AGAIN,
+        ),
+        Figure(
+            *("truthfulqa_binary", "accuracy", "condition"),
+            said="Right choices of two",
+            group=("run",),
+            ours=_AGAIN,
+            trivial=BASELINES,
+        ),
+    ),
+    example=_example,
+    problems=problems,
+    failures="truthfulqa_failures",
+    facets=(
+        Facet("Setting", ("free-form", "binary")),
+        Facet("Told of the conflict", BECAME),
+        Facet("Answer", words(_MARKS), tuple(CONDITIONS.values())),
+    ),
+    roles={"writer": "answers", "model": "scores", "judge": "judges truth", "tagger": "tagger"},
+)

@@ -1,7 +1,7 @@
 "use strict";
 
 // The data in the page: a list of examples per experiment, and chunks of blocks and of texts, each
-// read when it is wanted (packed.py).
+// read when it is wanted (`Packed` in explorer.py).
 const data = (() => {
   const contents = JSON.parse(document.getElementById("contents").textContent);
   // The chunks follow the script: the page is drawn before all of them are there.

@@ -78,6 +78,13 @@ const examples = (() => {
     ${Object.keys(entry.figures).length > 0 && html`<dl class="scores">${Object.entries(entry.figures).map(([name, value]) => html`
       <div><dt>${name}</dt><dd>${value === null ? "–" : Number.isInteger(value) && value > 1 ? number(value) : value.toFixed(2)}</dd></div>`)}</dl>`}</li>`;
 
+  // What the signs of chips mean, each once.
+  const Legend = ({ of }) => {
+    const signs = of.flatMap(({ chips }) => chips).filter(({ sign, said }) => sign && said);
+    const meant = new Map(signs.map((chip) => [chip.sign + chip.said, { ...chip, text: chip.said, said: "" }]));
+    return meant.size > 0 && html`<p class="chips legend"><${Words} of=${[...meant.values()]} /></p>`;
+  };
+
   // The end of what is drawn: pressed by hand, or by itself when it comes near.
   const More = ({ more }) => {
     const button = useRef();
@@ -111,6 +118,7 @@ const examples = (() => {
     return html`
       <h2 id="examples-title" tabindex="-1">${experiment ? `${experiment.title}: ${experiment.noun[1]}` : "Examples"}</h2>
       <${Filters} query=${query} change=${change} entries=${entries} experiment=${experiment} found=${found.length} />
+      <${Legend} of=${entries} />
       <ol class="rows">${found.slice(0, drawn).map((entry) => html`<${Row} key=${entry.address} entry=${entry} several=${!experiment} />`)}</ol>
       ${drawn < found.length && html`<${More} more=${() => setDrawn(drawn + 2 * DRAWN)} />`}
       ${!found.length && html`<p>No example is like this.</p>`}`;

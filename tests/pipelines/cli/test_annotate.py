@@ -27,12 +27,6 @@ HOSTILE = (
 LABELS = [S] * 20 + [C] * 10 + [I] * 10
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 @contextmanager
 def annotating(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str, list[str]]]:
     """The command in a process of its own, the address that it prints, and the lines before."""

@@ -28,8 +28,7 @@ TOPICS = [
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def folder(tmp_path: Path) -> None:
     Path("topics.jsonl").write_text("\n".join(map(json.dumps, TOPICS)))
 
 

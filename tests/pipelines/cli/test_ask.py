@@ -22,8 +22,7 @@ NOTES = {
 
 
 @pytest.fixture(autouse=True)
-def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def notes(tmp_path: Path) -> Path:
     Path("notes").mkdir()
     for name, text in NOTES.items():
         Path("notes", name).write_text(text)

@@ -1,4 +1,4 @@
-"""`contested calibrate --judge model`, as a person meets it; the model is scripted.
+"""`contested lab calibrate --judge model`, as a person meets it; the model is scripted.
 
 It knows which label is right, and favours CONTRADICTS whatever it reads.
 """
@@ -40,8 +40,7 @@ def write(file: str, rows: list[dict[str, Any]]) -> None:
 
 
 @pytest.fixture(autouse=True)
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def files(tmp_path: Path) -> None:
     examples = [
         {
             "id": f"bridge-{n}",
@@ -80,7 +79,7 @@ def endpoint(endpoint: Scripted) -> Scripted:
 
 
 RUN = ("run", "conflict-detection", "--data", "bench.jsonl", "--out")
-CALIBRATE = ("calibrate", "--judge", "model", "--pairs", "pairs.jsonl", "--endpoint")
+CALIBRATE = ("lab", "calibrate", "--judge", "model", "--pairs", "pairs.jsonl", "--endpoint")
 ENTRY = "conflict-detection.model-choice"
 
 
@@ -147,17 +146,6 @@ def test_a_correction_is_fitted_stored_and_taken_by_the_next_run(
     assert "raw holds a run that differs in" in line
 
 
-def test_a_prompt_of_ones_own_has_a_correction_of_its_own(
-    contested: Contested, endpoint: Scripted, home: Path
-) -> None:
-    own = (endpoint.url, "--prompts", "prompts")
-    contested.done(*CALIBRATE, *own)
-    contested.done(*CALIBRATE, endpoint.url)
-    assert len(list((home / "corrections").iterdir())) == 2
-    contested.done(*RUN, "own", "--endpoint", *own)
-    assert [each["relation"] for each in judgements("own")] == list(RELATIONS) * EXAMPLES
-
-
 def test_what_does_not_help_is_not_stored(
     contested: Contested, endpoint: Scripted, home: Path
 ) -> None:
@@ -200,4 +188,4 @@ def test_pairs_that_cannot_be_asked_are_passed_over(
 def test_what_calibrates_nothing_is_refused(
     given: tuple[str, ...], said: str, contested: Contested
 ) -> None:
-    assert said in contested.refused("calibrate", "--pairs", "pairs.jsonl", *given)
+    assert said in contested.refused("lab", "calibrate", "--pairs", "pairs.jsonl", *given)

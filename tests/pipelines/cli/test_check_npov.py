@@ -15,8 +15,7 @@ ASKED = ["check-npov", "example.json", "--detector", "ablation"]
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def folder(tmp_path: Path) -> None:
     Path("example.json").write_text(json.dumps(EXAMPLE))
     Path("empty.json").write_text(json.dumps({**EXAMPLE, "response": "So it is."}))
     Path("pages").mkdir()

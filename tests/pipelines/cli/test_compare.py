@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import Contested, contents
+from commands import Contested
 from pages import Reading, safe, unpacked
 from scripted import Scripted
 from surfaces import raw_signs
@@ -19,12 +19,6 @@ from pipelines.judge.settings import JudgeSettings
 from pipelines.runs.folder import RunFolder
 
 HOSTILE = "</script><script>alert(1)</script>"
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def run(contested: Contested, endpoint: Scripted, out: str, *options: str) -> None:
@@ -86,18 +80,6 @@ def compared(contested: Contested, *arguments: str) -> dict[str, Any]:
 
 
 # Real runs.
-
-
-def test_equal_runs_have_no_difference(contested: Contested, endpoint: Scripted) -> None:
-    for out in ("a", "b"):
-        run(contested, endpoint, out)
-    before = contents(Path("a")) | contents(Path("b"))
-    done = contested.done("compare", "a", "b")
-    assert "no difference in how they were made" in done.out
-    found = compared(contested, "a", "b")
-    assert (found["differences"], found["changed"]) == ([], [])
-    assert [row["difference"] for row in found["scores"]] == [0.0]
-    assert contents(Path("a")) | contents(Path("b")) == before, "folders are read alone"
 
 
 def test_a_changed_prompt_and_another_model_are_found(

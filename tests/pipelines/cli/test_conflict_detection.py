@@ -1,12 +1,13 @@
-"""`contested conflictbench` and `contested run conflict-detection`, as a person meets them."""
+"""`contested lab conflictbench` and `contested run conflict-detection`, as a person meets them."""
 
 import json
 from pathlib import Path
 
 import pytest
-from commands import Contested, contents
+from commands import Contested
 from scripted import Scripted, fenced_text
 
+from pipelines.cli.conflictbench import RELEASES
 from pipelines.conflictscore.detection.bench import SOURCES, part_of
 from pipelines.conflictscore.detection.detect import CHOSEN
 from pipelines.data.released import half
@@ -30,8 +31,7 @@ QUIET = EXAMPLE | {
 
 
 @pytest.fixture(autouse=True)
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def files(tmp_path: Path) -> Path:
     Path("bench.jsonl").write_text(f"{json.dumps(EXAMPLE)}\n{json.dumps(QUIET)}\n")
     return tmp_path
 
@@ -44,9 +44,9 @@ RUN = ["run", "conflict-detection", "--data", "bench.jsonl", "--out", "out"]
 
 def test_building_from_real_releases_counts_them(contested: Contested, released_data: Path) -> None:
     said = contested.done(
-        "conflictbench", "build", "--out", "built.jsonl", "--half", "test",
-        "--ramdocs", released_data / "ramdocs/RAMDocs_250.jsonl",
-        "--climate-fever", released_data / "climate_fever/climate-fever.jsonl.gz",
+        "lab", "conflictbench", "--out", "built.jsonl", "--half", "test",
+        "--release", f"ramdocs={released_data}/ramdocs/RAMDocs_250.jsonl",
+        "--release", f"climate-fever={released_data}/climate_fever/climate-fever.jsonl.gz",
     )  # fmt: skip
     printed = {tuple(line.replace("│", " ").split()) for line in said.out.splitlines()}
     assert ("ramdocs", "this", "build", "94", "122", "216", "964") in printed
@@ -57,21 +57,21 @@ def test_building_from_real_releases_counts_them(contested: Contested, released_
 def test_halves_are_of_what_the_tagger_learned_from(
     contested: Contested, endpoint: Scripted, released_data: Path
 ) -> None:
-    given = ("--ramdocs", released_data / "ramdocs/RAMDocs_250.jsonl", "--questions", 20)
-    said = contested.done("conflictbench", "build", "--out", "ours.jsonl", *given)
+    given = ("--release", f"ramdocs={released_data}/ramdocs/RAMDocs_250.jsonl", "--questions", 20)
+    said = contested.done("lab", "conflictbench", "--out", "ours.jsonl", *given)
     assert "halves: test of ramdocs; claims by rules" in said.err
     ours = {each.question for each in read(Path("ours.jsonl")).examples}
     assert {half(str(each)) for each in ours} == {"test"}
     endpoint.reply = lambda request: json.dumps({"claim": fenced_text(request, "ANSWER")})
     said = contested.done(
-        "conflictbench", "build", "--out", "all.jsonl", "--as-in-paper", *given,
+        "lab", "conflictbench", "--out", "all.jsonl", "--as-in-paper", *given,
         "--endpoint", endpoint.url,
     )  # fmt: skip
     assert "--as-in-paper: --half all, --claims-by model" in said.err
     assert "halves: all of ramdocs; claims by model" in said.err
     taken = {half(str(each.question)) for each in read(Path("all.jsonl")).examples}
     assert taken == {"train", "test"}
-    refused = contested.refused("conflictbench", "build", "--as-in-paper", "--half", "test", *given)
+    refused = contested.refused("lab", "conflictbench", "--as-in-paper", "--half", "test", *given)
     assert "--as-in-paper decides --half; leave one of the two out" in refused
 
 
@@ -85,20 +85,22 @@ def test_a_source_that_nothing_learned_from_is_taken_whole() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "parts"),
+    ("releases", "parts"),
     [
         ([], ("no source is named",)),
-        (["--ramdocs", "."], (". cannot be read",)),
-        (["--ramdocs", "bench.jsonl"], ("bench.jsonl:1: the field 'question' is missing",)),
-        (["--conflictqa", "broken"], ("broken:1: not valid JSON",)),
-        (["--conflictingqa", "pickle"], ("is a pickle", "to_json")),
-        (["--contraqa", "bench.jsonl"], ("--contraqa and --contraqa-corpus go together",)),
-        (["--contraqa-links", "one"], ("--contraqa-links goes with --contraqa",)),
-        (["--ramdocs", "one"], ("ramdocs", "too few questions", "larger file")),
+        (["ramdocs=."], (". cannot be read",)),
+        (["ramdocs=bench.jsonl"], ("bench.jsonl:1: the field 'question' is missing",)),
+        (["conflictqa=broken"], ("broken:1: not valid JSON",)),
+        (["conflictingqa=pickle"], ("is a pickle", "to_json")),
+        (["contraqa=bench.jsonl"], ("contraqa is read from queries.json and corpus.json",)),
+        (["contraqa=one"] * 4, ("contraqa is read from queries.json and corpus.json",)),
+        (["ramdoc=one"], ("--release ramdoc=one", "did you mean 'ramdocs'?")),
+        (["ramdocs"], ("--release ramdocs: write NAME=FILE",)),
+        (["ramdocs=one"], ("ramdocs", "too few questions", "larger file")),
     ],
 )
 def test_building_from_what_is_no_release(
-    arguments: list[str], parts: tuple[str, ...], files: Path, contested: Contested
+    releases: list[str], parts: tuple[str, ...], files: Path, contested: Contested
 ) -> None:
     Path("broken").write_text('{"question": ')
     Path("pickle").write_bytes(b"\x80\x04K\x01.")
@@ -108,8 +110,8 @@ def test_building_from_what_is_no_release(
         "gold_answers": ["1902"],
     }
     Path("one").write_text(json.dumps(question))
-    where = [] if "--half" in arguments else ["--half", "all"]
-    contested.refused("conflictbench", "build", *arguments, *where, says=parts)
+    given = [word for release in releases for word in ("--release", release)]
+    contested.refused("lab", "conflictbench", *given, "--half", "all", says=parts)
     assert sorted(path.name for path in files.iterdir()) == [
         "bench.jsonl",
         "broken",
@@ -121,15 +123,6 @@ def test_building_from_what_is_no_release(
 # Bad input
 
 
-def test_a_folder_of_other_data_is_refused(contested: Contested, endpoint: Scripted) -> None:
-    contested.done(*RUN, "--endpoint", endpoint.url)
-    before = contents(Path("out"))
-    Path("bench.jsonl").write_text(json.dumps(QUIET))
-    message = contested.refused(*RUN, "--endpoint", endpoint.url, "--evidence", "json")
-    assert "holds results of model-choice on other examples" in message
-    assert contents(Path("out")) == before
-
-
 def test_the_documented_example_is_one_and_every_field_is_described(tmp_path: Path) -> None:
     page = (Path(__file__).parents[3] / "docs/conflict-detection.md").read_text()
     shown = page.split("```json\n")[1].split("```")[0]
@@ -138,7 +131,8 @@ def test_the_documented_example_is_one_and_every_field_is_described(tmp_path: Pa
     (example,) = read(path).examples
     assert example.conflict
     assert all(f"`{name}`" in page for name in ContestedClaim.model_fields)
-    assert all(f"`--{name}`" in page for name in SOURCES)
+    assert all(f"`{name}`" in page for name in SOURCES)
+    assert {*RELEASES} == {*SOURCES}
     assert f"{100 * CHOSEN.high:.0f} %" in page
     assert f"{100 * CHOSEN.low:.0f} %" in page
     assert f"{len(read(SAMPLES).examples)} claims" in page

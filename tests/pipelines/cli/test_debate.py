@@ -15,7 +15,6 @@ ASKED = ["debate", QUESTION, "--documents", "north.txt", "south.txt", "flour.txt
 @pytest.fixture
 def mills(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, endpoint: Scripted) -> Scripted:
     """Three documents in the working folder, and readers of them."""
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "120")
     Path("north.txt").write_text("The mill in the north was built in 1856.")
     Path("south.txt").write_text("The mill in the south was built in 1902.")

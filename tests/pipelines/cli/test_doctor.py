@@ -8,13 +8,14 @@ from types import SimpleNamespace
 
 import psutil
 import pytest
+from commands import Contested
 from model_shapes import published
 from tiny_encoders import cross_encoder
 from tiny_project import write_model
 
-from pipelines.cli import doctor
-from pipelines.cli.doctor import Finding, findings
+from pipelines import machine
 from pipelines.experiment import options
+from pipelines.machine import Finding, findings
 from serving import connect, folders, models, processor, server
 from serving import profile as profiles
 from serving.models import Model
@@ -143,9 +144,9 @@ def test_builds_fit_the_device(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(doctor, "engine_version", lambda: engine)
-    monkeypatch.setattr(doctor, "built_for_gpus", lambda: cuda)
-    monkeypatch.setattr(doctor, "visible", lambda: [gpu] if gpu else [])
+    monkeypatch.setattr(machine, "engine_version", lambda: engine)
+    monkeypatch.setattr(machine, "built_for_gpus", lambda: cuda)
+    monkeypatch.setattr(machine, "visible", lambda: [gpu] if gpu else [])
     found = by_name(findings(profile, tmp_path))
     assert found["builds"].state == state
     assert says in found["builds"].says
@@ -172,19 +173,19 @@ def test_the_driver_is_new_enough_for_cuda_13(
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monkeypatch.delenv("LD_LIBRARY_PATH", raising=False)
     profile = profiles.load("one-gpu-7b")
-    found = doctor.nvidia_driver(profile)
+    found = machine.nvidia_driver(profile)
     assert found.state == state
     assert says in found.says
     if state == "missing":
         monkeypatch.setenv("LD_LIBRARY_PATH", f"/nowhere::{tmp_path}")
-        assert doctor.nvidia_driver(profile).state == "missing"
+        assert machine.nvidia_driver(profile).state == "missing"
         (tmp_path / "libcuda.so.1").touch()
-        assert doctor.nvidia_driver(profile).state == "note"
+        assert machine.nvidia_driver(profile).state == "note"
         monkeypatch.delenv("LD_LIBRARY_PATH")
         (options,) = profile.engines.values()
         compatible = {"environment": {"VLLM_ENABLE_CUDA_COMPATIBILITY": "1"}}
         engines = {"m": EngineOptions.model_validate(options.model_dump() | compatible)}
-        allowed = doctor.nvidia_driver(profile.model_copy(update={"engines": engines}))
+        allowed = machine.nvidia_driver(profile.model_copy(update={"engines": engines}))
         assert allowed.state == "note"
         assert server.variables(engines["m"], "k")["VLLM_ENABLE_CUDA_COMPATIBILITY"] == "1"
 
@@ -220,3 +221,11 @@ def test_where_each_model_goes_and_what_fits_is_shown(
     place = seen("one-gpu-7b", *two)["place of qwen2.5-7b-instruct"]
     # 20.1 - 16.82 GiB, by 57,344 bytes a token.
     assert place.says.endswith("; the cache holds at least 61,444 tokens of each copy")
+
+
+def test_the_command_names_what_is_missing_and_ends_with_2(contested: Contested) -> None:
+    done = contested("doctor")
+    assert done.code == 2
+    assert "model smollm2-135m-instruct" in done.out
+    assert "contested models" in " ".join(done.out.split())
+    assert done.err.startswith("contested: missing: model smollm2-135m-instruct")

@@ -61,8 +61,7 @@ def tagged(monkeypatch: pytest.MonkeyPatch) -> list[Pair]:
 
 
 @pytest.fixture(autouse=True)
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def place(tmp_path: Path) -> None:
     Path("alce.json").write_text(json.dumps(ALCE))
     Path("topics.jsonl").write_text(json.dumps(TOPIC))
 
@@ -108,17 +107,6 @@ def test_a_run_stays_within_the_bounds_of_its_dry_run(
     after = contested.done(*command, "--dry-run").out
     assert re.search(r"^(\d+) of \1 \w+ are done$", after, re.M)
     assert numbers(after, "calls to") == [0]
-
-
-def test_results_of_the_folder_cost_nothing(contested: Contested, model: Scripted) -> None:
-    command = ["run", "conflict-detection", "--endpoint", model.url, "--out", "out"]
-    contested.done(*command, "--limit", 8)
-    asked = len(model.requests)
-    told = contested.done(*command, "--dry-run").out
-    assert "8 of 28 examples are done" in told
-    assert numbers(told, "calls to") == [102 - asked]
-    again = contested.done(*command, "--dry-run", "--out", "other").out
-    assert numbers(again, "calls to") == [102], "the cache is not looked at"
 
 
 def test_a_probe_runs_five_items_and_keeps_the_answers(

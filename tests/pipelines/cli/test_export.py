@@ -4,17 +4,10 @@ import json
 from pathlib import Path
 
 import pyarrow.parquet as pq
-import pytest
 from commands import Contested, contents
 from scripted import Scripted
 
 RUN = ["run", "conflict-detection", "--limit", "4"]
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def test_a_run_becomes_a_dataset_that_others_open(contested: Contested, endpoint: Scripted) -> None:

@@ -26,8 +26,7 @@ NAMED = "model atomic (--judge and --claims: --endpoint names a model)"
 
 
 @pytest.fixture(autouse=True)
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def files(tmp_path: Path) -> None:
     Path("answers.jsonl").write_text(json.dumps(RECORD) + "\n")
     Path("answer.txt").write_text("The bridge was opened in 1932.")
     for name, number in (("guide", 0), ("study", 1)):

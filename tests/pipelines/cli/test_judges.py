@@ -30,8 +30,7 @@ def tagger(monkeypatch: pytest.MonkeyPatch) -> ScriptedTagger:
 
 
 @pytest.fixture(autouse=True)
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def files(tmp_path: Path) -> Path:
     Path("answer.txt").write_text("The bridge was opened in 1932. Crossing costs [two] pounds.")
     Path("plaque.txt").write_text("Opened 1932. It is old.")
     Path("archive.txt").write_text("Crossed in 1936.")
@@ -93,15 +92,7 @@ def test_a_tagger_without_points_makes_no_cascade(
     offer(monkeypatch, ScriptedTagger(), None)
     line = contested.refused(*SCORE, "--judge", "cascade", "--endpoint", endpoint.url)
     assert "scripted-nli has no calibration points" in line
-    assert "contested calibrate" in line
-
-
-def test_the_tagger_may_be_named_by_the_profile(contested: Contested) -> None:
-    Path("mine.toml").write_text(
-        'device = "cpu"\n[roles]\ngenerator = "m"\njudge = "m"\ntagger = "my-tagger"\n[engines.m]\n'
-    )
-    line = contested.refused(*SCORE, *NLI, "--profile", "mine.toml")
-    assert "there is no model 'my-tagger'" in line
+    assert "contested lab calibrate" in line
 
 
 def test_a_claim_that_does_not_fit_is_counted_and_costs_itself_alone(
@@ -137,8 +128,12 @@ def test_a_run_by_the_tagger_alone(
     assert "cascade" not in about["config"]
     assert about["store"] == {"pairs": 18, "found": 0}
     assert about["tagger_device"] == "cpu"
-    every = table(files / "out", "labels")[-1]
-    assert (every["judgements"], every["supports"]) == (18, 3)
+    labels = [
+        judgement["relation"]
+        for result in results(files / "out").values()
+        for judgement in result["judgements"]
+    ]
+    assert (len(labels), labels.count("SUPPORTS")) == (18, 3)
     assert table(files / "out", "scores")[0]["model"] == "scripted-nli"
 
     left = contents(files / "out")

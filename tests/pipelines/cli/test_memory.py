@@ -20,7 +20,9 @@ entry()
 """
 
 
-@pytest.mark.parametrize(("more", "command"), [(0, "--help"), (5, "models list"), (15, "--help")])
+@pytest.mark.parametrize(
+    ("more", "command"), [(0, "--help"), (5, "models list"), (15, "score --help")]
+)
 def test_a_program_whose_memory_is_limited(command: str, more: int) -> None:
     done = subprocess.run(
         [sys.executable, "-c", LIMITED, str(more), *command.split()],

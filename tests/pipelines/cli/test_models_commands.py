@@ -5,16 +5,9 @@ import struct
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
+from commands import Contested
 
-from pipelines.cli.models import app
-from pipelines.errors import InputError
 from serving import models
-from serving.errors import ServingError
-
-
-def run(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 @pytest.fixture
@@ -34,68 +27,51 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-def test_add_list_and_verify(folder: Path, home: Path) -> None:
-    assert "No models in" in run("list", "--models-dir", home).output
-    added = run("add", folder, "--name", "tiny", "--models-dir", home)
-    assert added.exit_code == 0
+def test_add_list_and_verify(contested: Contested, folder: Path, home: Path) -> None:
+    where = ("--models-dir", home)
+    assert "No models in" in contested.done("models", "list", *where).out
+    added = contested.done("models", "add", folder, "--name", "tiny", *where).out
     (model,) = models.registered(home)
-    assert f"tiny is registered: {folder.resolve()}, digest {model.digest[:12]}" in added.output
-    listed = run("list", "--models-dir", home)
+    assert f"tiny is registered: {folder.resolve()}, digest {model.digest[:12]}" in added
+    listed = contested.done("models", "list", *where).out
     for word in ("tiny", "LlamaForCausalLM", model.digest[:12]):
-        assert word in listed.output
-    verified = run("list", "--verify", "--models-dir", home)
-    assert verified.exit_code == 0
-    assert f"tiny: unchanged, digest {model.digest[:12]}" in verified.output
-
-
-def test_verify_names_the_changed_file(folder: Path, home: Path) -> None:
-    run("add", folder, "--name", "tiny", "--models-dir", home)
+        assert word in listed
+    verify = ("models", "list", "--verify", *where)
+    assert f"tiny: unchanged, digest {model.digest[:12]}" in contested.done(*verify).out
     (folder / "config.json").write_text('{"architectures": ["LlamaForCausaLLM"]}')
-    verified = run("list", "tiny", "--verify", "--models-dir", home)
-    assert "tiny: differs: config.json" in verified.output
-    assert isinstance(verified.exception, ServingError)
-    assert "tiny (config.json)" in str(verified.exception)
-
-
-def test_list_shows_a_folder_that_is_gone(folder: Path, home: Path, tmp_path: Path) -> None:
-    run("add", folder, "--name", "tiny", "--models-dir", home)
-    folder.rename(tmp_path / "elsewhere")
-    assert "folder is gone" in run("list", "--models-dir", home).output
-
-
-def test_replace_lets_a_name_stand_for_other_content(folder: Path, home: Path) -> None:
-    run("add", folder, "--name", "tiny", "--models-dir", home)
-    (folder / "config.json").write_text("{}")
-    refused = run("add", folder, "--name", "tiny", "--models-dir", home)
-    assert isinstance(refused.exception, ServingError)
-    assert run("add", folder, "--name", "tiny", "--models-dir", home, "--replace").exit_code == 0
-    assert run("list", "--verify", "--models-dir", home).exit_code == 0
+    changed = contested(*verify)
+    assert changed.code == 2
+    assert "tiny: differs: config.json" in changed.out
+    assert "tiny (config.json)" in changed.err
+    again = ("models", "add", folder, "--name", "tiny", *where)
+    contested.refused(*again)
+    contested.done(*again, "--replace")
+    contested.done(*verify)
+    folder.rename(folder.with_name("elsewhere"))
+    assert "folder is gone" in contested.done("models", "list", *where).out
 
 
 def test_the_models_folder_follows_the_environment(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    contested: Contested, folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("CONTESTED_HOME", str(tmp_path / "home"))
-    assert run("add", folder, "--name", "tiny").exit_code == 0
+    contested.done("models", "add", folder, "--name", "tiny")
     assert (tmp_path / "home/models/tiny").resolve() == folder.resolve()
 
 
 @pytest.mark.parametrize(
-    ("arguments", "kind", "message"),
+    ("arguments", "message"),
     [
-        (["add", "org/model", "--name", "x"], ServingError, "nothing is downloaded"),
-        (["add", "/no/such/folder", "--name", "x"], ServingError, "there is no model folder"),
-        (["list", "--verify", "x"], ServingError, "there is no model 'x'"),
-        (["add", "/no/such.gguf", "--name", "x"], ServingError, "cannot be read"),
-        (["add", "--package", "no-such", "--name", "x"], ServingError, "not installed"),
-        (["add", "--name", "x"], InputError, "give PATH or --package"),
-        (["add", "a.gguf", "--package", "b", "--name", "x"], InputError, "give PATH or --package"),
+        (["add", "org/model", "--name", "x"], "nothing is downloaded"),
+        (["add", "/no/such/folder", "--name", "x"], "there is no model folder"),
+        (["list", "--verify", "x"], "there is no model 'x'"),
+        (["add", "/no/such.gguf", "--name", "x"], "cannot be read"),
+        (["add", "--package", "no-such", "--name", "x"], "not installed"),
+        (["add", "--name", "x"], "give PATH or --package"),
+        (["add", "a.gguf", "--package", "b", "--name", "x"], "give PATH or --package"),
     ],
 )
 def test_mistakes_give_one_clear_line(
-    arguments: list[str], kind: type[Exception], message: str, home: Path
+    contested: Contested, arguments: list[str], message: str, home: Path
 ) -> None:
-    result = run(*arguments, "--models-dir", home)
-    assert isinstance(result.exception, kind)
-    assert message in str(result.exception)
-    assert "\n" not in str(result.exception)
+    contested.refused("models", *arguments, "--models-dir", home, says=[message])

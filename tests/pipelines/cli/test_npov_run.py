@@ -34,8 +34,7 @@ RUN += ["--detector", "salience"]
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def folder(tmp_path: Path) -> None:
     Path("topics.jsonl").write_text(json.dumps(TOPIC))
     Path("short.jsonl").write_text(json.dumps({**TOPIC, "con": TOPIC["con"][:1]}))
     votes = {"ann": {"coverage": "full"}, "bo": {"coverage": "none", "hallucination": "none"}}

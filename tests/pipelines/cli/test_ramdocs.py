@@ -1,4 +1,4 @@
-"""`contested ramdocs`, as a person meets it: the file, what is said of it, and refusals."""
+"""`contested lab ramdocs`, as a person meets it: the file, what is said of it, and refusals."""
 
 import hashlib
 import json
@@ -10,12 +10,11 @@ from commands import Contested, contents
 
 from pipelines.data.ramdocs import read
 
-BUILD = ["ramdocs", "build", "--ambigdocs", "ambigdocs.json"]
+BUILD = ["lab", "ramdocs", "--ambigdocs", "ambigdocs.json"]
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def folder(tmp_path: Path) -> Path:
     Path("ambigdocs.json").write_text(ambigdocs_text(), "utf-8")
     write_notes(Path("notes"))
     return tmp_path
@@ -85,10 +84,10 @@ def test_refused(contested: Contested, options: list[str], says: list[str]) -> N
 def test_files_that_are_no_ambigdocs(contested: Contested) -> None:
     Path("other.json").write_text('[{"question": "Who?"}]', "utf-8")
     contested.refused(
-        "ramdocs", "build", "--ambigdocs", "other.json", says=["entry 1", "documents", "AmbigDocs"]
+        "lab", "ramdocs", "--ambigdocs", "other.json", says=["entry 1", "documents", "AmbigDocs"]
     )
     silent = {"title": "A", "text": "Nothing.", "answer": "1902"}
     rows = [{"question": "When?", "documents": [silent, silent]}]
     Path("silent.json").write_text(json.dumps(rows), "utf-8")
-    contested.refused("ramdocs", "build", "--ambigdocs", "silent.json", says=["with its answer"])
+    contested.refused("lab", "ramdocs", "--ambigdocs", "silent.json", says=["with its answer"])
     assert not Path("ramdocs.jsonl").exists()

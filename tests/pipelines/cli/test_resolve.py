@@ -26,7 +26,6 @@ def tagger(monkeypatch: pytest.MonkeyPatch) -> ScriptedTagger:
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Three sources."""
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "160")
     Path("old.txt").write_text("Date: 2014-05-06\nTitle: Guide\n\nThe bridge has four lanes.")
     Path("new.txt").write_text("date: Mar 2021\nSince 2019 the bridge has had six lanes.")

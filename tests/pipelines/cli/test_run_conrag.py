@@ -1,4 +1,4 @@
-"""`contested run conrag`, as a person meets it."""
+"""`contested run conrag`, as a person meets it: claims, RAGTruth, ALCE, QAMPARI, FEVER."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from commands import Contested, contents, table
-from scripted import KEY, Scripted
+from scripted import KEY, Scripted, prompt_of
 
 EXAMPLE = {
     "id": "bridge",
@@ -30,21 +30,8 @@ WATER = {
 RESPONSE: dict[str, Any] = {
     "id": "1",
     "source_id": "s1",
-    "model": "some-model",
-    "temperature": 0.7,
-    "labels": [
-        {
-            "start": 25,
-            "end": 29,
-            "text": "1936",
-            "meta": "EVIDENT CONFLICT\nOriginal: 1932\nGenerated: 1936",
-            "label_type": "Evident Conflict",
-            "implicit_true": False,
-            "due_to_null": False,
-        }
-    ],
+    "labels": [{"start": 25, "end": 29, "label_type": "Evident Conflict"}],
     "split": "test",
-    "quality": "good",
     "response": "The bridge was opened in 1936. The mayor opened it.",
 }
 FAITHFUL = RESPONSE | {"id": "2", "labels": [], "response": "The mayor opened the bridge in 1932."}
@@ -52,21 +39,19 @@ FAULTY = RESPONSE | {"id": "3", "quality": "truncated"}
 SOURCE = {
     "source_id": "s1",
     "task_type": "QA",
-    "source": "MARCO",
     "source_info": {
         "question": "when was the bridge opened",
         "passages": "passage 1:The bridge was opened by the mayor in 1932.\n\n"
         "passage 2:Ferries cross the river, too.\n\n",
     },
-    "prompt": "Answer.",
 }
 RAGTRUTH = ["--dataset", "ragtruth", "--data", "response.jsonl", "--corpus", "source_info.jsonl"]
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CONTESTED_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("CONTESTED_API_KEY", KEY)
     Path("claims.jsonl").write_text(json.dumps(EXAMPLE) + "\n")
     Path("fm2.jsonl").write_text(json.dumps(WATER) + "\n")
     responses = [RESPONSE, FAITHFUL, FAULTY]
@@ -122,7 +107,6 @@ def test_hallucinations_in_responses(contested: Contested, folder: Path) -> None
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-
         ("--dataset scifact --data claims.jsonl", "needs its passages; name corpus.jsonl"),
         ("--dataset ragtruth --data response.jsonl", "needs its passages; name source_info.jsonl"),
         (
@@ -137,15 +121,9 @@ def test_hallucinations_in_responses(contested: Contested, folder: Path) -> None
             "--dataset ragtruth --data faulty.jsonl --corpus source_info.jsonl",
             "faulty.jsonl has no claim that can be checked",
         ),
-
-
         ("--data fm2.jsonl", "fm2.jsonl:1: the field 'source' is missing"),
         ("--dataset fool-me-twice --data fm2.jsonl --half train", "has no claim in the train half"),
-
-
-
         ("--tau nan", "tau"),
-
     ],
 )  # fmt: skip
 def test_bad_input_is_one_line(
@@ -197,11 +175,8 @@ def sorting(request: dict[str, Any]) -> str:
     return json.dumps({"support": [first], "refute": [], "irrelevant": []})
 
 
-def test_questions_as_in_the_paper(
-    contested: Contested, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_questions_as_in_the_paper(contested: Contested, folder: Path) -> None:
     alce_file()
-    monkeypatch.setenv("CONTESTED_API_KEY", KEY)
     with Scripted(reply=sorting) as endpoint:
         told = contested.done(
             "run", "conrag", *ALCE, "--as-in-paper", "--endpoint", endpoint.url, "--out", "out"
@@ -218,10 +193,7 @@ def test_questions_as_in_the_paper(
     assert entry["config"]["citations"]["model"]["name"] == "scripted"
 
 
-def test_what_a_language_model_writes_is_drawn_by_the_seed(
-    contested: Contested, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CONTESTED_API_KEY", KEY)
+def test_what_a_language_model_writes_is_drawn_by_the_seed(contested: Contested) -> None:
     run = ["run", "conrag", "--data", "claims.jsonl", "--generator", "model", "--method", "bm25"]
     with Scripted(reply=answering) as endpoint:
         run += ["--endpoint", endpoint.url]
@@ -231,3 +203,96 @@ def test_what_a_language_model_writes_is_drawn_by_the_seed(
         drawn = [(each["temperature"], each["seed"]) for each in endpoint.requests]
     assert set(drawn[:greedy]) == {(0, 0)}, "nothing is drawn at 0"
     assert set(drawn[greedy:]) == {(0.7, 42)}, "Table III"
+
+
+# QAMPARI, and all of FEVER's Wikipedia.
+
+FEVER = ["--dataset", "fever", "--data", "dev.jsonl", "--corpus", "wiki-pages"]
+
+
+def listing(request: dict[str, Any]) -> str:
+    """A writer of lists, in which one bridge is right and one is not."""
+    if request["response_format"]["json_schema"]["name"] == "FirstAnswerReply":
+        return '{"answers": ["Alder Bridge"]}'
+    assert "asks for a list" in prompt_of(request)
+    said = {"about": "answer", "sent": "the Alder Bridge, Reed Crossing.", "cites": [1]}
+    return json.dumps({"conflict": "", "sentences": [said]})
+
+
+def test_lists_of_qampari(contested: Contested, folder: Path) -> None:
+    question = {
+        "id": "7__dev",
+        "question": "Which bridges did Ada Ng build?",
+        "answers": [["Alder Bridge", "Old Alder Bridge"], ["Mill Bridge"]],
+        "docs": [
+            {"title": "Ada Ng", "text": "Ada Ng built Alder Bridge."},
+            {"title": "Food", "text": "Cheese is made of milk."},
+        ],
+    }
+    Path("qampari.json").write_text(json.dumps([question]))
+    asked = ["run", "conrag", "--dataset", "alce", "--data", "qampari.json", "--out", "out"]
+    with Scripted(reply=listing) as endpoint:
+        contested.done(*asked, "--endpoint", endpoint.url)
+        before = contents(folder / "out")
+        contested.done(*asked, "--endpoint", endpoint.url)
+        assert contents(folder / "out") == before, "a finished run is left as it is"
+    (ours,) = [
+        row
+        for row in table(folder / "out", "conrag_citations")
+        if (row["method"], row["figures"]) == ("ConRAG", "this run")
+    ]
+    assert ours["dataset"] == "alce-qampari"
+    assert (ours["list_precision"], ours["list_f1_5"], ours["answer_recall"]) == (0.5, 0.5, 0.5)
+    assert ours["str_em_substrings"] is None
+    assert ours["statements"] == 2
+
+
+def wikipedia() -> None:
+    Path("wiki-pages").mkdir()
+    pages = {"Alder_Bridge": "It was opened in 1932 .", "Salmon": "Salmon are fish ."}
+    rows = [{"id": name, "text": text, "lines": f"0\t{text}"} for name, text in pages.items()]
+    Path("wiki-pages/wiki-001.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    claims = [
+        {"id": 1, "claim": "Alder Bridge was opened in 1932.", "label": "SUPPORTS",
+         "evidence": [[[1, 2, "Alder_Bridge", 0]]]},
+        {"id": 2, "claim": "Salmon are old.", "label": "NOT ENOUGH INFO",
+         "evidence": [[[3, None, None, None]]]},
+        {"id": 3, "claim": "Xylophones sing.", "label": "NOT ENOUGH INFO",
+         "evidence": [[[4, None, None, None]]]},
+    ]  # fmt: skip
+    Path("dev.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in claims))
+
+
+def test_fever_on_all_pages(contested: Contested, folder: Path) -> None:
+    wikipedia()
+    command = ["run", "conrag", *FEVER, "--among", "wiki", "--out", "out"]
+    told = contested.done(*command, "--dry-run").out
+    assert "all pages of Wikipedia" in told
+    assert "pairs to tag: unknown" in told, "nobody knows yet what is found"
+    contested.done(*command)
+    out = folder / "out"
+    lines = (out / "conrag.fever.jsonl").read_text().splitlines()
+    found = [[one["passage"]["id"] for one in json.loads(line)["passages"]] for line in lines]
+    assert found == [["Alder_Bridge:0"], ["Salmon:0"], []]
+    config = json.loads((out / "run.json").read_text())["pipelines"]["conrag.fever"]["config"]
+    assert config["retrieval"]["among"] == "wiki"
+    assert "1 of 3 claims had no passage" in (out / "tables" / "conrag_stance.md").read_text()
+    assert "bm25 in all of Wikipedia" in (out / "report.html").read_text()
+    before = contents(out)
+    contested.done(*command)
+    assert contents(out) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--among", "wiki"], "--among wiki searches the pages of fever"),
+        ([*FEVER[:4], "--among", "wiki"], "needs its passages; name the folder wiki-pages"),
+        ([*FEVER[:5], ".", "--among", "wiki"], "has no wiki-*.jsonl"),
+    ],
+)
+def test_what_does_not_go_with_all_pages(
+    arguments: list[str], problem: str, contested: Contested
+) -> None:
+    wikipedia()
+    assert problem in " ".join(contested.refused("run", "conrag", *arguments).split())

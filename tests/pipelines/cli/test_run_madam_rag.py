@@ -53,19 +53,6 @@ TOWER = {
     "gold_answers": ["1777"],
     "wrong_answers": [],
 }
-FERRY = {
-    "question": "When did the ferry first sail?",
-    "documents": [
-        document("The ferry first sailed in 1610.", "correct", "1610"),
-        document("In 1610 people saw the ferry sail.", "correct", "1610"),
-        document("The ferry has sailed since 1610.", "correct", "1610"),
-        document("Another ferry first sailed in 1620.", "correct", "1620"),
-        document("The ferry first sailed in 1699.", "misinfo", "1699"),
-    ],
-    "disambig_entity": [None, None],
-    "gold_answers": ["1610", "1620"],
-    "wrong_answers": ["1699"],
-}
 # Four hundred words each: one fits a small context, three together do not.
 WIDE = {
     **BRIDGE,
@@ -97,10 +84,8 @@ MINE = [*RUN, "--data", "mine.jsonl"]
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def folder(tmp_path: Path) -> Path:
     write("mine.jsonl", BRIDGE, MILL, TOWER)
-    write("ferry.jsonl", FERRY)
     write("faith.jsonl", CANAL)
     write("wide.jsonl", MILL, WIDE)
     Path("ambig.json").write_text(json.dumps([HOUSES]))
@@ -132,68 +117,19 @@ def figures(row: dict[str, Any]) -> tuple[float, ...]:
 # What a run leaves.
 
 
-def test_experiments_and_data_sets_stand_in_one_report(
-    contested: Contested, endpoint: Scripted
-) -> None:
-    ferry = [*RUN, *at(endpoint), "--data", "ferry.jsonl", "--experiment"]
-    contested.done(*MINE, *at(endpoint), "--experiment", "rounds")
-    contested.done(*ferry, "support")
-    contested.done(*ferry, "misinformation")
+def test_data_sets_stand_in_one_report(contested: Contested, endpoint: Scripted) -> None:
     contested.done(*RUN, *at(endpoint), "--dataset", "ambigdocs", "--data", "ambig.json")
-    contested.done(*RUN, *at(endpoint), "--dataset", "faitheval", "--data", "faith.jsonl")
-    pipelines = json.loads(Path("out/run.json").read_text())["pipelines"]
-    assert list(pipelines) == [
-        "madam-rag.ramdocs.rounds", "madam-rag.ramdocs.support",
-        "madam-rag.ramdocs.misinformation", "madam-rag.ambigdocs", "madam-rag.faitheval",
-    ]  # fmt: skip
-
+    faith = [*RUN, *at(endpoint), "--dataset", "faitheval", "--data", "faith.jsonl"]
+    contested.done(*faith)
     # AmbigDocs: both years are right. FaithEval: 1936 is wrong, P = 1/2, R = 1, F1 = 2/3.
     methods = {row["data"]: row for row in ours("madam_methods", method="MADAM-RAG")}
     assert figures(methods["AmbigDocs"]) == (1, 1, 1, 1, 6)
     assert figures(methods["FaithEval"]) == pytest.approx((0, 1 / 2, 1, 2 / 3, 6))
     assert set(methods) == {"AmbigDocs", "FaithEval"}
-
-    # Of the three questions of mine the bridge and the tower are exact, after one round as after
-    # two, and with or without an aggregator, who says no more than the agents.
-    rounds = ours("madam_rounds", data="RAMDocs, rounds")
-    assert [(row["aggregator"], row["rounds"]) for row in rounds] == [
-        ("with", 1), ("with", 2), ("without", 1), ("without", 2),
-    ]  # fmt: skip
-    assert [row["exact_match"] for row in rounds] == pytest.approx([2 / 3] * 4)
-
-    # Two right answers at every level; with misinformation 1699 is said too: P = 2/3, F1 = 4/5.
-    def levels(experiment: str) -> list[tuple[Any, ...]]:
-        rows = ours("madam_levels", experiment=experiment, method="MADAM-RAG")
-        return [(row["level"], row["questions"], row["exact_match"], row["f1"]) for row in rows]
-
-    assert levels("support") == [(1, 1, 1, 1), (2, 1, 1, 1), (3, 1, 1, 1)]
-    assert levels("misinformation") == [
-        (0, 1, 1, 1),
-        *((level, 1, 0, pytest.approx(4 / 5)) for level in (1, 2, 3)),
-    ]
-    assert [result["id"] for result in results("ramdocs.misinformation")] == [
-        "1/0", "1/1", "1/2", "1/3",
-    ]  # fmt: skip
-
-    page = Path("out/report.html").read_text()
-    for part in ("Imbalance", "Misinformation", "AmbigDocs", "FaithEval", "RAMDocs, rounds"):
-        assert part in page
     before = contents(Path("out"))
     Path("out/report.html").unlink()
-    contested.done(*RUN, *at(endpoint), "--dataset", "faitheval", "--data", "faith.jsonl")
+    contested.done(*faith)
     assert contents(Path("out")) == before
-
-
-def test_a_sample_is_drawn_by_its_seed(contested: Contested, endpoint: Scripted) -> None:
-    contested.done(*MINE, *at(endpoint), "--sample", 2, "--seed", 4)
-    ids = [result["id"] for result in results()]
-    assert len(ids) == 2
-    assert set(ids) < {"1", "2", "3"}
-    assert (entry()["config"]["sample"], entry()["config"]["seed"]) == (2, 4)
-    message = contested.refused(*MINE, *at(endpoint), "--sample", 2, "--seed", 5)
-    assert "holds a run that differs in seed (4 there, 5 now);" in message
-    told = contested.done(*MINE, "--sample", 99, "--dry-run")
-    assert told.out.startswith("3 questions from mine.jsonl")
 
 
 # Variants of the debate.
@@ -289,30 +225,6 @@ def test_documents_that_do_not_fit_one_prompt(contested: Contested, small: Scrip
 
 def results_so_far() -> list[dict[str, Any]]:
     return results() if Path("out/madam-rag.ramdocs.jsonl").exists() else []
-
-
-def test_a_question_that_no_method_can_be_asked_is_tried_again(
-    contested: Contested, endpoint: Scripted
-) -> None:
-    endpoint.refuses = lambda prompt: "mill" in prompt
-    command = [*MINE, *at(endpoint)]
-    assert contested.refused(*command).startswith(
-        f"'2': the server at {endpoint.url} refuses the request (status 400)"
-    )
-    contested.done(*command, "--on-error", "skip")
-    assert [result["status"] for result in results()] == ["answered", "failed", "answered"]
-    rows = ours("madam_methods")
-    assert {(row["questions"], row["failed"], row["unreadable"]) for row in rows} == {(3, 1, 0)}
-    (failure,) = table(Path("out"), "madam_failures")
-    assert (failure["question"], failure["what"]) == ("2", "failed")
-    assert "status 400" in failure["reason"]
-
-    endpoint.refuses = lambda _: False
-    asked = len(endpoint.requests)
-    contested.done(*command)
-    assert {"mill" in prompt for prompt in endpoint.prompts()[asked:]} == {True}
-    assert {result["status"] for result in results()} == {"answered"}
-    assert table(Path("out"), "madam_failures") == []
 
 
 # Bad input.

@@ -15,16 +15,6 @@ REPORTS = ("run", "report-writing", *TAGGER)
 HEAD = "Question,Best Answer,Best Incorrect Answer,Correct Answers,Incorrect Answers"
 
 
-@pytest.fixture
-def contested(capsys: pytest.CaptureFixture[str]) -> Contested:
-    return Contested(capsys)
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
 def answers(request: dict[str, Any]) -> str:
     """A choice where one is asked for, else the first words of a document."""
     if "response_format" in request:
@@ -49,10 +39,9 @@ def test_documents_from_a_file_and_from_an_index(contested: Contested, endpoint:
     assert "3 questions, 2 of them left out for want of documents; 1 are asked" in told
     Path("green.txt").write_text("Grass is green, and so is it.")
     contested.done("index", "build", "green.txt", "--out", "ix")
-    indexed = ("run", "truthfulqa", *TAGGER, *data, "--index", "ix", "--setting", "binary")
-    contested.done(*indexed, "--endpoint", endpoint.url)
+    contested.done(*TRUTH, *data, "--index", "ix", "--endpoint", endpoint.url)
     results = read("results/truthfulqa.scripted.jsonl")
-    assert [len(each["documents"]) for each in results] == [2, 1, 1]
+    assert sorted(len(each["documents"]) for each in results) == [1, 1, 1, 1, 2, 2]
 
 
 @pytest.mark.parametrize(
@@ -67,12 +56,10 @@ def test_documents_from_a_file_and_from_an_index(contested: Contested, endpoint:
 def test_what_truthfulqa_cannot_do_is_said_in_a_line(
     contested: Contested, lines: list[str] | None, more: tuple[str, ...], message: str
 ) -> None:
-    command = ["run", "truthfulqa", *TAGGER, *more]
+    command = [*TRUTH, *more]
     if lines is not None:
         Path("q.csv").write_text("\n".join(lines))
         command += ["--data", "q.csv"]
-    if "--setting" not in more:
-        command += ["--truth", "tagger"]
     assert message in contested.refused(*command, "--dry-run")
     assert not Path("results").exists()
 

@@ -27,8 +27,7 @@ OPTIONS = ["--question", EXAMPLE["question"], "--pro", *EXAMPLE["pro"], "--con",
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def folder(tmp_path: Path) -> None:
     Path("example.json").write_text(json.dumps(EXAMPLE))
     Path("broken.json").write_text('{"question": "Is it?"}')
     Path("deep.json").write_text("[" * 200_000)

@@ -1,35 +1,28 @@
-"""`contested score` and `contested doctor`, as a person sees them."""
+"""`contested score`, with and without `--regenerate`, as a person meets it."""
 
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import Contested
 from scripted import Scripted, fenced_text
 
-from pipelines.cli.app import main
 from pipelines.conflictscore.result import Result
-
-
-@pytest.fixture(autouse=True)
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    Path("answer.txt").write_text("The bridge was opened in 1932. Crossing costs [two] pounds.")
-    Path("plaque.txt").write_text("Opened 1932.")
-    Path("archive.txt").write_text("Traffic first crossed in 1936.")
-    return tmp_path
-
 
 SCORE = ["score", "--response", "answer.txt", "--documents", "plaque.txt", "archive.txt"]
 
 
-def test_the_table_shows_claims_labels_and_scores(
-    endpoint: Scripted, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture(autouse=True)
+def files() -> None:
+    Path("answer.txt").write_text("The bridge was opened in 1932. Crossing costs [two] pounds.")
+    Path("plaque.txt").write_text("Opened 1932.")
+    Path("archive.txt").write_text("Traffic first crossed in 1936.")
+
+
+def test_the_table_shows_claims_labels_and_scores(contested: Contested, endpoint: Scripted) -> None:
     endpoint.weigh = lambda r: [0.9, 0.05, 0.05] if "Opened 1932" in str(r) else [0.1, 0.8, 0.1]
-    arguments = [*SCORE, "--evidence", "choice", "--endpoint", endpoint.url]
-    assert main(arguments) == 0
-    shown = capsys.readouterr().out
+    shown = contested.done(*SCORE, "--evidence", "choice", "--endpoint", endpoint.url).out
     for part in ("plaque", "archive", "supports", "contradicts", "90%", "80%", "[two]"):
         assert part in shown
     assert "CS-C 1.00  CS-R 0.50" in shown
@@ -37,7 +30,7 @@ def test_the_table_shows_claims_labels_and_scores(
 
 
 def test_an_undetermined_claim_is_not_shown_as_agreement(
-    endpoint: Scripted, capsys: pytest.CaptureFixture[str]
+    contested: Contested, endpoint: Scripted
 ) -> None:
     def reply(request: dict[str, Any]) -> str:
         if request["response_format"]["json_schema"]["name"] == "Claims":
@@ -47,38 +40,107 @@ def test_an_undetermined_claim_is_not_shown_as_agreement(
         return '{"snippet": "", "reasoning": "", "answer": "SUPPORTS"}'
 
     endpoint.reply = reply
-    assert main([*SCORE, "--endpoint", endpoint.url]) == 0
-    shown = capsys.readouterr().out
-    assert "undetermined" in shown
-    assert "2 claims, 1 of them undetermined, 2 documents" in " ".join(shown.split())
+    shown = " ".join(contested.done(*SCORE, "--endpoint", endpoint.url).out.split())
+    assert "2 claims, 1 of them undetermined, 2 documents" in shown
 
 
-def test_json_is_the_result_and_nothing_else(
-    endpoint: Scripted, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main([*SCORE, "--json", "--endpoint", endpoint.url]) == 0
-    result = Result.model_validate_json(capsys.readouterr().out)
+def test_json_is_the_result_and_nothing_else(contested: Contested, endpoint: Scripted) -> None:
+    done = contested.done(*SCORE, "--json", "--endpoint", endpoint.url)
+    result = Result.model_validate_json(done.out)
     assert [document.id for document in result.documents] == ["plaque", "archive"]
     assert len(result.judgements) == 4
     assert all(judgement.snippet for judgement in result.judgements)
 
 
 def test_files_of_one_name_are_told_apart_by_their_folder(
-    files: Path, endpoint: Scripted, capsys: pytest.CaptureFixture[str]
+    contested: Contested, endpoint: Scripted
 ) -> None:
-    (files / "other").mkdir()
-    (files / "other" / "plaque.txt").write_text("Opened 1936.")
-    arguments = ["score", "--response", "answer.txt", "--documents", "plaque.txt"]
-    assert main([*arguments, "other/plaque.txt", "--json", "--endpoint", endpoint.url]) == 0
-    documents = json.loads(capsys.readouterr().out)["documents"]
-    assert [document["id"] for document in documents] == ["plaque.txt", "other/plaque.txt"]
+    Path("other").mkdir()
+    Path("other/plaque.txt").write_text("Opened 1936.")
+    asked = ["score", "--response", "answer.txt", "--documents", "plaque.txt", "other/plaque.txt"]
+    documents = json.loads(contested.done(*asked, "--json", "--endpoint", endpoint.url).out)
+    named = [document["id"] for document in documents["documents"]]
+    assert named == ["plaque.txt", "other/plaque.txt"]
 
 
-def test_the_doctor_names_what_is_missing_and_ends_with_2(
-    home: Path, capsys: pytest.CaptureFixture[str]
+# Written again; the shipped tagger judges.
+
+ANSWER = "The mill was built in 1856."
+BOTH = "The mill was built in 1856, says one guide, while another says 1902."
+FILES = ["--response", "mill.txt", "--documents", "north.txt", "south.txt"]
+ASKED = ["score", "--regenerate", *FILES]
+
+
+@pytest.fixture
+def mill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, endpoint: Scripted) -> Scripted:
+    monkeypatch.setenv("COLUMNS", "120")
+    Path("mill.txt").write_text(ANSWER)
+    Path("north.txt").write_text("The mill was built in 1856. It grinds [red]rye[/red].")
+    Path("south.txt").write_text("The mill was not built in 1856 but in 1902.")
+    endpoint.reply = lambda _: BOTH
+    return endpoint
+
+
+def test_before_and_after_stand_side_by_side(contested: Contested, mill: Scripted) -> None:
+    done = contested.done(*ASKED, "--question", "When?", "--endpoint", mill.url)
+    assert (
+        "writer was told\nClaim: The mill was built in 1856.\nSupported by: document 1" in done.out
+    )
+    assert "Contradicted by: document 2" in done.out
+    assert "Before\n  CS-C 1.00" in done.out
+    assert "while another" in done.out
+    assert "judged by" in done.err
+    assert "the same model judges" not in done.err
+    (request,) = mill.requests
+    assert fenced_text(request, "QUESTION") == "When?"
+    assert "[red]rye" in fenced_text(request, "DOCUMENT 1")
+
+
+def test_as_in_the_paper_the_model_judges_and_is_not_asked_to_hedge(
+    contested: Contested, mill: Scripted
 ) -> None:
-    assert main(["doctor"]) == 2
-    said = capsys.readouterr()
-    assert "model smollm2-135m-instruct" in said.out
-    assert "contested models" in " ".join(said.out.split())
-    assert said.err.startswith("contested: missing: model smollm2-135m-instruct")
+    done = contested.done(*ASKED, "--as-in-paper", "--json", "--endpoint", mill.url)
+    asked = [request["messages"][0]["content"] for request in mill.requests]
+    assert any(text.startswith("You split a text into the claims") for text in asked)
+    assert not any("name both sides" in text for text in asked)
+    assert json.loads(done.out)["after"]
+    said = contested.refused(*ASKED, "--as-in-paper", "--hedge", "--endpoint", mill.url)
+    assert "--as-in-paper decides --hedge" in said
+
+
+def test_a_writer_that_does_not_listen_is_told_of(contested: Contested, mill: Scripted) -> None:
+    mill.reply = lambda _: ANSWER
+    out = contested.done(*ASKED, "--endpoint", mill.url).out
+    assert "The disputed claim stands as it was." in out
+
+
+def test_an_answer_in_no_conflict_is_not_written_again(
+    contested: Contested, mill: Scripted
+) -> None:
+    Path("south.txt").write_text("The inn has nine rooms.")
+    out = contested.done(*ASKED, "--endpoint", mill.url).out
+    assert "Not written again: no claim is in conflict." in out
+    assert not mill.requests
+
+
+def test_a_model_that_judges_itself_is_told_of(contested: Contested, mill: Scripted) -> None:
+    err = contested.done(
+        *ASKED, "--judge", "model", "--evidence", "choice", "--endpoint", mill.url
+    ).err
+    assert "the same model judges what it writes" in err
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["lost.txt"], "lost.txt does not exist"),
+        (["north.txt"], "the document north.txt is given twice"),
+        (["--answer-tokens", "1"], "Invalid value for '--answer-tokens'"),
+        (["--question", " "], "the query is empty"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_a_line(
+    contested: Contested, mill: Scripted, more: list[str], message: str
+) -> None:
+    assert message in contested.refused(*ASKED, *more, "--endpoint", mill.url)
+    assert not mill.requests

@@ -17,19 +17,13 @@ from pipelines.trust.cases import cases
 REPLY = '{"snippet": "", "reasoning": "", "answer": "SUPPORTS"}'
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def rows(contested: Contested, *options: object) -> dict[str, dict[str, Any]]:
     """The rows of the table by family."""
     found = json.loads(contested.done("trust", "--json", *options).out)
     return {row["family"]: row for row in found["families"]}
 
 
-def test_the_shipped_tagger_under_all_hostile_texts(contested: Contested, folder: Path) -> None:
+def test_the_shipped_tagger_under_all_hostile_texts(contested: Contested, tmp_path: Path) -> None:
     done = contested.done("trust", "--judge", "tagger", "--json")
     assert raw_signs(done.out + done.err) == []
     found = json.loads(done.out)
@@ -47,7 +41,7 @@ def test_the_shipped_tagger_under_all_hostile_texts(contested: Contested, folder
     for each in found["cases"]:
         if each["case"]["place"] in ("beside", "id"):
             assert each["hostile"] == each["clean"], each["case"]["id"]
-    assert list(folder.iterdir()) == []
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_cascade_is_forged_by_neither_judge(contested: Contested, endpoint: Scripted) -> None:

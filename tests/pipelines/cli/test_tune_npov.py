@@ -1,4 +1,4 @@
-"""`contested tune-npov`, as a person meets it."""
+"""`contested lab tune-npov`, as a person meets it."""
 
 import json
 from pathlib import Path
@@ -36,8 +36,7 @@ BRIEF = ["--steps", 4, "--batch", 2, "--per-topic", 1, "--limit", 3, "--design",
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def folder(tmp_path: Path) -> None:
     paper = ["Net Neutrality", "Obesity", "Golf", "Zoos", "Abortion"]
     Path("topics.jsonl").write_text("\n".join(map(topic, paper)))
     Path("own.jsonl").write_text("\n".join(map(topic, ["dams", "weirs"])))
@@ -61,7 +60,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def options(task: str = "coverage", data: str = "topics.jsonl", out: str = "p.st") -> list[object]:
-    return ["tune-npov", "--task", task, "--data", data, "--out", out]
+    return ["lab", "tune-npov", "--task", task, "--data", data, "--out", out]
 
 
 @pytest.mark.parametrize("task", ["coverage", "hallucination", "response"])

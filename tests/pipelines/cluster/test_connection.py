@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from commands import Contested
 
-from pipelines.cluster.connection import room
+from pipelines.cluster.workers import room
 from serving.errors import ServingError
 
 BIG = {"CPU": 64.0, "GPU": 8.0}

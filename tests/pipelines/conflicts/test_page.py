@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pages import Reading, every, safe, unpacked
+from pages import Reading, every, published, safe, unpacked
 from playwright.sync_api import Locator, Page, expect
 
 from pipelines.conflicts import blocks as opened
 from pipelines.conflicts.data import Query, Source
-from pipelines.conflicts.metrics import Part
+from pipelines.conflicts.experiment import EXPERIMENT
 from pipelines.conflicts.result import (
     Adherence,
     Answer,
@@ -26,15 +26,13 @@ from pipelines.conflicts.result import (
     Strategy,
     Verdicts,
 )
-from pipelines.conflicts.tables import all_tables
 from pipelines.conflicts.taxonomy import ConflictType, Prediction
-from pipelines.conflicts.view import query_view, view
+from pipelines.conflicts.view import query_view
 from pipelines.judge.judgement import Judgement, Relation, Truncation
 from pipelines.report import blocks, texts
 from pipelines.report.explorer import ExperimentView, render, write
-from pipelines.report.texts import Timeline
+from pipelines.report.texts import RIGHT, UNJUDGED, UNREADABLE, WRONG, Mark, Timeline
 from pipelines.report.timeline import LABEL, NARROW, WIDE, axis
-from pipelines.report.views import RIGHT, UNJUDGED, UNREADABLE, WRONG, Mark
 
 RUNS = "<script>document.title = 'taken over'</script><img src=x onerror=alert(1)>"
 CLOSES = "</script><script>alert(1)</script><!--"
@@ -174,11 +172,10 @@ def dated(*dates: str | None) -> QueryResult:
     return SURE.model_copy(update={"asked": MILK.model_copy(update={"sources": sources})})
 
 
-def viewed(results: dict[str, list[QueryResult]], tables: bool = True) -> ExperimentView:
+def viewed(results: dict[str, list[QueryResult]]) -> ExperimentView:
     model = {"name": "m", "digest": "1" * 64}
-    entry = {"config": {"model": model, "data": {"name": "d.jsonl"}}}
-    made = all_tables([Part(*each) for each in results.items()]) if tables else []
-    return view(results, made, dict.fromkeys(results, entry))
+    config = {"model": model, "data": {"name": "d.jsonl"}, "settings": {"types": "choice"}}
+    return published(EXPERIMENT, results, config).view
 
 
 def rendered(results: dict[str, list[QueryResult]]) -> str:
@@ -318,9 +315,11 @@ def test_forged_markup_stays_text(page: Callable[[], str]) -> None:
     assert "<script>document" not in made
 
 
-def test_without_tables_or_answers_the_page_still_stands() -> None:
-    (failures,) = viewed({"conflicts": [FAILED]}, tables=False).parts
-    assert "None: every query was answered" in failures.intro
+def test_without_answers_the_page_still_stands() -> None:
+    view = viewed({"conflicts": [FAILED]})
+    assert [part.title for part in view.parts] == ["Failures"]
+    assert view.finding
+    assert view.finding.failed == "failed: 1"
     assert viewed({}).examples == ()
 
 

@@ -14,7 +14,6 @@ from known_labels import KnownLabels
 from pipelines.conflicts import pipeline
 from pipelines.conflicts.data import Query
 from pipelines.conflicts.experiment import EXPERIMENT
-from pipelines.conflicts.metrics import Part
 from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES, Methods, examine
 from pipelines.conflicts.result import (
     Answer,
@@ -24,12 +23,11 @@ from pipelines.conflicts.result import (
 )
 from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.strategies import answer
-from pipelines.conflicts.tables import all_tables
+from pipelines.conflicts.tables import problems
 from pipelines.conflicts.taxonomy import ConflictType, Prediction
 from pipelines.data.jsonl import OnError
 from pipelines.experiment.execute import resume
 from pipelines.experiment.experiment import Work
-from pipelines.report.table import markdown
 from pipelines.runs.folder import RunFolder
 from serving.errors import RequestError
 
@@ -131,8 +129,7 @@ async def test_an_answer_that_cannot_be_judged_is_kept(
     adherence = found.outcomes["vanilla"].judged.adherence
     assert adherence is not None
     assert (adherence.adheres, adherence.problem) == (None, "the answer is too long")
-    made = {table.name: table for table in all_tables([Part("conflicts", [found])])}
-    assert "the answer is too long" in markdown(made["conflicts_failures"])
+    assert "the answer is too long" in {problem.reason for problem in problems(found)}
 
 
 async def test_incomplete_queries_are_tried_again(

@@ -3,22 +3,20 @@
 from pathlib import Path
 from typing import Any
 
-from pages import Reading, safe, unpacked
+from pages import Reading, published, safe, unpacked
 from playwright.sync_api import expect
 
 from pipelines.conflictscore.regeneration.regenerate import Feedback, Quote
 from pipelines.conflictscore.regeneration.view import new_words
-from pipelines.conflictscore.reports import tables as reports
+from pipelines.conflictscore.reports import experiment as reports
 from pipelines.conflictscore.reports.writing import ReportResult
-from pipelines.conflictscore.result import Result
-from pipelines.conflictscore.truthfulqa import view as truthfulqa
-from pipelines.conflictscore.truthfulqa.result import Outcome, Score, TruthResult, Verdict
+from pipelines.conflictscore.result import Result, Score
+from pipelines.conflictscore.truthfulqa import experiment as truthfulqa
+from pipelines.conflictscore.truthfulqa.result import Outcome, TruthResult, Verdict
 from pipelines.data.records import Document
-from pipelines.experiment.publish import Runs
 from pipelines.judge.judgement import Judgement, Relation
 from pipelines.report.explorer import ExperimentView, render, write
 from pipelines.report.texts import Span
-from pipelines.runs.folder import RunFolder
 
 RUNS = "<script>document.title = 'taken over'</script><img src=x onerror=alert(1)>"
 CLOSES = "</script><script>alert(1)</script><!--"
@@ -112,13 +110,8 @@ CHOSEN = ASKED.model_copy(
 )
 
 
-def runs(name: str, *results: Any) -> Runs[Any]:
-    folder = RunFolder(Path("unread"))
-    return Runs(name, folder, {"run": {"config": CONFIG}}, {"run": results})
-
-
 def truth_view() -> ExperimentView:
-    return truthfulqa.publication(runs("truthfulqa", ASKED, CHOSEN)).view
+    return published(truthfulqa.EXPERIMENT, {"run": [ASKED, CHOSEN]}, CONFIG).view
 
 
 def report_view() -> ExperimentView:
@@ -126,7 +119,7 @@ def report_view() -> ExperimentView:
     report = ReportResult.model_validate(
         base | {"id": "wall/rag", "entity": f"wall {CLOSES}", "entity_source": "model"}
     )
-    return reports.publication(runs("report-writing", report)).view
+    return published(reports.EXPERIMENT, {"run": [report]}, CONFIG).view
 
 
 def test_nothing_in_them_can_run() -> None:

@@ -1,12 +1,9 @@
 """ConflictScore end to end on a scripted endpoint: every number worked out by hand."""
 
 import json
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from scripted import Scripted, fenced_text, prompt_of
 from tagging import ScriptedTagger, folder_of
 
@@ -19,9 +16,7 @@ from pipelines.data.records import Document, Example
 from pipelines.errors import InputError
 from pipelines.judge.judgement import Relation
 from pipelines.report.table import records
-from serving import profile
 from serving.client import Client
-from serving.connect import Source, connect
 
 RESPONSE = "The bridge was opened in 1932. Crossing it costs two pounds."
 DOCUMENTS = (
@@ -53,13 +48,6 @@ def by_the_book(request: dict[str, Any]) -> list[float]:
 def scripted(endpoint: Scripted) -> Scripted:
     endpoint.weigh = by_the_book
     return endpoint
-
-
-@pytest_asyncio.fixture
-async def client(scripted: Scripted, tmp_path: Path) -> AsyncIterator[Client]:
-    source = Source(profile.load("cpu-small"), "judge", tmp_path, endpoints=(scripted.url,))
-    async with connect(source, cache=tmp_path / "c.sqlite") as client:
-        yield client
 
 
 def given(*claims: str) -> Example:
@@ -124,7 +112,7 @@ async def test_an_unreadable_judgement_leaves_its_claim_out(
 
     scripted.reply = reply
     result = await score(client, given("A.", "B."), evidence="json")
-    assert (result.status, result.undetermined_claims) == ("scored", 1)
+    assert (result.status, result.undetermined_claims, result.unread_claims) == ("scored", 1, 1)
     assert (result.cs_c, result.cs_r) == (0.0, 0.0)
     (invalid,) = [each for each in result.judgements if each.relation is Relation.INVALID]
     assert (invalid.raw, invalid.document) == (broken, "archive")
@@ -137,6 +125,7 @@ async def test_where_nothing_can_be_judged_there_is_no_score(
     result = await score(client, given("A."), evidence="json")
     assert (result.status, result.cs_c, result.cs_r) == ("invalid", None, None)
     assert result.error is not None
+    assert result.figures()[:2] == ["CS-C –", "CS-R –"]
 
 
 @pytest.mark.parametrize("raw", ["I see two claims.", '{"claims": []}', '{"claims": [" "]}'])
@@ -156,16 +145,14 @@ async def test_the_whole_response_can_be_the_claim(client: Client, scripted: Scr
     assert len(scripted.requests) == 3
 
 
-async def test_salient_claims_are_at_most_k(client: Client, scripted: Scripted) -> None:
-    assert len((await score(client, claims="salient", k=1)).claims) == 1
-    assert "1 most important" in prompt_of(scripted.requests[0])
-
-
-async def test_repeated_salient_claims_take_no_place(client: Client, scripted: Scripted) -> None:
-    told = [CLAIMS[0], CLAIMS[0].upper(), CLAIMS[1]]
+async def test_repeated_salient_claims_take_no_place_of_k(
+    client: Client, scripted: Scripted
+) -> None:
+    told = [CLAIMS[0], CLAIMS[0].upper(), CLAIMS[1], "It is old."]
     scripted.reply = lambda _: json.dumps({"claims": told})
-    found = await score(client, claims="salient", k=2)
-    assert (found.claims, found.claims_capped) == (CLAIMS, False)
+    result = await score(client, claims="salient", k=2)
+    assert (result.claims, result.claims_capped) == (CLAIMS, True)
+    assert "2 most important" in prompt_of(scripted.requests[0])
 
 
 async def test_what_there_is_nothing_to_score_of_says_so(client: Client) -> None:
@@ -230,29 +217,6 @@ async def test_what_needs_a_model_says_so() -> None:
     assert (await conflict_score(given("A."), scorer)).status == "scored"
 
 
-async def test_a_conflict_that_was_seen_counts_beside_an_unreadable_judgement(
-    client: Client, scripted: Scripted
-) -> None:
-    def reply(request: dict[str, Any]) -> str:
-        text = fenced_text(request, "DOCUMENT")
-        if "toll" in text:
-            return "no JSON"
-        label = "SUPPORTS" if "1932" in text else "CONTRADICTS"
-        return json.dumps({"snippet": "", "reasoning": "", "answer": label})
-
-    scripted.reply = reply
-    result = await score(client, given("A."), evidence="json")
-    assert (result.status, result.cs_c, result.cs_r) == ("scored", 1.0, None)
-    assert (result.undetermined_claims, result.unread_claims) == (0, 1)
-    assert result.figures() == [
-        "CS-C 1.00",
-        "CS-R –",
-        "Supported by any 1.00",
-        "Evidence 1.00",
-        "Both sides 0.00",
-    ]
-
-
 async def test_a_long_claim_fails_no_reply_and_a_cut_list_keeps_what_was_whole(
     client: Client, scripted: Scripted
 ) -> None:
@@ -283,6 +247,3 @@ async def test_the_judge_is_told_the_documents_that_claims_name(
         "Document 2: Records",
         "Document 3",
     ]
-    scripted.requests.clear()
-    await score(client, given("Another year."), evidence="json")
-    assert not any("Document 1" in str(request) for request in scripted.requests)

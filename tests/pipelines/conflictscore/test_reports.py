@@ -1,39 +1,31 @@
 """Reports on a scripted endpoint: their topics, their prompts, their scores."""
 
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from scripted import Scripted, fenced_text, prompt_of
+from tagging import ScriptedTagger, folder_of
 
+from pipelines.conflictscore.pipeline import prepare
 from pipelines.conflictscore.reports.writing import (
-    PROMPTINGS,
+    Assignment,
     Topic,
     assignments,
     main_entity,
     read,
+    report_on,
     report_writer,
-    write_report,
 )
+from pipelines.conflictscore.settings import Settings
 from pipelines.data.records import Document
 from pipelines.data.released import sample
 from pipelines.errors import InputError
-from serving import profile
 from serving.client import Client
-from serving.connect import Source, connect
 
 QUESTION = "Is infinite scrolling a good web design technique?"
 DOCUMENTS = (Document(id="d1", text="It is."), Document(id="d2", text="It is not.", title="No"))
-
-
-@pytest_asyncio.fixture
-async def client(endpoint: Scripted, tmp_path: Path) -> AsyncIterator[Client]:
-    source = Source(profile.load("cpu-small"), "generator", tmp_path, endpoints=(endpoint.url,))
-    async with connect(source, cache=tmp_path / "c.sqlite") as client:
-        yield client
 
 
 def writes(endpoint: Scripted, entity: str, report: str = "A report.") -> None:
@@ -55,7 +47,7 @@ async def test_the_entity_by_a_model(
     client: Client, endpoint: Scripted, named: str, entity: tuple[str, str]
 ) -> None:
     writes(endpoint, named)
-    author = report_writer(client, ["rag"])
+    author = report_writer(client)
     assert await main_entity(QUESTION, client, author.entity) == entity
 
 
@@ -63,10 +55,14 @@ async def test_three_prompts_that_differ_in_what_they_ask_for(
     client: Client, endpoint: Scripted
 ) -> None:
     writes(endpoint, "scrolling", " The report.\n")
-    author = report_writer(client, list(PROMPTINGS))
-    for prompting in PROMPTINGS:
-        report = await write_report(author, prompting, QUESTION, DOCUMENTS)
-        assert report.text == ("It is." if prompting == "copied" else "The report.")
+    author = report_writer(client)
+    settings = Settings(judge="tagger", claims="sentences")
+    scorer = prepare(settings, tagger=folder_of(ScriptedTagger()))
+    for assignment in assignments([Topic("1", QUESTION, DOCUMENTS)]):
+        report = await report_on(assignment, author, scorer)
+        copied = assignment.prompting == "copied"
+        assert report.response == ("It is." if copied else "The report.")
+        assert (report.entity, report.status) == (None if copied else "scrolling", "scored")
     asked = [each for each in endpoint.requests if "response_format" not in each]
     assert len(endpoint.requests) == 3 + 1  # one question of the entity, kept for the others
     prompts = [prompt_of(each) for each in asked]
@@ -74,6 +70,10 @@ async def test_three_prompts_that_differ_in_what_they_ask_for(
     assert {fenced_text(each, "DOCUMENT 2") for each in asked} == {"No\n\nIt is not."}
     assert ["hedge" in prompt.lower() for prompt in prompts] == [False, True, True]
     assert ["Attribute" in prompt for prompt in prompts] == [False, False, True]
+    writes(endpoint, "scrolling", " \n")
+    other = Assignment(Topic("2", "Is it?", DOCUMENTS[::-1]), "rag")
+    empty = await report_on(other, author, scorer)
+    assert (empty.status, empty.error) == ("invalid", "the report is empty")
 
 
 def test_conflictingqa_as_released(tmp_path: Path) -> None:
@@ -112,4 +112,4 @@ def test_a_sample_is_drawn_by_seed() -> None:
     assert drawn == sample(topics, 10, 0) != sample(topics, 10, 1)
     assert [int(each.id) for each in drawn] == sorted(int(each.id) for each in drawn)
     assert sample(topics, 100, 0) == topics
-    assert [each.id for each in assignments(topics[:1], ["rag", "copied"])] == ["0/rag", "0/copied"]
+    assert [each.id for each in assignments(topics[:1])][::3] == ["0/rag", "0/copied"]

@@ -1,11 +1,9 @@
 """TruthfulQA on a scripted endpoint and a scripted tagger: every outcome worked out by hand."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from scripted import Scripted, fenced_text, prompt_of
 from tagging import REFUTE, SUPPORT, UNSURE, ScriptedTagger, folder_of
 
@@ -19,9 +17,7 @@ from pipelines.conflictscore.truthfulqa.result import Options, TruthResult
 from pipelines.data.truthfulqa import FoundDocument, TruthfulQuestion
 from pipelines.errors import InputError
 from pipelines.judge.tagger import tagger_judge
-from serving import profile
 from serving.client import Client
-from serving.connect import Source, connect
 
 TRUE, FALSE = "The wall cannot be seen.", "The wall can be seen."
 SAYS, DENIES, ELSE = "It is seen.", "It is not seen.", "It is long."
@@ -45,28 +41,19 @@ def says(pair: Pair) -> tuple[float, float, float]:
     return UNSURE
 
 
-@pytest_asyncio.fixture
-async def client(endpoint: Scripted, tmp_path: Path) -> AsyncIterator[Client]:
-    source = Source(profile.load("cpu-small"), "generator", tmp_path, endpoints=(endpoint.url,))
-    async with connect(source, cache=tmp_path / "c.sqlite") as client:
-        yield client
-
-
 @pytest.fixture
 def methods(client: Client) -> Methods:
     scorer = prepare_scorer(
         Settings(judge="tagger", claims="sentences"), tagger=folder_of(ScriptedTagger(says))
     )
-    return prepare(client, scorer, truth_judge(client, None))
+    return prepare(client, scorer, truth_judge(client))
 
 
 def item(setting: str, correct: str = "A") -> Item:
-    (found,), _ = items_of([ASKED], [setting], documents=10, seed=0)  # type: ignore[list-item]
-    if setting == "binary":
-        both = (TRUE, FALSE) if correct == "A" else (FALSE, TRUE)
-        options = Options(*both, correct)  # type: ignore[arg-type]
-        return Item(found.asked, found.setting, found.documents, options)
-    return found
+    (free, binary), _ = items_of([ASKED], documents=10)
+    both = (TRUE, FALSE) if correct == "A" else (FALSE, TRUE)
+    options = Options(*both, correct)  # type: ignore[arg-type]
+    return free if setting == "free-form" else replace(binary, options=options)
 
 
 def kind(request: dict[str, Any]) -> str:
@@ -190,23 +177,20 @@ async def test_the_tagger_judges_by_known_answers() -> None:
 def test_what_has_no_documents_or_no_second_option_is_counted() -> None:
     bare = ASKED.model_copy(update={"id": "bare", "documents": ()})
     single = ASKED.model_copy(update={"id": "single", "best_incorrect_answer": None})
-    items, left_out = items_of([bare, single, ASKED], ["free-form", "binary"], documents=2, seed=0)
-    assert [each.id for each in items] == ["single/free-form", "wall/free-form", "wall/binary"]
+    items, left_out = items_of([bare, single, ASKED], documents=2)
+    assert [item.id for item in items] == ["single/free-form", "wall/free-form", "wall/binary"]
     assert left_out == (3, 1, 1)
-    assert all(len(each.documents) == 2 for each in items)
+    assert all(len(item.documents) == 2 for item in items)
     with pytest.raises(InputError, match="none of the questions has documents"):
-        items_of([bare], ["binary"], documents=2, seed=0)
-    with pytest.raises(InputError, match="no question has a second option"):
-        items_of([single], ["binary"], documents=2, seed=0)
-    first, _ = items_of([bare, ASKED, single], ["free-form"], documents=2, seed=0, limit=1)
-    assert [each.id for each in first] == ["wall/free-form"]
+        items_of([bare], documents=2)
+    first, _ = items_of([bare, ASKED, single], documents=2, limit=1)
+    assert [item.id for item in first] == ["wall/free-form", "wall/binary"]
 
 
 async def test_an_explanation_that_breaks_off_spoils_no_verdict(
     client: Client, endpoint: Scripted
 ) -> None:
     endpoint.reply = lambda _: '{"verdict": true, "explanation": "' + "It holds. " * 200
-    found = await truth_judge(client, None).is_truthful(ASKED, "The wall is long.")
-    assert found.verdict is True
-    assert found.problem is None
-    assert found.explanation.endswith("It holds.  [...]")
+    truthful = (await truth_judge(client).verdicts(ASKED, "The wall is long."))["truthful"]
+    assert (truthful.verdict, truthful.problem) == (True, None)
+    assert truthful.explanation.endswith("It holds.  [...]")

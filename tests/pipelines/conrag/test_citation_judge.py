@@ -12,86 +12,60 @@ from pipelines.conrag.settings import TaggingSettings
 from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import Needs
 from pipelines.judge.store import JudgementStore
-from pipelines.judge.tagger import shipped_tagger
+from pipelines.judge.tagger import shipped_tagger, tagger_folder
 
 
 def needed(citing: dict[str, Any], judge: str = "tagger", **options: Any) -> Needs:
-    return ConragOptions(
-        dataset="alce",
-        citing=CitationJudgeSettings.model_validate(citing),
-        judging=TaggingSettings.model_validate({"judge": judge}),
-        **options,
-    ).needs()
+    given = {"dataset": "alce", "citing": citing, "judging": {"judge": judge}, **options}
+    return ConragOptions.model_validate(given).needs()
 
 
-def test_the_shipped_tagger_judges_whoever_tags(tmp_path: Path) -> None:
-    other = str(cross_encoder(tmp_path / "tagger"))
-    ours = shipped_tagger().digest
-    for needs, tags in (
-        (needed({}), ours),
-        (needed({}, tagger=other), "another"),
-        (needed({}, "model", anyway=True), None),
-    ):
-        assert needs.judge_tagger is not None
-        assert needs.judge_tagger.digest == ours
-        assert (needs.tagger is None) == (tags is None)
-        assert needs.tagger is None or (needs.tagger.digest == ours) == (tags == ours)
-    named = needed({"citation_tagger": other}).judge_tagger
-    assert named is not None
-    assert named.digest != ours
+def test_the_shipped_tagger_judges_whoever_tags_and_is_loaded_once(tmp_path: Path) -> None:
+    other, ours = cross_encoder(tmp_path / "tagger"), shipped_tagger()
+    needs = needed({}, tagger=str(other))
+    assert needs.judge_tagger is not None
+    assert needs.tagger is not None
+    assert (needs.judge_tagger.digest == ours.digest) != (needs.tagger.digest == ours.digest)
+    by_model = needed({}, "model", anyway=True)
+    assert by_model.judge_tagger is not None
+    assert by_model.tagger is None
     assert ConragOptions().needs().judge_tagger is None, "claims are judged by their data"
+    with JudgementStore(tmp_path / "store.sqlite") as store:
+        for tagger, same in ((ours, True), (tagger_folder(other), False)):
+            models = Models(store, "own", tagger=tagger, judge_tagger=ours)
+            selector = models.judge(TaggingSettings())
+            judge = citation_judge(CitationJudgeSettings(), models, selector, cut=False)
+            assert (judge is selector) == same
+            assert judge.tagger == ours
 
 
 def test_a_language_model_judges_what_another_wrote() -> None:
     # The profile has one model for both.
     assert needed({"judged_by": "model"}, profile="cpu-small", anyway=True).judge is None
+    citing = {"judged_by": "model", "judge_model": "other"}
     for judge in ("tagger", "model"):
-        needs = needed(
-            {"judged_by": "model", "judge_model": "other"}, judge, profile="cpu-small", anyway=True
-        )
+        needs = needed(citing, judge, profile="cpu-small", anyway=True)
         assert needs.judge is not None
         assert (needs.role, needs.judge.role, needs.judge.model) == ("generator", "judge", "other")
         assert needs.judge_tagger is None
 
 
-def test_one_tagger_is_loaded_once(tmp_path: Path) -> None:
-    tagger, other = shipped_tagger(), cross_encoder(tmp_path / "tagger")
-    with JudgementStore(tmp_path / "store.sqlite") as store:
-        same = Models(store, "own", tagger=tagger, judge_tagger=tagger)
-        selector = same.judge(TaggingSettings())
-        assert citation_judge(CitationJudgeSettings(), same, selector, cut=False) is selector
-        needs = needed({"citation_tagger": str(other)})
-        two = Models(store, "own", tagger=tagger, judge_tagger=needs.judge_tagger)
-        judge = citation_judge(CitationJudgeSettings(), two, selector, cut=False)
-        assert judge.tagger == needs.judge_tagger
-        assert judge.label.identity != selector.label.identity
+ONE, TWO, LLM = ({"name": name, "digest": name} for name in ("a-tagger", "b-tagger", "c-model"))
+ITSELF = "citations judged by a-tagger, which also selected the evidence and so grades itself"
 
 
-ONE, TWO, LLM = (
-    {"name": name, "digest": name[0] * 64} for name in ("a-tagger", "b-tagger", "c-model")
+@pytest.mark.parametrize(
+    ("model", "judge", "told"),
+    [
+        (ONE, None, ""),
+        (ONE, TWO, "citations judged by b-tagger"),
+        (ONE, ONE, ITSELF),
+        (LLM, ONE, ITSELF),  # a part of the cascade
+        (TWO, LLM, "citations judged by c-model, which also wrote the answers"),
+    ],
 )
-TOLD: dict[str, tuple[dict[str, Any], str]] = {
-    "the data judge": ({"model": ONE}, ""),
-    "another tagger": (
-        {"model": ONE, "tagger": ONE, "writer": LLM, "citations": {"model": TWO}},
-        "citations judged by b-tagger",
-    ),
-    "the tagger itself": (
-        {"model": ONE, "tagger": ONE, "writer": LLM, "citations": {"model": ONE}},
-        "citations judged by a-tagger, which also selected the evidence and so grades itself",
-    ),
-    "a part of the cascade": (
-        {"model": LLM, "tagger": ONE, "writer": LLM, "citations": {"model": ONE}},
-        "citations judged by a-tagger, which also selected the evidence and so grades itself",
-    ),
-    "the writer": (
-        {"model": ONE, "tagger": ONE, "writer": LLM, "citations": {"model": LLM}},
-        "citations judged by c-model, which also wrote the answers",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", TOLD)
-def test_what_is_said_of_the_judge(name: str) -> None:
-    config, told = TOLD[name]
-    assert judge_told(config) == told
+def test_what_is_said_of_the_judge(
+    model: dict[str, str], judge: dict[str, str] | None, told: str
+) -> None:
+    config = {"model": model, "tagger": ONE, "writer": LLM}
+    assert judge_told(config | ({"citations": {"model": judge}} if judge else {})) == told

@@ -8,30 +8,25 @@ from pathlib import Path
 
 import pytest
 from known_labels import KnownLabels, TooLong
-from pages import Reading
+from pages import Reading, published
 from playwright.sync_api import expect
 
 from pipelines.conrag import data as datasets
-from pipelines.conrag.errors import CATEGORIES, category
+from pipelines.conrag.data import Query
 from pipelines.conrag.evidence import Stance
 from pipelines.conrag.experiment import EXPERIMENT
 from pipelines.conrag.hallucination import ResponseSentence
 from pipelines.conrag.methods import ALL_METHODS
 from pipelines.conrag.metrics import Results
 from pipelines.conrag.pipeline import evaluate
-from pipelines.conrag.query import Query
 from pipelines.conrag.result import ClaimResult
-from pipelines.conrag.search import Scope, Search
+from pipelines.conrag.search import Scope, in_claims
 from pipelines.conrag.settings import ConragSettings
-from pipelines.conrag.tables import all_tables
-from pipelines.conrag.view import view
-from pipelines.data.jsonl import OnError
 from pipelines.data.records import Document
 from pipelines.experiment.execute import resume
 from pipelines.experiment.experiment import Work
 from pipelines.judge.judgement import Judgements, Relation
-from pipelines.report.explorer import ExperimentView, render
-from pipelines.report.table import Table
+from pipelines.report.explorer import render
 from pipelines.retrieval.index import Retrieved
 from pipelines.runs.folder import RunFolder
 
@@ -63,8 +58,7 @@ def query(name: str, *ids: str, stance: Stance | None, disputed: bool | None = N
 QUERIES = [
     query("one", "s1", "s2", "i1", stance=Stance.SUPPORT, disputed=False),
     query("two", "s1", "c1", "i1", stance=Stance.NOT_ENOUGH_INFO, disputed=True),
-    query("three", "c1", "i1", "x1", stance=Stance.SUPPORT, disputed=False),
-    query("four", "i1", stance=None),
+    query("three", "c1", "i1", "x1", stance=None),
 ]
 NEVER = "It is never judged."
 
@@ -83,20 +77,11 @@ async def one(each: Query, labels: KnownLabels | None = None) -> ClaimResult:
     return await evaluate(each, found, labels or Labels(), ConragSettings())
 
 
-def evaluated(
-    folder: Path,
-    queries: list[Query],
-    labels: KnownLabels | None = None,
-    on_error: OnError = "stop",
-) -> list[ClaimResult]:
-    folder.mkdir(exist_ok=True)
-    work: Work[Query, ClaimResult] = Work(
-        "conrag.claims",
-        {"data": {"name": "own", "sha256": "0" * 64}},
-        lambda each: one(each, labels),
-    )
+def evaluated(folder: Path, queries: list[Query]) -> list[ClaimResult]:
+    config = {"data": {"name": "own", "sha256": "0" * 64}}
+    work: Work[Query, ClaimResult] = Work("conrag.claims", config, one)
     return asyncio.run(
-        resume(EXPERIMENT, queries, work, RunFolder(folder), made_with={}, on_error=on_error)
+        resume(EXPERIMENT, queries, work, RunFolder(folder), made_with={}, on_error="stop")
     )
 
 
@@ -108,17 +93,8 @@ CONFIG = {
 }
 
 
-def viewed(results: Results) -> ExperimentView:
-    configs = dict.fromkeys(results, CONFIG)
-    return view(results, all_tables(results, configs), configs)
-
-
-def tables_of(results: Results) -> dict[str, Table]:
-    return {each.name.removeprefix("conrag_"): each for each in all_tables(results, {})}
-
-
 def rendered(results: Results) -> str:
-    return render("ConRAG", [viewed(results)], {})
+    return render("ConRAG", [published(EXPERIMENT, results, CONFIG).view], {})
 
 
 @pytest.fixture(scope="module", autouse=True)  # made before a browser keeps the event loop
@@ -139,70 +115,27 @@ async def test_a_claim_has_an_outcome_of_every_method() -> None:
 async def test_a_text_that_is_read_as_one_is_supported_with_the_taggers_probability() -> None:
     # The joined text has no known letter, so it is irrelevant with 0.8, and supporting with 0.1.
     for probability, support in ((0.8, 0.1), (None, 0.0)):
-        labels = KnownLabels(probability=probability)
-        result = await one(QUERIES[0], labels)
+        result = await one(QUERIES[0], KnownLabels(probability=probability))
         assert result.outcomes["RelRAG"].support == pytest.approx(support)
-        assert result.outcomes["ConRAG"].support == 1
 
 
 def test_a_claim_that_cannot_be_judged_is_counted_and_stops_nothing(tmp_path: Path) -> None:
-    bad = replace(QUERIES[0], id="bad", claim=NEVER)
+    where = ResponseSentence(response="1", source="s1", tokens=5, hallucinated=2)
+    bad = replace(QUERIES[0], id="bad", claim=NEVER, response=where)
     results = evaluated(tmp_path, [bad, QUERIES[0]])
-    assert [each.status for each in results] == ["failed", "answered"]
-    table = tables_of({"own": results})["failures"]
-    assert table.rows == (("own", "bad", "failed", f"'{NEVER}' is too long"),)
+    assert [(result.status, result.response) for result in results] == [
+        ("failed", where),
+        ("answered", None),
+    ]
+    *_, table = published(EXPERIMENT, {"own": results}, CONFIG).tables
+    assert table.rows == (("own", "bad", "failed", f"'{NEVER}' is too long", None),)
 
 
 def test_evidence_is_written_in_one_order() -> None:
     names = [f"s{number}" for number in range(40)]
-    result = ClaimResult.model_validate(
-        {"id": "a", "claim": "So.", "status": "answered", "stance": None, "disputed": None,
-         "evidence": [names[::-1]]}
-    )  # fmt: skip
+    known = {"id": "a", "claim": "So.", "status": "answered", "stance": None, "disputed": None}
+    result = ClaimResult.model_validate({**known, "evidence": [names[::-1]]})
     assert json.loads(result.model_dump_json())["evidence"] == [sorted(names)]
-
-
-def test_a_sentence_that_cannot_be_judged_keeps_its_place() -> None:
-    where = ResponseSentence(response="1", source="s1", tokens=5, hallucinated=2)
-    lost = EXPERIMENT.failed(replace(QUERIES[0], response=where), "too long")
-    assert (lost.status, lost.error, lost.response) == ("failed", "too long", where)
-
-
-CLAIM = "The Rowle bridge was opened in 1932."
-RIGHT = (CLAIM, C, C)
-ERRORS: dict[str, list[tuple[str, Relation, Relation | None]]] = {
-    "evidence sparsity": [("It is of stone.", S, None)],
-    "negation or quantifier": [("The Rowle bridge was never opened in 1932.", S, C)],
-    "temporal mismatch": [("The Rowle bridge was opened in 1936.", S, C)],
-    "multi-hop evidence": [RIGHT, RIGHT],
-    "entity disambiguation": [RIGHT, ("The Aldham bridge was opened in 1932.", S, None)],
-    "citation leakage": [RIGHT, ("The Rowle bridge, opened in 1932, is of stone.", S, None)],
-    "none of these": [RIGHT],
-}
-
-
-@pytest.mark.parametrize("name", ERRORS)
-def test_categories_of_errors_by_hand(name: str) -> None:
-    passages = {str(n): each for n, each in enumerate(ERRORS[name])}
-    gold = frozenset(n for n, (*_, truth) in passages.items() if truth in (S, C))
-    says = {"text": "So.", "about": "support", "cites": [*passages]}
-    result = ClaimResult.model_validate(
-        {
-            "id": "e", "claim": CLAIM, "status": "answered", "disputed": None,
-            "stance": Stance.REFUTE if gold else Stance.NOT_ENOUGH_INFO,
-            "evidence": [gold] if gold else [],
-            "passages": [
-                {"id": n, "title": None, "text": text, "relevance": 1, "tag": tag,
-                 "confidence": 0.9, "truth": truth}
-                for n, (text, tag, truth) in passages.items()
-            ],
-            "outcomes": {
-                "ConRAG": {"stance": "SUPPORT", "packet": [*passages], "statements": [says]}
-            },
-        }
-    )  # fmt: skip
-    assert name in CATEGORIES
-    assert category(result, "ConRAG") == name
 
 
 def claims_file(folder: Path) -> Path:
@@ -219,21 +152,14 @@ def claims_file(folder: Path) -> Path:
 
 def test_claims_in_the_unified_format_have_the_stance_of_their_documents(tmp_path: Path) -> None:
     data = datasets.read("claims", claims_file(tmp_path))
-    assert [each.stance for each in data.queries] == [Stance.NOT_ENOUGH_INFO, Stance.REFUTE]
-    assert [each.disputed for each in data.queries] == [True, False]
-    ids = [passage.id for passage in data.corpus]
-    assert len(set(ids)) == 4, "documents of two claims are two passages"
-
-
-def test_passages_are_found_among_the_claims_own_or_among_all(tmp_path: Path) -> None:
-    data = datasets.read("claims", claims_file(tmp_path))
-    counts: dict[Scope, int] = {"own": 2, "all": 4}
+    assert [query.stance for query in data.queries] == [Stance.NOT_ENOUGH_INFO, Stance.REFUTE]
+    assert [query.disputed for query in data.queries] == [True, False]
+    assert len({passage.id for passage in data.corpus}) == 4, "each has its own two"
+    counts: dict[Scope, int] = {"own": 1, "all": 2}
     for among, count in counts.items():
-        find = Search(data, tmp_path / among, method="bm25", among=among, embedder=None)
-        retrieved = find(data.queries[0], 20)
-        assert {each.passage.id for each in retrieved} <= {each.id for each in data.corpus}
-        opened = [each for each in retrieved if "1932" in each.passage.text]
-        assert len(opened) == count / 2
+        search = in_claims(data, tmp_path / among, method="bm25", among=among, embedder=None)
+        found = search.find(data.queries[0], 20)
+        assert sum("1932" in one.passage.text for one in found) == count
 
 
 # In a browser; last, for it keeps the event loop.

@@ -1,27 +1,30 @@
 """Claims to be measured on, from small files of the releases' own formats and from real ones."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pipelines.conrag.data import (
+    Query,
     fever_passages,
-    from_averitec,
-    from_climate_fever,
     from_fever,
     from_fool_me_twice,
     from_ragtruth,
     from_scifact,
+    read,
 )
 from pipelines.conrag.evidence import Stance
 from pipelines.conrag.hallucination import ResponseSentence
-from pipelines.data import averitec, climate_fever, fever, fool_me_twice
+from pipelines.conrag.search import digest_of_pages, in_claims, in_wikipedia
+from pipelines.data import fever, fool_me_twice
 from pipelines.data.ragtruth import Response, Source
 from pipelines.data.records import Document
 from pipelines.data.scifact import Abstract, ScientificClaim
 from pipelines.errors import InputError
-from pipelines.judge.judgement import Relation, conflicting
+from pipelines.judge.judgement import Relation
+from pipelines.retrieval import index as indexes
 
 
 def test_gold_sentences_are_in_the_pool_though_they_were_not_retrieved() -> None:
@@ -41,50 +44,17 @@ def test_gold_sentences_are_in_the_pool_though_they_were_not_retrieved() -> None
     assert set(query.relations.values()) == {Relation.CONTRADICTS}
 
 
-def test_answers_about_a_claim_are_its_passages() -> None:
-    rows = [
-        {
-            "claim": "The dam was opened in 1902.", "label": label,
-            "questions": [
-                {
-                    "question": "Was it open in 1902?",
-                    "answers": [
-                        {"answer": "No", "answer_type": "Boolean", "boolean_explanation": "Dry."},
-                        {"answer": "It was filled in 1901.", "answer_type": "Extractive"},
-                    ],
-                },
-                {
-                    "question": "Who opened it?",
-                    "answers": [{"answer": "No answer.", "answer_type": "Unanswerable"}],
-                },
-            ],
-        }
-        for label in ("Conflicting Evidence/Cherrypicking", "Refuted")
-    ]  # fmt: skip
-    disputed, refuted = from_averitec([averitec.CheckedClaim.model_validate(row) for row in rows])
-    question = "Was it open in 1902?"
-    assert [(each.id, each.title, each.text) for each in disputed.passages] == [
-        ("1:1", question, "No Dry."),
-        ("1:2", question, "It was filled in 1901."),
-    ]
-    assert (disputed.stance, disputed.disputed) == (Stance.NOT_ENOUGH_INFO, True)
-    assert (refuted.id, refuted.stance, refuted.disputed) == ("2", Stance.REFUTE, False)
-    assert (disputed.evidence, disputed.relations) == ((), {})
-
-
 def test_rationales_of_abstracts() -> None:
     corpus = {"7": Abstract(doc_id=7, title="T", abstract=("One.", "Two.", " "))}
-    claim = ScientificClaim.model_validate(
-        {
-            "id": 1, "claim": "So it is.", "cited_doc_ids": [7, 8],
-            "evidence": {"7": [{"label": "CONTRADICT", "sentences": [1]}]},
-        }
-    )  # fmt: skip
-    silent = ScientificClaim.model_validate({"id": 2, "claim": "Or not.", "evidence": {}})
-    query, other = from_scifact([claim, silent], corpus)
-    assert [each.id for each in query.passages] == ["7:0", "7:1"]
+    marked = {"7": [{"label": "CONTRADICT", "sentences": [1]}]}
+    rows = [
+        {"id": 1, "claim": "So it is.", "cited_doc_ids": [7, 8], "evidence": marked},
+        {"id": 2, "claim": "Or not.", "evidence": {}},
+    ]
+    query, silent = from_scifact([*map(ScientificClaim.model_validate, rows)], corpus)
+    assert [one.id for one in query.passages] == ["7:0", "7:1"]
     assert (query.stance, query.evidence) == (Stance.REFUTE, (frozenset({"7:1"}),))
-    assert (other.stance, other.evidence, other.passages) == (Stance.NOT_ENOUGH_INFO, (), ())
+    assert (silent.stance, silent.evidence, silent.passages) == (Stance.NOT_ENOUGH_INFO, (), ())
 
 
 FILM = "Gladiator_-LRB-2000_film-RRB-"
@@ -107,30 +77,31 @@ def test_pages_that_fevers_evidence_names() -> None:
     (query,) = from_fever([claim], PAGES)
     film = [(f"{FILM}:{number}", "Gladiator (2000 film)") for number in range(3)]
     malta = [("Malta:0", "Malta"), ("Malta:3", "Malta")]
-    assert [(each.id, each.title) for each in query.passages] == film + malta
+    assert [(one.id, one.title) for one in query.passages] == film + malta
     assert (query.id, query.source, query.stance) == ("4", "fever", Stance.REFUTE)
-    assert query.disputed is None
     one, two = frozenset({f"{FILM}:1"}), frozenset({f"{FILM}:2", "Malta:3"})
     assert query.evidence == (one, two)
     assert query.relations == dict.fromkeys(one | two, Relation.CONTRADICTS)
 
 
-def test_fevers_claims_without_evidence_have_no_pages() -> None:
-    (query,) = from_fever([fever_claim(5, "NOT ENOUGH INFO")], PAGES)
-    assert (query.stance, query.passages) == (Stance.NOT_ENOUGH_INFO, ())
-    assert (query.evidence, query.relations) == ((), {})
+CAFE = ["Caf\u00e9:0"]
+ODD_EVIDENCE: dict[str, tuple[list[list[tuple[str, int]]], list[list[str]], list[str]]] = {
+    "without evidence there are no pages": ([], [], []),
+    "two spellings of a letter are one page": ([[("Cafe\u0301", 0)]], [CAFE], CAFE),
+    "evidence that is on no page stays": (
+        [[("Lost", 0)], [("Malta", 9)]], [["Lost:0"], ["Malta:9"]], ["Malta:0", "Malta:3"],
+    ),
+}  # fmt: skip
 
 
-def test_two_spellings_of_a_letter_are_one_page() -> None:
-    (query,) = from_fever([fever_claim(7, "SUPPORTS", [("Cafe\u0301", 0)])], PAGES)
-    assert query.evidence == (frozenset({"Caf\u00e9:0"}),)
-    assert [each.id for each in query.passages] == ["Caf\u00e9:0"]
-
-
-def test_fevers_evidence_that_is_on_no_page_stays() -> None:
-    (query,) = from_fever([fever_claim(8, "SUPPORTS", [("Lost", 0)], [("Malta", 9)])], PAGES)
-    assert query.evidence == (frozenset({"Lost:0"}), frozenset({"Malta:9"}))
-    assert [each.id for each in query.passages] == ["Malta:0", "Malta:3"]
+@pytest.mark.parametrize("name", ODD_EVIDENCE)
+def test_odd_evidence_of_fever(name: str) -> None:
+    given, evidence, passages = ODD_EVIDENCE[name]
+    label = "SUPPORTS" if given else "NOT ENOUGH INFO"
+    (query,) = from_fever([fever_claim(5, label, *given)], PAGES)
+    assert query.evidence == tuple(map(frozenset, evidence))
+    assert [one.id for one in query.passages] == passages
+    assert (query.stance is Stance.SUPPORT) == bool(given)
 
 
 def test_titles_that_are_longer_than_ids_are_told_apart() -> None:
@@ -164,14 +135,13 @@ BUILT = {"question": "when", "passages": "passage 1:Built in 1932.\n\npassage 2:
 SOURCES = {
     "s1": source("s1", "QA", BUILT),
     "s2": source("s2", "Summary", "The mill is old. " * 100),
-    "s3": source("s3", "Data2txt", {"name": "Cafe"}),
 }
 
 
 def test_the_sentences_of_a_response_are_claims_against_the_passages_of_its_source() -> None:
     marks = [("1936", "Evident Conflict"), ("Nobody lives", "Subtle Baseless Info")]
     sentences = list(from_ragtruth([response(7, *marks)], SOURCES))
-    assert [(each.id, each.claim, each.stance) for each in sentences] == [
+    assert [(one.id, one.claim, one.stance) for one in sentences] == [
         ("7:1", "It was built in 1936.", Stance.REFUTE),
         ("7:2", "It is grey.", Stance.SUPPORT),
         ("7:3", "Nobody lives there.", Stance.NOT_ENOUGH_INFO),
@@ -180,38 +150,44 @@ def test_the_sentences_of_a_response_are_claims_against_the_passages_of_its_sour
         Document(id="s1:1", text="Built in 1932."),
         Document(id="s1:2", text="It is\ngrey."),
     )
-    assert [each.response for each in sentences] == [
+    assert [one.response for one in sentences] == [
         ResponseSentence(response="7", source="s1", tokens=tokens, hallucinated=marked)
         for tokens, marked in ((5, 1), (3, 0), (3, 2))
     ]
-    for each in sentences:
-        assert (each.source, each.disputed) == ("ragtruth", None)
-        assert (each.evidence, each.relations) == ((), {})
 
 
-def test_a_mark_that_contradicts_counts_before_one_that_goes_beyond() -> None:
-    both = [("It was built", "Evident Baseless Info"), ("1936", "Subtle Conflict")]
-    first, *_ = from_ragtruth([response(1, *both)], SOURCES)
-    assert first.stance is Stance.REFUTE
-    assert first.response is not None
-    assert first.response.hallucinated == 4
+SPACE = {
+    "start": TEXT.index(" It is"),
+    "end": TEXT.index("It is"),
+    "label_type": "Evident Conflict",
+}
+S, R, N = Stance
+# marks -> stances of the sentences, hallucinated words of the first one
+MARKS: dict[str, tuple[Response, list[Stance], int]] = {
+    "one that contradicts counts before one that goes beyond": (
+        response(1, ("It was built", "Evident Baseless Info"), ("1936", "Subtle Conflict")),
+        [R, S, S], 4,
+    ),
+    "one over two sentences is in both": (
+        response(1, ("1936. It", "Evident Conflict")), [R, R, S], 1,
+    ),
+    "one of a space is in none": (response(1, labels=[SPACE]), [S, S, S], 0),
+}  # fmt: skip
 
 
-def test_a_mark_over_two_sentences_is_in_both_and_one_of_a_space_in_none() -> None:
-    def stances(of: Response) -> list[Stance | None]:
-        return [each.stance for each in from_ragtruth([of], SOURCES)]
-
-    across = response(1, ("1936. It", "Evident Conflict"))
-    assert stances(across) == [Stance.REFUTE, Stance.REFUTE, Stance.SUPPORT]
-    gap = TEXT.index(" It is")
-    label = {"start": gap, "end": gap + 1, "label_type": "Evident Conflict"}
-    assert set(stances(response(1, labels=[label]))) == {Stance.SUPPORT}
+@pytest.mark.parametrize("name", MARKS)
+def test_marks_of_people(name: str) -> None:
+    given, stances, hallucinated = MARKS[name]
+    sentences = list(from_ragtruth([given], SOURCES))
+    assert [one.stance for one in sentences] == stances
+    assert sentences[0].response is not None
+    assert sentences[0].response.hallucinated == hallucinated
 
 
 def test_a_long_source_is_cut_into_passages() -> None:
     first, *_ = from_ragtruth([response(1, source_id="s2")], SOURCES)
     assert len(first.passages) > 3
-    assert {each.id.partition("#")[0] for each in first.passages} == {"s2:1"}
+    assert {one.id.partition("#")[0] for one in first.passages} == {"s2:1"}
 
 
 def test_which_responses_are_left_out() -> None:
@@ -220,20 +196,113 @@ def test_which_responses_are_left_out() -> None:
         response(2, quality="truncated", source_id="s9"),
         response(4, response=" \n", labels=[]),
     ]
-    assert {each.id.partition(":")[0] for each in from_ragtruth(responses, SOURCES)} == {"1"}
+    assert {one.id.partition(":")[0] for one in from_ragtruth(responses, SOURCES)} == {"1"}
     with pytest.raises(InputError, match="response '5' was written from source 's9'"):
         list(from_ragtruth([response(5, source_id="s9")], SOURCES))
 
 
-def test_the_real_sets(released_data: Path) -> None:
-    file = released_data / "climate_fever" / "climate-fever.jsonl.gz"
-    climate = list(from_climate_fever(climate_fever.read(file)))
-    assert len(climate) == 1535
-    assert sum(bool(query.disputed) for query in climate) == 154
-    for query in climate:
-        assert conflicting([*query.relations.values()]) or not query.disputed
-    games = from_fool_me_twice(fool_me_twice.read(released_data / "fm2" / "dev.jsonl.gz"))
-    for query in (*climate, *games):
-        ids = [each.id for each in query.passages]
+def test_the_real_set(released_data: Path) -> None:
+    for query in from_fool_me_twice(fool_me_twice.read(released_data / "fm2" / "dev.jsonl.gz")):
+        ids = [passage.id for passage in query.passages]
         assert len(set(ids)) == len(ids)
         assert all(units <= set(ids) for units in query.evidence)
+
+
+# FEVER's Wikipedia, a small dump of our own
+
+LONG = "Weirs_" + "of_the_north_" * 20
+LONG_CAFE = "Tearooms_" + "of_the_cafe\u0301_" * 20
+BRIDGE = "Alder_Bridge_-LRB-Maine-RRB-"
+THREE = {f"{BRIDGE}:1", f"{BRIDGE}:3", "Alder:0"}
+
+
+def page(title: str, *sentences: str) -> dict[str, str]:
+    lines = "\n".join(f"{number}\t{text}\tlink" for number, text in enumerate(sentences))
+    return {"id": title, "text": " ".join(sentences), "lines": lines}
+
+
+def dump(folder: Path, *more: dict[str, str]) -> Path:
+    folder.mkdir()
+    first = [
+        {"id": "", "text": "", "lines": ""},
+        page(BRIDGE, "", "It was opened in 1932 .", "", "Salmon pass below it ."),
+        page("Alder", "Alder is a tree ."),
+    ]
+    second = [
+        page(LONG, "Many weirs were built ."),
+        page("Cafe\u0301", "A café serves coffee ."),
+        page(LONG_CAFE, "They serve cake ."),
+        *more,
+    ]
+    for number, pages in enumerate((first, second), start=1):
+        text = "".join(f"{json.dumps(row)}\n" for row in pages)
+        (folder / f"wiki-{number:03}.jsonl").write_text(text)
+    return folder
+
+
+def claim(
+    text: str, label: str = "NOT ENOUGH INFO", *evidence: tuple[str, int], number: int = 1
+) -> dict[str, Any]:
+    sets = [[[1, 2, name, line]] for name, line in evidence] or [[[1, None, None, None]]]
+    return {"id": number, "claim": text, "label": label, "evidence": sets}
+
+
+def query(text: str, *evidence: tuple[str, int]) -> Query:
+    (found,) = from_fever([fever.FeverClaim.model_validate(claim(text, "SUPPORTS", *evidence))], {})
+    return found
+
+
+def test_sentences_of_all_pages_are_found_and_called_as_evidence_calls_them(
+    tmp_path: Path,
+) -> None:
+    files = []
+    search = in_wikipedia(dump(tmp_path / "wiki"), tmp_path / "out", lambda: files.append(1))
+    assert len(files) == 2
+    asked = query("Alder Bridge was opened in 1932.", (BRIDGE, 1))
+    found = search.find(asked, 20)
+    assert frozenset({found[0].passage.id}) in asked.evidence
+    assert (found[0].passage.text, found[0].relevance) == ("It was opened in 1932.", 1)
+    # The other sentence of the page, and the tree; none of pages that share no word.
+    assert {one.passage.id for one in found} == THREE
+    assert search.find(asked, 1) == found[:1]
+    assert search.find(query("Xylophones sing.", ("X", 0)), 5) == []
+    for text, title in (
+        ("Weirs of the north were built.", LONG),
+        ("coffee", "Caf\u00e9"),
+        ("cake", LONG_CAFE.replace("e\u0301", "\u00e9")),
+    ):
+        asked = query(text, (title, 0))
+        (odd,) = search.find(asked, 5)
+        assert asked.evidence == (frozenset({odd.passage.id}),)
+        assert odd.passage.title == fever.page_title(title)
+
+
+def test_an_index_is_made_once_for_a_dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = dump(tmp_path / "wiki")
+    in_wikipedia(one, tmp_path / "out")
+    with monkeypatch.context() as patched:
+        patched.setattr(indexes, "_write", None)
+        about = in_wikipedia(one, tmp_path / "out").about
+    assert (about["among"], about["passages"]) == ("wiki", digest_of_pages(one))
+    other = in_wikipedia(dump(tmp_path / "wiki2", page("Dam", "Dams.")), tmp_path / "out")
+    assert [found.passage.id for found in other.find(query("dams", ("Dam", 0)), 5)] == ["Dam:0"]
+    with pytest.raises(InputError, match=r"has no wiki-\*\.jsonl"):
+        in_wikipedia(tmp_path / "out", tmp_path / "more")
+
+
+def test_a_claim_without_evidence_is_searched_for_on_the_pages_of_the_others(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "dev.jsonl"
+    rows = [
+        claim("Alder Bridge was opened in 1932.", "SUPPORTS", (BRIDGE, 1)),
+        claim("Alders are trees.", "SUPPORTS", ("Alder", 0), number=2),
+        claim("Salmon like Alder Bridge.", number=3),
+    ]
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    data = read("fever", path, corpus=dump(tmp_path / "wiki"))
+    search = in_claims(data, tmp_path / "index", method="bm25", among="own", embedder=None)
+    with_evidence, _, without = data.queries
+    assert without.passages == ()
+    assert {found.passage.id for found in search.find(without, 5)} == THREE
+    assert {found.passage.id for found in search.find(with_evidence, 5)} == THREE - {"Alder:0"}

@@ -11,16 +11,16 @@ from scripted import fenced_text, prompt_of
 from scripted_generator import Reply, ScriptedGenerator, schema_of
 
 from pipelines.conrag import metrics
+from pipelines.conrag.data import GoldAnswer, Query
 from pipelines.conrag.evidence import Stance
 from pipelines.conrag.hallucination import ResponseSentence
-from pipelines.conrag.methods import ALL_METHODS
+from pipelines.conrag.methods import ALL_METHODS, METHODS
 from pipelines.conrag.pipeline import evaluate
-from pipelines.conrag.query import GoldAnswer, Query
 from pipelines.conrag.result import ClaimResult
 from pipelines.conrag.settings import ConragSettings
-from pipelines.conrag.tables import Line, hallucinations, paired
+from pipelines.conrag.tables import Line, hallucinations
 from pipelines.data.records import Document
-from pipelines.judge.judgement import Judgements, Relation
+from pipelines.judge.judgement import Judgement, Judgements, Relation
 from pipelines.report.table import own_rows
 from pipelines.retrieval.index import Retrieved
 
@@ -79,12 +79,11 @@ def writes(request: dict[str, Any]) -> str:
     return json.dumps({"stance": "SUPPORT", "conflict": "", "sentences": sentences})
 
 
-def instead(first: str = "", rest: str = "") -> Reply:
-    """As `writes`, but for another first answer, or another text in place of all others."""
+def first_then(first: str, rest: str = "") -> Reply:
+    """As `writes`, but for the first answer, and another text in place of all others."""
 
     def reply(request: dict[str, Any]) -> str:
-        own = first if schema_of(request) == "FirstAnswerReply" else rest
-        return own or writes(request)
+        return first if schema_of(request) == "FirstAnswerReply" else rest or writes(request)
 
     return reply
 
@@ -125,13 +124,12 @@ async def test_every_method_on_a_claim(evaluated: Evaluated, scripted: ScriptedG
     assert list(result.outcomes) == list(ALL_METHODS)
     for method, (stance, said) in CLAIM_OUTCOMES.items():
         outcome = result.outcomes[method]
-        assert (outcome.stance, [(each.text, each.cites) for each in outcome.statements]) == (
+        assert (outcome.stance, [(one.text, one.cites) for one in outcome.statements]) == (
             stance,
             list(said),
         ), method
-    assert result.outcomes["RelRAG"].unbound == 1
-    assert result.outcomes["CiteRAG"].unbound == 0
-    assert {each.about for each in result.outcomes["RelRAG"].statements} == {"support"}
+    assert (result.outcomes["RelRAG"].unbound, result.outcomes["CiteRAG"].unbound) == (1, 0)
+    assert {one.about for one in result.outcomes["RelRAG"].statements} == {"support"}
     # One reply from the most relevant passages and one from those chosen without tags, which are
     # the same passages here, and CiteRAG's; ConRAG, Oracle and ConRAG without clusters differ in
     # what they show.
@@ -139,27 +137,45 @@ async def test_every_method_on_a_claim(evaluated: Evaluated, scripted: ScriptedG
     assert "SUPPORTS" not in prompt_of(scripted.asked("PlainReply")[0])
 
 
+def changing(change: Callable[[dict[str, Any]], object]) -> Reply:
+    """As `writes`, but for a change of each sentence that says what it is about."""
+
+    def reply(request: dict[str, Any]) -> str:
+        made = json.loads(writes(request))
+        for sentence in made.get("sentences", []):
+            if "about" in sentence:
+                change(sentence)
+        return json.dumps(made)
+
+    return reply
+
+
 async def test_what_a_policy_drops_is_recorded_and_counted(evaluated: Evaluated) -> None:
     """ConRAG's sentence speaks for the claim and cites what denies it."""
 
-    def wrong(request: dict[str, Any]) -> str:
-        reply = json.loads(writes(request))
-        for sentence in reply.get("sentences", []):
-            if sentence.get("about") == "support":
-                sentence["cites"] = [2, 9]
-        return json.dumps(reply)
+    def wrong(sentence: dict[str, Any]) -> None:
+        if sentence["about"] == "support":
+            sentence["cites"] = [2, 9]
 
-    result = await evaluated(CLAIM, wrong)
-    said = {name: each.statements for name, each in result.outcomes.items()}
-    assert [(each.cites, each.dropped) for each in said["ConRAG"]] == [((), ("c1",)), (("c1",), ())]
+    result = await evaluated(CLAIM, changing(wrong))
+    said = {name: outcome.statements for name, outcome in result.outcomes.items()}
+    assert [(one.cites, one.dropped) for one in said["ConRAG"]] == [((), ("c1",)), (("c1",), ())]
     assert said["NLI-RAG"][0].dropped == ("s1",), "on the side that lost"
-    assert {each.dropped for each in said["w/o citation binding"]} == {()}
+    assert {one.dropped for one in said["w/o citation binding"]} == {()}
     # One citation of two bears its sentence out; the dropped one does not.
     precision, recall, statements = metrics.citations([result], "ConRAG")
     assert precision is not None
     assert recall is not None
     assert (precision.value, recall.value, statements) == (0.5, 0.5, 2)
     assert ClaimResult.model_validate_json(result.model_dump_json()) == result
+
+
+async def test_always_taking_a_side_leaves_the_other_unsaid(evaluated: Evaluated) -> None:
+    """Of a claim with one passage for it and two against it, though all is called an answer."""
+    result = await evaluated(CLAIM, changing(lambda sentence: sentence.update(about="answer")))
+    for method, said in (("ConRAG", OURS), ("w/o uncertainty policy", OURS[1:])):
+        statements = result.outcomes[method].statements
+        assert [one.text for one in statements] == [text for text, _ in said]
 
 
 async def test_a_question_is_answered_first_and_its_answers_judged(
@@ -169,7 +185,7 @@ async def test_a_question_is_answered_first_and_its_answers_judged(
     assert result.question is not None
     assert result.question.first_answer == ("The bridge was opened in 1932.",)
     assert list(result.question.worth) == list(ALL_METHODS)
-    assert {each.id: each.tag for each in result.passages} == {"s1": S, "c1": C, "c2": C, "i1": I}
+    assert result.tags == {"s1": S, "c1": C, "c2": C, "i1": I}
     assert result.truth == {"s1": S}
     # Who knows that one passage has the answer, and of no other, shows no conflict.
     oracle = next(
@@ -187,12 +203,17 @@ class Years(KnownLabels):
     """A passage supports the year that it has, and contradicts any other."""
 
     async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
-        labels = KnownLabels(
-            lambda document: (
-                S if claims[0][-5:-1] in document.text else C if "19" in document.text else I
-            )
+        def says(claim: str, text: str) -> Relation:
+            if claim[-5:-1] in text:
+                return S
+            return C if "19" in text else I
+
+        judged = (
+            Judgement(claim=claim, document=one.id, relation=says(claim, one.text), source="years")
+            for claim in claims
+            for one in documents
         )
-        return await labels(claims, documents)
+        return Judgements(tuple(judged))
 
 
 async def test_a_judge_reads_what_is_written_on_sentences_of_responses(
@@ -205,79 +226,55 @@ async def test_a_judge_reads_what_is_written_on_sentences_of_responses(
     where = ResponseSentence(response="r", source="s", tokens=6, hallucinated=1)
     sentence = replace(CLAIM, source="ragtruth", evidence=(), relations={}, response=where)
 
-    def years(request: dict[str, Any]) -> str:
-        reply = json.loads(writes(request))
-        for said, year in zip(reply.get("sentences", []), ("1932", "1936"), strict=False):
-            said |= {"sent": f"It was in {year}.", "cites": [1] if year == "1932" else [2, 3]}
-        return json.dumps(reply)
+    def years(said: dict[str, Any]) -> None:
+        early = said["about"] == "support"
+        year, cites = ("1932", [1]) if early else ("1936", [2, 3])
+        said |= {"sent": f"It was in {year}.", "cites": cites}
 
-    async with scripted(years) as generator:
-        labels = KnownLabels()
+    async with scripted(changing(years)) as generator:
+        labels, judge = KnownLabels(), Years()
         results = [
             await evaluate(
-                sentence, FOUND, labels, ConragSettings(), generator, citation_judge=Years()
+                sentence, FOUND, labels, ConragSettings(), generator, citation_judge=judge
             )
         ]
-    rates = [
-        tuple(
-            metrics.contradiction_rate(results, name, undisclosed=undisclosed)
-            for undisclosed in (False, True)
-        )
-        for name in ("ConRAG", "w/o uncertainty policy")
-    ]
-    assert [(one.value, other.value) for one, other in rates if one and other] == [(1, 0), (1, 1)]
+    for method, hidden in (("ConRAG", 0), ("w/o uncertainty policy", 1)):
+        rate = metrics.contradiction_rate(results, method)
+        undisclosed = metrics.contradiction_rate(results, method, undisclosed=True)
+        assert (rate and rate.value, undisclosed and undisclosed.value) == (1, hidden)
     (row,) = [
         row for row in own_rows(hallucinations({"ragtruth": results}))
         if row["method"] == "ConRAG"
     ]  # fmt: skip
-    assert row["contradiction_rate"] == rates[0][0]
+    assert row["contradiction_rate"] == metrics.contradiction_rate(results, "ConRAG")
     assert ClaimResult.model_validate_json(results[0].model_dump_json()) == results[0]
 
 
 async def test_what_cannot_be_read_is_counted_apart(evaluated: Evaluated) -> None:
-    results = [await evaluated(CLAIM, instead(rest="{"))]
+    results = [await evaluated(CLAIM, lambda _: "{")]
     for method in ("RelRAG", "ConRAG"):
         outcome = results[0].outcomes[method]
         assert (outcome.statements, outcome.raw) == ((), "{")
         assert metrics.unreadable(results, method) == 1
     # ConRAG's stance is a rule's, RelRAG's the model's, which nobody could read.
-    assert metrics.right_stances(results, "ConRAG") == {"one": 1}
-    assert metrics.right_stances(results, "RelRAG") == {}
-    assert metrics.right_stances(results, "NLI-RAG") == {"one": 1}
+    right = {name: metrics.stance_right(results[0], name) for name in METHODS[:4]}
+    assert right == {"RelRAG": None, "NLI-RAG": 1, "CiteRAG": None, "ConRAG": 1}
     assert metrics.coverage(results, "RelRAG") is None
     assert metrics.EVIDENCE.of(Line("own", "ConRAG", results)) is None
     assert metrics.contradictions_per_claim(results, "ConRAG") == {}
-    assert paired({"own": results}).rows
 
-    asked = [await evaluated(QUESTION, instead(rest="{"))]
+    asked = [await evaluated(QUESTION, first_then('{"answers": ["1932"]}', "{"))]
     assert metrics.citations(asked, "ConRAG") == (None, None, 0)
     assert metrics.RECALL.of(Line("own", "ConRAG", asked)) is None
 
 
 async def test_an_unreadable_first_answer_is_no_abstention(evaluated: Evaluated) -> None:
-    results = [await evaluated(QUESTION, instead(first='{"answers": ["19'))]
+    results = [await evaluated(QUESTION, first_then('{"answers": ["19'))]
     assert results[0].question is not None
     assert results[0].question.raw == '{"answers": ["19'
     for method in ("ConRAG", "w/o evidence clustering", "w/o citation binding"):
         assert (results[0].outcomes[method].problem or "").startswith("first answer: not the JSON")
-        assert metrics.unreadable(results, method) == 1
         assert metrics.citations(results, method) == (None, None, 0)
     for method in ("RelRAG", "Oracle"):
         assert results[0].outcomes[method].problem is None
     assert metrics.leakage(results, "RelRAG") is None, "nothing was tagged"
-
-
-async def test_always_taking_a_side_leaves_the_other_unsaid(evaluated: Evaluated) -> None:
-    """Of a claim with one passage for it and two against it, though all is called an answer."""
-
-    def answers(request: dict[str, Any]) -> str:
-        reply = json.loads(writes(request))
-        for sentence in reply.get("sentences", []):
-            if "about" in sentence:
-                sentence["about"] = "answer"
-        return json.dumps(reply)
-
-    result = await evaluated(CLAIM, answers)
-    for method, said in (("ConRAG", OURS), ("w/o uncertainty policy", OURS[1:])):
-        statements = result.outcomes[method].statements
-        assert [each.text for each in statements] == [text for text, _ in said]

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.data.jsonl import SAMPLES, Skipped, read
+from pipelines.data.records import Record
 from pipelines.data.text import read_text
 from pipelines.errors import InputError
 
@@ -59,6 +60,54 @@ def test_any_text_comes_through(text: str, tmp_path_factory: pytest.TempPathFact
     assert second.id == "b"
 
 
+OTHERS = {
+    "texts": {"id": 7, "documents": ["Red.", "Blue."], "response": "Grey."},
+    "ragas": {
+        "user_input": "Which?", "retrieved_contexts": ["Red.", "Blue."], "response": "Grey.",
+        "reference": "Red.",
+    },
+    "trulens": {"input": "Which?", "contexts": ["Red.", "Blue."], "output": "Grey."},
+    "haystack": {
+        "query": "Which?", "answer": "Grey.",
+        "documents": [{"content": "Red.", "meta": {"page": 1}}, {"id": 2, "content": "Blue."}],
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("tool", OTHERS)
+@pytest.mark.parametrize("listed", [False, True])
+def test_records_of_other_tools_are_read(tool: str, listed: bool, data: Path) -> None:
+    value = OTHERS[tool]
+    data.write_text(json.dumps([value] if listed else value))
+    (example,) = read(data).examples
+    assert example.id == ("7" if tool == "texts" else "1")
+    assert [document.text for document in example.documents] == ["Red.", "Blue."]
+    assert example.documents[0].id == "d1"
+    assert example.response == "Grey."
+    assert example.question == (None if tool == "texts" else "Which?")
+
+
+def test_what_nothing_reads_is_kept() -> None:
+    given = {"id": "a", "documents": ["Red."], "answer": "gold", "k": 3}
+    several = Record.model_validate(given | {"responses": {"x": "Yes."}})
+    assert several.metadata == {"answer": "gold", "k": 3}
+    one = Record.model_validate(given | {"response": "Yes."})
+    assert (one.response, one.metadata) == ("Yes.", {"answer": "gold", "k": 3})
+
+
+def test_an_entry_of_a_list_is_named_by_its_number(data: Path) -> None:
+    data.write_bytes(b"[" + record("a") + b', {"id": "b"}]')
+    with pytest.raises(InputError, match=r"data\.jsonl, entry 2: the field 'documents' is missing"):
+        read(data)
+
+
+def test_a_table_is_called_one(tmp_path: Path) -> None:
+    table = tmp_path / "answers.csv"
+    table.write_text("id,response")
+    with pytest.raises(InputError, match="is a table; write one JSON object per line"):
+        read(table)
+
+
 def test_limit_counts_records_not_lines_nor_responses(data: Path) -> None:
     both = {"hedged": "Perhaps.", "firm": "Yes."}
     lines = [b"", record("a", response=None, responses=both), b"no", record("b"), b"no either"]
@@ -100,9 +149,7 @@ def test_errors_are_one_line_that_names_place_and_remedy(data: Path) -> None:
     data.write_bytes(record("a") + b'\n{"id": "b\\nb", "x": 1}')
     with pytest.raises(InputError) as caught:
         read(data)
-    assert str(caught.value) == (
-        f"{data}:2: the field 'documents' is missing (and 1 more); see docs/input.md"
-    )
+    assert str(caught.value) == (f"{data}:2: the field 'documents' is missing; see docs/input.md")
 
 
 @given(start=st.integers(0, 100), length=st.integers(0, 100), bytes_there=st.binary(max_size=20))

@@ -26,7 +26,6 @@ from pipelines.conflictscore.reports import writing as assignment
 from pipelines.data import (
     alce,
     ambigdocs,
-    averitec,
     climate_fever,
     conflictingqa,
     conflictqa,
@@ -97,7 +96,6 @@ OWN: dict[str, tuple[Callable[[Path], object], list[Any]]] = {
     "ramdocs": (ramdocs.read, [RAMDOCS]),
 }
 REAL: dict[str, tuple[Callable[[Path], object], str]] = {
-    "averitec": (averitec.read, "averitec/dev.json.gz"),
     "climate-fever": (climate_fever.read, "climate_fever/climate-fever.jsonl.gz"),
     "conflictqa": (conflictqa.read, "conflictqa/strategyqa_gpt4.jsonl.gz"),
     "conflicts": (conflicts.read, "conflicts/conflicts_partial.jsonl.gz"),

@@ -15,7 +15,6 @@ from releases import AMBIGDOCS, CONFLICTINGQA, RAMDOCS, lines, refusal
 
 from pipelines.data import (
     ambigdocs,
-    averitec,
     climate_fever,
     conflictingqa,
     conflictqa,
@@ -99,7 +98,6 @@ def test_two_halves_make_the_whole(texts: list[str]) -> None:
         (ramdocs.read, "ramdocs/RAMDocs_250.jsonl", 250),
         (conflictqa.read, "conflictqa/strategyqa_gpt4.jsonl.gz", 1356),
         (climate_fever.read, "climate_fever/climate-fever.jsonl.gz", 1535),
-        (averitec.read, "averitec/dev.json.gz", 500),
         (fool_me_twice.read, "fm2/dev.jsonl.gz", 1169),
         (wice.read, "wice/claim_dev.jsonl.gz", 349),
     ],

@@ -13,7 +13,6 @@ from tagging import REFUTE, SUPPORT, UNSURE, ScriptedTagger, by_table, folder_of
 
 from nli.errors import TaggerError
 from nli.tagger import Tagger
-from pipelines import precision
 from pipelines.data.records import Document
 from pipelines.errors import InputError
 from pipelines.judge import tagger as tagging
@@ -215,21 +214,21 @@ def test_the_number_format_is_known_without_torch(
     if flags is not None:
         (tmp_path / "cpuinfo").write_text(flags)
     monkeypatch.setattr(processor, "CPUINFO", tmp_path / "cpuinfo")
-    monkeypatch.setattr(precision, "torch_device", lambda: "cuda" if gpu else "cpu")
-    assert precision.native_format() == found
+    monkeypatch.setattr(tagging, "torch_device", lambda: "cuda" if gpu else "cpu")
+    assert tagging.native_format() == found
     assert tagging.shipped_tagger().precision == found
     assert (
         tagging.tagger_folder(tagging.shipped_tagger().path, precision="int8").precision == "int8"
     )
     if gpu:
-        assert precision.native_format("cpu") == "fp32"
+        assert tagging.native_format("cpu") == "fp32"
 
 
 async def test_a_tagger_computes_where_it_is_told_and_says_where(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     path, asked = tagging.shipped_tagger().path, Mock()
-    monkeypatch.setattr(precision, "torch_device", lambda: "cpu")
+    monkeypatch.setattr(tagging, "torch_device", lambda: "cpu")
     folder = tagging.tagger_folder(path, device="cuda:1")
     assert (folder.device, folder.precision) == ("cuda:1", "bf16")
     asked.return_value.digest = folder.digest

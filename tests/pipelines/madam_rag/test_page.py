@@ -3,17 +3,17 @@
 from pathlib import Path
 
 import pytest
-from pages import Reading, every
+from pages import Reading, every, published
 from playwright.sync_api import Locator, Page, expect
 
 from pipelines.data.records import Document
 from pipelines.madam_rag import baselines as methods
 from pipelines.madam_rag.baselines import Outcome, QuestionResult
-from pipelines.madam_rag.blocks import changed, chip, content, view
+from pipelines.madam_rag.blocks import changed, chip, content
 from pipelines.madam_rag.data import GivenDocument, Kind, Question
 from pipelines.madam_rag.metrics import Verdict, verdict
 from pipelines.madam_rag.replies import AgentReply, Conclusion, Debate, Round
-from pipelines.madam_rag.tables import all_tables
+from pipelines.madam_rag.task import EXPERIMENT
 from pipelines.report import blocks
 from pipelines.report.explorer import ExperimentView, write
 from pipelines.report.texts import Aside, Chip
@@ -110,8 +110,7 @@ CONFIG = {"model": MODEL, "data": {"name": "d.jsonl"}, "debate": {"rounds": 3}}
 
 
 def viewed(results: dict[str, list[QuestionResult]]) -> ExperimentView:
-    made = all_tables(results, dict.fromkeys(results, "small-7b"))
-    return view(results, made, dict.fromkeys(results, CONFIG))
+    return published(EXPERIMENT, results, CONFIG).view
 
 
 def debates(result: QuestionResult) -> list[blocks.Debate]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pipelines import precision
+from pipelines.judge import tagger
 from pipelines.npov import decoder
 from pipelines.npov.decoder import DecoderFolder, DecoderOptions, decoder_folder
 from salience.decoder import Decoder
@@ -22,7 +22,7 @@ def on_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     source = SimpleNamespace(profile=profile, models_dir=Path("m"))
     monkeypatch.setattr(decoder, "source_of", lambda *_: source)
     monkeypatch.setattr("serving.models.find", lambda *_: SimpleNamespace(path=Path("m")))
-    for module in (decoder, precision):
+    for module in (decoder, tagger):
         monkeypatch.setattr(module, "torch_device", lambda: "cuda")
 
 
@@ -55,7 +55,7 @@ def test_devices_are_named_by_an_option(
 @pytest.mark.usefixtures("on_gpu")
 def test_the_cpu_beside_a_gpu_has_its_own_number_format(monkeypatch: pytest.MonkeyPatch) -> None:
     native = SimpleNamespace(dtype="float32")
-    monkeypatch.setattr(precision, "cpu_precision", lambda: native)
+    monkeypatch.setattr(tagger, "cpu_precision", lambda: native)
     folder = decoder_folder(DecoderOptions(device="cpu"))
     assert (folder.device, folder.precision) == (("cpu",), "fp32")
     assert isinstance(folder, DecoderFolder)

@@ -5,17 +5,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pages import Reading, every, unpacked
+from pages import Reading, every, published, unpacked
 from playwright.sync_api import expect
 
 from pipelines.npov.annotation import Error
 from pipelines.npov.areas import SALIENCE
 from pipelines.npov.check import check
 from pipelines.npov.example import NpovExample, argument_spans, npov_prompt
+from pipelines.npov.experiment import EXPERIMENT
 from pipelines.npov.result import ROUGE, ErrorScores, NpovResult, WordScore
 from pipelines.npov.settings import SalienceSettings
-from pipelines.npov.tables import all_tables
-from pipelines.npov.view import THRESHOLD, response_view, view
+from pipelines.npov.view import THRESHOLD, response_view
 from pipelines.report.blocks import Heatmap
 from pipelines.report.explorer import render, write
 from salience.decoder import Encoded
@@ -69,8 +69,7 @@ RESULTS = {
 
 
 def rendered(results: Mapping[str, Sequence[NpovResult]] = RESULTS) -> str:
-    made = view(results, all_tables(results), dict.fromkeys(results, CONFIG))
-    return render("NPOV", [made], {})
+    return render("NPOV", [published(EXPERIMENT, results, CONFIG).view], {})
 
 
 def test_every_response_is_on_the_page_with_what_is_known_of_it() -> None:

@@ -1,12 +1,10 @@
-"""Two methods on the same examples, and the table of what has no value."""
+"""Two methods on the same examples."""
 
 import pytest
 
-from pipelines.judge.judgement import Truncation
 from pipelines.metrics.estimate import mcnemar
 from pipelines.report.compare import Pair, bonferroni, columns, compare, correction
-from pipelines.report.failures import REASON, REPLY, WHAT, failed, failures, truncations
-from pipelines.report.table import Column, Table, own_rows
+from pipelines.report.table import Table, own_rows
 
 OURS = {"a": 1.0, "b": 1.0, "c": 0.0, "d": 1.0, "only ours": 1.0}
 THEIRS = {"d": 0.0, "c": 1.0, "b": 0.0, "a": 0.0, "only theirs": 1.0}
@@ -49,27 +47,3 @@ def test_columns_of_pairs() -> None:
     assert "There are 2 comparisons with 1 values of p." in note
     assert "0.05 / 1 = 0.05" in note
     assert bonferroni([[None]]) == ()
-
-
-def test_failures_are_cut_and_counted() -> None:
-    found = [
-        failed("a", "failed", "too\nlong " * 100),
-        failed("b", "unreadable", None, "{\n}" + "x" * 300),
-        *truncations("c", [Truncation(text="document d", tokens=2_000, kept=512)]),
-    ]
-    made = failures(
-        found,
-        name="f",
-        places=[Column("example", "Example", lambda at: at.upper())],
-        said=(WHAT, REASON, REPLY),
-        most=2,
-    )
-    rows = own_rows(made)
-    assert [row["example"] for row in rows] == ["A", "B"]
-    assert str(rows[0]["reason"]).startswith("too long too long")
-    assert len(str(rows[0]["reason"])) == 400
-    assert (rows[0]["reply"], rows[1]["reason"]) == (None, "")
-    assert len(str(rows[1]["reply"])) == 200
-    assert made.notes == ("1 more stand in the results.",)
-    every = own_rows(failures(found, name="f", places=[]))
-    assert every[2]["detail"] == "document d: the first 512 of 2,000 tokens were seen"

@@ -29,11 +29,10 @@ from pipelines.report.blocks import (
     Sources,
     encoded,
 )
+from pipelines.report.explorer import LONG, in_turn
 from pipelines.report.glance import Finding, ModelUsed
-from pipelines.report.packed import LONG
 from pipelines.report.plots import dots
 from pipelines.report.table import Column, Table
-from pipelines.report.template import embedded
 from pipelines.report.texts import (
     CHARACTERS_SHOWN,
     Aside,
@@ -51,7 +50,6 @@ from pipelines.report.texts import (
     Unread,
     cut,
 )
-from pipelines.report.views import listed
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
 DOCUMENT = f"𝔸 The bridge measures 412 metres. {HOSTILE} " + "It stands. " * 40
@@ -214,7 +212,7 @@ def test_long_texts_stand_in_the_page_once() -> None:
 
 
 def test_long_texts_of_many_examples_fill_several_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pipelines.report.packed.CHUNK", 300)
+    monkeypatch.setattr("pipelines.report.explorer.CHUNK", 300)
     texts = [f"{n} " * LONG for n in range(9)]
     made = [explorer.Example(str(n), "r", "t", "s", lambda n=n: [Note(texts[n])]) for n in range(9)]  # type: ignore[misc]
     shown = unpacked(
@@ -223,13 +221,6 @@ def test_long_texts_of_many_examples_fill_several_chunks(monkeypatch: pytest.Mon
     assert [each["blocks"] for each in shown] == [
         [{"kind": "note", "text": text}] for text in texts
     ]
-
-
-@given(st.text())
-def test_embedded_json_cannot_leave_its_script(text: str) -> None:
-    markup = str(embedded({"text": text}))
-    assert not {*markup} & {*"<>&"}
-    assert len(json.loads(markup)["text"]) == len(text)
 
 
 @given(st.text(min_size=1), st.text(min_size=1))
@@ -243,10 +234,9 @@ def test_addresses_are_plain_and_lead_back(run: str, name: str) -> None:
 
 def test_a_large_run_lists_a_part_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pipelines.report.explorer.EXAMPLES_SHOWN", 5)
-    shown = listed({"r": "0123", "s": "456"}, lambda run, name: example(name, run))
-    page = explorer.render(
-        "T", [explorer.ExperimentView("a", "A", noun=("x", "bridges"), **shown)], {}
-    )
+    shown = tuple(example(name, run) for run, name in in_turn({"r": "0123", "s": "456"}))
+    view = explorer.ExperimentView("a", "A", examples=shown, noun=("x", "bridges"), left_out=2)
+    page = explorer.render("T", [view], {})
     assert "The page holds 5 bridges, taken from all runs in turn. 2 more" in Read(page).text
     assert "stand in the a files of the run" in Read(page).text
     assert [each["id"] for each in unpacked(page)] == [*"01245"]
@@ -263,12 +253,16 @@ def test_blocks_leave_out_what_is_as_usual() -> None:
     assert encoded(Unread("no JSON", long))["raw"] == source["text"]
 
 
-def test_few_examples_are_those_behind_the_weakest_figure() -> None:
-    assert glance.fewest([Estimate(0.5, None, None, 40), None, Estimate(0.5, None, None, 7)]) == 7
-    assert glance.fewest([None]) == 0
+def test_few_examples_are_cautioned_against() -> None:
     few, enough = (replace(FINDING, examples=count) for count in (glance.FEW - 1, glance.FEW))
-    assert glance.rests_on_few([enough, few])
-    assert not glance.rests_on_few([enough, replace(FINDING, examples=0)])
+    assert glance.cautions([enough, few], []) == ["Few examples: intervals are wide."]
+    assert glance.cautions([enough, replace(FINDING, examples=0)], []) == []
+
+
+def test_small_models_are_named_on_the_first_line() -> None:
+    used = [ModelUsed("judge", name) for name in ("smollm2-135m-instruct", "llama-8b", "v135mx")]
+    (said,) = glance.cautions([], used)
+    assert said.startswith("smollm2-135m-instruct is a small model")
 
 
 # In a browser.
@@ -322,6 +316,7 @@ def test_the_list_is_narrowed_down(reading: Reading, file: Path) -> None:
     page.get_by_role("link", name="Examples 92").click()
     count = page.locator("output")
     expect(count).to_have_text("92 of 92")
+    expect(page.locator(".legend")).to_have_text("✓ right")
     form = page.locator(".filters")
     expect(form.locator("select")).to_have_count(2)  # experiment, status
     form.get_by_label("Status").select_option("failed")
@@ -398,7 +393,7 @@ def test_every_block_is_drawn_and_hostile_text_runs_nothing(reading: Reading, fi
     expect(sources.nth(0).get_by_role("link")).to_have_attribute("href", "https://example.org/a")
     expect(sources.nth(1).get_by_role("link")).to_have_count(0)
     page.evaluate("location.hash = 'provenance'")
-    page.locator("#provenance summary").click()
+    expect(page.locator(".provenance")).to_be_visible()
     expect(page.locator(".provenance")).to_contain_text("alert(3)")
 
 

@@ -5,7 +5,8 @@ import re
 import pytest
 from pages import safe
 
-from pipelines.report.plots import Place, curve, histogram, plane
+from pipelines.metrics.estimate import Estimate
+from pipelines.report.plots import Place, curve, dots, histogram, plane, shares
 
 TOP, SIDE, LEFT = 8, 240, 34  # of the square that plots are drawn in
 
@@ -57,3 +58,17 @@ def test_a_curve_over_steps_has_each_step_in_a_column_of_its_own() -> None:
     assert [text for _, text in ticks] == ["1", "2", "3"]
     assert [float(x) for x, _ in ticks] == pytest.approx(columns, abs=0.01)
     assert "fourth: 0.5 at 2 rounds" in drawn
+
+
+def test_plots_show_what_they_are_given() -> None:
+    plot = str(dots([("<a>", Estimate(0.5, 0.25, 0.75, 9)), ("none", None)], "Title"))
+    assert 'cx="50.00%"' in plot
+    assert 'x1="25.00%" x2="75.00%"' in plot
+    assert plot.count("<circle") == 1
+    assert "&lt;a&gt;" in plot
+    assert "–" in plot
+    bars = str(shares([("v", {"S": 3, "C": 1})], {"S": "yes", "C": "no", "I": "other"}, "Title"))
+    assert 'x="0.000%" y="2" width="75.000%"' in bars
+    assert 'x="75.000%" y="2" width="25.000%"' in bars
+    assert 'aria-label="yes 3, no 1"' in bars
+    assert "nothing" in str(shares([("v", {})], {"S": "yes"}, "Title"))

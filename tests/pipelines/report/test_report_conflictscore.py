@@ -4,19 +4,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pages import Reading, every
+from pages import Reading, every, published
 from playwright.sync_api import Page, expect
 
 from nli.calibration import risk_curve
+from pipelines.conflictscore.experiment import EXPERIMENT
 from pipelines.conflictscore.result import Result
-from pipelines.conflictscore.view import content, publication
-from pipelines.experiment.publish import Runs
+from pipelines.conflictscore.view import content
 from pipelines.judge.risk import choose_threshold
-from pipelines.metrics.estimate import Estimate
 from pipelines.report.blocks import Matrix
 from pipelines.report.explorer import ExperimentView, render, write
-from pipelines.report.plots import dots, shares
-from pipelines.runs.folder import RunFolder
 
 SETTINGS = {"claims": "atomic", "judge": "model", "evidence": "choice"}
 MODEL = {"name": "judge <7b>", "digest": "0123456789abcdef" * 4, "engine": "e"}
@@ -24,9 +21,7 @@ CONFIG = {"data": {"name": "samples"}, "model": MODEL, "settings": SETTINGS}
 
 
 def viewed(results: list[Result], **more: Any) -> ExperimentView:
-    entry = {"config": CONFIG | more}
-    runs = Runs("conflictscore", RunFolder(Path("unread")), {"": entry}, {"": results})
-    return publication(runs).view
+    return published(EXPERIMENT, {"": results}, CONFIG | more).view
 
 
 def rendered(results: list[Result]) -> str:
@@ -53,7 +48,7 @@ def test_claims_carry_their_state(results: list[Result]) -> None:
 
 
 def test_an_empty_run_has_a_page() -> None:
-    assert "None: all responses were done" in rendered([])
+    assert "None: every response was done" in rendered([])
 
 
 def test_a_cascade_that_keeps_nothing_says_why(results: list[Result]) -> None:
@@ -61,20 +56,6 @@ def test_a_cascade_that_keeps_nothing_says_why(results: list[Result]) -> None:
     nothing = choose_threshold(curve, 0.001)
     (view,) = [viewed(results, cascade=nothing.as_json(), tagger=MODEL)]
     assert "too few for a risk of 0.001" in view.parts[0].remarks[0]
-
-
-def test_plots_show_what_they_are_given() -> None:
-    plot = str(dots([("<a>", Estimate(0.5, 0.25, 0.75, 9)), ("none", None)], "Title"))
-    assert 'cx="50.00%"' in plot
-    assert 'x1="25.00%" x2="75.00%"' in plot
-    assert plot.count("<circle") == 1
-    assert "&lt;a&gt;" in plot
-    assert "–" in plot
-    bars = str(shares([("v", {"S": 3, "C": 1})], {"S": "yes", "C": "no", "I": "other"}, "Title"))
-    assert 'x="0.000%" y="2" width="75.000%"' in bars
-    assert 'x="75.000%" y="2" width="25.000%"' in bars
-    assert 'aria-label="yes 3, no 1"' in bars
-    assert "nothing" in str(shares([("v", {})], {"S": "yes"}, "Title"))
 
 
 # In a browser.
@@ -144,18 +125,3 @@ def test_the_keyboard_reaches_everything(reading: Reading, file: Path) -> None:
     expect(selected).to_be_focused()
     expect(panel).to_contain_text("D1: A cohort")
     assert page.locator('.cell[tabindex="0"]').count() == 1
-
-
-def test_hostile_text_is_shown_and_runs_nothing(reading: Reading, file: Path) -> None:
-    page = opened(reading, file, "bridge/overconfident")
-    for cell in page.locator(".cell").all():
-        cell.click()
-    sources = page.locator(".source")
-    for source in sources.all():
-        source.locator("summary").click()
-    shown = sources.get_by_role("region")
-    expect(shown).to_have_count(4)
-    expect(shown.nth(3)).to_contain_text("</script><script>alert(1)</script><img src=x")
-    expect(shown.nth(2)).to_contain_text("␛[31mred")
-    for name in ("bridge/hedged", "ferry/overconfident"):
-        expect(opened(reading, file, name).locator(".trouble")).to_be_visible()

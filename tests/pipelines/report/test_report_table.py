@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +20,6 @@ from pipelines.report.table import (
     csv_text,
     json_text,
     markdown,
-    own_rows,
     quote,
     records,
     shown,
@@ -40,30 +38,6 @@ def small(*rows: tuple[str, Estimate | float | None, int | None], **more: object
 
 
 HALF = Estimate(0.421, 0.309, 0.532, 20)
-
-
-class Cells(HTMLParser):
-    """Text of each cell, and the tags seen."""
-
-    def __init__(self, markup: str) -> None:
-        super().__init__()
-        self.cells: list[str] = []
-        self.tags: list[str] = []
-        self.within = False
-        self.feed(markup)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        if tag in ("td", "th"):
-            self.cells.append("")
-            self.within = True
-
-    def handle_endtag(self, tag: str) -> None:
-        self.within &= tag not in ("td", "th")
-
-    def handle_data(self, data: str) -> None:
-        if self.within:
-            self.cells[-1] += data
 
 
 @pytest.mark.parametrize(
@@ -150,17 +124,6 @@ def test_text_survives_csv_and_json(pairs: list[tuple[str, int]]) -> None:
     ]
 
 
-@given(st.text(st.characters(exclude_categories=["Cs"])))
-def test_html_holds_text_as_text(text: str) -> None:
-    parsed = Cells(str(html(small((text, HALF, None)))))
-    assert parsed.tags.count("td") == 2
-    assert {*parsed.tags} <= {
-        *["div", "table", "caption", "thead", "tbody", "tr", "th", "td", "span"]
-    }
-    assert parsed.cells[3] == visible(text)
-    assert parsed.cells[4:] == ["0.42 [0.31, 0.53]", "–"]
-
-
 def test_tables_are_written_whole(tmp_path: Path) -> None:
     folder = tmp_path / "new" / "tables"
     paths = write(small(("x", HALF, 3)), folder)
@@ -174,15 +137,6 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "tables").write_text("a file in the way")
     with pytest.raises(InputError, match=r"tables.*cannot be written"):
         write(small(("x", HALF, 3)), tmp_path / "tables")
-
-
-@given(st.text())
-def test_visible_text_keeps_its_length_and_fits_utf8(text: str) -> None:
-    result = visible(text)
-    assert len(result) == len(text)
-    assert visible(result) == result
-    result.encode()
-    assert not set(result) & {chr(code) for code in range(32) if code not in (9, 10)}
 
 
 @given(st.text(), st.integers(1, 40))
@@ -216,14 +170,6 @@ def declared(**more: Any) -> Table:
         ],
         **more,
     )
-
-
-def test_columns_make_the_cells() -> None:
-    found = own_rows(declared())
-    assert [(row["name"], row["share"], row["wrong"]) for row in found] == [
-        ("ours", proportion(3, 4), 1),
-        ("theirs", proportion(1, 4), 3),
-    ]
 
 
 def test_figures_of_a_paper_find_their_columns() -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.cli.doctor import findings
+from pipelines.machine import findings
 from pipelines.runs.provenance import provenance
 from serving import processor
 

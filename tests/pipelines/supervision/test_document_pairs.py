@@ -16,6 +16,7 @@ from pipelines.data.wice import CitedClaim
 from pipelines.supervision import passages, questions, recipes
 from pipelines.supervision.context import ReservedTexts, normal
 from pipelines.supervision.questions import relation
+from pipelines.supervision.settings import PairSettings
 
 FILES = {
     "ramdocs": "ramdocs/RAMDocs_250.jsonl",
@@ -34,7 +35,9 @@ CONFLICTQA_TEXTS = {
 def built(released_data: Path) -> tuple[LabelledPair, ...]:
     """What the shipped tagger learns from."""
     releases = {name: released_data / file for name, file in FILES.items()}
-    return recipes.build(releases, [released_data / "nli" / "train.jsonl.gz"]).pairs
+    return recipes.build(
+        releases, PairSettings(nli=[released_data / "nli" / "train.jsonl.gz"])
+    ).pairs
 
 
 def shown_by_test_halves(data: Path) -> Iterable[str]:
@@ -197,7 +200,7 @@ def test_pairs_to_measure_with_are_kept_out(released_data: Path, tmp_path: Path)
     own = LabelledPair(premise="Own.", hypothesis=claim, label=Label.SUPPORT, source="own")
     write_pairs(measured, [own.model_copy(update={"premise": sentence})])
     write_pairs(ready, [own, own.model_copy(update={"premise": sentence})])
-    built = recipes.build(releases, [ready], keep_from=[measured])
+    built = recipes.build(releases, PairSettings(nli=[ready], keep_from=[measured]))
     assert [p for p in built.pairs if p.source == "own"] == [own], "it may share the claim"
     made = [p for p in built.pairs if p.source != "own"]
     assert len(made) > 1_000
@@ -215,12 +218,12 @@ def test_own_sentences_are_not_taken_from_a_hidden_document(
         return []
 
     monkeypatch.setattr(passages, "own_sentences", take)
-    recipes.build({"ramdocs": path}, own_sentences=True)
+    recipes.build({"ramdocs": path}, PairSettings(own_sentences=True))
     document = taken[0]
     measured = tmp_path / "dev.jsonl"
     pair = LabelledPair(premise=document, hypothesis="H.", label=Label.SUPPORT, source="own")
     write_pairs(measured, [pair])
     taken.clear()
-    recipes.build({"ramdocs": path}, own_sentences=True, keep_from=[measured])
+    recipes.build({"ramdocs": path}, PairSettings(own_sentences=True, keep_from=[measured]))
     assert taken
     assert document not in taken

@@ -16,6 +16,7 @@ from pipelines.data.released import half
 from pipelines.data.scifact import Abstract, Rationale, ScientificClaim
 from pipelines.errors import InputError
 from pipelines.supervision import official, recipes
+from pipelines.supervision.settings import PairSettings
 
 Facts = tuple[str, str, Label]
 
@@ -100,9 +101,9 @@ def test_the_fever_release_keeps_its_own_split(tmp_path: Path) -> None:
     ]
     assert [pair.label for pair in train.pairs] == [Label.SUPPORT, Label.REFUTE, Label.IRRELEVANT]
     assert train.notes == ("1 of FEVER's 3 evidence sets are not in wiki-pages; left out.",)
-    test = recipes.build({"fever": folder}, part="test")
+    test = recipes.build({"fever": folder}, PairSettings(half="test"))
     assert facts(test.pairs) == [("Zero of Q.", "C 9.", Label.SUPPORT)]
-    both = recipes.build({"fever": folder}, part="all")
+    both = recipes.build({"fever": folder}, PairSettings(half="all"))
     assert {pair.hypothesis for pair in both.pairs} == {"C 1.", "C 2.", "C 3.", "C 9."}
 
 
@@ -246,7 +247,7 @@ def test_nothing_that_a_test_half_shows_is_trained_on(tmp_path: Path, released_d
         PAIR.model_copy(update={"premise": f" {sentence} "}),
     ]
     write_pairs(ready, [PAIR, *leaks])
-    built = recipes.build({"fool-me-twice": path}, [ready])
+    built = recipes.build({"fool-me-twice": path}, PairSettings(nli=[ready]))
     assert [pair for pair in built.pairs if pair.source == "one"] == [PAIR]
     assert "2 pairs show a text that is kept back; they are left out." in built.notes
     assert all(half(pair.hypothesis) == "train" for pair in built.pairs if pair != PAIR)

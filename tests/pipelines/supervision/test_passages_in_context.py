@@ -14,6 +14,7 @@ from pipelines.data.released import half
 from pipelines.errors import InputError
 from pipelines.supervision import context, recipes
 from pipelines.supervision.context import ReservedTexts, normal
+from pipelines.supervision.settings import PairSettings
 from pipelines.supervision.unlabelled import PASSAGE, Shown, unlabelled
 
 OTHERS = (
@@ -128,7 +129,8 @@ def test_claims_are_put_beside_their_own_sentences_and_those_of_something_near()
 
 def test_unlabelled_pairs_show_nothing_of_a_test_half(released_data: Path, tmp_path: Path) -> None:
     fm2 = released_data / "fm2" / "dev.jsonl.gz"
-    made = recipes.build_unlabelled({"fool-me-twice": fm2}, 6)
+    six = PairSettings(unlabelled=6)
+    made = recipes.build_unlabelled({"fool-me-twice": fm2}, six)
     assert len(made) > 1000
     claims = fool_me_twice.read(fm2)
     hidden = {
@@ -144,17 +146,19 @@ def test_unlabelled_pairs_show_nothing_of_a_test_half(released_data: Path, tmp_p
     hidden = {normal(text) for text in hidden}
     seen = "\n".join(normal(text) for pair in made for text in pair.pair)
     assert not [text for text in hidden | parts if len(text.split()) > 8 and text in seen]
-    assert made == recipes.build_unlabelled({"fool-me-twice": fm2}, 6)
+    assert made == recipes.build_unlabelled({"fool-me-twice": fm2}, six)
     first = made[0]
     measured = LabelledPair(**first.model_dump(), label=Label.SUPPORT)
     write_pairs(tmp_path / "dev.jsonl", [measured])
-    less = recipes.build_unlabelled({"fool-me-twice": fm2}, 6, keep_from=[tmp_path / "dev.jsonl"])
+    less = recipes.build_unlabelled(
+        {"fool-me-twice": fm2}, PairSettings(unlabelled=6, keep_from=[tmp_path / "dev.jsonl"])
+    )
     assert not {first.hypothesis} & {pair.hypothesis for pair in less}
 
 
 def test_releases_with_a_split_of_their_own_give_no_unlabelled_pairs(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="leave out --scifact"):
-        recipes.build_unlabelled({"scifact": tmp_path}, 6)
+        recipes.build_unlabelled({"scifact": tmp_path}, PairSettings(unlabelled=6))
     with pytest.raises(InputError, match="no pair has the source 'vitaminc'"):
         write_pairs(tmp_path / "own.jsonl", PAGE)
-        recipes.build({}, [tmp_path / "own.jsonl"], in_context=["vitaminc"])
+        recipes.build({}, PairSettings(nli=[tmp_path / "own.jsonl"], in_context=["vitaminc"]))

@@ -24,7 +24,8 @@ from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.conflictscore.truthfulqa.judging import truth_judge
 from pipelines.data.records import Document
 from pipelines.data.truthfulqa import TruthfulQuestion
-from pipelines.judge.model import Mode, model_judge
+from pipelines.judge.model import model_judge
+from pipelines.judge.settings import Mode
 from pipelines.madam_rag.debate import debate, panel
 from pipelines.madam_rag.settings import DebateSettings
 from pipelines.metrics.alce import named_answers
@@ -105,7 +106,8 @@ async def truth(case: Case, documents: Sequence[Document], client: Client) -> st
         best_answer=fact["holds"],
         best_incorrect_answer=fact["fails"],
     )
-    return str((await truth_judge(client, None).is_truthful(known, documents[0].text)).verdict)
+    verdicts = await truth_judge(client).verdicts(known, documents[0].text)
+    return str(verdicts["truthful"].verdict)
 
 
 async def behaves(case: Case, documents: Sequence[Document], client: Client) -> str:

@@ -132,6 +132,7 @@ def test_without_a_model_what_needs_one_says_so() -> None:
     offered = {offer.task: offer for offer in offers(ServerOptions())}
     assert list(offered) == [
         "score",
+        "screen",
         "ask",
         "debate",
         "resolve",
@@ -139,7 +140,11 @@ def test_without_a_model_what_needs_one_says_so() -> None:
         "check-npov",
         "salience",
     ]
-    assert [name for name, offer in offered.items() if not offer.lacks] == ["score", "ask"]
+    assert [name for name, offer in offered.items() if not offer.lacks] == [
+        "score",
+        "screen",
+        "ask",
+    ]
     assert offered["debate"].lacks.startswith("there is no model 'smollm2-135m-instruct'")
     judge, claims = offered["score"].choices
     assert {value.value: bool(value.lacks) for value in judge.values} == {

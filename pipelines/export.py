@@ -9,8 +9,9 @@ run.json             everything that decided the results
 import json
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -117,7 +118,7 @@ def write_dataset(run: Path, parts: Sequence[Part], out: Path) -> None:
 def card(name: str, parts: Sequence[Part]) -> str:
     """The card of a dataset folder, in Markdown with the header that `datasets` reads."""
     pages = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
+        loader=FileSystemLoader(Path(__file__).parent / "report" / "templates"),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -143,3 +144,33 @@ def code(value: Any) -> str:
     """Text as code in a table of Markdown: no mark-up, no line break, no control characters."""
     text = visible(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
     return "`" + " ".join(text.split()).replace("`", "'").replace("|", "\\|") + "`"
+
+
+def known_of(example: str, found: Iterable[Runs[Any]]) -> dict[str, Any]:
+    """What each run of a folder has of an example.
+
+    Returns:
+        `example`, and `runs`: the entry of `run.json` -> `made`, that entry with its settings,
+        prompts, models and machine, and `result`, the record as it stands in the results.
+
+    Raises:
+        InputError: No run has an example of that id.
+    """
+    runs: dict[str, Mapping[str, Any]] = {}
+    ids: set[str] = set()
+    for each in found:
+        for name, results in each.results.items():
+            ids.update(str(result.id) for result in results)
+            runs |= {
+                each.entry_name(name): {
+                    "made": each.entries[name],
+                    "result": result.model_dump(mode="json"),
+                }
+                for result in results
+                if str(result.id) == example
+            }
+    if not runs:
+        near = get_close_matches(example, sorted(ids), n=3) or sorted(ids)[:3]
+        some = f"; some that it has: {', '.join(near)}" if near else ""
+        raise InputError(f"no example '{example}' in this run{some}")
+    return {"example": example, "runs": runs}

@@ -1,25 +1,23 @@
-"""Progress on standard error: what is done, how fast, how long still.
+"""What commands print beside results: tables, lines on standard error, and progress.
 
-On a terminal a bar; into a file a line every now and then.
+Progress is what is done, how fast, how long still: on a terminal a bar; into a file a line every
+now and then.
 """
 
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.console import Console, JustifyMethod
 
 from pipelines.report.terminal import plain
-from serving.calls import Usage
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from pipelines.report.table import Table
+    from serving.calls import Usage
 
 STDERR = Console(stderr=True, emoji=False)
 
@@ -33,6 +31,22 @@ def say(line: str) -> None:
         STDERR.print(plain(line), soft_wrap=True)
 
 
+def show(table: "Table", console: Console) -> None:
+    """Print a table of results."""
+    from rich.table import Table as Printed
+
+    from pipelines.report.table import as_shown, shown
+
+    printed = Printed(title=plain(table.title), title_justify="left")
+    for index, column in enumerate(table.columns):
+        text = any(isinstance(row[index], str) for row in table.rows)
+        side: JustifyMethod = "left" if text else "right"
+        printed.add_column(plain(column.title), justify=side, overflow="fold")
+    for row in (*table.rows, *table.quoted):
+        printed.add_row(*(plain(shown(cell)) for cell in as_shown(table, row)))
+    console.print(printed)
+
+
 class Display:
     """Progress that is being shown.
 
@@ -42,7 +56,7 @@ class Display:
         bar: The bar to move; None writes lines.
     """
 
-    def __init__(self, what: str, total: int | None = None, bar: Progress | None = None) -> None:
+    def __init__(self, what: str, total: int | None = None, bar: "Progress | None" = None) -> None:
         self._what, self._total, self._bar = what, total, bar
         self._task = bar.add_task(what, total=total, remark="", status="") if bar else None
         self._done = self._before = 0.0
@@ -57,7 +71,7 @@ class Display:
         if self._bar and self._task is not None:
             self._bar.update(self._task, completed=self._done)
 
-    def advance(self, usage: Usage | None = None) -> None:
+    def advance(self, usage: "Usage | None" = None) -> None:
         """One more is done; where a server is asked, with what calls have cost so far."""
         cost = f"{usage.calls:,} calls, {usage.saved_calls:,} saved" if usage else ""
         self.reached(self._done + 1, self._total, cost)
@@ -103,16 +117,18 @@ def progress(what: str, total: int | None = None) -> Iterator[Display]:
     if not STDERR.is_terminal:
         yield Display(what, total)
         return
-    bar = Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[remark]}"),
-        TextColumn("[dim]{task.fields[status]}[/dim]"),
+    from rich import progress as shown
+
+    bar = shown.Progress(
+        shown.SpinnerColumn(),
+        "{task.description}",
+        shown.BarColumn(),
+        shown.MofNCompleteColumn(),
+        shown.TimeElapsedColumn(),
+        "left",
+        shown.TimeRemainingColumn(),
+        "{task.fields[remark]}",
+        "[dim]{task.fields[status]}[/dim]",
         console=STDERR,
     )
     with bar:

@@ -2,18 +2,17 @@
 
 import json
 import shutil
-from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from commands import Contested
 from tagger_files import TINY_ORDER, some_pairs, write_lines, write_scifact
-from tiny_encoders import cross_encoder
+from tiny_encoders import cross_encoder, mpnet
 
 from nli.errors import TaggerError
-from nli.labels import LABELS, Label
-from nli.pairs import LabelledPair, read_pairs, read_unlabelled, write_pairs
+from nli.labels import LABELS
+from nli.pairs import read_pairs, read_unlabelled, write_pairs
+from nli.tagger import Tagger
 from pipelines.data.released import half
 
 
@@ -24,9 +23,8 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def data(tmp_path: Path) -> Path:
     """A folder to work in, with pairs and two documents."""
-    monkeypatch.chdir(tmp_path)
     write_pairs(Path("pairs.jsonl"), some_pairs(90))
     write_pairs(Path("dev.jsonl.gz"), some_pairs(30))
     Path("guide.txt").write_text("The bridge was opened in 1932 by the mayor. It is red.")
@@ -39,7 +37,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_pairs_of_a_release(data: Path, contested: Contested) -> None:
     write_scifact(data / "scifact")
-    arguments = ["nli", "pairs", "--scifact", "scifact", "--nli", "pairs.jsonl"]
+    arguments = ["lab", "pairs", "--release", "scifact=scifact", "--nli", "pairs.jsonl"]
     outcome = contested.done(*arguments, "--out", "out/all.jsonl.gz")
     assert "93 pairs in out/all.jsonl.gz" in outcome.out
     (row,) = (line for line in outcome.out.splitlines() if "scifact" in line)
@@ -53,11 +51,6 @@ def test_pairs_of_a_release(data: Path, contested: Contested) -> None:
     assert read_pairs(data / "given.jsonl") == some_pairs(90)
     contested.done(*arguments, "--leave-out", "odd", "--out", "less.jsonl")
     assert {pair.source for pair in read_pairs(data / "less.jsonl")} == {"scifact", "even"}
-    contested.done(*arguments, "--most", 2, "--out", "few.jsonl")
-    few = read_pairs(data / "few.jsonl")
-    assert few == [pair for pair in found if pair in few], "in their order"
-    there, kept = (Counter((p.source, p.label) for p in some) for some in (found, few))
-    assert kept == Counter({kind: min(2, count) for kind, count in there.items()})
 
 
 def test_pairs_without_labels(data: Path, contested: Contested) -> None:
@@ -70,7 +63,7 @@ def test_pairs_without_labels(data: Path, contested: Contested) -> None:
         for n in range(40)
     ]
     write_lines(data / "fm2.jsonl", rows)
-    where = ["nli", "pairs", "--fool-me-twice", "fm2.jsonl", "--unlabelled", "2"]
+    where = ["lab", "pairs", "--release", "fool-me-twice=fm2.jsonl", "--unlabelled", "2"]
     said = contested.done(*where, "--out", "mute.jsonl.gz").out
     found = read_unlabelled(data / "mute.jsonl.gz")
     assert f"{len(found)} pairs without labels" in said
@@ -80,20 +73,21 @@ def test_pairs_without_labels(data: Path, contested: Contested) -> None:
     with pytest.raises(TaggerError, match="'label' is missing"):
         read_pairs(data / "mute.jsonl.gz")
     for more in (
-        ["--nli", "pairs.jsonl"], ["--own-sentences"], ["--in-context", "odd"], ["--most", 1],
+        ["--nli", "pairs.jsonl"], ["--own-sentences"], ["--in-context", "odd"],
     ):  # fmt: skip
         refused = contested.refused(*where, *more, "--out", "no.jsonl")
-        assert f"{more[0]} is not for --unlabelled" in refused
+        assert f"{more[0]} has no effect with --unlabelled" in refused
 
 
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
         ([], "no release is named"),
-        (["--scifact", "nowhere"], "nowhere/claims_train.jsonl does not exist"),
-        (["--fever", "."], "train.jsonl does not exist"),
-        (["--ragtruth", "."], "response.jsonl does not exist"),
-        (["--ramdocs", "pairs.jsonl"], "pairs.jsonl:1: the field 'question' is missing"),
+        (["--release", "scifact=nowhere"], "nowhere/claims_train.jsonl does not exist"),
+        (["--release", "fever=."], "train.jsonl does not exist"),
+        (["--release", "ragtruth=."], "response.jsonl does not exist"),
+        (["--release", "ramdocs=pairs.jsonl"], "pairs.jsonl:1: the field 'question' is missing"),
+        (["--release", "wise=x"], "did you mean 'wice'?"),
         (["--nli", "gone.jsonl"], "gone.jsonl does not exist"),
         (["--nli", "pairs.jsonl", "--leave-out", "SICK"], "there are even, odd"),
         (["--nli", "pairs.jsonl", "--half", "third"], "'third' is not one of"),
@@ -102,41 +96,25 @@ def test_pairs_without_labels(data: Path, contested: Contested) -> None:
 def test_pairs_that_cannot_be_made(
     arguments: list[str], problem: str, data: Path, contested: Contested
 ) -> None:
-    assert problem in contested.refused("nli", "pairs", "--out", "out.jsonl", *arguments)
+    assert problem in contested.refused("lab", "pairs", "--out", "out.jsonl", *arguments)
     assert not (data / "out.jsonl").exists()
 
 
-BAD_PAIRS: dict[str, tuple[str, str]] = {
-    "broken": ('{"premise": ', "write one JSON object per line"),
-    "no label": ('{"premise": "A.", "hypothesis": "B.", "source": "s"}', "'label' is missing"),
-    "wrong label": (
-        '{"premise": "A.", "hypothesis": "B.", "label": "maybe", "source": "s"}',
-        "'maybe' is not known",
-    ),
-    "empty text": (
-        '{"premise": " ", "hypothesis": "B.", "label": "neutral", "source": "s"}',
-        "'premise' is empty",
-    ),
-}
-
-
-@pytest.mark.parametrize("kind", BAD_PAIRS)
-@pytest.mark.parametrize("command", ["nli pairs", "nli train", "calibrate"])
+@pytest.mark.parametrize("command", ["pairs", "train", "calibrate"])
 def test_a_bad_line_is_named_by_every_command(
-    command: str, kind: str, data: Path, contested: Contested, tiny: Path
+    command: str, data: Path, contested: Contested, tiny: Path
 ) -> None:
-    line, problem = BAD_PAIRS[kind]
     good = some_pairs(1)[0].model_dump_json(exclude_none=True)
-    (data / "bad.jsonl").write_text(f"{good}\n\n{line}\n")
+    (data / "bad.jsonl").write_text(f'{good}\n\n{{"premise": \n')
     arguments: dict[str, list[object]] = {
-        "nli pairs": ["--nli", "bad.jsonl", "--out", "out.jsonl"],
-        "nli train": ["--pairs", "bad.jsonl", "--dev", "dev.jsonl.gz", "--base", tiny]
+        "pairs": ["--nli", "bad.jsonl", "--out", "out.jsonl"],
+        "train": ["--pairs", "bad.jsonl", "--dev", "dev.jsonl.gz", "--base", tiny]
         + ["--out", "trained"],
         "calibrate": ["--pairs", "bad.jsonl", "--tagger", tiny],
     }
-    message = contested.refused(*command.split(), *arguments[command])
+    message = contested.refused("lab", command, *arguments[command])
     assert message.startswith("bad.jsonl:3: ")
-    assert problem in message
+    assert "write one JSON object per line" in message
 
 
 # Training
@@ -144,7 +122,7 @@ def test_a_bad_line_is_named_by_every_command(
 
 def train(encoder: Path, *more: object) -> list[object]:
     where = ["--pairs", "pairs.jsonl", "--dev", "dev.jsonl.gz", "--base", encoder]
-    return ["nli", "train", *where, "--out", "trained", *more]
+    return ["lab", "train", *where, "--out", "trained", *more]
 
 
 def test_a_dry_run_says_what_there_is_and_trains_nothing(
@@ -165,7 +143,7 @@ def test_a_dry_run_says_what_there_is_and_trains_nothing(
         (["--dev", "gone.jsonl"], "gone.jsonl does not exist"),
         (["--epochs", "0"], "--epochs"),
         (["--teacher", "nowhere"], "nowhere"),
-        (["--unlabelled", "pairs.jsonl"], "--unlabelled needs --teacher"),
+        (["--unlabelled", "pairs.jsonl"], "--unlabelled has no effect with no --teacher"),
     ],
 )
 def test_training_that_cannot_begin(
@@ -173,15 +151,6 @@ def test_training_that_cannot_begin(
 ) -> None:
     assert problem in contested.refused(*train(tiny, *more))
     assert not (data / "trained").exists()
-
-
-def test_pairs_without_one_of_the_labels_train_nothing(
-    data: Path, contested: Contested, tiny: Path
-) -> None:
-    write_pairs(
-        data / "pairs.jsonl", [p for p in some_pairs(30) if p.label is not Label.IRRELEVANT]
-    )
-    assert "no training pair has the label 'irrelevant'" in contested.refused(*train(tiny))
 
 
 def test_training_leaves_a_tagger_with_its_curve_and_is_not_done_twice(
@@ -197,6 +166,20 @@ def test_training_leaves_a_tagger_with_its_curve_and_is_not_done_twice(
     contested.done(*command)
     assert (data / "trained/model.safetensors").read_bytes() == before
     assert "another 'batch_tokens' (128)" in contested.refused(*command[:-1], "256")
+
+
+def test_an_adapter_leaves_the_tagger_that_it_makes(
+    data: Path, contested: Contested, tmp_path: Path
+) -> None:
+    base = mpnet(tmp_path / "mpnet", tokens=400)
+    command = train(base, "--adapter", 2, "--epochs", 1, "--limit", 30, "--evaluations", 1)
+    assert "trained/tagger" in contested.done(*command).err.replace("\n", "")
+    tagger = Tagger.load(data / "trained/tagger")
+    contested.done(*command)
+    assert Tagger.load(data / "trained/tagger").digest == tagger.digest
+    measure = ["lab", "calibrate", "--dry-run", "--pairs", "dev.jsonl.gz", "--tagger"]
+    refused = contested.refused(*measure, "trained")
+    assert "which contested lab train leaves in its folder 'tagger'" in refused
 
 
 def test_a_teacher_is_asked_once_of_the_pairs_that_are_passed(
@@ -228,8 +211,7 @@ def test_a_teacher_is_asked_once_of_the_pairs_that_are_passed(
 def test_calibration_is_stored_used_and_shown(data: Path, contested: Contested, tiny: Path) -> None:
     shutil.copytree(tiny, data / "tagger")
     write_pairs(data / "held-out.jsonl", some_pairs(300))
-    command = ["calibrate", "--tagger", "tagger", "--pairs", "held-out.jsonl"]
-    command += ["--precision", "fp32"]
+    command = ["lab", "calibrate", "--tagger", "tagger", "--pairs", "held-out.jsonl"]
     said = contested.done(*command, "--method", "temperature", "--report", "shown").out
     stored = json.loads((data / "tagger/calibration.json").read_text())
     assert stored["method"] == "temperature"
@@ -243,7 +225,7 @@ def test_calibration_is_stored_used_and_shown(data: Path, contested: Contested, 
     assert stored["fitted_on"].startswith(f"held-out.jsonl: {300 - rows['none']['pairs']} pairs")
 
     # What is stored is what tags from now on; calibrating again gives the same.
-    measure = ["calibrate", "--dry-run", "--pairs", "held-out.jsonl", "--precision", "fp32"]
+    measure = ["lab", "calibrate", "--dry-run", "--pairs", "held-out.jsonl"]
     contested.done(*measure, "--tagger", tiny, "--report", "before")
     contested.done(*measure, "--tagger", "tagger", "--report", "after")
     before, after = (
@@ -262,27 +244,10 @@ def test_a_calibration_of_other_weights_is_replaced(
     shutil.copytree(tiny, data / "tagger")
     (data / "tagger/calibration.json").write_text('{"weights": "of another"}')
     write_pairs(data / "held-out.jsonl", some_pairs(300))
-    look = ["calibrate", "--dry-run", "--tagger", "tagger", "--pairs", "dev.jsonl.gz"]
+    look = ["lab", "calibrate", "--dry-run", "--tagger", "tagger", "--pairs", "dev.jsonl.gz"]
     assert "calibrate again" in contested.refused(*look)
-    contested.done("calibrate", "--tagger", "tagger", "--pairs", "held-out.jsonl")
+    contested.done("lab", "calibrate", "--tagger", "tagger", "--pairs", "held-out.jsonl")
     contested.done(*look)
-
-
-@pytest.mark.parametrize(
-    ("keep", "problem"),
-    [
-        (lambda pair: pair.premise.startswith("The bridge was opened in 1900"), "at least 30"),
-        (lambda pair: pair.label is not Label.REFUTE, "has the label 'refute'"),
-    ],
-)
-def test_pairs_that_cannot_calibrate(
-    keep: Callable[[LabelledPair], bool], problem: str, data: Path, contested: Contested, tiny: Path
-) -> None:
-    shutil.copytree(tiny, data / "tagger")
-    write_pairs(data / "held-out.jsonl", [pair for pair in some_pairs(300) if keep(pair)])
-    command = ["calibrate", "--tagger", "tagger", "--pairs", "held-out.jsonl"]
-    assert problem in contested.refused(*command)
-    assert not (data / "tagger/calibration.json").exists()
 
 
 # Measures
@@ -292,8 +257,8 @@ def test_a_dry_run_prints_and_leaves_the_same_figures(
     data: Path, contested: Contested, tiny: Path
 ) -> None:
     shutil.copytree(tiny, data / "tagger")
-    arguments = ["calibrate", "--dry-run", "--pairs", "dev.jsonl.gz", "--tagger", "tagger"]
-    said = contested.done(*arguments, "--precision", "fp32", "--report", "results").out
+    arguments = ["lab", "calibrate", "--dry-run", "--pairs", "dev.jsonl.gz", "--tagger", "tagger"]
+    said = contested.done(*arguments, "--report", "results").out
     assert not (data / "tagger/calibration.json").exists()
     table = json.loads((data / "results/tables/tagger.json").read_text())
     rows = {row["source"]: row for row in table["rows"]}

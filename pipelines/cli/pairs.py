@@ -1,0 +1,85 @@
+"""`contested lab pairs`: labelled pairs from released data sets."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+from rich.console import Console
+
+from nli.labels import LABELS
+from nli.pairs import SourcedPair, UnlabelledPair, write_pairs
+from pipelines.cli.flat import flat
+from pipelines.errors import InputError
+from pipelines.option import Option, Options, listed, named
+from pipelines.report.progress import STDERR, say, show
+from pipelines.report.table import Column, Table
+from pipelines.report.terminal import plain
+from pipelines.supervision.settings import RELEASES, PairSettings
+
+
+class PairOptions(Options):
+    """Which pairs are made, of what."""
+
+    out: Annotated[Path, Option("File of pairs to write: .jsonl or .jsonl.gz.")]
+    release: Annotated[
+        list[str] | None,
+        Option(f"A released data set. Repeatable. {listed(RELEASES)}", metavar="NAME=PATH"),
+    ] = None
+    settings: PairSettings = PairSettings()
+
+
+@flat
+def pairs(options: PairOptions) -> None:
+    """Make a file of labelled pairs from released data sets, to train or to calibrate with.
+
+    Example:
+        contested lab pairs --release scifact=scifact --nli own.jsonl --out pairs.jsonl
+
+    Files may be gzipped. Prints how many pairs of each label every source gives.
+    """
+    from pipelines.supervision import recipes
+
+    given = named(options.release or (), "--release", RELEASES)
+    releases = {name: Path(path) for name, path in given}
+    if not releases and not options.settings.nli:
+        raise InputError("no release is named; give one: --release scifact=FOLDER, or --nli FILE")
+    settings = options.settings
+    notes: tuple[str, ...] = ()
+    made: Sequence[SourcedPair]
+    with STDERR.status("") as status:
+
+        def reading(name: str) -> None:
+            status.update(f"reading {plain(name)}")
+
+        if settings.unlabelled is None:
+            made, notes = recipes.build(releases, settings, reading)
+        else:
+            made = recipes.build_unlabelled(releases, settings, reading)
+        status.update("writing")
+        write_pairs(options.out, made)
+    show(_counts(made, options.out), Console())
+    for note in notes:
+        say(note)
+
+
+def _counts(made: Sequence[SourcedPair], out: Path) -> Table:
+    """How many pairs of each label every source gives."""
+    kinds = Counter(
+        (pair.source, None if isinstance(pair, UnlabelledPair) else pair.label) for pair in made
+    )
+    labels = [label for label in LABELS if any(label == given for _, given in kinds)]
+    sources = sorted({source for source, _ in kinds})
+    return Table(
+        "pairs",
+        f"{len(made):,} pairs{'' if labels else ' without labels'} in {out}",
+        tuple(Column(key, key) for key in ("source", *labels, "all")),
+        tuple(
+            (
+                source,
+                *(kinds[source, label] for label in labels),
+                sum(count for (name, _), count in kinds.items() if name == source),
+            )
+            for source in sources
+        ),
+    )

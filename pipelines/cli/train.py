@@ -1,0 +1,131 @@
+"""`contested lab train`: a tagger, trained on pairs."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from nli.pairs import SourcedPair, read_pairs, read_unlabelled
+from nli.passes import TrainingSettings, told
+from pipelines.cli.flat import flat
+from pipelines.data.released import sample
+from pipelines.errors import InputError
+from pipelines.option import Only, Option, Options, named
+from pipelines.report.progress import progress, say
+
+TEACHING = "A teacher"
+
+TAUGHT = Only(lambda own: own.teacher is not None, "no --teacher")
+
+
+class TrainOptions(Options):
+    """What is trained, on what, and how."""
+
+    pairs: Annotated[list[Path], Option("File of pairs to train on. Repeatable.")]
+    dev: Annotated[Path, Option("File of pairs to watch training by; never trained on.")]
+    out: Annotated[Path, Option("Folder of the tagger; made, or continued.")]
+    settings: TrainingSettings
+    repeat: Annotated[
+        list[str] | None,
+        Option(
+            "Take a source's pairs N times in every pass; 0.5 takes half of them. Repeatable.",
+            metavar="SOURCE=N",
+        ),
+    ] = None
+    watched: Annotated[
+        int | None, Field(ge=1), Option("Score N of the pairs of --dev, drawn at random.")
+    ] = None
+    limit: Annotated[
+        int | None, Field(ge=1), Option("Train on N of the pairs, drawn at random, and watch by N.")
+    ] = None
+    dry_run: Annotated[bool, Option("Say what there is to train on; train nothing.")] = False
+    teacher: Annotated[
+        Path | None,
+        Option("Folder of a better tagger; its probabilities are learned as well.", panel=TEACHING),
+    ] = None
+    unlabelled: Annotated[
+        list[Path] | None,
+        Option(
+            "File of pairs that only the teacher says something of. Repeatable.",
+            panel=TEACHING,
+            only=TAUGHT,
+        ),
+    ] = None
+    teachings: Annotated[
+        Path | None,
+        Option(
+            "File to keep the teacher's probabilities in; several trainings may share it.",
+            shown="teachings.jsonl in --out",
+            panel=TEACHING,
+            only=TAUGHT,
+        ),
+    ] = None
+
+
+@flat
+def train(options: TrainOptions) -> None:
+    """Train a tagger. Killed anywhere, the same command resumes at the last checkpoint.
+
+    Example:
+        contested lab train --pairs pairs.jsonl --dev dev.jsonl --base encoder --out tagger
+
+    Leaves in the folder: weights as safetensors, tokenizer, config with the labels' order, the
+    settings, and the validation curve as `curve.jsonl`. With --adapter these are the adapter's, and
+    the tagger that it makes of its base is in the folder `tagger` inside.
+    """
+    from nli import adapter, teacher, training
+    from nli.tagger import Tagger
+
+    base, seed = options.settings.base, options.settings.seed
+    rows: list[SourcedPair] = [pair for path in options.pairs for pair in read_pairs(path)]
+    rows += [pair for path in options.unlabelled or () for pair in read_unlabelled(path)]
+    most = min(filter(None, (options.limit, options.watched)), default=None)
+    watched = sample(read_pairs(options.dev), most, seed)
+    repeats = _repeats(options.repeat or (), rows)
+    settings = options.settings.model_copy(update={"repeats": repeats})
+    rows = sample(rows, options.limit, seed)
+    if not (base / "config.json").is_file():
+        raise InputError(f"{base} is no model folder (it has no config.json); name an encoder's")
+    if options.dry_run:
+        print(told(settings, rows, watched))
+        return
+    out = options.out
+    known: list[tuple[float, float, float]] | None = None
+    if options.teacher is not None:
+        with progress("pairs, by the teacher") as bar:
+            file = options.teachings or out / "teachings.jsonl"
+            said = Tagger.load(options.teacher)
+            known = teacher.taught(said, settings, rows, file, bar.reached)
+    with progress("training pairs") as bar:
+        training.train(
+            settings,
+            rows,
+            watched,
+            out,
+            teacher=known,
+            on_progress=lambda at: bar.reached(
+                at.pairs, at.total, "" if at.loss is None else f"loss {at.loss:.3f}"
+            ),
+            on_evaluation=lambda point: say(
+                f"after {point.pairs:,} pairs: accuracy {point.accuracy:.3f}, "
+                f"loss {point.loss:.3f} on {options.dev.name}"
+            ),
+        )
+    made = out
+    if settings.adapter is not None:
+        made = out / "tagger"
+        if not made.exists():
+            adapter.merge(base, out, made)
+    say(f"tagger: {made}   curve: {out / 'curve.jsonl'}")
+
+
+def _repeats(given: Sequence[str], rows: Sequence[SourcedPair]) -> dict[str, float]:
+    sources = sorted({pair.source for pair in rows}) if given else ()
+    found = {}
+    for source, number in named(given, "--repeat", sources, "SOURCE=N"):
+        if not re.fullmatch(r"\d+(\.\d+)?", number):
+            raise InputError(f"--repeat {source}={number}: write SOURCE=N with a number: wice=3")
+        found[source] = float(number)
+    return found

@@ -1,0 +1,198 @@
+"""Documents screened for statements that contradict each other, before anything is answered."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, Self
+
+from pydantic import Field, model_validator
+
+from pipelines.data import jsonl
+from pipelines.data.records import Document, NonEmpty
+from pipelines.errors import InputError
+from pipelines.experiment.options import ProfileOptions, TaggerOptions, source_of, tagger_named
+from pipelines.inspection.task import Inspection, Shown, Task, Tell, models_used, telling
+from pipelines.option import Option, Options
+from pipelines.retrieval.documents import read_documents
+
+if TYPE_CHECKING:
+    from pipelines.experiment.experiment import Models
+    from pipelines.experiment.needs import Needs
+    from pipelines.report.blocks import Card, Grid
+    from pipelines.report.explorer import ExperimentView
+    from pipelines.report.glance import ModelUsed
+    from pipelines.report.texts import Inline
+    from pipelines.screening import Contradiction, Screening
+
+MOST_IN_GRID: Final = 12
+"""Documents of a grid that still reads."""
+
+MOST_SHOWN: Final = 50
+"""Contradictions that a terminal and the page show; `--json` has all."""
+
+FOUND: Final = 1
+"""Exit code where something contradicts, as `diff` has it."""
+
+
+def documents_of_records(path: Path) -> dict[str, tuple[Document, ...]]:
+    """The documents of each record of a file, by the record's id; see `jsonl.read`."""
+    return {example.group: example.documents for example in jsonl.read(path).examples}
+
+
+class DocumentsAsked(Options):
+    """Documents to compare with each other, or a file of records with documents."""
+
+    documents: Annotated[
+        NonEmpty[Document] | None,
+        Option(
+            "Text files, Markdown, JSONL of documents, and folders of these.",
+            typed=list[Path] | None,
+            read=read_documents,
+            argument=True,
+        ),
+        Shown("documents"),
+    ] = None
+    data: Annotated[
+        Mapping[str, tuple[Document, ...]] | None,
+        Option(
+            "In place of them, a JSONL file of records: the documents of each are compared.",
+            typed=Path | None,
+            read=documents_of_records,
+        ),
+    ] = None
+
+    @model_validator(mode="after")
+    def _one_of_them(self) -> Self:
+        if (self.documents is None) == (self.data is None):
+            raise InputError("name documents, or a file of records with --data; one of the two")
+        if self.documents is not None and len(self.documents) < 2:
+            raise InputError("one document is not compared with itself; name two or more")
+        return self
+
+    def sets(self) -> list[Sequence[Document]]:
+        """Documents that are compared with each other; those of records are called RECORD/ID."""
+        if self.documents is not None:
+            return [self.documents]
+        return [
+            [one.model_copy(update={"id": f"{record}/{one.id}"}) for one in documents]
+            for record, documents in (self.data or {}).items()
+        ]
+
+
+class ScreenOptions(TaggerOptions, ProfileOptions):
+    """Which tagger compares, and what is told."""
+
+    threshold: Annotated[
+        float,
+        Field(ge=0, le=1),
+        Option("Least probability of a contradiction that is told."),
+    ] = 0.8
+
+
+def needs(options: ScreenOptions) -> "Needs":
+    """The tagger; it raises what `tagger_named` does."""
+    from pipelines.experiment.needs import Needs
+
+    return Needs(tagger=tagger_named(options.tagger, source_of(options, "judge")))
+
+
+async def screened(
+    asked: DocumentsAsked, options: ScreenOptions, models: "Models", tell: Tell
+) -> "Inspection[Screening]":
+    """Find statements of documents that contradict each other, before any answer is written.
+
+    Examples:
+        contested screen guide.txt study.txt leaflet.txt
+
+        contested screen papers/ --threshold 0.9 --json
+
+        contested screen --data answers.jsonl --html screened.html
+
+    Sentences of different documents that share words are compared both ways by the tagger. The exit
+    code is 1 if any contradict, 0 if none do. What a tagger calls a contradiction is often none:
+    docs/score.md says how often.
+    """
+    from pipelines.report.glance import count
+    from pipelines.screening import screen
+
+    folder = telling(models, tell).tagger
+    assert folder is not None  # noqa: S101  (as `needs` has it)
+
+    def compare() -> "Screening":
+        return screen(asked.sets(), folder.load(), options.threshold)
+
+    result = await asyncio.to_thread(compare)
+    return Inspection(
+        result,
+        f"{count(2 * result.compared, 'pair')} read by the tagger",
+        title="Documents that contradict each other",
+        view=partial(_view, result, models_used(tagger=folder)),
+        exit_code=FOUND if result.contradictions else 0,
+    )
+
+
+def _view(result: "Screening", used: "list[ModelUsed]", _: bytes | None) -> "ExperimentView":
+    from pipelines.report.blocks import Cards
+    from pipelines.report.explorer import single
+    from pipelines.report.glance import count
+    from pipelines.report.texts import Aside, Note, Strong, line
+
+    said = (
+        f"{count(len(result.documents), 'document')}, {count(result.statements, 'statement')}, "
+        f"{count(result.compared, 'pair')} compared"
+    )
+    number = len(result.contradictions)
+    cards = Cards(tuple(map(_card, result.contradictions[:MOST_SHOWN])))
+    more = number - MOST_SHOWN
+    return single(
+        "screen",
+        "Documents that contradict each other",
+        [
+            line(Strong(count(number, "likely contradiction")), Aside(said)),
+            *([_grid(result)] if 2 < len(result.documents) <= MOST_IN_GRID else []),
+            *([cards] if number else []),
+            *([Note(f"{more:,} more are in the JSON")] if more > 0 else []),
+        ],
+        used,
+    )
+
+
+def _card(found: "Contradiction") -> "Card":
+    from pipelines.report.blocks import Card
+    from pipelines.report.texts import Quote
+
+    first, second = found.first, found.second
+    return Card(
+        f"{first.document} against {second.document}: {found.probability:.2f}",
+        (Quote(first.text), Quote(second.text)),
+    )
+
+
+def _grid(result: "Screening") -> "Grid":
+    """The likeliest contradiction of each two documents."""
+    from pipelines.report.blocks import Grid
+
+    def cell(one: str, other: str) -> "tuple[Inline, ...]":
+        likeliest = result.likeliest(one, other)
+        return ("–" if likeliest is None else f"{likeliest:.2f}",)
+
+    names = result.documents
+    return Grid(
+        "The likeliest contradiction of each two documents",
+        ("", *names[1:]),
+        tuple(
+            ((one,), *(("",) for _ in names[1:row]), *(cell(one, other) for other in names[row:]))
+            for row, one in enumerate(names[:-1], 1)
+        ),
+    )
+
+
+SCREEN = Task(
+    name="screen",
+    title="Screen documents",
+    asked=DocumentsAsked,
+    options=ScreenOptions,
+    needs=needs,
+    inspect=screened,
+)

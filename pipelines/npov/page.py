@@ -1,0 +1,159 @@
+"""What detectors of errors put on the page: areas under the ROC curve, and every example."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from statistics import fmean
+from typing import Final, NamedTuple
+
+from pipelines.experiment.publish import Runs
+from pipelines.experiment.summary import Figure, Page, Problem, Section
+from pipelines.npov.areas import OF_RUNS
+from pipelines.npov.result import BASELINES, KINDS, ROUGE, ErrorKind, NpovResult, WordScore
+from pipelines.report.blocks import Facts, Grid, fact
+from pipelines.report.explorer import Example, Facet
+from pipelines.report.table import MISSING, Table
+from pipelines.report.texts import Block, Chip, Heading, Inline, Trouble
+
+_INTRO = (
+    "Does a response add arguments that were not given (hallucination), or leave out some that "
+    "were (coverage)? A detector gives each response two scores; the area under its ROC curve is "
+    "the probability that a response with the error scores higher than one without. 0.5 is chance."
+)
+
+_ERRORS = ("none", "full", "ambiguous")
+_SAID: Mapping[ErrorKind, str] = {"hallucination": "content added", "coverage": "left out"}
+
+
+class Sourced(NamedTuple):
+    """A result, and that of the example without error that it was made from, if there is one."""
+
+    result: NpovResult
+    source: NpovResult | None
+
+
+def _examples(runs: Runs[NpovResult]) -> dict[str, list[Sourced]]:
+    return {run: [*_sourced(results)] for run, results in runs.results.items()}
+
+
+def _sourced(results: Sequence[NpovResult]) -> Iterator[Sourced]:
+    known = {result.id: result for result in results}
+    for result in results:
+        source = known.get(result.source)
+        yield Sourced(result, None if source is result else source)
+
+
+def _example(run: str, sourced: Sourced) -> Example:
+    result = sourced.result
+    wrong = [
+        Chip(f"{_SAID[kind]}{' in part' if error == 'ambiguous' else ''}", "contradict", "✗")
+        for kind in KINDS
+        if (error := result.known(kind)) != "none"
+    ]
+    detector = next((each for each in OF_RUNS if each in result.detectors), ROUGE)
+    return Example(
+        id=result.id,
+        run=run,
+        title=result.id.removeprefix(f"{result.test_set}/"),
+        status=result.status,
+        blocks=partial(_content, *sourced),
+        chips=tuple(wrong) or (Chip("no error", "support", "✓"),),
+        facets={
+            "Test set": [result.test_set],
+            **{_SAID[kind].capitalize(): [result.known(kind)] for kind in KINDS},
+        },
+        figures={_SAID[kind]: result.score(detector, kind) for kind in KINDS}
+        if result.detectors
+        else {},
+    )
+
+
+def _content(result: NpovResult, source: NpovResult | None) -> list[Block]:
+    made: list[Block] = [Trouble("Not scored", result.reason)] if result.reason else []
+    facts = [
+        fact("Content added", _known(result, "hallucination")),
+        fact("Arguments left out", _known(result, "coverage")),
+    ]
+    if result.overlap is not None:
+        said = f"{result.overlap:.2f} of the arguments' stems, in the response without error"
+        facts.append(fact("Shared words", said))
+    if result.given is not None:
+        facts.append(fact("Words of the arguments", *_words(result.given, "left out")))
+    if result.response is not None:
+        facts.append(fact("Words of the response", *_words(result.response, "added")))
+    made.append(Facts(tuple(facts)))
+    if result.detectors:
+        made += [Heading("How likely each error is, by detector"), _scores(result, source)]
+    return made
+
+
+def _known(result: NpovResult, kind: ErrorKind) -> Inline:
+    error = result.known(kind)
+    return Chip("none", "support", "✓") if error == "none" else Chip(error, "contradict", "✗")
+
+
+def _words(words: Sequence[WordScore], wrong: str) -> Iterator[str]:
+    """How many words there are, and the mean salience error of those that are wrong and others."""
+    yield f"{len(words):,}, of which {sum(each.wrong for each in words):,} {wrong}"
+    for called_so, state in ((wrong, True), ("others", False)):
+        scores = [
+            each.salience for each in words if each.wrong is state and each.salience is not None
+        ]
+        if scores:
+            yield f"mean error by salience, {called_so}: {fmean(scores):.3f}"
+
+
+def _scores(result: NpovResult, source: NpovResult | None) -> Grid:
+    """A row per detector; beside each score that of the response without error."""
+    columns: tuple[str, ...] = ("Content added", "Arguments left out")
+    compared = [result]
+    if source is not None:
+        columns = tuple(name for each in columns for name in (each, "without error"))
+        compared.append(source)
+    rows = []
+    for name in result.detectors:
+        scores = [each.score(name, kind) for kind in KINDS for each in compared]
+        cells = (MISSING if score is None else f"{score:.4f}" for score in scores)
+        rows.append(tuple((cell,) for cell in (name, *cells)))
+    return Grid("Scores of the detectors", ("Detector", *columns), tuple(rows))
+
+
+def _tables(runs: Runs[NpovResult]) -> list[Table]:
+    # They need numpy, which the command line does not.
+    from pipelines.npov import soft_prompt
+    from pipelines.npov.tables import all_tables
+
+    configs = runs.configs.items()
+    notes = [note for run, config in configs for note in soft_prompt.notes(run, config)]
+    return [replace(table, notes=(*table.notes, *notes)) for table in all_tables(runs.results)]
+
+
+def _problems(result: NpovResult) -> Iterator[Problem]:
+    if result.status == "failed":
+        yield Problem("failed", result.reason or "")
+
+
+PAGE: Final = Page(
+    question="Can errors in a neutral response be found: content added, arguments left out?",
+    tables=_tables,
+    figures=tuple(
+        Figure(
+            *("npov_detection", kind, "detector"),
+            said=f"AUC, {_SAID[kind]}",
+            group=("test_set",),
+            trivial=BASELINES,
+        )
+        for kind in KINDS
+    ),
+    example=_example,
+    examples=_examples,
+    problems=_problems,
+    failures="npov_failures",
+    sections=(
+        Section("By detector", ("npov_detection", "npov_comparisons"), _INTRO),
+        Section("Words", ("npov_words", "npov_aggregations", "npov_classifiers")),
+        Section("Annotators", ("npov_agreement",)),
+    ),
+    facets=tuple(Facet(_SAID[kind].capitalize(), _ERRORS) for kind in KINDS),
+    roles={"model": "detects errors"},
+)
