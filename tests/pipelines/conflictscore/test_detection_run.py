@@ -106,7 +106,7 @@ def begun(path: Path) -> RunFolder:
 
 async def run(folder: RunFolder, judge: Letters, **how: Any) -> list[DetectionResult]:
     config = {"data": "bench", "judge": "letters"}
-    work = Work(f"{EXPERIMENT.name}.letters", config, lambda example: detect(example, judge))
+    work: Any = Work(f"{EXPERIMENT.name}.letters", config, lambda example: detect(example, judge))
     return await resume(EXPERIMENT, EXAMPLES, work, folder, made_with={}, **how)
 
 
