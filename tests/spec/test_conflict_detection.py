@@ -49,8 +49,8 @@ def width(estimate: Estimate | None) -> float:
 
 
 def figures(verdicts: list[Verdict]) -> list[float]:
-    measures = precision, recall, f1_score, accuracy, accuracy_without_conflict
-    return [value(measure(verdicts)) for measure in measures]
+    estimates = precision(verdicts), recall(verdicts), f1_score(verdicts), accuracy(verdicts)
+    return [value(each) for each in (*estimates, accuracy_without_conflict(verdicts))]
 
 
 def test_figures_worked_by_hand() -> None:

@@ -111,7 +111,7 @@ async def answer_question(item: Item, methods: Methods) -> TruthResult:
     feedback = feedback_on(rag.score, item.documents) if rag.score else None
     if feedback is None:
         stands = rag.model_copy(update={"asked": False})
-        outcomes |= {"rewritten": stands, "regenerated": stands}
+        outcomes["rewritten"] = outcomes["regenerated"] = stands
     else:
         outcomes["rewritten"] = await _again(item, methods, rag, feedback, told=False)
         outcomes["regenerated"] = await _again(item, methods, rag, feedback, told=True)
