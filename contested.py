@@ -174,7 +174,7 @@ async def ascore(
 async def ascreen(
     documents: Given,
     *,
-    threshold: float = 0.8,
+    threshold: float = 0.5,
     tagger: str | None = None,
     profile: str | None = None,
 ) -> "Found[Screening]":

@@ -15,6 +15,7 @@ from pipelines.experiment.options import ProfileOptions, TaggerOptions, source_o
 from pipelines.inspection.task import Inspection, Shown, Task, Tell, models_used, telling
 from pipelines.option import Option, Options
 from pipelines.retrieval.documents import read_documents
+from pipelines.screening import THRESHOLD
 
 if TYPE_CHECKING:
     from pipelines.experiment.experiment import Models
@@ -87,7 +88,7 @@ class ScreenOptions(TaggerOptions, ProfileOptions):
         float,
         Field(ge=0, le=1),
         Option("Least probability of a contradiction that is told."),
-    ] = 0.8
+    ] = THRESHOLD
 
 
 def needs(options: ScreenOptions) -> "Needs":
@@ -111,7 +112,7 @@ async def screened(
 
     Sentences of different documents that share words are compared both ways by the tagger. The exit
     code is 1 if any contradict, 0 if none do. What a tagger calls a contradiction is often none:
-    docs/score.md says how often.
+    docs/conrag.md says how often.
     """
     from pipelines.report.glance import count
     from pipelines.screening import screen

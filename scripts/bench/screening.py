@@ -9,7 +9,6 @@ has and the other lacks.
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple
 
@@ -22,7 +21,7 @@ from nli.tagger import Tagger, shipped
 from pipelines.data.records import Document
 from pipelines.data.released import Part, in_part, read_records
 from pipelines.metrics.ranks import roc_auc
-from pipelines.screening import Statement, candidates, screen, statements
+from pipelines.screening import THRESHOLD, Statement, candidates, screen, statements
 from pipelines.text.words import content_words
 
 FALSE_ALARMS: Final = 0.02
@@ -83,7 +82,7 @@ def main(
     print(f"{common.date_line()}\n\n{quality(pairs, arms)}\n")
     some = [document for pair in pairs for document in pair.passages][:documents]
     start = time.perf_counter()
-    found = screen([some], tagger, 0.8)
+    found = screen([some], tagger, THRESHOLD)
     print(
         f"{len(some)} documents, {found.statements} statements, {found.compared} pairs compared: "
         f"{time.perf_counter() - start:.1f} s"
@@ -91,11 +90,13 @@ def main(
 
 
 def pairs_of(rows: Sequence[Row]) -> Iterator[PassagePair]:
-    """Every row with its other side, with the next row's, and with the rest of its paragraph."""
-    for number, (row, following) in enumerate(pairwise([*rows, rows[0]]), 1):
+    """Every row with its other side, with that of a row far away, and with its paragraph's rest."""
+    # Rows near each other may be of one article.
+    half = len(rows) // 2
+    for number, (row, other) in enumerate(zip(rows, [*rows[half:], *rows[:half]], strict=True), 1):
         first = row.context1_self_contained
         rest = row.context1_info.replace(row.context1, " ").strip()
-        texts = (row.context2_self_contained, following.context2_self_contained, rest)
+        texts = (row.context2_self_contained, other.context2_self_contained, rest)
         for kind, text in zip(KINDS, texts, strict=True):
             if text and text != first:
                 passages = (
@@ -124,7 +125,7 @@ def at_odds(one: Statement, other: Statement) -> float:
 
 
 def quality(pairs: Sequence[PassagePair], arms: dict[str, Scored]) -> str:
-    """Areas against either kind of pair, and what is found at 2 % false alarms and from 0.8."""
+    """Areas, and what is found at 2 % false alarms and from the usual threshold."""
     lines = []
     for name, score in arms.items():
         scores = score([pair.passages for pair in pairs])
@@ -134,7 +135,7 @@ def quality(pairs: Sequence[PassagePair], arms: dict[str, Scored]) -> str:
         }
         right, wrong = of[KINDS[0]], [*of[KINDS[1]], *of[KINDS[2]]]
         limit = sorted(wrong)[-1 - int(FALSE_ALARMS * len(wrong))]
-        told, alarms = (sum(value >= 0.8 for value in values) for values in (right, wrong))
+        told, alarms = (sum(value >= THRESHOLD for value in values) for values in (right, wrong))
         areas = [area(right, of[kind]) for kind in KINDS[1:]]
         lines.append(
             (
@@ -146,7 +147,7 @@ def quality(pairs: Sequence[PassagePair], arms: dict[str, Scored]) -> str:
             )
         )
     heading = ("by", *(f"AUC, {kind}" for kind in KINDS[1:]), "found at 2 % false alarms")
-    return common.markdown((*heading, "told from 0.8", "told wrongly"), lines)
+    return common.markdown((*heading, f"told from {THRESHOLD}", "told wrongly"), lines)
 
 
 def area(right: Sequence[float], wrong: Sequence[float]) -> str:

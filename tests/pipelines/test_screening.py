@@ -50,7 +50,12 @@ def test_only_what_shares_a_word_with_another_document_is_compared() -> None:
 def test_pairs_are_read_both_ways_and_told_from_the_threshold() -> None:
     tagger = ScriptedTagger(by_year, shows=False)
     found = screen([DOCUMENTS], tagger, 0.8)
-    assert tagger.batches == [[Pair(FIRST, SECOND), Pair(SECOND, FIRST)]]
+    assert tagger.batches == [
+        [
+            Pair(f"{FIRST} The mayor was there.", SECOND),
+            Pair(f"{SECOND} Nobody knows why.", FIRST),
+        ]
+    ]
     assert (found.statements, found.compared) == (4, 1)
     (told,) = found.contradictions
     assert (told.first.document, told.second.document) == ("guide", "study")
