@@ -1,8 +1,8 @@
 """Models that vLLM really serves give the numbers that transformers gives.
 
-SmolLM2 stands for the families whose embeddings are served as they are stored (Llama, Qwen), by the
-session's server. A tiny Gemma 3 with random weights and SmolLM2's tokenizer stands for those whose
-embeddings are scaled; its server is killed in the end. All compute in float32.
+SmolLM2, a Llama, is served by the session's server; a tiny Gemma 3, Qwen 2 and Qwen 3 with random
+weights and SmolLM2's tokenizer by one of their own, which is killed in the end. All compute in
+float32.
 """
 
 import asyncio
@@ -61,10 +61,17 @@ class Served(BaseModel, arbitrary_types_allowed=True):
     holder: int
 
 
-@pytest.fixture(scope="module", params=["smollm2_served", "gemma3_served"])
-def served(request: pytest.FixtureRequest) -> Served:
-    served: Served = request.getfixturevalue(request.param)
-    return served
+GEMMA = "gemma3_text"
+
+
+@pytest.fixture(scope="module", params=["smollm2", GEMMA, "qwen2", "qwen3"])
+def served(
+    request: pytest.FixtureRequest, smollm2: Model, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Served]:
+    if request.param == "smollm2":
+        yield request.getfixturevalue("smollm2_served")
+    else:
+        yield from tiny_served(request.param, smollm2, tmp_path_factory)
 
 
 @pytest.fixture(scope="module")
@@ -84,17 +91,18 @@ def smollm2_served(smollm2: Model, running_server: State) -> Served:
     )
 
 
-@pytest.fixture(scope="module")
-def gemma3_served(smollm2: Model, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def tiny_served(
+    family: str, smollm2: Model, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Served]:
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM
 
-    folder = tmp_path_factory.mktemp("gemma3")
+    folder = tmp_path_factory.mktemp(family)
     for name in ("tokenizer.json", "tokenizer_config.json", "chat_template.jinja"):
         shutil.copy(smollm2.path / name, folder)
     words = json.loads((smollm2.path / "config.json").read_text())["vocab_size"]
     torch.manual_seed(7)
-    config = AutoConfig.for_model("gemma3_text", vocab_size=words, **SIZES)
+    config = AutoConfig.for_model(family, vocab_size=words, **SIZES)
     reference = AutoModelForCausalLM.from_config(config, dtype=torch.float32).eval()
     with torch.no_grad():
         for weight in reference.parameters():
@@ -274,7 +282,7 @@ async def test_the_endpoint_says_what_it_serves(served: Served) -> None:
     assert told.engine.startswith("vllm ")
 
 
-@pytest.mark.parametrize("served", ["gemma3_served"], indirect=True)
+@pytest.mark.parametrize("served", [GEMMA], indirect=True)
 async def test_a_killed_engine_is_started_again(client: Client, served: Served) -> None:
     programs = psutil.Process(served.holder).children(recursive=True)
     lines = {program: " ".join(program.cmdline()) for program in programs}

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from model_shapes import published
 from serving_machines import A10, A6000, H100, L40S, cards, table
 
 from serving import connect, detached, placement
@@ -20,7 +21,7 @@ from serving.models import Model
 from serving.placement import CONTEXT_GIB, MOST, Seat, place
 from serving.profile import EngineOptions, Profile, load
 from serving.server import Job
-from serving.weights import with_model
+from serving.weights import strict, with_model
 
 DOCS = Path(__file__).parents[2] / "docs/serving.md"
 
@@ -65,6 +66,15 @@ def test_two_models_get_gpus_of_their_own_where_there_are_enough() -> None:
         r"fits: cpu-0.5b, cpu-1.5b, cpu-small, gemma-3-27b, gemma-4-31b, llama-3.3-70b, llama-4",
     ):
         four.seats("writer")
+
+
+def test_a_strict_model_that_does_not_fit_is_told_of_another_way(tmp_path: Path) -> None:
+    published(tmp_path / "qwen2.5-7b-instruct", "qwen2.5-7b-instruct")
+    exact = strict(load("one-gpu-7b"), tmp_path)
+    with pytest.raises(
+        ServingError, match=r"33\.1 GiB .*; --strict computes in float32, batch_inv"
+    ):
+        place(exact, cards(A10)).seats("qwen2.5-7b-instruct")
 
 
 def test_models_that_must_share_divide_what_is_left_by_what_they_need() -> None:
