@@ -6,22 +6,9 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from pipelines.data.records import Document
+from pipelines.data.records import Response
 from pipelines.experiment.metric import Metric, of_each
 from pipelines.judge.judgement import Judgement, Relation, Truncation, in_conflict
-
-
-class Response(BaseModel):
-    """A response and the documents that it is judged by."""
-
-    model_config = ConfigDict(frozen=True)
-
-    id: str
-    group: str
-    variant: str | None = None
-    question: str | None = None
-    response: str
-    documents: tuple[Document, ...]
 
 
 class Score(BaseModel):

@@ -177,15 +177,15 @@ class Record(BaseModel, frozen=True, extra="forbid"):
         ]
 
 
-class Example(BaseModel, frozen=True):
-    """One response with its documents: the unit that a pipeline works on.
+class Response(BaseModel, frozen=True):
+    """A response and the documents that it is judged by.
 
     Attributes:
         id: `record` or `record/variant`.
-        group: The record's id. Examples of a group share documents and are not independent;
+        group: The record's id. Responses of a group share documents and are not independent;
             intervals are clustered by it.
         variant: Name of the response within its record, if it has one.
-        question, response, documents, claims: As in `Record`.
+        question, response, documents: As in `Record`.
     """
 
     id: str
@@ -194,4 +194,9 @@ class Example(BaseModel, frozen=True):
     question: str | None = None
     response: str
     documents: tuple[Document, ...]
+
+
+class Example(Response, frozen=True):
+    """A response, perhaps with its claims: the unit that a pipeline works on."""
+
     claims: tuple[str, ...] | None = None
