@@ -174,7 +174,7 @@ async def ascore(
 async def ascreen(
     documents: Given,
     *,
-    threshold: float = 0.5,
+    threshold: float | None = None,
     tagger: str | None = None,
     profile: str | None = None,
 ) -> "Found[Screening]":
@@ -182,7 +182,8 @@ async def ascreen(
 
     Args:
         documents: Two or more. Sentences that share words are compared, both ways.
-        threshold: Least probability, in [0, 1], of a contradiction that is told.
+        threshold: Least probability, in [0, 1], of a contradiction that is told; as the command has
+            it unless given.
         tagger: A registered tagger, or a folder of one, in place of the profile's.
         profile: Which models play which role.
 

@@ -152,10 +152,10 @@ def candidates(stated: Sequence[Statement]) -> list[tuple[Statement, Statement]]
 
     pairs: dict[tuple[int, int], None] = {}
     texts = [statement.text for statement in stated]
+    documents = np.array([statement.document for statement in stated])
     for number, scores in enumerate(scores_among(texts, texts)):
-        elsewhere = np.array([one.document != stated[number].document for one in stated])
-        best = np.argsort(-scores * elsewhere, kind="stable")[:NEAREST]
-        for other in best:
-            if scores[other] * elsewhere[other] > 0:
-                pairs[min(number, int(other)), max(number, int(other))] = None
+        elsewhere = scores * (documents != documents[number])
+        for other in map(int, np.argsort(-elsewhere, kind="stable")[:NEAREST]):
+            if elsewhere[other] > 0:
+                pairs[min(number, other), max(number, other)] = None
     return [(stated[one], stated[other]) for one, other in pairs]

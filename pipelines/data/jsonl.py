@@ -61,13 +61,13 @@ def read(path: Path, *, on_error: OnError = "stop", limit: int | None = None) ->
     if path.suffix.lower() in TABLES:
         raise InputError(f"{path} is a table; write one JSON object per line, see docs/input.md")
     content = read_bytes(path)
-    listed = content.removeprefix(MARK).lstrip()[:1] == b"["
+    text = content.removeprefix(MARK)
+    listed = text.lstrip()[:1] == b"["
     examples: list[Example] = []
     skipped: list[Skipped] = []
     taken: dict[str, int] = {}
     records = 0
-    lines = _entries(content, f"{path}: ") if listed else filled_lines(content.removeprefix(MARK))
-    for line, raw in lines:
+    for line, raw in _entries(text, f"{path}: ") if listed else filled_lines(text):
         if limit is not None and records >= limit:
             break
         try:
@@ -112,7 +112,7 @@ def filled_lines(content: bytes) -> Iterator[tuple[int, bytes]]:
 
 def _entries(content: bytes, where: str) -> Iterator[tuple[int, bytes]]:
     """The entries of a JSON list, with their numbers from 1."""
-    for number, entry in enumerate(parse(content.removeprefix(MARK), where), start=1):
+    for number, entry in enumerate(parse(content, where), start=1):
         yield number, json.dumps(entry).encode()
 
 
