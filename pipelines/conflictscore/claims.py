@@ -18,6 +18,7 @@ from pipelines.judge.judgement import Truncation
 from pipelines.prompts import Prompt
 from pipelines.retrieval.bm25 import distinct_stems
 from pipelines.text.citations import without_marks
+from pipelines.text.standing import joined, standing
 from pipelines.text.words import says, statements
 from serving.calls import Sampling
 from serving.client import Client
@@ -78,7 +79,7 @@ NOTHING_SAID = "no claim to judge: the text has headings, rules or marks alone, 
 """Why there is no claim where no model is asked."""
 NOTHING_GIVEN = "no claim to judge: those that came with the response say nothing; leave them out"
 """Why there is no claim where claims were brought along."""
-RULES = 4
+RULES = 5
 """Goes up when claims are read from texts in another way, so that run folders do not mix both."""
 
 
@@ -179,10 +180,14 @@ def shared_words(claim: str, text: str) -> float:
     return len(of_claim & distinct_stems(text)) / len(of_claim) if of_claim else 0.0
 
 
-def sentence_claims(response: str) -> tuple[str, ...]:
-    """Each statement of a response as a claim, without marks of sources; no model is asked."""
+def sentence_claims(response: str, question: str | None = None) -> tuple[str, ...]:
+    """Each statement of a response as a claim, without marks of sources; no model is asked.
+
+    A leading pronoun gives way to its subject, and a contrast stays with what it answers.
+    """
     text = without_marks(response)
-    return distinct([text[slice(*span)] for span in statements(text)])
+    sentences = [text[slice(*span)] for span in statements(text)]
+    return distinct(joined(standing(sentences, question)))
 
 
 def reply_tokens(response: str, client: Client) -> int:

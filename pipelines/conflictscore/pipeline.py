@@ -171,7 +171,7 @@ async def claims_of(example: Example, scorer: Scorer) -> Decomposition:
     if prompt is not None:
         return await decompose(response, scorer.client, prompt, k=settings.k, cut=settings.cut)
     if settings.claims == "sentences":
-        claims = sentence_claims(response)
+        claims = sentence_claims(response, example.question)
     else:
         claims = (response,) if says(without_marks(response)) else ()
     return Decomposition(claims, problem=None if claims else NOTHING_SAID)

@@ -17,7 +17,7 @@ MOST_SENTENCES, MOST_CHARACTERS = 3, 1_000
 LEAST_WORDS = 3
 """Words of a view: what is shorter is a part of one."""
 
-_SAYS = (
+SAYS = (
     r"(?:says?|said|states?|stated|reports?|reported|claims?|claimed|notes?|noted|writes?|wrote|"
     r"argues?|argued|suggests?|suggested|indicates?|indicated|mentions?|mentioned|asserts?|"
     r"asserted|finds?|found|concludes?|concluded|holds?|held|maintains?|maintained|believes?|"
@@ -42,13 +42,13 @@ _LEADS = tuple(
         r"(?:it|there)(?:'s| is| are| was| were| remains| has been| have been| may be)"
         r" [^,;]{0,40}?\b(?:whether|if|that)\s+",
         # "the guide says that", "others hold", "some sources that"
-        rf"(?:\S+\s+){{1,6}}?(?:{_SAYS}(?:\s+that)?|that)\s+",
+        rf"(?:\S+\s+){{1,6}}?(?:{SAYS}(?:\s+that)?|that)\s+",
         r"(?:whether|if|that)\s+",
     )
 )
 _TAIL = re.compile(
     r",?\s+(?:according to|depending on|(?:as )?(?:the|some|other|an?) \S+ "
-    rf"{_SAYS})[^,;]*$|\s*[\[(][^\])]*[\])]\s*$",
+    rf"{SAYS})[^,;]*$|\s*[\[(][^\])]*[\])]\s*$",
     re.IGNORECASE,
 )
 # What rejects a view, or says of nobody that they hold it: then it is not reported as one.
@@ -108,12 +108,12 @@ def _is_statement(text: str) -> bool:
     words = text.split()
     return (
         _is_long(text)
-        and not _finite(words[0], "")
-        and any(_finite(word, before) for before, word in pairwise(words[:-1]))
+        and not finite(words[0], "")
+        and any(finite(word, before) for before, word in pairwise(words[:-1]))
     )
 
 
-def _finite(word: str, before: str) -> bool:
+def finite(word: str, before: str) -> bool:
     """Whether a word is an auxiliary, or looks like a verb of the third person or the past."""
     if _AUXILIARY.fullmatch(word) or (word.endswith("ed") and before[:1].isupper()):
         return True

@@ -1,0 +1,129 @@
+"""Sentences of a text that a judge can read one at a time.
+
+"It cost four million." says nothing about a document until one knows what "it" is, and "The study,
+however, says 1936." nothing about what the sentence before reports. Rules put the subject in, and
+join a contrast to what it is in contrast to; where they are not sure, a sentence stays as it is.
+"""
+
+import re
+from collections.abc import Sequence
+
+from pipelines.text.declarative import be_split, verb_split
+from pipelines.text.views import SAYS, finite
+from pipelines.text.words import content_words
+
+MOST_WORDS = 8
+"""Words of a subject: what is longer has a clause in it."""
+
+_PRONOUN = re.compile(r"(It|He|She|They|Its|His|Her|Their) (?=\w)")
+# "It is disputed whether", "it takes", "it was in 1932 that": nothing is meant by "it".
+_EXPLETIVE = re.compile(
+    r"It (?:takes|took|rain\w*|snow\w*|.{0,60}\b(?:that|whether|if|to|how|why|when|who|where)\b)"
+)
+_ADVERBIAL = re.compile(
+    r"(?:According to|In|On|At|By|After|Before|During|Since|For|As) [^,]{1,60}, "
+)
+_BE = frozenset(("is", "are", "was", "were"))
+_QUESTION = re.compile(
+    r"(?:when|where|why|who|(?:how|what|which)\b.*?|)\s*"
+    r"\b(is|are|was|were|did|does|do) (.+?)\??",
+    re.IGNORECASE,
+)
+_CONTRAST = re.compile(
+    r"(?:(?:but|however|yet|by contrast|in contrast|conversely|on the other hand),?"
+    rf"|(?:still )?(?:others?|another)(?: \w+)? {SAYS})\b"
+    r"|[^,]{1,60}, (?:however|by contrast|in contrast|on the other hand|though)[,.]",
+    re.IGNORECASE,
+)
+
+
+def joined(sentences: Sequence[str]) -> list[str]:
+    """Sentences in their order, each contrast with the sentence that it answers.
+
+    "The guide says 1932. The study, however, says 1936." is one claim of two views, as it is with
+    "while" in place of the full stop.
+    """
+    claims: list[str] = []
+    for sentence in sentences:
+        if claims and _CONTRAST.match(sentence):
+            claims[-1] = f"{claims[-1]} {sentence}"
+        else:
+            claims.append(sentence)
+    return claims
+
+
+def standing(sentences: Sequence[str], question: str | None = None) -> list[str]:
+    """Sentences in their order, with the subject in place of a pronoun that begins one.
+
+    The subject is that of the sentence before, or the question's. It has to agree with the pronoun,
+    and to be what the text is about: the question names it, or the sentence says what it is.
+    """
+    asked = content_words(question or "")
+    subject = _asked_about(question) if question else None
+    resolved = []
+    for sentence in sentences:
+        pronoun = _PRONOUN.match(sentence)
+        if pronoun and subject and _agrees(subject, pronoun[1]) and not _EXPLETIVE.match(sentence):
+            resolved.append(_named(subject, pronoun[1]) + sentence[pronoun.end() - 1 :])
+            continue
+        resolved.append(sentence)
+        if not pronoun and len(sentence.split()) > 1:  # "No." has no subject of its own
+            subject = _subject(sentence, asked)
+    return resolved
+
+
+def _subject(sentence: str, asked: frozenset[str]) -> str | None:
+    """What a sentence begins with and is about; None if that is not sure."""
+    adverbial = _ADVERBIAL.match(sentence)
+    words = sentence[adverbial.end() if adverbial else 0 :].split()
+    for place in range(1, min(len(words), MOST_WORDS + 1)):
+        if finite(words[place], words[place - 1]):
+            subject = " ".join(words[:place])
+            about = words[place] in _BE or content_words(subject) & asked
+            return subject if about and _is_subject(subject) else None
+    return None
+
+
+def _is_subject(text: str) -> bool:
+    """Whether a text can be the subject: a name, or an article and what follows."""
+    first, last = text.split(maxsplit=1)[0], text.rsplit(maxsplit=1)[-1]
+    if re.search(r"[,;:()]", text) or last.lower() in {"that", "which", "who", "not", "also"}:
+        return False
+    return first in {"The", "A", "An", "the", "a", "an"} or _is_name(text)
+
+
+def _is_name(text: str) -> bool:
+    words = [word for word in text.split() if word.lower() not in {"of", "the", "and", "de", "von"}]
+    return text[:1].isupper() and len(words) > 0 and all(word[:1].isupper() for word in words)
+
+
+def _asked_about(question: str) -> str | None:
+    """What a question is about: "the bridge" of "When did the bridge open?"."""
+    form = _QUESTION.fullmatch(" ".join(question.split()))
+    if not form:
+        return None
+    if form[1].lower() in _BE:
+        subject, predicate = be_split(form[2])
+        return subject if predicate and _is_subject(subject) else None
+    parts = verb_split(form[2])
+    return parts[0] if parts and _is_subject(parts[0]) else None
+
+
+def _agrees(subject: str, pronoun: str) -> bool:
+    """Whether a pronoun can stand for a subject, by what its form shows."""
+    head = subject.split(" of ", maxsplit=1)[0].rsplit(maxsplit=1)[-1].lower()
+    irregular = head in {"people", "children", "men", "women"}
+    plural = " and " in subject or irregular or bool(re.search(r"[^suio]s$", head))
+    if pronoun in {"They", "Their"}:
+        return plural
+    if pronoun in {"He", "His", "She", "Her"}:
+        return not plural and _is_name(subject) and not subject.lower().startswith("the ")
+    return not plural
+
+
+def _named(subject: str, pronoun: str) -> str:
+    """The subject as a sentence begins with it: "The bridge", and "The bridge's" for "Its"."""
+    start = subject[:1].upper() + subject[1:]
+    if pronoun in {"It", "He", "She", "They"}:
+        return start
+    return f"{start}'" if start.endswith("s") else f"{start}'s"
