@@ -32,6 +32,7 @@ _QUESTION = re.compile(
 _CONTRAST = re.compile(
     r"(?:(?:but|however|yet|by contrast|in contrast|conversely|on the other hand),?"
     rf"|(?:still )?(?:others?|another)(?: \w+)? {SAYS})\b"
+    rf"|(?:[\w'’-]+ ){{1,4}}{SAYS}(?: (?:in|at|it was))? \d[\d.,]*\.?\Z"
     r"|[^,]{1,60}, (?:however|by contrast|in contrast|on the other hand|though)[,.]",
     re.IGNORECASE,
 )

@@ -47,6 +47,7 @@ _LEADS = tuple(
     )
 )
 _TAIL = re.compile(
+    rf",\s+{SAYS}\s+[^,;]{{1,40}}$|"
     r",?\s+(?:according to|depending on|(?:as )?(?:the|some|other|an?) \S+ "
     rf"{SAYS})[^,;]*$|\s*[\[(][^\])]*[\])]\s*$",
     re.IGNORECASE,
@@ -58,6 +59,20 @@ _REJECTED = re.compile(
     r"rumou?r|no longer|not the case|incorrect\w*)\b",
     re.IGNORECASE,
 )
+_NUMBER = r"[$€£]?\d(?:[\d.,]*\d)?%?"
+_MONTH = (
+    r"(?:(?:January|February|March|April|May|June|July|August|September|October|November|December)"
+    r"\s+)?"
+)
+# ", the study says 1936", ". Another puts it at 1936"
+_ELLIPSIS = re.compile(
+    rf"(?P<said>.*\d.*?)[.,;]?\s+(?:(?:and|or|{_LINKS}),?\s+)?(?:[\w'’-]+\s+){{1,4}}?{SAYS}"
+    r"(?:\s+(?:that\s+)?(?:it|this)\s+(?:is|was))?(?:\s+(?:in|on|at|about|around|only|nearly))*"
+    rf"\s+(?P<value>{_MONTH}{_NUMBER})\W*",
+    re.IGNORECASE | re.DOTALL,
+)
+_OR = r"(?:\s*\([^()]*\))?,?\s+or\s+(?:(?:in|on|at|about|around|perhaps|possibly)\s+)*"
+_ALTERNATIVES = re.compile(rf"({_MONTH}{_NUMBER}){_OR}({_MONTH}{_NUMBER})(?:\s*\([^()]*\))?")
 _AUXILIARY = re.compile(
     r"is|are|was|were|has|have|had|can|could|will|would|may|might|must|should|did|does|do"
 )
@@ -68,14 +83,34 @@ def views(claim: str) -> list[str]:
 
     At "and" and "or" a claim is divided only where a subject and a verb are on both sides. It is
     left whole where it rejects a view, which it then does not report, and where one is not a whole
-    statement: "the guide says that it opened in 1932, another says 1936".
+    statement, unless a number says all of it: "it opened in 1932, another says 1936" and "it opened
+    in 1932 or 1936" are two views.
     """
     spans = sentences(claim) if len(claim) <= MOST_CHARACTERS else []
     if not 0 < len(spans) <= MOST_SENTENCES or _REJECTED.search(claim):
         return [claim]
+    if completed := _completed(claim):
+        return completed
     parts = [part for span in spans for part in _divided(claim[slice(*span)])]
     told = [view for part in parts if (view := _bare(part))]
     return told if len(told) > 1 and all(map(_is_long, told)) else [claim]
+
+
+def _completed(claim: str) -> list[str] | None:
+    """The views of a claim of which one is given as a number alone; None if it is none such."""
+    if choice := _ALTERNATIVES.search(claim):
+        start, end = choice.span()
+        return [_bare(claim[:start] + value + claim[end:]) for value in choice.groups()]
+    ellipsis = _ELLIPSIS.fullmatch(claim)
+    if not ellipsis:
+        return None
+    told = views(ellipsis["said"])
+    numbers = list(re.finditer(_MONTH + _NUMBER, told[-1]))
+    if len(numbers) != 1:
+        return None
+    start, end = numbers[0].span()
+    first = [_bare(view) for view in told]
+    return [*first, _bare(told[-1][:start] + ellipsis["value"] + told[-1][end:])]
 
 
 def _divided(sentence: str) -> list[str]:
@@ -96,11 +131,11 @@ def _is_long(text: str) -> bool:
 
 def _bare(part: str) -> str:
     """A part without who says it and how sure that is."""
-    bare = part.strip(" \t\n.,;:\"'“”")
+    bare = _TAIL.sub("", part.strip(" \t\n.,;:\"'“”"))
     for lead in _LEADS:
         if found := lead.match(bare):
             bare = bare[found.end() :]
-    return _TAIL.sub("", bare)
+    return bare
 
 
 def _is_statement(text: str) -> bool:

@@ -59,6 +59,7 @@ def test_where_the_rules_are_not_sure_a_sentence_stays(
         "But the study says 1936.",
         "Others say that it was 1936.",
         "Another source reports 1936.",
+        "The study says 1936.",
         "On the other hand, the study says 1936.",
     ],
 )
