@@ -16,7 +16,7 @@ EXPERIMENTS: Final[dict[str, str]] = {
     "both-sides": "pipelines.conflictscore.both_sides.experiment",
     "conrag": "pipelines.conrag.experiment",
     "conflicts": "pipelines.conflicts.experiment",
-    "madam-rag": "pipelines.madam_rag.task",
+    "madam-rag": "pipelines.madam_rag.experiment",
     "npov": "pipelines.npov.experiment",
 }
 """Name of the command -> module that declares it, in the order of the report."""

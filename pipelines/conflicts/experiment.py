@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import BaseModel
 
-from pipelines.conflicts.data import SAMPLES, Query, read, statistics
+from pipelines.conflicts.data import SAMPLES, Query, keeping, read, reader, statistics
 from pipelines.conflicts.judges import _NO as NO
 from pipelines.conflicts.judges import _YES as YES
 from pipelines.conflicts.judges import BEHAVIOUR
@@ -18,7 +18,6 @@ from pipelines.conflicts.labellings import LABELLINGS
 from pipelines.conflicts.metrics import METRICS, verdict
 from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES, Methods, examine
 from pipelines.conflicts.result import QueryResult, Strategy
-from pipelines.conflicts.segments import keeping, reader
 from pipelines.conflicts.settings import (
     ANSWERS_PANEL,
     AS_IN_PAPER,

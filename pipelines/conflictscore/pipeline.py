@@ -16,7 +16,6 @@ from pipelines.conflictscore.claims import (
     decompose,
     decomposition_prompt,
     distinct,
-    prompt_name,
     sentence_claims,
 )
 from pipelines.conflictscore.result import Result, relations_by_claim
@@ -227,7 +226,7 @@ def scoring(
         return judging(settings, tokens, read, claims=most, claim_tokens=size, least=0)
     salient = settings.claims == "salient"
     shown = {"k": settings.k} if salient else {}
-    asked = tokens.prompt(prompt_name(settings.claims), response="", **shown)
+    asked = tokens.prompt(f"conflictscore/{settings.claims}", response="", **shown)
     reply = max(LEAST_REPLY_TOKENS, 3 * (size + tokens.turn))
     most = settings.k if salient else most
     split = call(asked + size, reply).times(1, 0 if isinstance(response, int) else 1)

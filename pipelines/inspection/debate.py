@@ -82,8 +82,8 @@ async def debate(
             Outcome,
             QuestionResult,
         )
-        from pipelines.madam_rag.blocks import question_view
         from pipelines.madam_rag.data import GivenDocument, Question
+        from pipelines.madam_rag.view import question_view
 
         question = Question(
             id="question",

@@ -25,12 +25,13 @@ from pipelines.conflicts.data import (
     Source,
     Statistic,
     as_query,
+    best_segment,
+    keeping,
     origin_name,
     read,
     statistics,
     written,
 )
-from pipelines.conflicts.segments import best_segment, keeping
 from pipelines.conflicts.taxonomy import ANSWERABLE, TAXONOMY, ConflictType
 from pipelines.data import conflicts
 from pipelines.data.conflicts import LABELS, ConflictsResult, official_label

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pages import Reading, every, published, safe, unpacked
 from playwright.sync_api import Locator, Page, expect
 
-from pipelines.conflicts import blocks as opened
+from pipelines.conflicts import view as opened
 from pipelines.conflicts.data import Query, Source
 from pipelines.conflicts.experiment import EXPERIMENT
 from pipelines.conflicts.result import (

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pipelines.conflicts.segments import best_segment, reader, token_windows
+from pipelines.conflicts.data import best_segment, reader, token_windows
 from pipelines.errors import InputError
 from pipelines.retrieval.dense import Embedder
 

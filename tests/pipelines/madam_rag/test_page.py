@@ -9,11 +9,11 @@ from playwright.sync_api import Locator, Page, expect
 from pipelines.data.records import Document
 from pipelines.madam_rag import baselines as methods
 from pipelines.madam_rag.baselines import Outcome, QuestionResult
-from pipelines.madam_rag.blocks import changed, chip, content
 from pipelines.madam_rag.data import GivenDocument, Kind, Question
+from pipelines.madam_rag.experiment import EXPERIMENT
 from pipelines.madam_rag.metrics import Verdict, verdict
 from pipelines.madam_rag.replies import AgentReply, Conclusion, Debate, Round
-from pipelines.madam_rag.task import EXPERIMENT
+from pipelines.madam_rag.view import changed, chip, content
 from pipelines.report import blocks
 from pipelines.report.explorer import ExperimentView, write
 from pipelines.report.texts import Aside, Chip

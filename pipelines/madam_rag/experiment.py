@@ -34,7 +34,6 @@ from pipelines.madam_rag.baselines import (
     baseline_prompts,
     outcome,
 )
-from pipelines.madam_rag.blocks import PAGE
 from pipelines.madam_rag.build import MOST, misinformation, support_imbalance
 from pipelines.madam_rag.data import (
     RAMDOCS,
@@ -49,6 +48,7 @@ from pipelines.madam_rag.debate import panel
 from pipelines.madam_rag.metrics import METRICS, base_id, verdict_of_question
 from pipelines.madam_rag.replies import Conclusion
 from pipelines.madam_rag.settings import AS_IN_PAPER, DebateOptions, DebateSettings
+from pipelines.madam_rag.view import PAGE
 from pipelines.option import Only, Option
 from serving.errors import RequestError
 
