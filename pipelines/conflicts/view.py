@@ -30,7 +30,7 @@ from pipelines.experiment.summary import Figure, Page, Section
 from pipelines.judge.judgement import Judgement
 from pipelines.report import glance
 from pipelines.report.blocks import Card, Cards, Fact, Facts, Source, Sources, fact
-from pipelines.report.explorer import Example, ExperimentView, Facet
+from pipelines.report.explorer import Example, Facet
 from pipelines.report.plots import confusion
 from pipelines.report.table import Cell, Table, grouped, own_rows
 from pipelines.report.texts import (
@@ -311,12 +311,6 @@ def _inclusion(judged: Inclusion) -> Fact:
         ((_INCLUDED[judged.included], Aside(judged.gold)),),
         (*more, *unread(judged.problem, judged.raw)),
     )
-
-
-def query_view(result: QueryResult, models: Sequence[glance.ModelUsed] = ()) -> ExperimentView:
-    """The page of one query."""
-    example = _example("", result)
-    return ExperimentView("conflicts", "The query", examples=(example,), models=tuple(models))
 
 
 def _example(run: str, result: QueryResult) -> Example:

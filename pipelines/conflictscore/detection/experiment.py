@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, ClassVar
 
 from pipelines.conflictscore.detection.detect import RIGHT, DetectionResult, detect
-from pipelines.conflictscore.detection.view import PAGE
+from pipelines.conflictscore.detection.tables import PAGE
 from pipelines.conflictscore.relations import OF_EXAMPLES
 from pipelines.conflictscore.settings import DETECTION_AS_IN_PAPER, RunName
 from pipelines.experiment.cost import Cost, Tokens

@@ -11,22 +11,19 @@ from pydantic import Field, model_validator
 from pipelines.conflictscore.claims import LEAST_REPLY_TOKENS
 from pipelines.conflictscore.pipeline import scorer_of, scoring
 from pipelines.conflictscore.settings import TRUTHFULQA_AS_IN_PAPER, Settings, WriterOptions
-from pipelines.conflictscore.truthfulqa.items import Item, items_of
-from pipelines.conflictscore.truthfulqa.judging import (
-    VERDICT_TOKENS,
-    TruthJudge,
-    TruthJudgeName,
-    truth_judge,
-)
 from pipelines.conflictscore.truthfulqa.pipeline import (
     CHOICE_TOKENS,
     METRICS,
+    VERDICT_TOKENS,
+    TruthJudge,
+    TruthJudgeName,
     answer_question,
     failed,
     prepare,
+    truth_judge,
     verdict,
 )
-from pipelines.conflictscore.truthfulqa.result import TruthResult
+from pipelines.conflictscore.truthfulqa.result import Item, TruthResult, items_of
 from pipelines.conflictscore.truthfulqa.view import PAGE
 from pipelines.data.truthfulqa import SAMPLES, digest, read
 from pipelines.experiment.cost import Cost, Tokens, call

@@ -27,10 +27,9 @@ from pipelines.conflicts.result import (
     Verdicts,
 )
 from pipelines.conflicts.taxonomy import ConflictType, Prediction
-from pipelines.conflicts.view import query_view
 from pipelines.judge.judgement import Judgement, Relation, Truncation
 from pipelines.report import blocks, texts
-from pipelines.report.explorer import ExperimentView, render, write
+from pipelines.report.explorer import ExperimentView, render, single, write
 from pipelines.report.texts import RIGHT, UNJUDGED, UNREADABLE, WRONG, Mark, Timeline
 from pipelines.report.timeline import LABEL, NARROW, WIDE, axis
 
@@ -297,10 +296,12 @@ def test_sentences_stand_beside_their_verdicts() -> None:
 # The page.
 
 
-@pytest.mark.parametrize(
-    "page",
-    [lambda: rendered(RESULTS), lambda: render("The query", [query_view(ANSWERED)], {})],
-)
+def alone() -> str:
+    view = single("conflicts", ANSWERED.asked.query, opened.content(ANSWERED))
+    return render("The query", [view], {})
+
+
+@pytest.mark.parametrize("page", [lambda: rendered(RESULTS), alone])
 def test_forged_markup_stays_text(page: Callable[[], str]) -> None:
     safe(made := page())
     query = unpacked(made)[0]

@@ -6,13 +6,12 @@ from typing import Any
 from pages import Reading, published, safe, unpacked
 from playwright.sync_api import expect
 
-from pipelines.conflictscore.regeneration.regenerate import Feedback, Quote
-from pipelines.conflictscore.regeneration.view import new_words
-from pipelines.conflictscore.reports import experiment as reports
-from pipelines.conflictscore.reports.writing import ReportResult
+from pipelines.conflictscore import reports
+from pipelines.conflictscore.regeneration import Feedback, Quote, new_words
 from pipelines.conflictscore.result import Result, Score
 from pipelines.conflictscore.truthfulqa import experiment as truthfulqa
 from pipelines.conflictscore.truthfulqa.result import Outcome, TruthResult, Verdict
+from pipelines.conflictscore.writing import ReportResult
 from pipelines.data.records import Document
 from pipelines.judge.judgement import Judgement, Relation
 from pipelines.report.explorer import ExperimentView, render, write

@@ -7,7 +7,7 @@ from scripted import Scripted, fenced_text, prompt_of
 from tagging import REFUTE, SUPPORT, ScriptedTagger, Weigh, by_table, folder_of
 
 from pipelines.conflictscore.pipeline import Scorer, prepare
-from pipelines.conflictscore.regeneration.regenerate import Writer, regenerate, writer
+from pipelines.conflictscore.regeneration import Writer, regenerate, writer
 from pipelines.conflictscore.settings import Settings
 from pipelines.data.records import Document, Example
 from serving.client import Client

@@ -9,7 +9,8 @@ from scripted import Scripted, fenced_text, prompt_of
 from tagging import ScriptedTagger, folder_of
 
 from pipelines.conflictscore.pipeline import prepare
-from pipelines.conflictscore.reports.writing import (
+from pipelines.conflictscore.settings import Settings
+from pipelines.conflictscore.writing import (
     Assignment,
     Topic,
     assignments,
@@ -18,7 +19,6 @@ from pipelines.conflictscore.reports.writing import (
     report_on,
     report_writer,
 )
-from pipelines.conflictscore.settings import Settings
 from pipelines.data.records import Document
 from pipelines.data.released import sample
 from pipelines.errors import InputError

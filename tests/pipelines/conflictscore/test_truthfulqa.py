@@ -10,10 +10,14 @@ from tagging import REFUTE, SUPPORT, UNSURE, ScriptedTagger, folder_of
 from nli.pairs import Pair
 from pipelines.conflictscore.pipeline import prepare as prepare_scorer
 from pipelines.conflictscore.settings import Settings
-from pipelines.conflictscore.truthfulqa.items import Item, items_of
-from pipelines.conflictscore.truthfulqa.judging import truth_judge, truthful_by_tagger
-from pipelines.conflictscore.truthfulqa.pipeline import Methods, answer_question, prepare
-from pipelines.conflictscore.truthfulqa.result import Options, TruthResult
+from pipelines.conflictscore.truthfulqa.pipeline import (
+    Methods,
+    answer_question,
+    prepare,
+    truth_judge,
+    truthful_by_tagger,
+)
+from pipelines.conflictscore.truthfulqa.result import Item, Options, TruthResult, items_of
 from pipelines.data.truthfulqa import FoundDocument, TruthfulQuestion
 from pipelines.errors import InputError
 from pipelines.judge.tagger import tagger_judge
