@@ -14,8 +14,8 @@ from pipelines.data.released import half
 from pipelines.errors import InputError
 from pipelines.supervision import context, recipes
 from pipelines.supervision.context import ReservedTexts, normal
+from pipelines.supervision.recipes import PASSAGE, Shown, unlabelled
 from pipelines.supervision.settings import PairSettings
-from pipelines.supervision.unlabelled import PASSAGE, Shown, unlabelled
 
 OTHERS = (
     "Its towers were painted green by hundreds of volunteers.",

@@ -11,7 +11,7 @@ from web_server import Web, web
 from pipelines.data import extraction
 from pipelines.data.extraction import html_text
 from pipelines.errors import InputError
-from pipelines.web.documents import read
+from pipelines.web.tasks import read
 
 
 def pdf(text: str) -> bytes:
