@@ -4,7 +4,6 @@ import hashlib
 import json
 import re
 import unicodedata
-from calendar import isleap, monthrange
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -126,15 +125,6 @@ class PartialDate:
         if self.day and not self.month:
             raise ValueError("a day needs a month")
         date(self.year, self.month or 1, self.day or 1)
-
-    @property
-    def decimal_year(self) -> float:
-        """The middle of the day, the month or the year that is given: 2024 is 2024.5."""
-        first = date(self.year, self.month or 1, self.day or 1)
-        of_year = 365 + isleap(self.year)
-        of_month = monthrange(self.year, self.month)[1] if self.month else of_year
-        passed = (first - date(self.year, 1, 1)).days + (1 if self.day else of_month) / 2
-        return self.year + passed / of_year
 
 
 def absent(text: str | None) -> bool:

@@ -1,6 +1,5 @@
 """The tables of runs: the paper's Tables 2 and 4 to 7, and what failed."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -18,13 +17,11 @@ from pipelines.conflicts.metrics import (
     Part,
     answered,
     classified,
-    confusion,
     of_types,
     shown_classifiers,
 )
 from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES
 from pipelines.conflicts.result import Outcome, QueryResult, Strategy
-from pipelines.conflicts.taxonomy import TAXONOMY, Category
 from pipelines.experiment.metric import columns, differences, pair
 from pipelines.experiment.summary import Problem
 from pipelines.metrics.calibration import low_label_mass
@@ -120,7 +117,6 @@ def all_tables(
     return [
         counts(statistics or {}),
         types(made),
-        confusions(made),
         type_differences(made),
         answers(made),
         behaviour(made),
@@ -228,41 +224,6 @@ def types(made: Sequence[Part]) -> Table:
                 "the language model's",
             ),
         ),
-    )
-
-
-class Confusion(NamedTuple):
-    """What a classifier says of the queries of a gold type: a type, or why none -> queries."""
-
-    part: Part
-    method: str
-    gold: Category
-    counts: Counter[str]
-
-
-def confusions(made: Sequence[Part]) -> Table:
-    """What each gold type was taken for."""
-
-    def count(key: str, title: str) -> Column[Confusion]:
-        return Column(key, title, lambda row: row.counts[key])
-
-    return Table.of(
-        [
-            Confusion(part, classifier, gold, confusion(part.results, classifier, gold.type))
-            for part in made
-            for classifier in shown_classifiers(part.results)
-            for gold in TAXONOMY
-        ],
-        name="conflicts_confusion",
-        title="What was taken for what",
-        caption="A row is a gold type, a column what the classifier said: counts of queries.",
-        columns=[
-            *(RUN, MODEL, CLASSIFIER),
-            Column("gold", "Gold type", lambda row: row.gold.short),
-            *(count(category.type, category.short) for category in TAXONOMY),
-            count("unreadable", "Unreadable"),
-        ],
-        notes=("Failed queries and those without a gold type are left out.",),
     )
 
 

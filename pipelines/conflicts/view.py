@@ -2,12 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
 from functools import partial
 from itertools import zip_longest
 from typing import Final
-
-from markupsafe import Markup
 
 from pipelines.conflicts.data import PartialDate, Query, Statistic, written
 from pipelines.conflicts.data import Source as Asked
@@ -31,8 +28,7 @@ from pipelines.judge.judgement import Judgement
 from pipelines.report import glance
 from pipelines.report.blocks import Card, Cards, Fact, Facts, Source, Sources, fact
 from pipelines.report.explorer import Example, Facet
-from pipelines.report.plots import confusion
-from pipelines.report.table import Cell, Table, grouped, own_rows
+from pipelines.report.table import Table
 from pipelines.report.texts import (
     RIGHT,
     UNJUDGED,
@@ -53,7 +49,6 @@ from pipelines.report.texts import (
     Sentence,
     Sentences,
     Strong,
-    Timeline,
     Trouble,
     line,
     noted,
@@ -62,7 +57,6 @@ from pipelines.report.texts import (
     visible,
     words,
 )
-from pipelines.report.timeline import NARROW, WIDE, axis
 from pipelines.text.days import MONTHS
 
 GUESSES: Final = (RIGHT, WRONG, UNREADABLE, UNJUDGED)
@@ -122,7 +116,6 @@ def content(result: QueryResult) -> list[Block]:
     if asked.conflict_type or asked.gold_answer:
         made.append(_known(asked))
     dates = [written(source) for source in asked.sources]
-    made += [Heading("When the sources were written"), _timeline(asked.sources, dates)]
     if types := predictions(result):
         cards = (_prediction(name, each, asked) for name, each in types.items())
         made += [Heading("Predicted types"), Cards(tuple(cards))]
@@ -178,17 +171,6 @@ def _known(asked: Query) -> Facts:
 
 def _title(source: Asked) -> str:
     return source.title or source.url or "no title"
-
-
-def _timeline(sources: Sequence[Asked], dates: Sequence[PartialDate | None]) -> Timeline:
-    years = [None if date is None else date.decimal_year for date in dates]
-    return Timeline(
-        (axis(years, WIDE), axis(years, NARROW)),
-        tuple(
-            f"[{number}] {_title(source)}, {said(date) if date else 'no date'}"
-            for number, (source, date) in enumerate(zip(sources, dates, strict=True), 1)
-        ),
-    )
 
 
 def _source(number: int, source: Asked, date: PartialDate | None) -> Source:
@@ -348,21 +330,6 @@ def _example(run: str, result: QueryResult) -> Example:
     )
 
 
-def heat_maps(table: Table) -> list[Markup]:
-    """Gold types against predictions, per run and classifier."""
-    columns = [column for column in table.columns if column.key in {*ConflictType, "unreadable"}]
-    titles = [column.title for column in columns]
-    maps = []
-    for (run, classifier), rows in grouped(own_rows(table), "run", "classifier"):
-        counts = [(str(row["gold"]), [_count(row[each.key]) for each in columns]) for row in rows]
-        maps.append(confusion(counts, titles, f"{classifier}, {run}"))
-    return maps
-
-
-def _count(cell: Cell) -> int:
-    return cell if isinstance(cell, int) else 0
-
-
 def _tables(runs: Runs[QueryResult]) -> list[Table]:
     parts = [part_of(run, own, runs.configs[run]) for run, own in runs.results.items()]
     return all_tables(parts, runs.noted("statistics", tuple[Statistic, ...]))
@@ -391,12 +358,9 @@ PAGE: Final = Page(
     sections=(
         Section(
             "Conflict types",
-            ("conflicts_types", "conflicts_confusion", "conflicts_type_differences"),
+            ("conflicts_types", "conflicts_type_differences"),
             "The search results of a query stand to each other in one of five ways, and each way "
-            "asks for another kind of answer. These figures say whether the way is named rightly. "
-            "In the maps, rows are gold types and columns predictions: the stronger a cell's "
-            "colour, the larger its share of the row; cells with a frame are right.",
-            lambda _, tables: heat_maps(tables["conflicts_confusion"]),
+            "asks for another kind of answer. These figures say whether the way is named rightly.",
         ),
         Section(
             "Answers",

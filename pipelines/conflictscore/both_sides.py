@@ -12,12 +12,11 @@ from pipelines.conflictscore import view as scored
 from pipelines.conflictscore.pipeline import Scorer, conflict_score, scorer_of, scoring
 from pipelines.conflictscore.relations import OF_RESPONSES
 from pipelines.conflictscore.result import METRICS, Result, verdict
-from pipelines.conflictscore.settings import AS_IN_PAPER, RunName, ScoredOptions, Settings
+from pipelines.conflictscore.settings import AS_IN_PAPER, RunName, ScoredOptions
 from pipelines.data.records import Document, Example
 from pipelines.data.released import Part, in_part
 from pipelines.data.wikicontradict import FROM_BOTH, JudgedAnswer, Verdict, judged_answers
 from pipelines.errors import InputError
-from pipelines.experiment.cost import Cost, Tokens
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import judge_needs
 from pipelines.experiment.summary import Figure, Page
@@ -281,14 +280,9 @@ def plan(options: BothSidesOptions) -> Plan[JudgedAnswer, JudgedResult]:
         work,
         f"{len(answers):,} answers to {questions:,} questions, half: {options.half}; people say of "
         f"{both:,} that they show both sides",
-        cost=partial(cost, settings=settings),
+        cost=lambda each: scoring(settings, each.answer, len(each.passages)),
         entries=lambda _: [entry],
     )
-
-
-def cost(answer: JudgedAnswer, tokens: Tokens, settings: Settings) -> Cost:
-    """As `scoring`: a call that splits the answer, and a judgement per claim and passage."""
-    return scoring(settings, tokens, answer.answer, _example(answer).documents)
 
 
 def _example(answer: JudgedAnswer) -> Example:

@@ -26,7 +26,6 @@ from pipelines.conflictscore.tables import (
     unevidenced,
 )
 from pipelines.conflictscore.writing import (
-    PROMPT,
     PROMPTINGS,
     Assignment,
     ReportResult,
@@ -36,10 +35,9 @@ from pipelines.conflictscore.writing import (
     report_result,
     report_writer,
 )
-from pipelines.conflictscore.writing import REPLY_TOKENS as ENTITY
 from pipelines.data.jsonl import SAMPLES
 from pipelines.data.released import sample
-from pipelines.experiment.cost import Cost, Tokens, call
+from pipelines.experiment.cost import Cost, calls
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import writer_needs
 from pipelines.experiment.summary import Figure, Page, Problem, truncations
@@ -304,21 +302,15 @@ def plan(options: ReportOptions) -> Plan[Assignment, ReportResult]:
     )
 
 
-def cost(item: Assignment, tokens: Tokens, settings: Settings, report_tokens: int) -> Cost:
+def cost(item: Assignment, settings: Settings, report_tokens: int) -> Cost:
     """A call that names the entity, one that writes the report, and `scoring` of it.
 
-    The first reads the question and writes 64 tokens; reports on a question share it. The second
-    reads documents and entity, and writes `report_tokens`. A copied document is only scored.
+    Reports on a question share the first. A copied document is only scored.
     """
-    documents, question = item.topic.documents, item.topic.question
+    documents = item.topic.documents
     if item.prompting == "copied":
-        return scoring(settings, tokens, documents[0].text, documents)
-    named = call(tokens.prompt("conflictscore/entity", question="") + tokens(question), ENTITY)
-    blank = {"documents": [""] * len(documents), "entity": ""}
-    shown = tokens(question, *(each.as_read() for each in documents)) + ENTITY
-    prompt = tokens.prompt(f"conflictscore/{PROMPT[item.prompting]}", **blank)
-    written = call(prompt + shown, report_tokens)
-    return named.times(1, 0) + written + scoring(settings, tokens, report_tokens, documents)
+        return scoring(settings, documents[0].text, len(documents))
+    return calls(2, 1) + scoring(settings, report_tokens, len(documents))
 
 
 EXPERIMENT = Experiment(
