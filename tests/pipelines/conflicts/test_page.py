@@ -1,6 +1,5 @@
 """The report of an evaluation: what is on it, and what a reader does with it in a browser."""
 
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
@@ -23,21 +22,19 @@ from pipelines.conflicts.result import (
     QueryResult,
     Sentence,
     SentenceGrounding,
-    Strategy,
     Verdicts,
 )
 from pipelines.conflicts.taxonomy import ConflictType, Prediction
-from pipelines.conflicts.view import query_view
 from pipelines.judge.judgement import Judgement, Relation, Truncation
 from pipelines.report import blocks, texts
 from pipelines.report.explorer import ExperimentView, render, write
-from pipelines.report.texts import RIGHT, UNJUDGED, UNREADABLE, WRONG, Mark, Timeline
+from pipelines.report.texts import Timeline
 from pipelines.report.timeline import LABEL, NARROW, WIDE, axis
 
 RUNS = "<script>document.title = 'taken over'</script><img src=x onerror=alert(1)>"
 CLOSES = "</script><script>alert(1)</script><!--"
 QUOTES = "\" ' onmouseover=alert(1) \u2028 {{ 7 * 7 }}"
-OLD, NEW = ConflictType.OUTDATED, ConflictType.NO_CONFLICT
+OLD = ConflictType.OUTDATED
 
 SOURCES = (
     Source(
@@ -116,8 +113,6 @@ SAID = Answer(
     finished=False,
 )
 BROKEN = Answer(text="", problem="the reply has no answer", raw=f"Sorry. {RUNS}{CLOSES}")
-NO_VERDICT = Verdicts(adherence=Adherence(adheres=None, type=OLD, problem="no verdict", raw="Hm."))
-AGAINST = Verdicts(adherence=Adherence(adheres=False, type=OLD, reason="It hedges."))
 ANSWERED = QueryResult(
     id="17",
     asked=PARISHES,
@@ -130,56 +125,16 @@ ANSWERED = QueryResult(
     outcomes={
         "vanilla": Outcome(answer=BROKEN),
         "pipeline": Outcome(answer=SAID, judged=JUDGED),
-        "taxonomy-aware": Outcome(
-            answer=Answer(text="It is 13.", prediction=predicted(NEW)), judged=AGAINST
-        ),
-        "oracle": Outcome(answer=Answer(text="13."), judged=NO_VERDICT),
+        "oracle": Outcome(answer=Answer(text="13.")),
     },
     truncations=(Truncation(text="source 3", tokens=900, kept=512),),
 )
-MILK = Query(
-    id="milk",
-    query="What is cheese made of?",
-    sources=(Source(text="Cheese is made of milk."),),
-    conflict_type=NEW,
-)
-SURE = QueryResult(
-    id="3",
-    asked=MILK,
-    status="answered",
-    predictions={"yes-no": predicted(NEW)},
-    outcomes={
-        "vanilla": Outcome(
-            answer=Answer(text="Milk."),
-            judged=Verdicts(adherence=Adherence(adheres=True, type=NEW)),
-        )
-    },
-)
-FAILED = QueryResult(id="18", asked=MILK, status="failed", error=f"too long {RUNS}")
-UNTYPED = SURE.model_copy(
-    update={
-        "id": "4",
-        "asked": MILK.model_copy(update={"conflict_type": None}),
-        "outcomes": {"vanilla": Outcome(answer=Answer(text="Milk."))},
-    }
-)
-RESULTS = {"conflicts": [ANSWERED, FAILED], "own": [SURE, UNTYPED]}
 
 
-def dated(*dates: str | None) -> QueryResult:
-    """A query whose sources have these dates."""
-    sources = tuple(Source(text=f"Text {n}", date=date) for n, date in enumerate(dates, 1))
-    return SURE.model_copy(update={"asked": MILK.model_copy(update={"sources": sources})})
-
-
-def viewed(results: dict[str, list[QueryResult]]) -> ExperimentView:
+def viewed() -> ExperimentView:
     model = {"name": "m", "digest": "1" * 64}
     config = {"model": model, "data": {"name": "d.jsonl"}, "settings": {"types": "choice"}}
-    return published(EXPERIMENT, results, config).view
-
-
-def rendered(results: dict[str, list[QueryResult]]) -> str:
-    return render("CONFLICTS", [viewed(results)], {})
+    return published(EXPERIMENT, {"conflicts": [ANSWERED]}, config).view
 
 
 # The time line.
@@ -220,39 +175,6 @@ def test_every_source_is_placed_once_within_the_drawing_and_no_label_overlaps(
 # What a query shows.
 
 
-@pytest.mark.parametrize(
-    ("result", "strategy", "expected"),
-    [
-        (ANSWERED, "vanilla", UNREADABLE),
-        (ANSWERED, "pipeline", opened.ADHERES),
-        (ANSWERED, "taxonomy-aware", opened.DIFFERS),
-        (ANSWERED, "oracle", opened.UNDECIDED),
-        (SURE, "oracle", None),
-        (UNTYPED, "vanilla", UNJUDGED),
-        (FAILED, "vanilla", None),
-    ],
-)
-def test_a_strategy_has_its_verdict(
-    result: QueryResult, strategy: Strategy, expected: Mark | None
-) -> None:
-    assert opened.verdict(result, strategy) == expected
-
-
-@pytest.mark.parametrize(
-    ("prediction", "gold", "expected"),
-    [
-        (predicted(OLD), OLD, RIGHT),
-        (predicted(NEW), OLD, WRONG),
-        (predicted(NEW), None, UNJUDGED),
-        (UNREAD, OLD, UNREADABLE),
-    ],
-)
-def test_a_prediction_is_marked_by_the_gold_type(
-    prediction: Prediction, gold: ConflictType | None, expected: Mark
-) -> None:
-    assert opened.guess(prediction, gold) == expected
-
-
 def test_only_web_addresses_are_links() -> None:
     dead = (
         None, "", "a.example", "//a.example", "javascript:alert(1)", " javascript:alert(1)",
@@ -277,32 +199,18 @@ def test_sources_without_a_date_that_can_be_read_are_undated() -> None:
     assert [dot.number for dot in wide.dots] == [1, 2, 3]
 
 
-def verdicts(judged: Verdicts) -> list[str | None]:
-    outcomes: dict[Strategy, Outcome] = {"pipeline": Outcome(answer=SAID, judged=judged)}
-    shown = opened.content(ANSWERED.model_copy(update={"outcomes": outcomes}))
-    sentences = every(shown, texts.Sentence)
-    return [each.verdict.text if each.verdict else None for each in sentences]
-
-
 def test_sentences_stand_beside_their_verdicts() -> None:
-    assert verdicts(JUDGED) == [
+    sentences = every(opened.content(ANSWERED), texts.Sentence)
+    assert [each.verdict.text for each in sentences if each.verdict] == [
         "supported", "contradictory", "verdict unreadable", "no factual information",
     ]  # fmt: skip
-    # A judge that was never asked, and one that judged fewer sentences than there are.
-    few = Verdicts(grounding=Grounding(sentences=(SentenceGrounding(grounds=Grounds.SUPPORTED),)))
-    assert verdicts(few) == ["supported", None, None, None]
-    assert verdicts(Verdicts()) == [None] * 4
 
 
 # The page.
 
 
-@pytest.mark.parametrize(
-    "page",
-    [lambda: rendered(RESULTS), lambda: render("The query", [query_view(ANSWERED)], {})],
-)
-def test_forged_markup_stays_text(page: Callable[[], str]) -> None:
-    safe(made := page())
+def test_forged_markup_stays_text() -> None:
+    safe(made := render("CONFLICTS", [viewed()], {}))
     query = unpacked(made)[0]
     assert query["title"].endswith(RUNS)
     sources = query["blocks"][-1]["sources"]
@@ -315,21 +223,13 @@ def test_forged_markup_stays_text(page: Callable[[], str]) -> None:
     assert "<script>document" not in made
 
 
-def test_without_answers_the_page_still_stands() -> None:
-    view = viewed({"conflicts": [FAILED]})
-    assert [part.title for part in view.parts] == ["Failures"]
-    assert view.finding
-    assert view.finding.failed == "failed: 1"
-    assert viewed({}).examples == ()
-
-
 # In a browser.
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("report")
-    write(folder / "report.html", "Report", [viewed(RESULTS)], {})
+    write(folder / "report.html", "Report", [viewed()], {})
     return folder
 
 
@@ -340,7 +240,7 @@ def page(reading: Reading, folder: Path) -> Page:
 
 def parishes(page: Page) -> Locator:
     """The first query, opened by keyboard."""
-    page.get_by_role("link", name="Queries 4").click()
+    page.get_by_role("link", name="Queries 1").click()
     page.get_by_role("link", name="How many parishes").focus()
     page.keyboard.press("Enter")
     case = page.locator("#example")
@@ -359,14 +259,14 @@ def test_a_query_opens_with_its_time_line_types_answers_and_sources(page: Page) 
     expect(case.locator(".dated:visible text")).to_have_text(["[1]", "[2]", "[3]"])
     expect(case.locator(".undated a")).to_have_text(["[4]", "[5]"])
     expect(case.locator(".cards").first.locator("h4")).to_have_text(
-        ["Yes/no rule", "LLM, explained", "LLM, by choice", "LLM, with its answer"]
+        ["Yes/no rule", "LLM, explained", "LLM, by choice"]
     )
-    strategies = ["Vanilla", "Pipeline", "Taxonomy-aware", "Oracle"]
+    strategies = ["Vanilla", "Pipeline", "Oracle"]
     expect(answers(case).locator("h4")).to_have_text(strategies)
     expect(case.locator(".source")).to_have_count(5)
     expect(case).to_contain_text("source 3: the writer saw 512 of 900 tokens")
-    left = {round(answers(case).nth(place).bounding_box()["x"]) for place in range(4)}  # type: ignore[index]
-    assert len(left) == 4
+    left = {round(answers(case).nth(place).bounding_box()["x"]) for place in range(3)}  # type: ignore[index]
+    assert len(left) == 3
 
 
 def test_a_dot_tells_of_its_source_and_goes_to_it(page: Page) -> None:
