@@ -22,12 +22,11 @@ from pipelines.conflicts.metrics import (
 )
 from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES
 from pipelines.conflicts.result import Outcome, QueryResult, Strategy
-from pipelines.experiment.metric import columns, differences, pair
+from pipelines.experiment.metric import columns, difference_table, pair
 from pipelines.experiment.summary import Problem
 from pipelines.metrics.calibration import low_label_mass
 from pipelines.metrics.estimate import Estimate
-from pipelines.report.compare import Pair, correction
-from pipelines.report.table import HERE, Column, Measure, Table, of_place, quote
+from pipelines.report.table import HERE, Column, Measure, Table, quote
 
 PAPER_JUDGE: Final = "Gemini 2.5 Flash"
 """Who judged the answers of Tables 5 and 6 (section 5.2)."""
@@ -237,21 +236,15 @@ def type_differences(made: Sequence[Part]) -> Table:
                 continue
             first, second = (Classified(part, name) for name in names)
             pairs.append(pair(first, first, second, [TYPE]))
-    return Table.of(
+    return difference_table(
         pairs,
+        [TYPE],
+        (RUN, WRITER),
+        method="Classifier",
         name="conflicts_type_differences",
         title="Differences between classifiers",
         caption="Accuracy query by query, the first classifier less the second.",
-        columns=[
-            *map(of_place, (RUN, WRITER)),
-            Column("first", "Classifier"),
-            Column("second", "less"),
-            *differences([TYPE]),
-        ],
-        notes=(
-            *correction(pairs),
-            "In brackets the paired 95 % t interval. McNemar's test is exact.",
-        ),
+        notes=("In brackets the paired 95 % t interval. McNemar's test is exact.",),
     )
 
 
@@ -406,23 +399,15 @@ def answer_differences(made: Sequence[Part]) -> Table:
         for row in every_strategy(made)
         if row.method != "vanilla" and "vanilla" in row.part.strategies
     ]
-
-    def named(key: str, title: str) -> Column[Pair[Any]]:
-        return Column(key, title, lambda pair: STRATEGIES[getattr(pair, key)])
-
-    return Table.of(
+    return difference_table(
         pairs,
+        ANSWERS,
+        (RUN, WRITER, JUDGE),
+        method="Strategy",
         name="conflicts_differences",
         title="Differences from Vanilla",
         caption="Differences query by query, over those on which both strategies have a value.",
-        columns=[
-            *map(of_place, (RUN, WRITER, JUDGE)),
-            named("first", "Strategy"),
-            named("second", "less"),
-            *differences(ANSWERS),
-        ],
         notes=(
-            *correction(pairs),
             "In brackets the paired 95 % t interval. McNemar's test is exact; signs are flipped at "
             "random for factual grounding. n is that of expected behaviour.",
             RULES,

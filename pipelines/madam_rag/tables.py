@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from pipelines.experiment.metric import columns, differences, pair
+from pipelines.experiment.metric import columns, difference_table, pair
 from pipelines.experiment.summary import Problem
 from pipelines.madam_rag.baselines import (
     ASTUTE,
@@ -26,8 +26,7 @@ from pipelines.madam_rag.metrics import (
     parts,
     shown_methods,
 )
-from pipelines.report.compare import correction
-from pipelines.report.table import HERE, Column, Measure, Table, of_place, quote
+from pipelines.report.table import HERE, Column, Measure, Table, quote
 
 LLAMA = "Llama3.3-70B-Inst"
 """The model of Figure 3."""
@@ -158,19 +157,15 @@ def comparisons(made: Sequence[Part]) -> Table:
         for method in shown
         if method != MADAM
     ]
-    return Table.of(
+    return difference_table(
         pairs,
+        COMPARED,
+        (TITLE, MODEL),
+        method="Method",
         name="madam_comparisons",
         title="Differences between methods",
         caption="Differences question by question, the first method less the second.",
-        columns=[
-            *map(of_place, (TITLE, MODEL)),
-            Column("first", "Method"),
-            Column("second", "less"),
-            *differences(COMPARED),
-        ],
         notes=(
-            *correction(pairs),
             "In brackets the paired 95 % t interval. McNemar's test is exact; signs are flipped at "
             "random for F1.",
             RULES,
