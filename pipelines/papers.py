@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 EXPERIMENTS: Final[dict[str, str]] = {
     "conflictscore": "pipelines.conflictscore.experiment",
     "conflict-detection": "pipelines.conflictscore.detection.experiment",
-    "report-writing": "pipelines.conflictscore.reports.experiment",
+    "report-writing": "pipelines.conflictscore.reports",
     "truthfulqa": "pipelines.conflictscore.truthfulqa.experiment",
-    "both-sides": "pipelines.conflictscore.both_sides.experiment",
+    "both-sides": "pipelines.conflictscore.both_sides",
     "conrag": "pipelines.conrag.experiment",
     "conflicts": "pipelines.conflicts.experiment",
-    "madam-rag": "pipelines.madam_rag.task",
+    "madam-rag": "pipelines.madam_rag.experiment",
     "npov": "pipelines.npov.experiment",
 }
 """Name of the command -> module that declares it, in the order of the report."""

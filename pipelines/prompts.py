@@ -124,9 +124,9 @@ def load(name: str, variables: Set[str], overrides: Path | None = None) -> Promp
     """Read a prompt, the user's own where the override folder has it.
 
     Args:
-        name: "conflictscore/decompose", for instance.
+        name: "conflictscore/atomic", for instance.
         variables: What the prompt is given; each must be used, but for `OPTIONAL`, and no other.
-        overrides: A folder with `conflictscore/decompose.j2` and so on; others stay ours.
+        overrides: A folder with `conflictscore/atomic.j2` and so on; others stay ours.
 
     Raises:
         InputError: The override folder does not exist or has a template that is not one of ours, or

@@ -32,7 +32,7 @@ def _command(name: str) -> Callable[..., Any]:
 
 def _task(name: str) -> Callable[..., Any]:
     from pipelines.cli.tasks import command_of
-    from pipelines.inspection.tasks import task
+    from pipelines.inspection.task import task
 
     return command_of(task(name))
 

@@ -131,7 +131,7 @@ def _calibrate_tagger(
 
 
 def _measure_tagger(options: CalibrateOptions, rows: Sequence[LabelledPair]) -> None:
-    """Accuracy, macro-F1, confusion and calibration of a tagger, each source by itself."""
+    """Accuracy, macro-F1 and calibration of a tagger, each source by itself."""
     from nli.tagger import Tagger, shipped
     from pipelines.report import tagger as report
 
@@ -142,11 +142,7 @@ def _measure_tagger(options: CalibrateOptions, rows: Sequence[LabelledPair]) -> 
         tags = tagger.tag([row.pair for row in rows], bar.add)
         seconds = time.perf_counter() - start
     scored = report.Predictions(rows, [tag.probabilities for tag in tags])
-    tables = [
-        report.scores_table(scored, name, options.pairs.name),
-        report.labels_table(scored),
-        report.confusion_table(scored),
-    ]
+    tables = [report.scores_table(scored, name, options.pairs.name)]
     said = (
         f"{len(rows):,} pairs in {seconds:.1f} s, {len(rows) / max(seconds, 1e-9):,.0f} a second, "
         f"in {tagger.encoder.precision} on {tagger.device}"

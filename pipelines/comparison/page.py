@@ -7,13 +7,14 @@ from typing import NamedTuple
 
 from pipelines.comparison.folders import (
     FolderComparison,
+    Match,
+    Run,
     changes_table,
     flip_table,
     remarks,
     score_table,
     share_table,
 )
-from pipelines.comparison.runs import Match, Run
 from pipelines.experiment.publish import Runs
 from pipelines.report import explorer
 from pipelines.report.blocks import Side, Sides

@@ -8,17 +8,11 @@ from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import BaseModel
 
-from pipelines.conflicts.data import SAMPLES, Query, read, statistics
-from pipelines.conflicts.judges import _NO as NO
-from pipelines.conflicts.judges import _YES as YES
-from pipelines.conflicts.judges import BEHAVIOUR
-from pipelines.conflicts.judges import GROUNDING_TOKENS as GROUNDING
-from pipelines.conflicts.judges import REPLY_TOKENS as VERDICT
+from pipelines.conflicts.data import SAMPLES, Query, keeping, read, reader, statistics
 from pipelines.conflicts.labellings import LABELLINGS
 from pipelines.conflicts.metrics import METRICS, verdict
 from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES, Methods, examine
 from pipelines.conflicts.result import QueryResult, Strategy
-from pipelines.conflicts.segments import keeping, reader
 from pipelines.conflicts.settings import (
     ANSWERS_PANEL,
     AS_IN_PAPER,
@@ -26,11 +20,10 @@ from pipelines.conflicts.settings import (
     TYPES_PANEL,
     ConflictsSettings,
 )
-from pipelines.conflicts.strategies import EXPLANATION_TOKENS, NUMBERS
-from pipelines.conflicts.taxonomy import CATEGORY, TAXONOMY
+from pipelines.conflicts.strategies import EXPLANATION_TOKENS
 from pipelines.conflicts.view import PAGE
 from pipelines.errors import InputError
-from pipelines.experiment.cost import CHARACTERS_PER_TOKEN, Cost, Tokens, call
+from pipelines.experiment.cost import Cost, calls
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs, judge_source
 from pipelines.experiment.options import (
@@ -47,70 +40,35 @@ from pipelines.judge.tagger import tagger_judge
 from pipelines.option import Option, one_of, refuse_given
 from pipelines.runs.folder import file_name, named_after
 
-CHARACTERS_OF_A_SENTENCE = 10
-"""Few sentences are as short."""
+CHARACTERS_PER_TOKEN, CHARACTERS_OF_A_SENTENCE = 4, 10
+"""What English has on average, and few sentences less."""
 
 
-def cost(query: Query, tokens: Tokens, methods: Methods) -> Cost:
+def cost(query: Query, methods: Methods) -> Cost:
     """A call for each type that a model predicts, one for each answer, and verdicts on each.
 
-    These read query and sources as released. An answer is judged in a call on its behaviour, one
-    on the gold answer, and one (or a pair for each source) for each of its sentences, of at least
-    ten characters; each reads the answer, the last also the sources. Pipeline may ask what another
-    strategy asks, and an answer that cannot be read is not judged.
+    An answer is judged in a call on its behaviour, one on the gold answer, and one (or a pair for
+    each source) for each of its sentences, of at least ten characters. Pipeline may ask what
+    another strategy asks, and an answer that cannot be read is not judged.
     """
-    settings, strategies = methods.settings, methods.strategies_for(query)
-    given = {"query": "", "results": [""] * len(query.sources)}
-    read = tokens(query.query, *(each.as_read() for each in query.sources))
-    total = Cost()
-    if "json" in methods.asked:
-        own = tokens.prompt("conflicts/classify", **given, taxonomy=TAXONOMY)
-        total += call(own + read, EXPLANATION_TOKENS)
-    if "choice" in methods.asked:
-        own = tokens.prompt("conflicts/classify_choice", **given, taxonomy=TAXONOMY)
-        total += call(own + read, 1).times(tokens.choosing(NUMBERS))
+    strategies = methods.strategies_for(query)
+    total = calls(len({"json", "choice"}.intersection(methods.asked)))
     if "taxonomy-aware" in strategies:
-        own = tokens.prompt("conflicts/taxonomy_aware", **given, taxonomy=TAXONOMY)
-        reply = EXPLANATION_TOKENS + settings.answer_tokens
-        total += call(own + read, reply) + _judged(query, tokens, methods, read, reply)
+        most = EXPLANATION_TOKENS + methods.settings.answer_tokens
+        total += calls(1) + _judged(query, methods, most)
     if plain := {*strategies} - {"taxonomy-aware"}:
-        own = max(
-            tokens.prompt("conflicts/answer", **given, conflict=category) for category in TAXONOMY
-        )
-        reply, distinct = settings.answer_tokens, len(plain - {"pipeline"}) or 1
-        total += call(own + read, reply).times(len(plain), distinct)
-        total += _judged(query, tokens, methods, read, reply).times(len(plain))
+        total += calls(len(plain), len(plain - {"pipeline"}) or 1)
+        total += _judged(query, methods, methods.settings.answer_tokens).times(len(plain))
     return total
 
 
-def _judged(query: Query, tokens: Tokens, methods: Methods, read: int, answer: int) -> Cost:
-    """Verdicts on an answer of at most so many tokens; `read` are those of query and sources."""
-    settings = methods.settings
-    own = max(
-        tokens.prompt(
-            f"conflicts/{name}",
-            definition=CATEGORY[kind].definition,
-            expected=CATEGORY[kind].expected,
-            query="",
-            answer="",
-            form=settings.behaviour,
-        )
-        for kind, name in BEHAVIOUR.items()
-    )
-    by_choice = settings.behaviour == "choice"
-    calls, reply = (tokens.choosing((YES, NO)), 1) if by_choice else (1, VERDICT)
-    total = call(own + tokens(query.query) + answer, reply).times(calls, 0)
-    gold, sentences = query.gold_answer, answer * CHARACTERS_PER_TOKEN // CHARACTERS_OF_A_SENTENCE
-    sentences += 1
-    if settings.judge == "tagger":
-        return total + Cost(pairs=sentences * len(query.sources) + (gold is not None))
-    if gold is not None:
-        own = tokens.prompt("conflicts/recall", query="", gold="", answer="")
-        total += call(own + tokens(query.query, gold) + answer, VERDICT).times(1, 0)
-    evidence = [{"number": 10, "text": ""}] * len(query.sources)
-    own = tokens.prompt("conflicts/grounding", evidence=evidence, query="", answer="", sentence="")
-    every = call(own + read + answer, GROUNDING).times(sentences, 0)
-    return total + every + Cost(prompt_tokens=answer)
+def _judged(query: Query, methods: Methods, answer: int) -> Cost:
+    """Verdicts on an answer of at most so many tokens."""
+    sentences = answer * CHARACTERS_PER_TOKEN // CHARACTERS_OF_A_SENTENCE + 1
+    gold = query.gold_answer is not None
+    if methods.settings.judge == "tagger":
+        return calls(1, 0) + Cost(pairs=sentences * len(query.sources) + gold)
+    return calls(1 + gold + sentences, 0)
 
 
 NO_ANSWERS: Final = "none"

@@ -4,7 +4,6 @@ An answer or a type that could not be read is one that does not hold; what a jud
 what does not apply to a query, has no value.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from typing import Any, Final, Literal, NamedTuple
 
@@ -214,9 +213,3 @@ def verdict(result: QueryResult) -> str:
     if given is None:
         return "not asked"
     return "unreadable" if given.type is None else CATEGORY[given.type].short
-
-
-def confusion(results: Sequence[QueryResult], classifier: str, gold: ConflictType) -> Counter[str]:
-    """What a classifier said of the queries of a gold type -> how often."""
-    said = classified(results, classifier).values()
-    return Counter(str(given) for truth, given in said if truth == gold)

@@ -1,12 +1,10 @@
 """The tables of runs: the paper's Tables 2 and 4 to 7, and what failed."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Final, NamedTuple
 
-from pipelines.conflicts import paper
 from pipelines.conflicts.data import Statistic
 from pipelines.conflicts.metrics import (
     ANSWERS,
@@ -19,19 +17,79 @@ from pipelines.conflicts.metrics import (
     Part,
     answered,
     classified,
-    confusion,
     of_types,
     shown_classifiers,
 )
 from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES
 from pipelines.conflicts.result import Outcome, QueryResult, Strategy
-from pipelines.conflicts.taxonomy import TAXONOMY, Category
-from pipelines.experiment.metric import columns, differences, pair
+from pipelines.experiment.metric import columns, difference_table, pair
 from pipelines.experiment.summary import Problem
 from pipelines.metrics.calibration import low_label_mass
 from pipelines.metrics.estimate import Estimate
-from pipelines.report.compare import Pair, correction
-from pipelines.report.table import HERE, Column, Measure, Table, of_place
+from pipelines.report.table import HERE, Column, Measure, Table, quote
+
+PAPER_JUDGE: Final = "Gemini 2.5 Flash"
+"""Who judged the answers of Tables 5 and 6 (section 5.2)."""
+
+THINKING: Final = "Gemini 2.5 Flash Thinking"
+"""The model of Table 6."""
+
+TABLE_4: Final = quote(
+    "writer accuracy",
+    ("Gemma 3 27B", 0.539),
+    ("Qwen 2.5 72B", 0.531),
+    ("GPT-4o", 0.592),
+    ("Gemini 2.0 Flash", 0.605),
+    ("Gemini 2.5 Flash", 0.653),
+    run="CONFLICTS",
+    classifier=CLASSIFIERS["json"],
+    figures="paper, Table 4",
+)
+
+TABLE_5: Final = quote(
+    "writer strategy behaviour recall grounding",
+    ("Gemma 3 27B", "Vanilla", 0.594, 0.890, 0.944),
+    ("Gemma 3 27B", "Pipeline", 0.716, 0.899, 0.919),
+    ("Gemma 3 27B", "Taxonomy-aware", 0.762, 0.860, 0.929),
+    ("Gemma 3 27B", "Oracle", 0.876, 0.886, 0.933),
+    ("Qwen 2.5 72B", "Vanilla", 0.642, 0.877, 0.905),
+    ("Qwen 2.5 72B", "Pipeline", 0.675, 0.890, 0.882),
+    ("Qwen 2.5 72B", "Taxonomy-aware", 0.683, 0.882, 0.894),
+    ("Qwen 2.5 72B", "Oracle", 0.906, 0.873, 0.893),
+    ("GPT-4o", "Vanilla", 0.672, 0.873, 0.912),
+    ("GPT-4o", "Pipeline", 0.749, 0.873, 0.920),
+    ("GPT-4o", "Taxonomy-aware", 0.700, 0.886, 0.940),
+    ("GPT-4o", "Oracle", 0.886, 0.873, 0.914),
+    ("Gemini 2.0 Flash", "Vanilla", 0.620, 0.908, 0.985),
+    ("Gemini 2.0 Flash", "Pipeline", 0.753, 0.895, 0.966),
+    ("Gemini 2.0 Flash", "Taxonomy-aware", 0.694, 0.890, 0.968),
+    ("Gemini 2.0 Flash", "Oracle", 0.878, 0.904, 0.968),
+    ("Gemini 2.5 Flash", "Vanilla", 0.657, 0.921, 0.968),
+    ("Gemini 2.5 Flash", "Pipeline", 0.751, 0.908, 0.969),
+    ("Gemini 2.5 Flash", "Taxonomy-aware", 0.699, 0.943, 0.962),
+    ("Gemini 2.5 Flash", "Oracle", 0.880, 0.917, 0.968),
+    (THINKING, "Vanilla", 0.683, 0.908, 0.962),
+    (THINKING, "Pipeline", 0.766, 0.890, 0.961),
+    (THINKING, "Taxonomy-aware", 0.736, 0.917, 0.970),
+    (THINKING, "Oracle", 0.893, 0.899, 0.968),
+    run="CONFLICTS",
+    judge=PAPER_JUDGE,
+    figures="paper, Table 5",
+)
+
+TABLE_6: Final = quote(
+    "category vanilla pipeline taxonomy-aware oracle",
+    ("No conflict", 0.784, 0.747, 0.710, 0.901),
+    ("Complementary", 0.833, 0.833, 0.781, 0.947),
+    ("Freshness and misinformation", 0.742, 0.758, 0.788, 0.803),
+    ("Conflicting opinions", 0.362, 0.733, 0.698, 0.879),
+    run="CONFLICTS",
+    writer=THINKING,
+    judge=PAPER_JUDGE,
+    figures="paper, Table 6",
+)
+"""Expected behaviour of each strategy, in categories named as `scores.MERGED` names them."""
+
 
 RUN: Final = Column[Any]("run", "Run", lambda row: row.part.run)
 WRITER: Final = Column[Any]("writer", "Model", lambda row: row.part.writer)
@@ -58,7 +116,6 @@ def all_tables(
     return [
         counts(statistics or {}),
         types(made),
-        confusions(made),
         type_differences(made),
         answers(made),
         behaviour(made),
@@ -145,7 +202,7 @@ def types(made: Sequence[Part]) -> Table:
             Column("unreadable", "Unreadable"),
             *columns([TYPE]),
         ],
-        quoted=paper.TABLE_4,
+        quoted=TABLE_4,
         notes=(
             "Accuracy is over queries with a gold type, unreadable ones as not right. In brackets "
             "95 % Wilson intervals.",
@@ -169,41 +226,6 @@ def types(made: Sequence[Part]) -> Table:
     )
 
 
-class Confusion(NamedTuple):
-    """What a classifier says of the queries of a gold type: a type, or why none -> queries."""
-
-    part: Part
-    method: str
-    gold: Category
-    counts: Counter[str]
-
-
-def confusions(made: Sequence[Part]) -> Table:
-    """What each gold type was taken for."""
-
-    def count(key: str, title: str) -> Column[Confusion]:
-        return Column(key, title, lambda row: row.counts[key])
-
-    return Table.of(
-        [
-            Confusion(part, classifier, gold, confusion(part.results, classifier, gold.type))
-            for part in made
-            for classifier in shown_classifiers(part.results)
-            for gold in TAXONOMY
-        ],
-        name="conflicts_confusion",
-        title="What was taken for what",
-        caption="A row is a gold type, a column what the classifier said: counts of queries.",
-        columns=[
-            *(RUN, MODEL, CLASSIFIER),
-            Column("gold", "Gold type", lambda row: row.gold.short),
-            *(count(category.type, category.short) for category in TAXONOMY),
-            count("unreadable", "Unreadable"),
-        ],
-        notes=("Failed queries and those without a gold type are left out.",),
-    )
-
-
 def type_differences(made: Sequence[Part]) -> Table:
     """Every classifier less every other of its run, query by query."""
     pairs = []
@@ -214,21 +236,15 @@ def type_differences(made: Sequence[Part]) -> Table:
                 continue
             first, second = (Classified(part, name) for name in names)
             pairs.append(pair(first, first, second, [TYPE]))
-    return Table.of(
+    return difference_table(
         pairs,
+        [TYPE],
+        (RUN, WRITER),
+        method="Classifier",
         name="conflicts_type_differences",
         title="Differences between classifiers",
         caption="Accuracy query by query, the first classifier less the second.",
-        columns=[
-            *map(of_place, (RUN, WRITER)),
-            Column("first", "Classifier"),
-            Column("second", "less"),
-            *differences([TYPE]),
-        ],
-        notes=(
-            *correction(pairs),
-            "In brackets the paired 95 % t interval. McNemar's test is exact.",
-        ),
+        notes=("In brackets the paired 95 % t interval. McNemar's test is exact.",),
     )
 
 
@@ -310,7 +326,7 @@ def answers(made: Sequence[Part]) -> Table:
             ),
             *columns(ANSWERS),
         ],
-        quoted=paper.TABLE_5,
+        quoted=TABLE_5,
         notes=(
             RULES,
             "In brackets 95 % intervals: Wilson of expected behaviour and answer recall, t of "
@@ -360,7 +376,7 @@ def behaviour(made: Sequence[Part]) -> Table:
             Column("queries", "Queries", lambda row: len(row.under("vanilla").results)),
             *(column for strategy in STRATEGIES for column in of(strategy)),
         ],
-        quoted=paper.TABLE_6,
+        quoted=TABLE_6,
         notes=(
             "Queries are all of the category; those that failed, or whose verdict could not be "
             "read, are not among the n.",
@@ -383,23 +399,15 @@ def answer_differences(made: Sequence[Part]) -> Table:
         for row in every_strategy(made)
         if row.method != "vanilla" and "vanilla" in row.part.strategies
     ]
-
-    def named(key: str, title: str) -> Column[Pair[Any]]:
-        return Column(key, title, lambda pair: STRATEGIES[getattr(pair, key)])
-
-    return Table.of(
+    return difference_table(
         pairs,
+        ANSWERS,
+        (RUN, WRITER, JUDGE),
+        method="Strategy",
         name="conflicts_differences",
         title="Differences from Vanilla",
         caption="Differences query by query, over those on which both strategies have a value.",
-        columns=[
-            *map(of_place, (RUN, WRITER, JUDGE)),
-            named("first", "Strategy"),
-            named("second", "less"),
-            *differences(ANSWERS),
-        ],
         notes=(
-            *correction(pairs),
             "In brackets the paired 95 % t interval. McNemar's test is exact; signs are flipped at "
             "random for factual grounding. n is that of expected behaviour.",
             RULES,

@@ -1,31 +1,298 @@
 """What CONFLICTS puts on the page: figures, tables, and every query to read."""
 
-from collections.abc import Sequence
+import re
+from collections import Counter
 from functools import partial
+from itertools import zip_longest
 from typing import Final
 
-from markupsafe import Markup
-
-from pipelines.conflicts.blocks import GUESSES, VERDICTS, content, guess, verdict
-from pipelines.conflicts.data import Statistic
+from pipelines.conflicts.data import PartialDate, Query, Statistic, written
+from pipelines.conflicts.data import Source as Asked
 from pipelines.conflicts.metrics import BASELINES, JOINT, part_of, predictions
 from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES
-from pipelines.conflicts.result import QueryResult
+from pipelines.conflicts.result import (
+    Adherence,
+    Inclusion,
+    Outcome,
+    QueryResult,
+    SentenceGrounding,
+    Strategy,
+    Verdicts,
+)
+from pipelines.conflicts.result import Sentence as Said
 from pipelines.conflicts.tables import all_tables, problems
-from pipelines.conflicts.taxonomy import CATEGORY, TAXONOMY, ConflictType
+from pipelines.conflicts.taxonomy import CATEGORY, TAXONOMY, ConflictType, Prediction
 from pipelines.experiment.publish import Runs
 from pipelines.experiment.summary import Figure, Page, Section
+from pipelines.judge.judgement import Judgement
 from pipelines.report import glance
-from pipelines.report.explorer import Example, ExperimentView, Facet
-from pipelines.report.plots import confusion
-from pipelines.report.table import Cell, Table, grouped, own_rows
-from pipelines.report.texts import Chip, values, words
+from pipelines.report.blocks import Card, Cards, Fact, Facts, Source, Sources, fact
+from pipelines.report.explorer import Example, Facet
+from pipelines.report.table import Table
+from pipelines.report.texts import (
+    RIGHT,
+    UNJUDGED,
+    UNREADABLE,
+    WRONG,
+    Aside,
+    Bar,
+    Bars,
+    Block,
+    Chip,
+    Cite,
+    Heading,
+    Inline,
+    Items,
+    Mark,
+    Note,
+    Quote,
+    Sentence,
+    Sentences,
+    Strong,
+    Trouble,
+    line,
+    noted,
+    unread,
+    values,
+    visible,
+    words,
+)
+from pipelines.text.days import MONTHS
+
+GUESSES: Final = (RIGHT, WRONG, UNREADABLE, UNJUDGED)
+"""What a predicted type is worth; not judged where no type is known."""
+
+ADHERES = Mark("support", "✓", "as expected")
+DIFFERS = Mark("contradict", "✗", "not as expected")
+UNDECIDED = Mark("invalid", "?", "verdict unreadable")
+VERDICTS: Final = (ADHERES, DIFFERS, UNREADABLE, UNDECIDED, UNJUDGED)
+"""Whether an answer behaves as expected: not readable where the answer, undecided where the judge's
+reply could not be read. Without a gold type, it is judged by the type that it was written under;
+where there is none either, it is not judged."""
+
+_GROUNDS: Final = {
+    "supported": Chip("supported", "support", "✓"),
+    "unsupported": Chip("unsupported", "outline", "○"),
+    "contradictory": Chip("contradictory", "contradict", "✗"),
+    "no_fact": Chip("no factual information", "plain", "–"),
+    "unreadable": UNDECIDED.chip,
+}
+_INCLUDED: Final = {
+    True: Chip("included", "support", "✓"),
+    False: Chip("not included", "contradict", "✗"),
+    None: UNDECIDED.chip,
+}
 
 
-def query_view(result: QueryResult, models: Sequence[glance.ModelUsed] = ()) -> ExperimentView:
-    """The page of one query."""
-    example = _example("", result)
-    return ExperimentView("conflicts", "The query", examples=(example,), models=tuple(models))
+def verdict(result: QueryResult, strategy: Strategy) -> Mark | None:
+    """Whether the answer of a strategy behaves as expected (CONFLICTS, section 4).
+
+    None where the query failed or the strategy was not asked.
+    """
+    outcome = result.outcomes.get(strategy)
+    if result.status == "failed" or outcome is None:
+        return None
+    if outcome.answer.problem is not None:
+        return UNREADABLE
+    return _adheres(outcome.judged.adherence)
+
+
+def guess(prediction: Prediction, gold: ConflictType | None) -> Mark:
+    """What a predicted type is worth (CONFLICTS, section 4, Task 1)."""
+    if prediction.type is None:
+        return UNREADABLE
+    if gold is None:
+        return UNJUDGED
+    return RIGHT if prediction.type == gold else WRONG
+
+
+def content(result: QueryResult) -> list[Block]:
+    """What a query shows when it is opened."""
+    asked = result.asked
+    made: list[Block] = []
+    if result.error:
+        title = "Failed" if result.status == "failed" else "Incomplete"
+        made.append(Trouble(title, result.error))
+    if asked.conflict_type or asked.gold_answer:
+        made.append(_known(asked))
+    dates = [written(source) for source in asked.sources]
+    if types := predictions(result):
+        cards = (_prediction(name, each, asked) for name, each in types.items())
+        made += [Heading("Predicted types"), Cards(tuple(cards))]
+    answers = tuple(
+        _answer(name, worth, result.outcomes[strategy], asked)
+        for strategy, name in STRATEGIES.items()
+        if (worth := verdict(result, strategy))
+    )
+    if answers:
+        made += [Heading("Answers"), Cards(answers)]
+    made.append(Heading("Sources"))
+    made += [
+        Note(f"{each.text}: the writer saw {each.kept:,} of {each.tokens:,} tokens")
+        for each in result.truncations
+    ]
+    sources = (
+        _source(number, *each)
+        for number, each in enumerate(zip(asked.sources, dates, strict=True), 1)
+    )
+    return [*made, Sources(tuple(sources))]
+
+
+def live(url: str | None) -> bool:
+    """Whether a source's URL may be a link: http or https, and nothing in it that hides."""
+    return (
+        url is not None
+        and visible(url) == url
+        and re.fullmatch(r"https?://[^\s/?#\\]\S*", url, re.IGNORECASE) is not None
+    )
+
+
+def said(date: PartialDate) -> str:
+    """A date in words, as exactly as it is known: "3 April 2025", "April 2025", "2025"."""
+    parts = [str(date.day)] if date.day else []
+    parts += [MONTHS[date.month - 1].capitalize()] if date.month else []
+    return " ".join([*parts, str(date.year)])
+
+
+def _adheres(judged: Adherence | None) -> Mark:
+    if judged is None:
+        return UNJUDGED
+    return {True: ADHERES, False: DIFFERS, None: UNDECIDED}[judged.adheres]
+
+
+def _known(asked: Query) -> Facts:
+    facts = [fact("Gold answer", asked.gold_answer or "none")]
+    if asked.conflict_type is not None:
+        kind = CATEGORY[asked.conflict_type]
+        facts.insert(0, fact("Gold type", Chip(kind.label, "outline")))
+        facts.insert(1, fact("Expected behaviour", kind.expected))
+    return Facts(tuple(facts))
+
+
+def _title(source: Asked) -> str:
+    return source.title or source.url or "no title"
+
+
+def _source(number: int, source: Asked, date: PartialDate | None) -> Source:
+    unread_date = f"no date that can be read: {source.date}" if source.date else "no date"
+    return Source(
+        number,
+        _title(source),
+        source.text,
+        (Aside(said(date) if date else unread_date),),
+        url=source.url,
+        linked=live(source.url),
+        note=f"Snippet: {source.snippet}" if source.snippet else "",
+    )
+
+
+def _prediction(name: str, prediction: Prediction, asked: Query) -> Card:
+    worth = guess(prediction, asked.conflict_type)
+    chips: list[Inline] = [] if worth is UNJUDGED else [worth.chip]
+    if prediction.type and prediction.problem is None:
+        chips.append(Strong(CATEGORY[prediction.type].short))
+    made: list[Block] = [line(*chips), *unread(prediction.problem, prediction.raw)]
+    if chances := prediction.probabilities:
+        chosen, gold = prediction.type, asked.conflict_type
+        bars = (
+            Bar(each.short, chances.get(each.type, 0.0), each.type == chosen, each.type == gold)
+            for each in TAXONOMY
+        )
+        made.append(Bars("Probability of each type", tuple(bars)))
+    if prediction.mass is not None:
+        share = f"{100 * prediction.mass:.0f} % of the model's probability is on these types"
+        made.append(line(Aside(share)))
+    return Card(name, (*made, *noted(prediction.explanation)))
+
+
+def _answer(name: str, worth: Mark, outcome: Outcome, asked: Query) -> Card:
+    answer, judged = outcome.answer, outcome.judged
+    chips: list[Inline] = [] if worth is UNJUDGED else [worth.chip]
+    if answer.told:
+        chips.append(Aside(f"told: {CATEGORY[answer.told].short}"))
+    if answer.prediction and answer.prediction.type:
+        chips.append(Aside(f"gave the type: {CATEGORY[answer.prediction.type].short}"))
+    if not answer.finished:
+        chips.append(Chip("cut by the limit of tokens", "invalid", "…"))
+    made: list[Block] = [line(*chips), *unread(answer.problem, answer.raw)]
+    count = len(asked.sources)
+    grounds = judged.grounding.sentences if judged.grounding else ()
+    if answer.sentences:
+        # A sentence that nobody judged has no verdict.
+        pairs = zip_longest(answer.sentences, grounds[: len(answer.sentences)])
+        made.append(Sentences(tuple(_sentence(*pair, count) for pair in pairs)))
+    elif answer.text:
+        made.append(Sentences((Sentence(answer.text),)))
+    facts = _worths(judged, asked)
+    return Card(name, (*made, *([Facts(facts)] if facts else [])))
+
+
+def _cite(number: int, count: int) -> Inline:
+    return Cite(number) if 1 <= number <= count else f"[{number}]"
+
+
+def _sentence(sentence: Said, judged: SentenceGrounding | None, count: int) -> Sentence:
+    after = (
+        *(_cite(number, count) for number in sentence.cites),
+        *(Chip(f"[{number}]", "invalid", said="no such source") for number in sentence.unknown),
+    )
+    if judged is None:
+        return Sentence(sentence.text, after)
+    verdict_on = _GROUNDS[judged.grounds.name.lower() if judged.grounds else "unreadable"]
+    why: list[Block] = [Quote(judged.quote)] if judged.quote else []
+    why += [*noted(judged.reason), *unread(judged.problem, judged.raw)]
+    if judged.judgements:
+        why.append(Items(tuple(_relation(each, count) for each in judged.judgements)))
+    if judged.sources:
+        cites = (_cite(number, count) for number in judged.sources)
+        why.append(line(Aside("Judged by"), *cites))
+    return Sentence(sentence.text, after, verdict_on.tone, verdict_on, tuple(why))
+
+
+def _relation(judged: Judgement, count: int) -> tuple[Inline, ...]:
+    number = int(judged.document) if judged.document.isdecimal() else 0
+    named = _cite(number, count) if number else f"[{judged.document}]"
+    quote = f": “{judged.snippet}”" if judged.snippet else ""
+    return named, f"{judged.relation.lower()}{quote}"
+
+
+def _worths(judged: Verdicts, asked: Query) -> tuple[Fact, ...]:
+    """What the judges say of an answer, apart from its sentences."""
+    found = []
+    if judged.adherence:
+        found.append(_behaviour(judged.adherence, asked))
+    if judged.inclusion:
+        found.append(_inclusion(judged.inclusion))
+    if judged.grounding:
+        counts = Counter(each.grounds.name for each in judged.grounding.sentences if each.grounds)
+        held = counts["SUPPORTED"]
+        of = held + counts["UNSUPPORTED"] + counts["CONTRADICTORY"]
+        words = f"{held} of {of} sentences with facts supported" if of else "no sentence with facts"
+        found.append(fact("Grounding", words))
+    return tuple(found)
+
+
+def _behaviour(judged: Adherence, asked: Query) -> Fact:
+    under = "" if asked.conflict_type else ", the type it was written under"
+    chips: list[Inline] = [_adheres(judged).chip]
+    if judged.probability is not None:
+        chips.append(Aside(f"probability {judged.probability:.2f}"))
+    return Fact(
+        f"Expected behaviour ({CATEGORY[judged.type].short}{under})",
+        (tuple(chips),),
+        (*noted(judged.reason), *unread(judged.problem, judged.raw)),
+    )
+
+
+def _inclusion(judged: Inclusion) -> Fact:
+    more = [*noted(judged.reason)]
+    if judged.judgement and judged.judgement.snippet:
+        more.append(Quote(judged.judgement.snippet))
+    return Fact(
+        "Gold answer",
+        ((_INCLUDED[judged.included], Aside(judged.gold)),),
+        (*more, *unread(judged.problem, judged.raw)),
+    )
 
 
 def _example(run: str, result: QueryResult) -> Example:
@@ -63,21 +330,6 @@ def _example(run: str, result: QueryResult) -> Example:
     )
 
 
-def heat_maps(table: Table) -> list[Markup]:
-    """Gold types against predictions, per run and classifier."""
-    columns = [column for column in table.columns if column.key in {*ConflictType, "unreadable"}]
-    titles = [column.title for column in columns]
-    maps = []
-    for (run, classifier), rows in grouped(own_rows(table), "run", "classifier"):
-        counts = [(str(row["gold"]), [_count(row[each.key]) for each in columns]) for row in rows]
-        maps.append(confusion(counts, titles, f"{classifier}, {run}"))
-    return maps
-
-
-def _count(cell: Cell) -> int:
-    return cell if isinstance(cell, int) else 0
-
-
 def _tables(runs: Runs[QueryResult]) -> list[Table]:
     parts = [part_of(run, own, runs.configs[run]) for run, own in runs.results.items()]
     return all_tables(parts, runs.noted("statistics", tuple[Statistic, ...]))
@@ -106,12 +358,9 @@ PAGE: Final = Page(
     sections=(
         Section(
             "Conflict types",
-            ("conflicts_types", "conflicts_confusion", "conflicts_type_differences"),
+            ("conflicts_types", "conflicts_type_differences"),
             "The search results of a query stand to each other in one of five ways, and each way "
-            "asks for another kind of answer. These figures say whether the way is named rightly. "
-            "In the maps, rows are gold types and columns predictions: the stronger a cell's "
-            "colour, the larger its share of the row; cells with a frame are right.",
-            lambda _, tables: heat_maps(tables["conflicts_confusion"]),
+            "asks for another kind of answer. These figures say whether the way is named rightly.",
         ),
         Section(
             "Answers",

@@ -113,12 +113,7 @@ def decomposition_prompt(source: ClaimSource, overrides: Path | None = None) -> 
     if source not in SPLIT:
         return None
     variables = {"response", "k"} if source == "salient" else {"response"}
-    return prompts.load(prompt_name(source), variables, overrides)
-
-
-def prompt_name(source: ClaimSource) -> str:
-    """Name of the prompt that asks for claims."""
-    return f"conflictscore/{'decompose' if source == 'atomic' else source}"
+    return prompts.load(f"conflictscore/{source}", variables, overrides)
 
 
 async def decompose(

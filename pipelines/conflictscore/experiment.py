@@ -12,7 +12,6 @@ from pipelines.conflictscore.settings import AS_IN_PAPER, ScoredOptions, Setting
 from pipelines.conflictscore.view import PAGE
 from pipelines.data.jsonl import SAMPLES, Dataset, read
 from pipelines.data.records import Example
-from pipelines.experiment.cost import Cost, Tokens
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs, judge_needs
 from pipelines.judge.run_judge import threshold_of
@@ -80,14 +79,9 @@ def plan(options: ScoreOptions) -> Plan[Example, Result]:
         work,
         "\n".join([_summary(dataset, settings, needs), *skipped]),
         remarks=[f"{told}; the first: {skipped[0]}"] if skipped else [],
-        cost=partial(cost, settings=settings),
+        cost=lambda each: scoring(settings, each.response, len(each.documents), each.claims),
         entries=lambda _: [EXPERIMENT.name],
     )
-
-
-def cost(example: Example, tokens: Tokens, settings: Settings) -> Cost:
-    """As `scoring`: a call that splits the response, and a judgement per claim and document."""
-    return scoring(settings, tokens, example.response, example.documents, example.claims)
 
 
 def _summary(data: Dataset, settings: Settings, needs: Needs) -> str:

@@ -7,7 +7,6 @@ from typing import Any
 
 from pipelines.conflictscore.claims import (
     CHARACTERS_PER_CLAIM,
-    LEAST_REPLY_TOKENS,
     NOTHING_GIVEN,
     NOTHING_SAID,
     RULES,
@@ -16,7 +15,6 @@ from pipelines.conflictscore.claims import (
     decompose,
     decomposition_prompt,
     distinct,
-    prompt_name,
     sentence_claims,
 )
 from pipelines.conflictscore.result import Result, relations_by_claim
@@ -29,9 +27,9 @@ from pipelines.conflictscore.scores import (
     supported_share,
 )
 from pipelines.conflictscore.settings import Settings
-from pipelines.data.records import Document, Example
+from pipelines.data.records import Example
 from pipelines.errors import InputError
-from pipelines.experiment.cost import CHARACTERS_PER_TOKEN, Cost, Tokens, call, judging
+from pipelines.experiment.cost import Cost, calls, judging
 from pipelines.experiment.experiment import Models
 from pipelines.judge.judgement import in_conflict
 from pipelines.judge.run_judge import RunJudge, judge_of, model_of
@@ -183,52 +181,30 @@ def result(example: Example, **outcome: object) -> Result:
     return Result.model_validate(given | outcome)
 
 
-NAMED = "Document 10 (Document J): \n\n"
-"""What stands before a document whose place a claim names."""
-
-
 def scoring(
-    settings: Settings,
-    tokens: Tokens,
-    response: str | int,
-    documents: Sequence[Document],
-    claims: Sequence[str] | None = None,
+    settings: Settings, response: str | int, documents: int, claims: Sequence[str] | None = None
 ) -> Cost:
-    """Splitting a response, and judging its claims by its documents.
+    """Splitting a response in one call, and judging its claims by its documents.
 
-    To split takes one call, whose reply has max(512, 3 x the response) tokens, and which reads the
-    response. Claims are as many as are given, one per sentence, one, k, or at most characters / 10
-    + 2; all claims of a reply have its tokens together. A reply may have no claim.
+    Claims are as many as are given, one per sentence, one, k, or at most characters / 10 + 2. A
+    reply may have no claim.
 
     Args:
         settings: The metric.
-        tokens: Counts those of texts.
         response: The text, or the most tokens of one that is to be written, which may be empty;
             such tokens have four characters, and such sentences ten.
-        documents: What claims are judged by.
+        documents: How many claims are judged by.
         claims: Those to judge in place of the response's own.
     """
-    read = [tokens(NAMED, document.as_read()) for document in documents]
+    written = isinstance(response, int)
+    length = 4 * response if isinstance(response, int) else len(response)
     known = distinct(claims) if claims is not None else ()
-    if isinstance(response, int):
-        size, most = response, response * CHARACTERS_PER_TOKEN // CHARACTERS_PER_CLAIM + 2
-    else:
-        size, most = tokens(response), len(response) // CHARACTERS_PER_CLAIM + 2
-        if settings.claims == "sentences":
-            known = known or sentence_claims(response)
-        elif settings.claims == "whole":
-            known = known or (response,)
+    if not known and isinstance(response, str) and not settings.splits:
+        known = sentence_claims(response) if settings.claims == "sentences" else (response,)
     if known:
-        count, every = len(known), tokens(*known)
-        return judging(settings, tokens, read, claims=count, claim_tokens=every)
-    if settings.claims == "whole":
-        most = 1
-    if not settings.splits:
-        return judging(settings, tokens, read, claims=most, claim_tokens=size, least=0)
-    salient = settings.claims == "salient"
-    shown = {"k": settings.k} if salient else {}
-    asked = tokens.prompt(prompt_name(settings.claims), response="", **shown)
-    reply = max(LEAST_REPLY_TOKENS, 3 * (size + tokens.turn))
-    most = settings.k if salient else most
-    split = call(asked + size, reply).times(1, 0 if isinstance(response, int) else 1)
-    return split + judging(settings, tokens, read, claims=most, claim_tokens=reply, least=0)
+        return judging(settings, documents, claims=len(known))
+    most = {"whole": 1, "salient": settings.k}.get(
+        settings.claims, length // CHARACTERS_PER_CLAIM + 2
+    )
+    split = calls(1, 0 if written else 1) if settings.splits else Cost()
+    return split + judging(settings, documents, claims=most, least=0)

@@ -31,7 +31,7 @@ from pipelines.data.fever import wiki_files
 from pipelines.data.records import Document
 from pipelines.data.released import Part
 from pipelines.errors import InputError
-from pipelines.experiment.cost import Cost, Tokens, call
+from pipelines.experiment.cost import Cost, calls
 from pipelines.experiment.cost import judging as cost_of_judging
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs, judge_source, refuse_no_judge
@@ -247,64 +247,35 @@ PACKETS, TABLES = 2, 3
 """Packets of passages and evidence tables that are written from; CiteRAG has the first's again."""
 
 
-def cost(
-    query: Query, tokens: Tokens, *, options: ConragOptions, corpus: Sequence[Document]
-) -> Cost:
+def cost(query: Query, *, options: ConragOptions, corpus: Sequence[Document]) -> Cost:
     """Tags of k passages, and texts from packets of at most k', by formula.
 
     The template has two packets tagged as one text each. A language model writes each text in one
-    call, and may sort two of the tables in one each; all read claim and packet. A question is first
-    answered, in up to five claims. A judge of answers reads each sentence with each passage of its
-    packet, and with groups of those that it cites; and gold claims with the passages and the
-    answers. Passages are the longest of those that may be found.
+    call, and may sort two of the tables in one each. A question is first answered, in up to five
+    claims. A judge of answers reads each sentence with each passage of its packet, and with groups
+    of those that it cites; and gold claims with the passages and the answers.
     """
     settings, gold = options.settings, query.gold_answer
     passages = corpus if options.among == "all" or not query.passages else query.passages
-    ranked = passages[: settings.depth] if options.questions else passages
-    sizes = sorted((tokens(one.as_read()) for one in ranked), reverse=True)[: settings.depth]
-    packet = sizes[: settings.packet.size]
-    read, claim, texts = sum(packet), tokens(query.claim), PACKETS + 1 + TABLES
-    claims, claim_tokens, first = 1, claim, 0
+    depth = min(settings.depth, len(passages))
+    packet, texts = min(settings.packet.size, depth), PACKETS + 1 + TABLES
+    tagging = partial(cost_of_judging, judging(options.judging, options.on_overflow), least=0)
+    total = tagging(depth, claims=1 if gold is None else generation.MOST)
     if gold is not None:
-        claims = generation.MOST
-        claim_tokens = first = claims * claim + generation.ANSWER_TOKENS
-
-    def called(prompt: str, reply: int, relation: str, **given: object) -> Cost:
-        rows = [{"number": 10, "relation": relation, "cluster": "S10", "text": ""}] * len(packet)
-        filled = tokens.prompt(f"conrag/{prompt}", query="", evidence=rows, **given)
-        return call(filled + read + claim + (first if "claims" in given else 0), reply)
-
-    tagging = partial(
-        cost_of_judging, judging(options.judging, options.on_overflow), tokens, least=0
-    )
-    total = tagging(sizes, claims=claims, claim_tokens=claim_tokens)
-    if gold is not None:
-        asked = called("first_answer", generation.ANSWER_TOKENS, "SUPPORTS")
-        total += asked.times(1, min(1, len(packet)))
+        total += calls(1, min(1, packet))
     if options.judged:
         # An item of a list, which stands behind the question, has a comma after it.
         listed = gold is not None and gold.listed
         sentences = generation.REPLY_TOKENS // 2 if listed else generation.SENTENCES
-        said = generation.REPLY_TOKENS + (sentences * claim if listed else 0)
         # All that a sentence cites, and all but one; of three methods that cite otherwise.
-        groups = [*packet, *[sum(packet[:AT_MOST])] * (3 * (AT_MOST + 1))]
-        wanted = gold.claims if gold else ()
+        groups = packet + 3 * (AT_MOST + 1)
         judge = JudgeSettings(judge=options.citing.judged_by, evidence="json")
-        reading = partial(cost_of_judging, judge, tokens, least=0)
-        total += reading(groups, claims=texts * sentences, claim_tokens=texts * said)
-        answers = [*sizes, *[generation.REPLY_TOKENS] * texts]
-        total += reading(answers, claims=len(wanted), claim_tokens=tokens(*wanted))
+        reading = partial(cost_of_judging, judge, least=0)
+        total += reading(groups, claims=texts * sentences)
+        total += reading(depth + texts, claims=len(gold.claims) if gold else 0)
     if not options.writes:
-        return total + tagging([read] * PACKETS, claims=1, claim_tokens=claim)
-    bound = {"claims": ["?"], "form": query.form}
-    total += called("cite", generation.REPLY_TOKENS, "", form=query.form).times(PACKETS + 1, 0)
-    # A prompt says more where no passage takes a side.
-    answer = called("answer", generation.REPLY_TOKENS, "IRRELEVANT", **bound, numbers=True)
-    total += answer.times(TABLES, 0)
-    if settings.sort == "model":
-        room = generation.TOKENS_OF_A_PASSAGE * (len(packet) + 1)
-        total += called("sort", room, "CONTRADICTS", **bound).times(TABLES - 1, 0)
-    return total
+        return total + tagging(PACKETS, claims=1)
+    return total + calls(texts, 0) + calls(TABLES - 1 if settings.sort == "model" else 0, 0)
 
 
 def _refuse_idle(options: ConragOptions) -> None:

@@ -17,7 +17,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from pydantic import BaseModel
 
-from pipelines.experiment.cost import Cost, Tokens
+from pipelines.experiment.cost import Cost
 from pipelines.experiment.metric import Metric
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import RunOptions
@@ -188,7 +188,7 @@ class Plan(Generic[ItemT, ResultT]):
         items: In the order of the data, with distinct ids.
         needs: The models.
         work: Makes it ready; several are done one after the other.
-        summary: What `--dry-run` says before it counts calls and tokens.
+        summary: What `--dry-run` says before it counts calls and pairs.
         cost: Bounds of what an item takes, by formula; None where they are not known beforehand.
         entries: Those of its works in `run.json`, by the name of the language model that is asked.
         remarks: What is said at the end.
@@ -199,7 +199,7 @@ class Plan(Generic[ItemT, ResultT]):
     work: Callable[[RunModels], Sequence[Work[ItemT, ResultT]]]
     summary: str = ""
     remarks: Sequence[str] = ()
-    cost: Callable[[ItemT, Tokens], Cost] | None = None
+    cost: Callable[[ItemT], Cost] | None = None
     entries: Callable[[str], Sequence[str]] = lambda _: ()
 
 

@@ -1,21 +1,19 @@
-"""What a run would take: bounds of calls, tokens and pairs by formula, and hours by a probe."""
+"""What a run would take: calls and pairs by formula; hours and tokens by a probe."""
 
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from pipelines.experiment.cost import Cost, Tokens
+from pipelines.experiment.cost import Cost
 from pipelines.experiment.execute import IN_FLIGHT, done_in, opened, run_examples
 from pipelines.experiment.experiment import Counting, Experiment, Plan
-from pipelines.experiment.options import LlmOptions, ModelOptions, RunOptions, source_of
+from pipelines.experiment.options import RunOptions, source_of
 from pipelines.metrics.estimate import mean
 from pipelines.runs.folder import RunFolder
 from serving import models
 from serving.connect import Source, resolve
 from serving.errors import ServingError
-from serving.tokens import ChatTokenizer
 
 PROBED = 5
 """Items that a probe runs; the first one starts servers and loads models, and is not timed."""
@@ -32,15 +30,18 @@ class Pace:
         wall: Of all of them, side by side.
         in_flight: Items that a run has side by side, at most.
         known: Answers and judgements that were there before, and took no time.
+        read, written: Tokens of an item, on average over all that were probed.
     """
 
     seconds: tuple[float, ...]
     wall: float
     in_flight: int
     known: int = 0
+    read: float = 0.0
+    written: float = 0.0
 
-    def hours(self, left: int) -> str:
-        """For so many items, with a 95 % interval, for people."""
+    def lines(self, left: int) -> list[str]:
+        """Hours for so many items, with a 95 % interval, and tokens, for people."""
         together = sum(self.seconds) / self.wall
         found = mean(self.seconds, bounds=(0.0, float("inf")))
         assert found is not None  # noqa: S101  an item was timed
@@ -58,7 +59,10 @@ class Pace:
             told += f"; a run has up to {self.in_flight}, which servers that batch do sooner"
         if self.known:
             told += f"; {self.known} answers were known, and took no time"
-        return told
+        if not self.read:
+            return [told]
+        tokens = f"{self.read * left:,.0f} read, {self.written * left:,.0f} written"
+        return [told, f"tokens: about {tokens}, by the probe"]
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,6 @@ class Forecast:
         items: How many there are, all repeats counted; `done` are those that the folder has.
         cost: Bounds for the others; None where no formula is known.
         model: Who is asked; None where no language model is.
-        missing: Why tokens are counted by characters, if they are.
         pace: What a probe measured.
     """
 
@@ -77,28 +80,23 @@ class Forecast:
     done: int
     cost: Cost | None
     model: str | None = None
-    missing: str | None = None
     pace: Pace | None = None
 
     def lines(self, counted: str) -> list[str]:
         """For people; `counted` is what items are: "questions"."""
         told = [f"{self.done:,} of {self.items:,} {counted} are done"]
-        calls, read, written, pairs = _figures(self.cost)
+        asked, pairs = _figures(self.cost)
         if pairs != "0":
             told.append(f"pairs to tag: {pairs}")
-        if self.model is None:
-            told.append("no language model is asked")
-        else:
-            told += [f"calls to {self.model}: {calls}", f"tokens read: {read}"]
-            told.append(f"tokens written: {written}")
+        told.append(
+            f"calls to {self.model}: {asked}" if self.model else "no language model is asked"
+        )
         if self.pace is not None:
-            told.append(self.pace.hours(self.items - self.done))
+            told += self.pace.lines(self.items - self.done)
         if self.cost is not None and self.cost != Cost():
             told.append(
                 "bounds, item by item; what the cache has, or items share, is not subtracted"
             )
-        if self.missing:
-            told.append(f"tokens are counted as four characters each: {self.missing}")
         return told
 
 
@@ -111,54 +109,38 @@ async def forecast(
     """Bounds of what a run would take, from its plan. No model is asked or loaded.
 
     Raises:
-        InputError: The run folder is damaged, or a prompt of the user's own cannot be used.
+        InputError: The run folder is damaged.
         ServingError: An endpoint does not answer.
     """
-    names: list[str] = []
-    tokenizers, reasoning, missing = [], 0, None
     sources = [] if plan.needs.role is None else [source_of(options, plan.needs.role)]
-    for source in (*sources, *([plan.needs.judge] if plan.needs.judge else [])):
-        called, tokenizer, why = await _tokenizer(source)
-        names, missing = [*names, called], missing or why
-        engine = source.options(called)
-        if engine.reasoning_parser or (tokenizer and tokenizer.always_reasons):
-            reasoning = max(reasoning, engine.reasoning_tokens)
-        tokenizers += [tokenizer] if tokenizer else []
+    sources += [plan.needs.judge] if plan.needs.judge else []
+    names = [await _name(source) for source in sources]
     folder = RunFolder(options.out)
     entries = plan.entries(names[0] if names else "") or ("",)
     done = [done_in(folder.log(each, experiment.result)) if each else set() for each in entries]
     total = None
     if plan.cost is not None:
-        tokens, total = Tokens(() if missing else tokenizers, _overrides(options)), Cost()
+        total = Cost()
         for item in plan.items:
-            left = sum(item.id not in known for known in done)
-            total += plan.cost(item, tokens).times(left) if left else Cost()
-        total += Cost(reply_tokens=reasoning * total.calls[1])
+            if left := sum(item.id not in known for known in done):
+                total += plan.cost(item).times(left)
     return Forecast(
         items=len(plan.items) * len(entries),
         done=sum(item.id in known for known in done for item in plan.items),
         cost=total,
         model=" and ".join(dict.fromkeys(names)) or None,
-        missing=missing,
         pace=pace,
     )
 
 
-def _overrides(options: ModelOptions) -> Path | None:
-    return options.prompts if isinstance(options, LlmOptions) else None
-
-
-async def _tokenizer(source: Source) -> tuple[str, ChatTokenizer | None, str | None]:
-    """The name of a role's model, its tokenizer, and else why that is not on this machine."""
+async def _name(source: Source) -> str:
+    """The name of a role's model, whether or not it is on this machine."""
     if source.endpoints:
-        resolved = await resolve(source)
-        name = resolved.identity.name
-        return name, resolved.tokenizer, None if resolved.tokenizer else f"{name} is elsewhere"
+        return (await resolve(source)).identity.name
     try:
-        folder = models.find(source.model or source.profiled, source.models_dir)
-        return folder.name, ChatTokenizer.from_folder(folder.path), None
-    except ServingError as error:
-        return source.model or source.profiled, None, str(error)
+        return models.find(source.model or source.profiled, source.models_dir).name
+    except ServingError:
+        return source.model or source.profiled
 
 
 async def probe(
@@ -184,7 +166,7 @@ async def probe(
             return None
         client = work.client or ready.client
         most = experiment.in_flight or max(client.concurrency if client else 0, IN_FLIGHT)
-        seconds: list[float] = []
+        probed, seconds = len(drawn), list[float]()
 
         async def timed(item: Any) -> None:
             began = time.monotonic()
@@ -209,7 +191,11 @@ async def probe(
         asked = {id(each): each.usage for each in (client, ready.judging) if each is not None}
         known = sum(usage.saved_calls for usage in asked.values())
         known += work.judge.from_store()["found"] if work.judge else 0
-    return Pace(tuple(seconds), wall, in_flight, known)
+        read, written = (
+            sum(getattr(usage, name) for usage in asked.values()) / probed
+            for name in ("prompt_tokens", "completion_tokens")
+        )
+    return Pace(tuple(seconds), wall, in_flight, known, read, written)
 
 
 def _drawn(items: Sequence[Any]) -> list[Any]:
@@ -223,7 +209,7 @@ def table(forecasts: Sequence[tuple[str, Forecast]]) -> list[str]:
     costs = [(title, each.cost) for title, each in forecasts]
     known = [cost for _, cost in costs if cost is not None]
     costs.append(("all", sum(known, Cost()) if len(known) == len(costs) else None))
-    rows = [("", "calls", "tokens read", "tokens written", "pairs to tag")]
+    rows = [("", "calls", "pairs to tag")]
     rows += [(title, *_figures(cost)) for title, cost in costs]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
@@ -235,12 +221,10 @@ def table(forecasts: Sequence[tuple[str, Forecast]]) -> list[str]:
     ]
 
 
-def _figures(cost: Cost | None) -> tuple[str, str, str, str]:
-    """Calls, tokens read and written, and pairs, for people."""
+def _figures(cost: Cost | None) -> tuple[str, str]:
+    """Calls and pairs, for people."""
     if cost is None:
-        return (UNKNOWN,) * 4
+        return UNKNOWN, UNKNOWN
     least, most = cost.calls
-    calls = f"{most:,}" if least == most else f"from {least:,} to {most:,}"
-    upper = (cost.prompt_tokens, cost.reply_tokens, cost.pairs)
-    read, written, pairs = (f"at most {each:,}" if each else "0" for each in upper)
-    return calls, read, written, pairs
+    asked = f"{most:,}" if least == most else f"from {least:,} to {most:,}"
+    return asked, f"at most {cost.pairs:,}" if cost.pairs else "0"

@@ -16,9 +16,9 @@ from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 from pydantic import BaseModel
 
 from pipelines.metrics.estimate import Estimate, mean, proportion
-from pipelines.report.compare import Comparison, Pair, Test, compare
+from pipelines.report.compare import Comparison, Pair, Test, compare, correction
 from pipelines.report.compare import columns as of_measure
-from pipelines.report.table import Column, Measure
+from pipelines.report.table import Column, Measure, Table, of_place
 
 ResultT = TypeVar("ResultT", bound=BaseModel)
 ResultT_co = TypeVar("ResultT_co", bound=BaseModel, covariant=True)
@@ -113,11 +113,12 @@ def pair(
     at: object,
     first: Answered[ResultT],
     second: Answered[ResultT],
-    metrics: Iterable[Metric[ResultT]],
+    metrics: Sequence[Metric[ResultT]],
 ) -> Pair[object]:
-    """Two methods at a place, compared by each metric."""
+    """Two methods at a place, by their titles, compared by each metric."""
     measures = {metric.key: metric.less(first, second) for metric in metrics}
-    return Pair(at, first.method, second.method, measures)
+    one, other = (metrics[0].methods.get(row.method, row.method) for row in (first, second))
+    return Pair(at, one, other, measures)
 
 
 def differences(metrics: Sequence[Metric[ResultT]]) -> list[Column[Pair[object]]]:
@@ -126,6 +127,32 @@ def differences(metrics: Sequence[Metric[ResultT]]) -> list[Column[Pair[object]]
     for metric in metrics:
         made += of_measure(metric.key, metric.title, metric.test)
     return [*made, Column("n", "n", lambda pair: pair.measures[metrics[0].key].n)]
+
+
+def difference_table(
+    pairs: Sequence[Pair[object]],
+    metrics: Sequence[Metric[ResultT]],
+    at: Iterable[Column[Any]],
+    *,
+    method: str,
+    notes: tuple[str, ...],
+    **about: str,
+) -> Table:
+    """A row per pair: where (`at`), the two, what a `method` is called, and their differences.
+
+    Name, title and caption are told by `about`.
+    """
+    return Table.of(
+        pairs,
+        columns=[
+            *map(of_place, at),
+            Column("first", method),
+            Column("second", "less"),
+            *differences(metrics),
+        ],
+        notes=(*correction(pairs), *notes),
+        **about,
+    )
 
 
 class Named(NamedTuple):

@@ -252,12 +252,13 @@ class RunOptions(WithPresets, ModelOptions):
         int | None, Field(ge=1), Option("Take only the first N {items}.", metavar="N")
     ] = None
     dry_run: Annotated[
-        bool, Option("Say how many calls and tokens it takes at most; ask no model.")
+        bool, Option("Say how many calls and pairs it takes at most; ask no model.")
     ] = False
     probe: Annotated[
         bool,
         Option(
-            "With --dry-run: run up to five {items}, whose answers are kept, and say the hours.",
+            "With --dry-run: run up to five {items}, whose answers are kept, and say hours and "
+            "tokens.",
             name="--probe",
             only=Only(lambda own: own.dry_run, "a run that is no --dry-run"),
         ),

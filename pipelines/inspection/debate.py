@@ -82,8 +82,9 @@ async def debate(
             Outcome,
             QuestionResult,
         )
-        from pipelines.madam_rag.blocks import question_view
         from pipelines.madam_rag.data import GivenDocument, Question
+        from pipelines.madam_rag.view import content
+        from pipelines.report.explorer import single
 
         question = Question(
             id="question",
@@ -95,7 +96,8 @@ async def debate(
         result = QuestionResult(
             id=question.id, asked=question, status="answered", outcomes={method: outcome}
         )
-        return question_view(result, models_used(agents=client.model))
+        used = models_used(agents=client.model)
+        return single("madam-rag", asked.question, content(result), used)
 
     return Inspection(
         found,

@@ -132,11 +132,11 @@ async def resolve(
     result = await examine(query, methods)
 
     def view(_: bytes | None) -> "ExperimentView":
-        from pipelines.conflicts.view import query_view
+        from pipelines.conflicts.view import content
+        from pipelines.report.explorer import single
 
-        return query_view(
-            result, models_used(answers=client.model if client else None, tagger=tagger)
-        )
+        used = models_used(answers=client.model if client else None, tagger=tagger)
+        return single("conflicts", asked.question, content(result), used)
 
     return Inspection(
         result,

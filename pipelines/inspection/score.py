@@ -1,7 +1,6 @@
 """ConflictScore of one answer, and the answer written again from the conflict in it."""
 
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -33,12 +32,11 @@ from pipelines.option import Only, Option, Options, WithPresets
 
 if TYPE_CHECKING:
     from pipelines.conflictscore.pipeline import Scorer
-    from pipelines.conflictscore.regeneration.regenerate import Regeneration, Writer
+    from pipelines.conflictscore.regeneration import Regeneration, Writer
     from pipelines.conflictscore.result import Result
     from pipelines.experiment.experiment import Models
     from pipelines.experiment.needs import Needs
     from pipelines.report.explorer import ExperimentView
-    from pipelines.report.glance import ModelUsed
     from pipelines.report.texts import Line
 
 PANEL = "Regeneration"
@@ -200,8 +198,9 @@ async def _regenerate(
     example: Example, settings: Settings, options: ScoreOptions, models: "Models", tell: Tell
 ) -> "Inspection[Regeneration]":
     from pipelines.conflictscore.pipeline import scorer_of
-    from pipelines.conflictscore.regeneration.regenerate import regenerate, writer
+    from pipelines.conflictscore.regeneration import content, regenerate, writer
     from pipelines.experiment.cost import cost_line
+    from pipelines.report.explorer import single
 
     author = writer(
         models.asked,
@@ -220,16 +219,8 @@ async def _regenerate(
         made,
         f"{_who(author, scorer)}\n{cost_line(author.client)}",
         title=title,
-        view=partial(_regeneration_view, made, used, title),
+        view=lambda _: single("regeneration", title, content(made), used),
     )
-
-
-def _regeneration_view(
-    made: "Regeneration", used: "list[ModelUsed]", title: str, _: bytes | None
-) -> "ExperimentView":
-    from pipelines.conflictscore.regeneration.view import regeneration_view
-
-    return regeneration_view(made, used, title)
 
 
 def _who(author: "Writer", scorer: "Scorer") -> str:

@@ -6,9 +6,10 @@ from what it is asked and from its options.
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from importlib import import_module
 from inspect import getdoc
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, Generic, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ValidationError
 
@@ -213,3 +214,24 @@ class _TellingTagger:
                 on_progress(more)
 
         return self._tagger.tag(pairs, moved, rationale=rationale)
+
+
+TASKS: Final = {
+    "score": "score.SCORE",
+    "screen": "screen.SCREEN",
+    "ask": "ask.ASK",
+    "debate": "debate.DEBATE",
+    "resolve": "resolve.RESOLVE",
+    "answer-npov": "npov.ANSWER_NPOV",
+    "check-npov": "npov.CHECK_NPOV",
+    "salience": "salience.SALIENCE",
+}
+"""Tasks in the order of the page -> where each is declared in this package, which is imported when
+it is asked for."""
+
+
+def task(name: str) -> Task[Any, Any, Any]:
+    """The declaration of one of `TASKS`."""
+    module, _, declared = TASKS[name].partition(".")
+    found: Task[Any, Any, Any] = getattr(import_module(f"{__package__}.{module}"), declared)
+    return found

@@ -12,7 +12,7 @@ from pydantic import Field
 from pipelines.data import procon
 from pipelines.data.procon import Topic
 from pipelines.errors import InputError
-from pipelines.experiment.cost import Cost, Tokens
+from pipelines.experiment.cost import Cost, calls
 from pipelines.experiment.experiment import Experiment, Models, Plan, Work
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import (
@@ -27,7 +27,7 @@ from pipelines.npov import annotation
 from pipelines.npov import synthesis as paraphrases
 from pipelines.npov.areas import METRICS
 from pipelines.npov.decoder import DecoderOptions, decoder_folder
-from pipelines.npov.example import as_read, npov_prompt
+from pipelines.npov.example import npov_prompt
 from pipelines.npov.page import PAGE
 from pipelines.npov.result import NpovResult
 from pipelines.npov.sets import ORGANIC, Case, SyntheticSet, limited, synthetic_cases
@@ -268,11 +268,10 @@ def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
     )
 
 
-def cost(case: Case, tokens: Tokens, detector: str) -> Cost:
+def cost(case: Case, detector: str) -> Cost:
     """Of the ablation, a call for the example and one without each of its arguments.
 
-    Each reads a prompt and the response and writes one token. The tagger compares each argument
-    with each sentence, both ways. Other detectors ask no server.
+    The tagger compares each argument with each sentence, both ways. Other detectors ask no server.
     """
     from pipelines.npov.check import without_each
     from pipelines.npov.example import arguments_read, sentences_read
@@ -283,9 +282,7 @@ def cost(case: Case, tokens: Tokens, detector: str) -> Cost:
     if detector != "ablation":
         return Cost()
     asked = [npov_prompt(each).text for each in (example, *without_each(example))]
-    # A tokenizer puts one more at the beginning.
-    own = len(asked) * (1 + tokens(as_read(example.response)))
-    return Cost((len({*asked}), len(asked)), tokens(*asked) + own, len(asked))
+    return calls(len(asked), len({*asked}))
 
 
 def _refuse_unused(options: NpovOptions) -> None:

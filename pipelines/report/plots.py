@@ -40,16 +40,6 @@ def shares(
     return macro("shares", rows, names, title)
 
 
-def confusion(
-    rows: Sequence[tuple[str, Sequence[int]]], columns: Sequence[str], title: str
-) -> Markup:
-    """A heat map of counts: true classes down (name, count per column), predictions across.
-
-    A cell is shaded by its share of the row; where row and column have one name, it has a frame.
-    """
-    return macro("confusion", rows, columns, title)
-
-
 def curve(
     series: Sequence[tuple[str, Sequence[tuple[float, float]]]],
     title: str,

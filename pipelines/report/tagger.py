@@ -7,8 +7,8 @@ from math import log
 from nli.labels import LABELS, Label
 from nli.pairs import LabelledPair
 from pipelines.metrics.calibration import brier, ece
-from pipelines.metrics.estimate import Estimate, mean, proportion
-from pipelines.metrics.rates import accuracy, confusion, f1_by_label, macro_f1
+from pipelines.metrics.estimate import Estimate, mean
+from pipelines.metrics.rates import accuracy, macro_f1
 from pipelines.report.table import Column, Measure, Table
 
 BINS = 15
@@ -123,40 +123,6 @@ def scores_table(predictions: Predictions, model: str, data: str) -> Table:
             "Macro-F1 is the mean over the labels that occur in the source; ECE has "
             f"{BINS} bins; Brier is the sum over the three labels, from 0 to 2 (lower is better).",
         ),
-    )
-
-
-def labels_table(predictions: Predictions) -> Table:
-    """Precision, recall and F1 of each label."""
-    counts = confusion(predictions.gold, predictions.given, LABELS)
-    scores = f1_by_label(counts)
-    true = [sum(row) for row in counts]
-    called = [sum(column) for column in zip(*counts, strict=True)]
-    return Table.of(
-        range(len(LABELS)),
-        name="tagger-labels",
-        title="Tagger by label",
-        columns=[
-            Column("label", "Label", lambda n: LABELS[n].value),
-            Column("pairs", "Pairs", lambda n: true[n]),
-            Measure("precision", "Precision", lambda n: proportion(counts[n][n], called[n])),
-            Measure("recall", "Recall", lambda n: proportion(counts[n][n], true[n])),
-            Column("f1", "F1", lambda n: scores[n]),
-        ],
-    )
-
-
-def confusion_table(predictions: Predictions) -> Table:
-    """A row per true label, a column per given one."""
-    counts = confusion(predictions.gold, predictions.given, LABELS)
-    return Table(
-        "tagger-confusion",
-        "What is taken for what",
-        (
-            Column("label", "True label"),
-            *(Column(label.value, f"labelled {label.value}") for label in LABELS),
-        ),
-        tuple((label.value, *row) for label, row in zip(LABELS, counts, strict=True)),
     )
 
 

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, dataclass_transform
 
-from pipelines.report.timeline import Axis
-
 CHARACTERS_SHOWN = 40_000
 """Characters of one text that the page holds; it says how many more there are."""
 
@@ -171,13 +169,6 @@ class Sentences(Block):
     """The sentences of an answer."""
 
     sentences: tuple[Sentence, ...]
-
-
-class Timeline(Block):
-    """Sources on a line of years, for a wide screen and a narrow one; labels lead to sources."""
-
-    axes: tuple[Axis, Axis]
-    labels: tuple[str, ...]
 
 
 class Span(Block):

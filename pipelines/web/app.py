@@ -20,9 +20,8 @@ from pipelines.loopback import Door, guarded
 from pipelines.report.explorer import DRAWING, PREACT, STYLES
 from pipelines.report.template import assets
 from pipelines.report.texts import one_line, visible
-from pipelines.web.documents import READ, GivenText, read
 from pipelines.web.jobs import Found, Job, Jobs
-from pipelines.web.tasks import FORM, FORMS, Form, Offer, offers, refuse
+from pipelines.web.tasks import FORM, FORMS, READ, Form, GivenText, Offer, offers, read, refuse
 from serving.errors import ServingError
 
 KindT = TypeVar("KindT")

@@ -9,30 +9,75 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from operator import or_
+from pathlib import PurePosixPath
 from typing import Annotated, Any, Final, Literal, Self, get_args, get_origin
 
 from annotated_types import Ge
-from pydantic import BaseModel, Field, TypeAdapter, create_model, model_validator
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError, create_model, model_validator
 from pydantic.fields import FieldInfo
 
-from pipelines.data.records import Document, NonEmpty, Text
+from pipelines.data.extraction import Started
+from pipelines.data.jsonl import MARK
+from pipelines.data.records import Document, Identifier, NonEmpty, Text
+from pipelines.data.released import entries_in, record
+from pipelines.data.text import HTML, PDF, text_of
 from pipelines.errors import InputError
 from pipelines.experiment.execute import models_for
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import ProfileOptions, ServerOptions, source_of
-from pipelines.inspection.task import Kind, Shown, Task, Tell, loaded_by
-from pipelines.inspection.tasks import TASKS, task
+from pipelines.inspection.task import TASKS, Kind, Shown, Task, Tell, loaded_by, task
 from pipelines.judge.tagger import TaggerFolder, Tagging
 from pipelines.option import Option, made, nested
 from pipelines.report.blocks import encoded
 from pipelines.report.explorer import render
 from pipelines.report.template import made_visible
+from pipelines.retrieval.documents import MARKDOWN, TEXT
 from pipelines.runs.provenance import provenance
-from pipelines.web.documents import GivenText
 from pipelines.web.jobs import Found
 from serving import models
 from serving.errors import ServingError
 from serving.installed import engine_version
+
+LINES = (".jsonl",)
+READ = (*TEXT, *MARKDOWN, *HTML, *PDF, *LINES)
+"""How the names of files end that are read."""
+
+
+class GivenText(BaseModel, frozen=True, extra="forbid"):
+    """A document as it was given: a name, unique among those of its job, and its text."""
+
+    name: Identifier
+    text: Text
+
+
+def read(name: str, data: bytes, started: Started = lambda _: None) -> list[GivenText]:
+    """The documents that a file of this name holds: one, or one per line of JSON Lines.
+
+    `started` is as of `text_of`.
+
+    Raises:
+        InputError: It is of no kind that is read, is damaged, or has no text.
+    """
+    name = PurePosixPath(name.replace("\\", "/")).name
+    if name.lower().endswith(LINES):
+        return _lines(name, data.removeprefix(MARK))
+    if not name.lower().endswith(READ):
+        raise InputError(f"{name} is of no kind that is read; documents end in {', '.join(READ)}")
+    text = text_of(name, data, started=started)
+    try:
+        return [GivenText(name=name, text=text)]
+    except ValidationError as error:
+        raise InputError(f"{name!r} cannot name a document; rename the file") from error
+
+
+def _lines(name: str, data: bytes) -> list[GivenText]:
+    entries = entries_in(data, name)
+    found = [record(entry, Document, "documents, docs/conrag.md") for entry in entries]
+    return [
+        GivenText(name=each.id, text="\n\n".join(filter(None, [each.title, each.text])))
+        for each in found
+    ]
+
 
 TASK: Final = {name: task(name) for name in TASKS}
 

@@ -18,8 +18,7 @@ from pydantic import ValidationError
 from rich.console import Console
 
 from nli.sentences import sentences
-from pipelines.conflicts.citations import cited_sentences
-from pipelines.conflicts.strategies import TypedAnswer, bare
+from pipelines.conflicts.strategies import TypedAnswer, bare, cited_sentences
 from pipelines.conflictscore.truthfulqa.result import Options, read_choice
 from pipelines.data.extraction import html_text
 from pipelines.madam_rag.replies import cut_as_released, read_agent, read_conclusion

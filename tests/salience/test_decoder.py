@@ -199,24 +199,9 @@ def test_memory_that_does_not_suffice_is_one_line(
         decoder.span_salience(encoded, [(0, 3)])
 
 
-def test_gradients_that_are_no_numbers_are_refused(
-    decoder: Decoder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    nothing = np.full((3, 2), np.nan)
-    monkeypatch.setattr("salience.decoder.token_salience", lambda *_, **__: nothing)
-    with pytest.raises(SalienceError, match="not finite in fp32"):
-        decoder.salience(decoder.encode(PROMPT, RESPONSE))
-
-
 def test_the_scale_is_of_three_powers_of_ten() -> None:
     shares = np.array([1, 0.1, 0.01, 0.001, 0.0001, 0])
     assert strength(shares) == pytest.approx([1, 2 / 3, 1 / 3, 0, 0, 0])
-
-
-def test_the_scale_of_log_probabilities_is_linear_from_nothing_lost() -> None:
-    lost = np.array([5, 4, 1, 0, -2])
-    assert strength(lost, nats=4) == pytest.approx([1, 1, 0.25, 0, 0])
-    assert png(lost[None], ["a"], [*"bcdef"], nats=4) != png(lost[None], ["a"], [*"bcdef"])
 
 
 def test_a_picture_of_any_words() -> None:
@@ -224,13 +209,3 @@ def test_a_picture_of_any_words() -> None:
     assert picture.startswith(b"\x89PNG")
     with pytest.raises(ValueError, match="cannot be drawn"):
         png(np.zeros((0, 2)), [], ["a", "b"])
-
-
-def test_a_picture_of_many_words_is_drawn_smaller(monkeypatch: pytest.MonkeyPatch) -> None:
-    def pixels() -> int:
-        picture = png(np.ones((40, 1)), ["word"] * 40, ["word"])
-        return int.from_bytes(picture[20:24], "big")  # the height, in a PNG's header
-
-    assert pixels() > 600
-    monkeypatch.setattr("salience.heatmap.MOST_PIXELS", 300)
-    assert 250 < pixels() < 330

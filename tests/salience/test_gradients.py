@@ -1,7 +1,6 @@
 """Gradient attribution: two engines and two ways that agree, on every architecture."""
 
 from typing import Any, get_args
-from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -89,12 +88,6 @@ def test_a_sliding_window_is_seen() -> None:
     assert found[27 - reach : 28, 0].any()
 
 
-def test_how_many_tokens_are_taken_at_a_time_changes_nothing(model: Any) -> None:
-    ids = token_ids(40)
-    maps = [token_salience(model, ids, 20, chunk=chunk) for chunk in (1, 7, 20, 64)]
-    assert all(relative(other, maps[0]) < 1e-5 for other in maps)
-
-
 @pytest.mark.parametrize("engine", ["batched", "captum"])
 def test_columns_that_are_asked_for_are_as_in_the_whole_map(engine: Engine) -> None:
     model, ids = decoder("llama"), token_ids(40)
@@ -122,26 +115,6 @@ def test_fused_attention_gives_the_same(architecture: str, monkeypatch: pytest.M
     assert model.config._attn_implementation == "sdpa", "as before"
 
 
-def test_where_memory_is_short_fewer_tokens_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    model, ids = decoder("llama"), token_ids(TOKENS)
-    whole = token_salience(model, ids, PROMPT)
-    taken, real = [], gradients._gradients
-
-    def short(*arguments: Any, together: bool) -> Any:
-        count = len(arguments[2])
-        taken.append(count)
-        if count > 2:
-            raise RuntimeError("DefaultCPUAllocator: can't allocate memory: 9 bytes")
-        return real(*arguments, together=together)
-
-    monkeypatch.setattr(gradients, "_gradients", short)
-    said: list[tuple[int, int]] = []
-    found = token_salience(model, ids, PROMPT, chunk=7, on_progress=lambda *done: said.append(done))
-    assert taken == [7, 3, 1, 1, 1, 1, 1, 1, 1]
-    assert said == [(done, TOKENS - PROMPT) for done in range(1, 8)]
-    assert relative(found, whole) < 1e-5
-
-
 @pytest.mark.parametrize(
     ("fault", "error", "says"),
     [
@@ -158,16 +131,6 @@ def test_where_not_even_one_fits_it_says_so_and_other_faults_are_told_apart(
     monkeypatch.setattr(gradients, "_gradients", never)
     with pytest.raises(error, match=says):
         token_salience(decoder("llama"), token_ids(TOKENS), PROMPT)
-
-
-@pytest.mark.parametrize(
-    ("prompt_tokens", "options"),
-    [(0, {}), (TOKENS, {}), (PROMPT, {"target": "loss"}), (PROMPT, {"engine": "slow"}),
-     (PROMPT, {"measure": "area"}), (PROMPT, {"chunk": 0})],
-)  # fmt: skip
-def test_what_cannot_be_is_refused(prompt_tokens: int, options: Any) -> None:
-    with pytest.raises(ValueError, match=r"cannot be the prompt|unknown"):
-        token_salience(decoder("llama"), token_ids(TOKENS), prompt_tokens, **options)
 
 
 def vectors(count: int) -> Any:
@@ -210,28 +173,6 @@ def test_a_soft_prompt_is_read_before_the_tokens(
     assert relative(found[4:], bare) > 1e-2, "and change those of tokens"
 
 
-@pytest.mark.parametrize("engine", get_args(Engine))
-@pytest.mark.parametrize("chunk", [None, 1, 3])
-def test_vectors_that_are_tokens_embeddings_do_what_the_tokens_do(
-    model: Any, engine: Engine, chunk: int | None
-) -> None:
-    ids = token_ids(TOKENS)
-    prefix = model.get_input_embeddings()(ids[:4]).numpy()
-    whole = token_salience(model, ids, PROMPT, engine=engine, chunk=chunk)
-    found = token_salience(
-        model, ids[4:], PROMPT - 4, engine=engine, chunk=chunk, prefix=prefix, columns=[0, 2, 6]
-    )
-    assert found.shape == whole.shape
-    assert relative(found[:, [0, 2, 6]], whole[:, [0, 2, 6]]) < 1e-5
-    assert not np.delete(found, [0, 2, 6], axis=1).any()
-
-
-@pytest.mark.parametrize("shape", [(4,), (4, 31), (1, 4, 32)])
-def test_vectors_of_another_model_are_refused(shape: tuple[int, ...]) -> None:
-    with pytest.raises(ValueError, match=r"a prefix of shape .* reads 32 numbers"):
-        token_salience(decoder("llama"), token_ids(TOKENS), PROMPT, prefix=np.zeros(shape))
-
-
 SPANS = [(0, 4), (2, 9), (9, 12), (15, 16)]
 
 
@@ -246,14 +187,6 @@ def test_a_span_is_the_sum_of_its_tokens_either_way(
         monkeypatch.setattr(spans, "FORWARD_COST", cost)
         found = span_salience(model, ids, PROMPT, SPANS, target=target)
         assert relative(found, wanted) < 1e-4, cost
-
-
-@pytest.mark.parametrize("forward", [True, False])
-def test_the_cheaper_way_is_chosen(forward: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    taken = Mock(wraps=spans._forward)
-    monkeypatch.setattr(spans, "_forward", taken)
-    span_salience(decoder("llama"), token_ids(TOKENS), PROMPT, SPANS[:2] if forward else SPANS)
-    assert taken.called is forward
 
 
 @pytest.mark.parametrize(
@@ -273,19 +206,3 @@ def test_without_a_forward_derivative_or_its_memory_it_goes_backwards(
     wanted = span_salience(model, ids, PROMPT, SPANS[:2])
     monkeypatch.setattr(spans, "_forward", none)
     assert relative(span_salience(model, ids, PROMPT, SPANS[:2]), wanted) < 1e-4
-
-
-def test_long_inputs_go_backwards(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "EAGER_SHARE", 0)
-    monkeypatch.setattr(spans, "_forward", lambda *_: pytest.fail("attention would be kept whole"))
-    assert span_salience(decoder("llama"), token_ids(TOKENS), PROMPT, SPANS[:1]).shape == (1, 7)
-
-
-def test_no_span_is_no_row() -> None:
-    assert span_salience(decoder("llama"), token_ids(TOKENS), PROMPT, []).shape == (0, 7)
-
-
-@pytest.mark.parametrize("span", [(-1, 3), (4, 4), (5, 17)])
-def test_a_span_that_is_none_is_refused(span: tuple[int, int]) -> None:
-    with pytest.raises(ValueError, match="no span of 16 tokens"):
-        span_salience(decoder("llama"), token_ids(TOKENS), PROMPT, [span])

@@ -19,7 +19,6 @@ from salience.limits import (
     chunk_size,
     free_memory,
     kept_weights,
-    quick_attention,
     token_cost,
 )
 
@@ -52,16 +51,6 @@ def test_a_chunk_follows_the_memory() -> None:
     assert chunk_size(model, 4000, 30_000_000_000, "sdpa") == 57
 
 
-def test_eager_attention_keeps_its_softmax_in_fp32() -> None:
-    model = llama_8b()
-    # 32 layers of 32 heads, 6 bytes a weight: 4 of the softmax, 2 of its copy in bf16.
-    assert kept_weights(model, 1000) == 32 * 32 * 1000 * 1000 * 6  # 5.7 GiB
-    assert quick_attention(model, 1000, 12 * GIB) == "eager"
-    assert quick_attention(model, 1000, 11 * GIB) == "sdpa"
-    # 3 layers of 4 heads in fp32, where the softmax is not copied.
-    assert kept_weights(decoder("llama"), 10) == 3 * 4 * 10 * 10 * 4
-
-
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_a_forward_pass_keeps_what_is_counted(dtype: torch.dtype) -> None:
     """Storage of quadratic size that autograd really saves."""
@@ -80,15 +69,6 @@ def test_a_forward_pass_keeps_what_is_counted(dtype: torch.dtype) -> None:
     assert sum(sizes.values()) == kept_weights(model, tokens)
 
 
-def test_a_config_that_says_little_will_do() -> None:
-    model = decoder("llama")
-    sizes = SimpleNamespace(intermediate_size=[48, 64])
-    config = SimpleNamespace(get_text_config=lambda: sizes)
-    embeddings = model.get_input_embeddings
-    odd = SimpleNamespace(config=config, get_input_embeddings=embeddings, device=model.device)
-    assert chunk_size(odd, 100, GIB, "eager") == limits.CPU_CHUNK
-
-
 def test_free_memory_of_a_card_has_what_torch_keeps_unused(monkeypatch: pytest.MonkeyPatch) -> None:
     cards = {0: (5 * GIB, 24 * GIB), 1: (9 * GIB, 24 * GIB)}
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: cards[device.index])
@@ -97,21 +77,6 @@ def test_free_memory_of_a_card_has_what_torch_keeps_unused(monkeypatch: pytest.M
     assert free_memory(torch.device("cuda:0")) == 6 * GIB
     assert free_memory(torch.device("cuda:1")) == 10 * GIB
     assert 0 < free_memory(torch.device("cpu")) < 2**50
-
-
-def test_the_device_with_least_memory_decides(monkeypatch: pytest.MonkeyPatch) -> None:
-    amounts = {"cuda:0": 40 * GIB, "cuda:1": 20 * GIB, "cpu": 30 * GIB}
-    monkeypatch.setattr(limits, "free_memory", lambda device: amounts[str(device)])
-
-    def model(*devices: str) -> Any:
-        weights = [SimpleNamespace(device=torch.device(each)) for each in devices]
-        return SimpleNamespace(device=weights[0].device, parameters=lambda: iter(weights))
-
-    assert Limits().working_memory(model("cuda:0", "cuda:1")) == 10 * GIB
-    assert Limits(memory=7).working_memory(model("cuda:0", "cuda:1")) == 7
-    assert Limits().working_memory(model("cpu")) == limits.CPU_MEMORY
-    amounts["cpu"] = 1000
-    assert Limits().working_memory(model("cpu")) == 500
 
 
 def test_what_fitted_is_kept_for_the_next_texts(monkeypatch: pytest.MonkeyPatch) -> None:

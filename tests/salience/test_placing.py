@@ -93,15 +93,6 @@ def test_forward_derivatives_go_through_the_moves_between_devices() -> None:
     np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
 
 
-def test_captum_takes_a_split_model() -> None:
-    whole, ids = decoder("llama"), token_ids(TOKENS)
-    wanted = token_salience(whole, ids, PROMPT, engine="captum")
-    with computing():
-        model = on_cards(whole)
-        found = token_salience(model, ids.to(model.device), PROMPT, engine="captum")
-    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
-
-
 @pytest.mark.parametrize("architecture", ["llama", "gemma3"])
 def test_soft_prompts_are_tuned_on_a_split_model(architecture: str) -> None:
     whole = loaded(architecture)
@@ -183,29 +174,3 @@ def test_weights_that_do_not_fit_are_refused_in_one_line(
     assert "\n" not in str(refused.value)
     assert len(given) == 1, "it is refused before weights are read"
     Decoder.load(folder, precision="bf16", device=cards)  # half of the bytes
-
-
-def test_a_single_card_that_is_too_small_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = saved(tmp_path / "tiny")
-    monkeypatch.setattr(placing, "free_memory", lambda _: 1000)
-    with pytest.raises(SalienceError, match=r"the weights of tiny need .* on meta:0; name more"):
-        Decoder.load(folder, precision="fp32", device="meta:0")
-
-
-def test_of_quantised_weights_the_files_count(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = saved(tmp_path / "tiny")
-    size = (folder / "model.safetensors").stat().st_size
-    empty = placing._empty
-
-    def quantised(*given: Any) -> Any:
-        model, blocks = empty(*given)
-        model.config.quantization_config = {"quant_method": "mxfp4"}
-        return model, [(name, 4 * bytes_) for name, bytes_ in blocks]
-
-    monkeypatch.setattr(placing, "_empty", quantised)
-    monkeypatch.setattr(placing, "free_memory", lambda _: 2 * size)
-    assert placing.placed(folder, torch.bfloat16, [ONE]) == {"": ONE}

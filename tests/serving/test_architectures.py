@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from packaging.utils import canonicalize_name
-from tiny_decoders import ARCHITECTURES, SIZES, decoder
+from tiny_decoders import SIZES
 
 from serving import weights
 from serving.offline import server_environment
@@ -171,12 +171,3 @@ def test_configurations_are_read_as_vllm_reads_them(
         per_token = weights._longest_prompt_gib(folder, options)
         assert per_token * weights.GIB / 1024 == 2 * layers * heads * size, name
         assert theirs["vocabulary"] == SIZES["vocab_size"]
-
-
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
-def test_the_size_of_weights_is_that_of_the_parameters(architecture: str, tmp_path: Path) -> None:
-    model = decoder(architecture)
-    model.save_pretrained(tmp_path)
-    parameters = sum(each.numel() for each in model.parameters())
-    assert weights.weights_gib(tmp_path, "bfloat16") * weights.GIB == 2 * parameters
-    assert weights.weights_gib(tmp_path, "float32") * weights.GIB == 4 * parameters

@@ -1,14 +1,10 @@
 """The client against a scripted endpoint: cache, retries, labels, limits."""
 
 import asyncio
-import random
-import resource
 import time
-from collections import defaultdict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from statistics import fmean
 from typing import Annotated, Any
 
 import pytest
@@ -23,7 +19,7 @@ from serving import endpoint as module
 from serving.cache import CompletionCache
 from serving.calls import Sampling, ServedIdentity
 from serving.client import Backend, Client
-from serving.endpoint import Endpoint, Line, least_loaded
+from serving.endpoint import Endpoint
 from serving.errors import RequestError, ServingError
 from serving.models import Model
 from serving.tokens import ChatTokenizer
@@ -201,19 +197,6 @@ async def test_no_more_requests_are_in_flight_than_allowed_and_they_keep_their_o
     assert server.prompts()[12:] == [f"1 {n}" for n in range(12)]
 
 
-async def test_a_client_with_all_places_taken_has_no_room(endpoint: Scripted, cache: Path) -> None:
-    endpoint.reply, endpoint.delay_s = (lambda _: "ok"), 0.5
-    async with client_of(endpoint, cache=cache, concurrency=2) as client:
-        await client.room()
-        asked = [asyncio.create_task(client.chat(turn(n), Sampling(9))) for n in range(3)]
-        waiting = asyncio.create_task(client.room())
-        await asyncio.sleep(0.1)  # no reply has come yet
-        assert not waiting.done()
-        await waiting
-        await asyncio.gather(*asked)
-        await client.room()
-
-
 async def test_replicas_share_the_load_and_equal_affinity_stays_together(cache: Path) -> None:
     with Scripted(reply=lambda _: "ok") as one, Scripted(reply=lambda _: "ok") as two:
         async with client_of(one, two, cache=cache, concurrency=1) as client:
@@ -225,26 +208,6 @@ async def test_replicas_share_the_load_and_equal_affinity_stays_together(cache: 
         for server in (one, two):
             documents = {int(prompt) % 10 for prompt in server.prompts()}
             assert len(server.requests) == 4 * len(documents)
-
-
-def lines_to(replicas: int) -> list[Line]:
-    return [Line(Endpoint(f"http://127.0.0.1:{1 + port}/v1", "k", "m")) for port in range(replicas)]
-
-
-def test_documents_stay_together_and_replicas_busy_with_a_thousand_in_flight() -> None:
-    """Simulated: 20 claims to a document, 1,024 in flight, replicas that are equally fast."""
-    lines, draw, served = lines_to(8), random.Random(0), defaultdict(set)
-    idle = 0
-    for number in range(20 * 1000):
-        if number >= 1024:  # one of the replicas that have something to do is done with it
-            done = draw.choice([line for line in lines if line.in_flight])
-            done.in_flight -= 1
-            idle += any(line.in_flight == 0 for line in lines)
-        line = least_loaded(lines, f"document {number // 20}")
-        line.in_flight += 1
-        served[number // 20].add(line.endpoint.url)
-    assert fmean(map(len, served.values())) < 1.6, "4.6 with a lead of eight"
-    assert idle == 0
 
 
 async def test_a_dead_server_is_left_for_one_that_answers(cache: Path) -> None:
@@ -275,15 +238,6 @@ async def test_a_model_that_always_reasons_has_room_for_it_and_chooses_nothing(
             await client.choose(ASK, ["YES", "NO"])
         assert client.prompt_room(401) == -1
     assert len(endpoint.requests) == 1
-
-
-def test_each_request_may_have_a_socket(monkeypatch: pytest.MonkeyPatch) -> None:
-    allowed: list[tuple[int, int]] = []
-    monkeypatch.setattr(resource, "getrlimit", lambda _: (1024, 4096))
-    monkeypatch.setattr(resource, "setrlimit", lambda _, limits: allowed.append(limits))
-    for concurrency in (64, 2048, 9000):
-        module.open_lines([], concurrency)
-    assert allowed == [(2048 + module.OTHER_FILES, 4096), (4096, 4096)]
 
 
 async def test_waiting_in_a_queue_is_no_part_of_patience(

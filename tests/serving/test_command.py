@@ -1,7 +1,5 @@
 """The command that serves a model: which program, and what of the model's folder goes with it."""
 
-import ast
-import importlib.util
 import json
 import sys
 from pathlib import Path
@@ -51,19 +49,6 @@ def test_the_installed_vllm_decides_the_program(
     plain = command(model, EngineOptions(), 8000)
     added = {"--api-server-count", "--reasoning-parser", "--chat-template", "--hf-overrides"}
     assert not {*added, "--renderer-num-workers", "--language-model-only"} & {*plain}
-
-
-@pytest.mark.parametrize(
-    "name", ["vllm.entrypoints.cli.main", "vllm.entrypoints.launchers.api_server.entry"]
-)
-def test_both_programs_can_be_run_as_modules_and_are_not_deprecated(name: str) -> None:
-    folder = importlib.util.find_spec("vllm")
-    if folder is None or folder.origin is None:
-        pytest.skip("vLLM is not installed")
-    path = Path(folder.origin).parents[1].joinpath(*name.split(".")).with_suffix(".py")
-    tree = ast.parse(path.read_text())
-    assert ast.unparse(tree.body[-1]) == "if __name__ == '__main__':\n    main()"
-    assert "Deprecat" not in path.read_text()
 
 
 def test_a_template_that_asks_for_the_date_is_given_one(model: Model) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scripted import MODEL, Scripted
+from scripted import Scripted
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 
@@ -47,20 +47,6 @@ async def test_two_servers_of_one_name_never_share_an_answer(
                 assert (await client.chat(ASK, Sampling(4))).text == answer
 
 
-async def test_the_order_of_endpoints_changes_nothing(endpoint: Scripted, tmp_path: Path) -> None:
-    with Scripted() as other:
-        one = await resolve(at(tmp_path, endpoint, other))
-        two = await resolve(at(tmp_path, other, endpoint))
-    assert one.identity == two.identity
-
-
-async def test_a_name_lends_no_digest(endpoint: Scripted, tmp_path: Path) -> None:
-    resolved = await resolve(at(tmp_path, endpoint))
-    assert resolved.identity.name == MODEL
-    assert resolved.identity.digest.startswith("unverified-")
-    assert resolved.tokenizer is None
-
-
 async def test_a_served_folder_on_this_machine_gives_digest_and_tokenizer(
     endpoint: Scripted, smollm2: Model, models_dir: Path
 ) -> None:
@@ -68,15 +54,6 @@ async def test_a_served_folder_on_this_machine_gives_digest_and_tokenizer(
     resolved = await resolve(at(models_dir, endpoint))
     assert resolved.identity.digest == smollm2.digest
     assert resolved.tokenizer is not None
-
-
-async def test_a_model_takes_its_own_engine_options_where_the_profile_has_some() -> None:
-    chosen = profile.load("cpu-small")
-    own = chosen.engine("smollm2-135m-instruct").model_copy(update={"max_model_len": 1024})
-    chosen = chosen.model_copy(update={"engines": {**chosen.engines, "big": own}})
-    source = Source(chosen, "judge", Path("unused"))
-    assert source.options("big").max_model_len == 1024
-    assert source.options("another").max_model_len == 8192
 
 
 THINKS = "{{ messages[0].content }}<think>\n"
@@ -177,29 +154,3 @@ async def test_a_start_that_fails_is_not_tried_by_each_who_waits() -> None:
     )
     assert [str(each) for each in outcomes] == ["no memory"] * 5
     assert len(starts) == 1
-
-
-async def test_a_start_ahead_fails_only_whoever_needs_it_and_ends_with_its_client() -> None:
-    async def fail() -> list[Endpoint]:
-        raise ServingError("no memory")
-
-    async def start() -> list[Endpoint]:
-        return []
-
-    async def hang() -> list[Endpoint]:
-        begun.set()
-        try:
-            await asyncio.sleep(60)
-        finally:
-            ended.set()
-        raise AssertionError
-
-    begun, ended = asyncio.Event(), asyncio.Event()
-    together: list[OnDemand] = []
-    needed, failing, hanging = (OnDemand(each, together) for each in (start, fail, hang))
-    assert await needed.endpoints() == []
-    await begun.wait()
-    await hanging.close()
-    assert ended.is_set()
-    with pytest.raises(ServingError, match="no memory"):
-        await failing.endpoints()

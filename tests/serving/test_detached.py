@@ -12,14 +12,12 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from unittest.mock import AsyncMock
 
 import psutil
 import pytest
-from commands import Contested
 from stand_in_vllm import MODULE, install, processes
 
 from serving import detached
@@ -75,11 +73,6 @@ async def until(condition: Callable[[], object]) -> None:
             await asyncio.sleep(0.02)
 
 
-def the_state() -> State:
-    (state,) = detached.running()
-    return state
-
-
 async def test_a_busy_server_is_waited_for_and_not_doubled(stand_in: Path, home: Path) -> None:
     first = await start()
     (program,) = programs(stand_in)
@@ -94,28 +87,6 @@ async def test_a_busy_server_is_waited_for_and_not_doubled(stand_in: Path, home:
     program.resume()
     assert await second == await found == first
     assert starts(home) == 1
-
-
-async def test_a_busy_server_is_waited_for_no_longer_than_a_start(
-    stand_in: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await start()
-    (program,) = programs(stand_in)
-    program.suspend()
-    short = OPTIONS.model_copy(update={"start_timeout_s": 1})
-    state = the_state()
-    # Patience is no part of what makes an answer, but of what a server is known by.
-    held = replace(state, job=state.job.model_copy(update={"options": short}))
-    with monkeypatch.context() as patched:
-        patched.setattr(detached, "running", lambda: [held])
-        with pytest.raises(
-            ServingError, match=f"waited 1 s .* busy .* end it with: kill {state.pid}"
-        ):
-            await detached.find("d", short)
-    os.kill(state.pid, signal.SIGKILL)
-    program.resume()
-    await until(lambda: programs(stand_in) == [])
-    assert detached.running() == [], "a killed holder leaves neither server nor note"
 
 
 @pytest.mark.parametrize("owned", [True, False])
@@ -149,31 +120,6 @@ async def test_replicas_have_ports_logs_names_and_gpus_of_their_own(
     ]
     assert [state.status for state in detached.running()] == ["m-1: ready", "m-2: ready"]
     assert {file.name for file in (home / "logs").iterdir()} >= {"m-1.log", "m-2.log"}
-
-
-async def test_of_replicas_that_one_cannot_start_none_stays(stand_in: Path) -> None:
-    (stand_in / "broken").touch()
-    options = OPTIONS.model_copy(update={"gpu_memory_gib": 18.0})
-    seats = [Seat(gpus=(f"GPU-{n}",), gib=20, share=0.5) for n in range(2)]
-    with pytest.raises(ServingError, match="m did not start: not enough GPU memory"):
-        await detached.start(MODEL, options, seats=seats)
-    assert programs(stand_in) == detached.running() == []
-
-
-async def test_whoever_waited_for_a_start_that_fails_starts_it_itself(
-    stand_in: Path, home: Path
-) -> None:
-    (stand_in / "broken").touch()
-    said: list[str] = []
-    first = start()
-    await until(detached.running)
-    second = start(said.append)
-    one, other = await asyncio.gather(first, second, return_exceptions=True)
-    assert isinstance(other, list)
-    # The first is told why, unless the second server answers before it looks again.
-    assert one == other or "m did not start: not enough GPU memory" in str(one)
-    assert said[0].startswith("m: ")
-    assert starts(home) == 2
 
 
 async def test_a_start_may_be_stopped(stand_in: Path, home: Path) -> None:
@@ -276,16 +222,6 @@ def noted(job: Job, pid: int) -> State:
     return State(pid, job, note.status, note.endpoints)
 
 
-@pytest.mark.parametrize("content", ["", "[]", '{"version": 2, "servers": []}'])
-def test_a_damaged_file_loses_no_server(content: str, home: Path) -> None:
-    with holding(job(home, os.getpid())) as (holder, state):
-        (home / "servers" / f"{holder.pid}.json").write_text(content)
-        assert detached.stop() == [], "it runs for this process"
-        (stopped,) = detached.stop(owner=os.getpid())
-    assert (stopped.job, stopped.pid, stopped.endpoints) == (state.job, holder.pid, ())
-    assert list((home / "servers").iterdir()) == []
-
-
 @pytest.mark.parametrize(
     "line",
     [
@@ -326,15 +262,6 @@ async def test_only_the_process_it_runs_for_finds_and_stops_a_server(
         assert detached.stop(owner=owner) == [state]
 
 
-@pytest.mark.usefixtures("holder")
-def test_a_server_is_ready_once_it_answers(
-    monkeypatch: pytest.MonkeyPatch, contested: Contested
-) -> None:
-    assert "  not answering  " in contested.done("serve", "--status").out
-    monkeypatch.setattr(detached, "answers", AsyncMock(return_value=True))
-    assert "  ready  " in contested.done("serve", "--status").out
-
-
 @pytest.mark.parametrize("early", [True, False])
 async def test_a_start_that_is_interrupted_leaves_no_process(
     early: bool, monkeypatch: pytest.MonkeyPatch
@@ -365,17 +292,3 @@ async def test_a_start_that_is_interrupted_leaves_no_process(
         await asked
     await servers.close()
     assert [process.poll() for process in spawned] == ([] if early else [-signal.SIGTERM])
-
-
-async def test_a_server_that_was_given_up_is_said_at_once(
-    holder: "tuple[subprocess.Popen[bytes], State]",
-) -> None:
-    process, state = holder
-    servers = OnDemand(lambda: detached.find("d", OPTIONS))
-    await servers.recover(state.endpoints[0])  # it is being restarted
-    process.kill()
-    process.wait()
-    with pytest.raises(
-        ServingError, match=r"m was stopped, or given up as .*detached\.log says; the same command"
-    ):
-        await servers.recover(state.endpoints[0])

@@ -76,20 +76,6 @@ def test_what_cannot_be_embedded_is_refused(
         embed(tmp_path, ids)
 
 
-def test_a_folder_without_a_table_is_refused(tmp_path: Path) -> None:
-    from safetensors.numpy import save_file
-
-    (tmp_path / "config.json").write_text('{"model_type": "llama"}')
-    with pytest.raises(ServingError, match="has no table of embeddings"):
-        embed(tmp_path, [1])
-    save_file({"model.embed_tokens.weight": np.zeros((4, 2), np.int8)}, tmp_path / "a.safetensors")
-    with pytest.raises(ServingError, match="no table of embeddings"):
-        embed(tmp_path, [1])
-    (tmp_path / "a.safetensors").write_bytes(b"\x09" + b"\0" * 7 + b"not json!")
-    with pytest.raises(ServingError, match="is no safetensors file"):
-        embed(tmp_path, [1])
-
-
 def test_what_is_known_of_model_types_is_what_transformers_does() -> None:
     import inspect
 
@@ -125,28 +111,3 @@ async def test_vectors_arrive_as_they_were_sent(client: Client, endpoint: Script
     assert request["structured_outputs"] == {"regex": PATTERN}
     assert request["prompt"] is None
     assert not {"messages", "embeddings", "chat_template_kwargs"} & request.keys()
-
-
-async def test_what_was_answered_once_comes_from_the_cache(
-    client: Client, endpoint: Scripted
-) -> None:
-    for _ in range(2):
-        await client.complete_embeddings(VECTORS.copy(), Sampling(9), pattern=PATTERN)
-    usage = client.usage
-    assert (usage.calls, usage.saved_calls) == (1, 1)
-    for other in (VECTORS + np.float32(1e-6), VECTORS[:2], VECTORS.reshape(4, 3)):
-        await client.complete_embeddings(other, Sampling(9), pattern=PATTERN)
-    await client.complete_embeddings(VECTORS, Sampling(9), pattern="[a-z ]+}")
-    await client.complete_embeddings(VECTORS, Sampling(9))
-    assert len(endpoint.requests) == 6
-
-
-@pytest.mark.parametrize(
-    "wrong", [VECTORS[0], VECTORS[None], VECTORS[:0], VECTORS * np.float32("nan")]
-)
-async def test_what_is_no_matrix_of_numbers_is_a_programming_error(
-    wrong: Any, client: Client, endpoint: Scripted
-) -> None:
-    with pytest.raises(ValueError, match="a matrix of finite numbers"):
-        await client.complete_embeddings(wrong, Sampling(9), pattern=PATTERN)
-    assert not endpoint.requests

@@ -25,7 +25,7 @@ from serving.calls import Sampling, ServedIdentity
 from serving.client import Backend, Client
 from serving.detached import State, lives, running, start
 from serving.embeddings import embed
-from serving.endpoint import Endpoint, ask_endpoint
+from serving.endpoint import Endpoint
 from serving.errors import RequestError
 from serving.models import Model
 from serving.profile import load
@@ -268,18 +268,6 @@ async def test_greedy_text_is_the_same_when_asked_again(client: Client, served: 
     first, second = [await client.repeated(n).chat(asked, Sampling(12)) for n in (0, 1)]
     assert first.text == second.text
     assert (second.cached_prefix_tokens > 0) == served.shares_prefixes
-
-
-async def test_a_text_that_does_not_fit_is_refused(client: Client) -> None:
-    with pytest.raises(RequestError, match="do not fit the context"):
-        await client.chat(ask("The river is long. " * 800), Sampling(5))
-
-
-async def test_the_endpoint_says_what_it_serves(served: Served) -> None:
-    told = await ask_endpoint(served.endpoint.url, served.endpoint.key)
-    assert (told.name, told.root) == (served.model.name, str(served.model.path))
-    assert told.context == served.context
-    assert told.engine.startswith("vllm ")
 
 
 @pytest.mark.parametrize("served", [GEMMA], indirect=True)

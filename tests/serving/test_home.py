@@ -88,13 +88,6 @@ def test_files_are_their_users_alone(
     assert set(modes.values()) == {0o600}
 
 
-def test_a_cache_that_is_there_keeps_its_mode(tmp_path: Path) -> None:
-    """Colleagues may share one that they name."""
-    path = tmp_path / "shared.sqlite"
-    path.touch(0o660)
-    assert {mode(file) for file in completions(path)} == {0o660}
-
-
 @pytest.mark.parametrize("kind", ["link", "link to nothing", "pipe", "folder", "device"])
 def test_a_log_is_a_file_or_nothing(kind: str, tmp_path: Path) -> None:
     target = tmp_path / "letter.txt"

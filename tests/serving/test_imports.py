@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from serving.errors import explain_import, is_ours
-
 HIDE = """
 import sys
 
@@ -52,22 +50,3 @@ def test_the_command_names_the_module(module: str, command: list[str], tmp_path:
     assert f"the module {module}" in line
     assert " is not installed in " in line
     assert "Traceback" not in done.stderr
-
-
-def test_the_innermost_reason_is_told() -> None:
-    try:
-        try:
-            raise ModuleNotFoundError("No module named 'narwhals'", name="narwhals.stable")
-        except ImportError as error:
-            raise ImportError("Could not import module 'AutoModel'") from error
-    except ImportError as error:
-        told = explain_import(error)
-    assert told.startswith("the module narwhals.stable is not installed in ")
-    assert told.endswith("delete that folder and run scripts/run_all.sh, which makes it anew")
-    assert "\n" not in told
-
-
-def test_a_fault_of_this_program_is_none_of_the_packages() -> None:
-    assert is_ours(ImportError("cannot import name 'a' from 'pipelines.b'", name="pipelines.b"))
-    assert not is_ours(ModuleNotFoundError("No module named 'pandas'", name="pandas"))
-    assert not is_ours(ImportError("no name"))

@@ -9,7 +9,7 @@ import pytest
 
 from serving import installed as module
 from serving.errors import ServingError
-from serving.installed import built_for_gpus, c_compiler, torch_device
+from serving.installed import c_compiler, torch_device
 
 CPU = """from typing import Optional
 
@@ -43,12 +43,6 @@ def test_a_gpu_counts_where_torch_can_use_it(
     assert torch_device() == device
     monkeypatch.setattr(module, "find_spec", lambda _: None)
     assert torch_device() == "cpu"
-
-
-def test_it_is_as_torch_itself_says() -> None:
-    import torch
-
-    assert built_for_gpus() == bool(torch.version.cuda)
 
 
 def test_triton_needs_a_compiler_and_pythons_headers(

@@ -168,25 +168,6 @@ def test_place_and_time_do_not_enter_the_digest(folder: Path, home: Path, tmp_pa
     assert models.find("tiny", home).path == moved.resolve()
 
 
-def test_a_new_time_alone_is_hashed_once(folder: Path, home: Path) -> None:
-    models.add(folder, "tiny", home)
-    os.utime(folder / "model.safetensors", (1, 1))
-    counts: list[int] = []
-    for _ in range(2):
-        models.find("tiny", home, on_bytes=counts.append)
-        assert sum(counts) == folders.deciding_bytes(folder)
-
-
-def test_a_path_finds_the_registered_model_without_hashing(folder: Path, home: Path) -> None:
-    unregistered = models.find(str(folder), home)
-    assert (unregistered.name, models.registered(home)) == ("source", [])
-    added = models.add(folder, "tiny", home)
-    assert added.digest == unregistered.digest
-    counts: list[int] = []
-    assert models.find(str(folder), home, on_bytes=counts.append) == added
-    assert counts == []
-
-
 # --- tampering
 
 
@@ -208,13 +189,6 @@ def test_changed_bytes_and_files_that_vanish_or_appear_are_found(folder: Path, h
     meant = models.add(folder, "tiny", home, replace=True)
     assert meant.digest != added.digest
     assert models.find("tiny", home) == meant
-
-
-def test_a_damaged_manifest_says_so(folder: Path, home: Path) -> None:
-    models.add(folder, "tiny", home)
-    (home / "tiny.manifest.json").write_text('{"name": "tiny"')
-    with pytest.raises(ServingError, match=r"tiny\.manifest\.json is damaged"):
-        models.find("tiny", home)
 
 
 # --- names
@@ -248,18 +222,6 @@ def test_an_unknown_name_lists_the_known_ones(folder: Path, home: Path) -> None:
         models.find("big", home)
     with pytest.raises(ServingError, match="no model 'big'"):
         models.verify(models.Model("big", folder, ""), home)
-
-
-def test_a_folder_that_was_only_put_there_is_not_taken_for_registered(
-    folder: Path, home: Path
-) -> None:
-    home.mkdir()
-    folder.rename(home / "tiny")
-    with pytest.raises(ServingError, match=r"no model 'tiny' .* add it: contested models add"):
-        models.find("tiny", home)
-    added = models.add(home / "tiny", "tiny", home)
-    assert not (home / "tiny").is_symlink()
-    assert models.find("tiny", home) == added
 
 
 # --- what is refused
@@ -369,22 +331,6 @@ def test_imported_folder_holds_the_weights_and_tokenizer_of_the_gguf(
     assert not (bare.path / "chat_template.jinja").exists()
 
 
-def test_importing_twice_gives_the_same_digest(home: Path, tmp_path: Path) -> None:
-    file = write_gguf(tmp_path / "tiny.gguf")
-    first = models.add(file, "first", home)
-    second = models.add(file, "second", home)
-    assert first.digest == second.digest
-    steps: list[str] = []
-    assert models.add(file, "first", home, on_step=steps.append) == first
-    assert steps == []
-    other = write_gguf(tmp_path / "other.gguf", pre="default")
-    with pytest.raises(ServingError, match="'first' is taken"):
-        models.add(other, "first", home, replace=True)
-    flip_byte(first.path / "model.safetensors")
-    with pytest.raises(ServingError, match="a GGUF file after removing that folder"):
-        models.add(file, "first", home)
-
-
 def test_ggufs_that_are_refused(home: Path, tmp_path: Path) -> None:
     whole = write_gguf(tmp_path / "whole.gguf")
     (tmp_path / "text.gguf").write_text("not a model")
@@ -402,16 +348,6 @@ def test_ggufs_that_are_refused(home: Path, tmp_path: Path) -> None:
             models.add(tmp_path / f"{name}.gguf", "tiny", home)
         assert "\n" not in str(caught.value)
     assert [file.name for file in home.iterdir()] == [".tiny.lock"]
-
-
-def test_a_missing_library_is_named(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = write_gguf(tmp_path / "tiny.gguf")
-    monkeypatch.setitem(sys.modules, "transformers", None)
-    with pytest.raises(ServingError, match="the module transformers is not installed"):
-        models.add(file, "tiny", home)
-    assert models.registered(home) == []
 
 
 def test_a_killed_import_leaves_nothing_and_two_at_once_do_not_clash(

@@ -9,19 +9,15 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from model_shapes import published
 from serving_machines import A10, A6000, H100, L40S, cards, table
 
-from serving import connect, detached, placement
-from serving.connect import Source
 from serving.detached import turn
 from serving.errors import ServingError
 from serving.gpus import Gpu
 from serving.models import Model
 from serving.placement import CONTEXT_GIB, MOST, Seat, place
-from serving.profile import EngineOptions, Profile, load
+from serving.profile import EngineOptions, Profile
 from serving.server import Job
-from serving.weights import strict, with_model
 
 DOCS = Path(__file__).parents[2] / "docs/serving.md"
 
@@ -68,15 +64,6 @@ def test_two_models_get_gpus_of_their_own_where_there_are_enough() -> None:
         four.seats("writer")
 
 
-def test_a_strict_model_that_does_not_fit_is_told_of_another_way(tmp_path: Path) -> None:
-    published(tmp_path / "qwen2.5-7b-instruct", "qwen2.5-7b-instruct")
-    exact = strict(load("one-gpu-7b"), tmp_path)
-    with pytest.raises(
-        ServingError, match=r"33\.1 GiB .*; --strict computes in float32, batch_inv"
-    ):
-        place(exact, cards(A10)).seats("qwen2.5-7b-instruct")
-
-
 def test_models_that_must_share_divide_what_is_left_by_what_they_need() -> None:
     both = place(lab((1, 20.0), (1, 40.0)), cards(H100))
     # 0.92 x 79.6 = 73.232 are given out: 3 to tagger and embedder, 60 as needed, 10.232 divided.
@@ -85,22 +72,6 @@ def test_models_that_must_share_divide_what_is_left_by_what_they_need() -> None:
     assert judge.gib == pytest.approx(40 + 10.232 * 40 / 60, abs=0.1)
     assert writer.gib == pytest.approx(20 + 10.232 * 20 / 60, abs=0.1)
     assert judge.share == pytest.approx(judge.gib / 79.6, abs=0.001)
-
-
-def test_copies_take_the_free_cards_and_those_over_several_want_one_kind() -> None:
-    copies = place(lab((1, 18.0)), cards(*[A10] * 4, used=(0.4, 12.0)))
-    assert given_to(copies.engines["writer"]) == ["0", "2", "3"]
-    both = place(lab((1, 18.0), (2, 60.0)), cards(*[H100] * 3))
-    assert given_to(both.engines["judge"]) == ["0+1"]
-    assert given_to(both.engines["writer"]) == ["2"], "no copy beside the other model"
-    turns = place(lab((1, 18.0), (1, 60.0)), cards(*[H100] * 6))
-    assert given_to(turns.engines["judge"]) == ["0", "2", "4"]
-    assert given_to(turns.engines["writer"]) == ["1", "3", "5"]
-    mixed = cards(A10, A6000, A10, A6000)
-    assert given_to(place(lab((2, 18.0)), mixed).engines["writer"]) == ["1+3", "0+2"]
-    assert given_to(place(lab((2, 30.0)), mixed).engines["writer"]) == ["1+3"]
-    four = place(lab((4, 18.0)), mixed)
-    assert four.refused["writer"].startswith("writer needs 4 GPUs of one kind with 18 GiB")
 
 
 def test_a_copy_goes_to_the_largest_card_and_of_those_to_the_newest() -> None:
@@ -190,27 +161,3 @@ async def test_of_servers_that_share_a_gpu_only_one_starts(home: Path) -> None:
     assert not second.done()
     first.close()
     (await asyncio.wait_for(second, 10)).close()
-
-
-def test_a_source_has_the_seats_of_the_whole_profile_and_asks_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[int] = []
-
-    def visible() -> list[Gpu]:
-        asked.append(1)
-        return cards(*[H100] * 8)
-
-    monkeypatch.setattr(placement, "visible", visible)
-    monkeypatch.setattr(detached, "running", lambda: [])
-    monkeypatch.setattr(connect, "_placed", {})
-    profile = lab((4, 40.0), (4, 60.0))
-    seats = {
-        role: given_to(Source(profile, role, tmp_path).seats()) for role in ("generator", "judge")
-    }
-    assert seats == {"generator": ["4+5+6+7"], "judge": ["0+1+2+3"]}
-    assert asked == [1]
-    mine = with_model(profile, "mine", tmp_path, "generator", "judge")
-    other = Source(mine, "generator", tmp_path, model="mine")
-    assert given_to(other.seats()) == ["0+1+2+3", "4+5+6+7"], "one model in both roles has all"
-    assert Source(load("cpu-small"), "judge", tmp_path).seats() == ()

@@ -7,7 +7,7 @@ import pytest
 from serving import processor
 from serving.connect import numerics
 from serving.processor import cpu_precision
-from serving.profile import EngineOptions, load
+from serving.profile import load
 
 EPYC_MILAN = "processor\t: 0\nflags\t\t: fpu avx2 fma\nbugs\t\t: avx512_bf16_is_no_flag_here\n"
 EPYC_TURIN = EPYC_MILAN.replace("avx2", "avx2 avx512f avx512_bf16")
@@ -40,18 +40,6 @@ def test_the_format_that_is_quick_on_a_processor(
     assert options.dtype == numerics(options, tmp_path) == dtype, "a server goes by it"
 
 
-def test_what_a_profile_names_stands_and_on_gpus_the_folder_says(
-    cpuinfo: Path, tmp_path: Path
-) -> None:
-    cpuinfo.write_text(EPYC_TURIN)
-    mine = tmp_path / "mine.toml"
-    sections = '[roles]\ngenerator = "m"\njudge = "m"\n[engines.m]\n'
-    mine.write_text(f'device = "cpu"\n{sections}dtype = "float32"\n')
-    assert load(str(mine)).engine("m").dtype == "float32"
-    mine.write_text(f'device = "cuda"\n{sections}gpu_memory_gib = 20\n')
-    assert load(str(mine)).engine("m") == EngineOptions(gpu_memory_gib=20)
-
-
 def test_server_tagger_and_salience_agree_on_this_machine() -> None:
     import torch
 
@@ -61,17 +49,3 @@ def test_server_tagger_and_salience_agree_on_this_machine() -> None:
     short = {"bfloat16": "bf16", "float32": "fp32"}[cpu_precision().dtype]
     assert native_precision(torch.device("cpu")) == short
     assert settled("auto", "cpu") == (short, ("cpu",))
-
-
-@pytest.mark.parametrize(("able", "expected"), [(True, "bf16"), (False, "fp32")])
-def test_salience_goes_by_the_processor(
-    monkeypatch: pytest.MonkeyPatch, able: bool, expected: str
-) -> None:
-    import torch
-
-    from salience.decoder import settled
-
-    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_bf16": able})
-    assert settled("auto", "cpu") == (expected, ("cpu",))
-    assert settled("fp32", "cpu") == ("fp32", ("cpu",))
-    assert settled("auto", ["cuda:0", "cuda:1"]) == ("bf16", ("cuda:0", "cuda:1"))

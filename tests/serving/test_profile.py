@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from serving import processor
 from serving.errors import ServingError
 from serving.models import Model
 from serving.offline import OFFLINE, server_environment
@@ -131,19 +130,6 @@ def write(folder: Path, text: str) -> str:
     return str(file)
 
 
-def test_every_bundled_profile_loads_and_is_described() -> None:
-    names = available()
-    assert len(names) == 12
-    assert {name: load(name).gpus for name in names if load(name).gpus > 1} == dict.fromkeys(
-        ("llama-3.3-70b", "llama-4-scout", "qwen-2.5-72b"), 4
-    )
-    for name in names:
-        one = load(name)
-        assert one.name == name
-        assert one.description
-        assert one.engine(one.roles.judge).max_model_len
-
-
 def test_vllm_takes_every_profile_and_understands_it_as_meant(vllm: dict[str, Any]) -> None:
     replies = vllm["replies"]
     assert len(replies) > 2 * len(available())
@@ -176,11 +162,6 @@ def test_vllm_takes_every_profile_and_understands_it_as_meant(vllm: dict[str, An
         }
         meant |= {key: wanted for key, wanted in given.items() if wanted is not None}
         assert {key: values[key] for key in meant} == meant, name
-
-
-def test_a_path_is_read_and_named_after_its_file(tmp_path: Path) -> None:
-    mine = load(write(tmp_path, GOOD))
-    assert (mine.name, mine.engine("small").max_model_len) == ("mine", 4096)
 
 
 @pytest.mark.parametrize(
@@ -234,19 +215,6 @@ def test_an_unknown_name_is_answered_with_the_known_ones(tmp_path: Path) -> None
 
 
 # --- the machine -------------------------------------------------------------------------------
-
-
-def test_a_server_computes_on_all_cores_in_one_process_where_they_are_few(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(processor, "physical_cores", lambda: [0, 2, 4, 6])
-    few = processor.threads()
-    assert few["VLLM_CPU_OMP_THREADS_BIND"] == "0,2,4,6"
-    assert (few["OMP_NUM_THREADS"], few["OMP_PLACES"]) == ("4", "{0,2,4,6}")
-    assert few["VLLM_ENABLE_V1_MULTIPROCESSING"] == "0"
-    assert int(few["GOMP_SPINCOUNT"]) <= 20_000, "other work goes on"
-    monkeypatch.setattr(processor, "physical_cores", lambda: list(range(64)))
-    assert processor.threads() == {"VLLM_CPU_OMP_THREADS_BIND": "auto"}
 
 
 # --- the environment ---------------------------------------------------------------------------

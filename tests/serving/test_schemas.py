@@ -28,21 +28,6 @@ def test_bounds_are_in_the_schema_and_fail_no_reply() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "texts", "named"),
-    [
-        ('{"texts": ["a", "b', ["a"], 0),
-        ('{"texts": ["a", "b"], "na', ["a", "b"], 0),
-        ('{"texts": [], "named": [{"name": "x", "number": 1}, {"name": "y', [], 1),
-        ('{"texts": [', [], 0),
-    ],
-)
-def test_whole_items_are_kept(text: str, texts: list[str], named: int) -> None:
-    found = whole_part(text, Lists)
-    assert found is not None
-    assert (found.texts, len(found.named)) == (texts, named)
-
-
-@pytest.mark.parametrize(
     "text",
     ["", "no JSON", '{"te', '["a"]', '{"named": [{"name": 3}, {"', "[" * 4000, '{"a":' * 2000],
     ids=lambda text: text[:20],

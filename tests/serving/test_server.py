@@ -23,7 +23,7 @@ from serving.errors import ServingError
 from serving.installed import DRIVER
 from serving.models import Model
 from serving.profile import EngineOptions
-from serving.server import HINTS, Job, explain, serve, stage
+from serving.server import HINTS, Job, explain, serve
 
 # Answers like vLLM where it matters: /health for all, /v1/models for those who have the key. It has
 # a process beside it, which it leaves behind; told "deaf", both ignore TERM.
@@ -137,12 +137,6 @@ def test_what_ignores_a_term_is_killed(
     monkeypatch.setattr(module, "LEFT_S", 0.2)
     until(make(program=lambda port: [*stand_in(port), "deaf"]), "ready")
     assert len(family()) == 2
-
-
-def test_a_start_that_is_given_up_leaves_nothing(make: Callable[..., Served]) -> None:
-    server = make(program=lambda _: ["sleep", "60"])
-    assert next(server) == ("starting", None)
-    assert len(family()) == 1
 
 
 def test_a_port_that_is_taken_is_named_before_anything_starts(
@@ -273,17 +267,3 @@ def test_every_hint_is_reached_by_a_log_we_know() -> None:
         for log in FAILURES
     }
     assert {*HINTS.values()} <= reached
-
-
-def test_a_long_line_is_cut_and_a_missing_log_is_borne(tmp_path: Path) -> None:
-    path = tmp_path / "m.log"
-    assert explain(path, 0, 1) == f"whole log: {path}"
-    path.write_text("ValueError: " + "x" * 5000)
-    assert len(explain(path, 0, 1)) < 500
-
-
-def test_the_stage_of_a_start_is_the_last_that_its_log_shows() -> None:
-    assert stage("INFO 01-01 10:00:00 [x.py:1] hello\n") is None
-    log = "Starting to load model m\nLoading safetensors checkpoint shards:  50% Completed | 1/2\r"
-    assert stage(log) == "loading weights, 50 %"
-    assert stage(f"{log}\nStarting vLLM server on http://127.0.0.1:1\n") == "opening the port"

@@ -6,7 +6,6 @@ The templates are our own, in the manner of the families: each has the construct
 import json
 import subprocess
 import sys
-from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -80,28 +79,6 @@ QWEN3_6 = """
 {%- endif %}
 """
 
-# It has turns of the system's own, and an empty thought where it is not to think.
-GEMMA4 = """
-{%- macro strip_thinking(text) -%}
-    {%- set ns = namespace(result='') -%}
-    {%- for part in text.split('<channel|>') -%}
-        {%- set ns.result = ns.result + part.split('<|channel>')[0] -%}
-    {%- endfor -%}
-    {{- ns.result | trim -}}
-{%- endmacro -%}
-{{- bos_token -}}
-{%- for message in messages -%}
-    {{- '<|turn>' + ('model' if message['role'] == 'assistant' else message['role']) + '\\n' }}
-    {%- set said -%}{{- strip_thinking(message['content']) -}}{%- endset -%}
-    {{- said + '<turn|>\\n' -}}
-    {%- if message.get('reasoning') -%}{{- '<|channel>thought\\n<channel|>' -}}{%- endif -%}
-{%- endfor -%}
-{%- if add_generation_prompt -%}
-    {{- '<|turn>model\\n' -}}
-    {%- if not enable_thinking | default(false) -%}{{- '<|channel>thought\\n' -}}{%- endif -%}
-{%- endif -%}
-"""
-
 MISTRAL = """
 {%- set usual = "You are a model. The date is " + strftime_now("%Y-%m-%d") + "." %}
 {{- bos_token + "[SYS]" + (usual if messages[0]["role"] != "system" else "") + "[/SYS]" }}
@@ -115,9 +92,7 @@ MISTRAL = """
 {%- endfor %}
 """
 
-FAMILIES = {
-    **{"llama": LLAMA, "gemma3": GEMMA3, "qwen3_6": QWEN3_6, "gemma4": GEMMA4, "mistral": MISTRAL},
-}
+FAMILIES = {"llama": LLAMA, "gemma3": GEMMA3, "qwen3_6": QWEN3_6, "mistral": MISTRAL}
 ASKED = "What is <|x|> & “y”?"
 CHATS = {
     "one turn": [{"role": "user", "content": ASKED}],
@@ -190,14 +165,6 @@ def test_every_family_is_rendered_as_transformers_and_a_server_with_any_clock_re
 def test_a_template_is_told_the_fixed_day_however_it_asks(asked: str, written: str) -> None:
     template = f"{{{{ strftime_now('{asked}') }}}}"
     assert chat_tokenizer(template).render([]) == written == TODAY.strftime(asked)
-
-
-def test_the_day_is_the_same_everywhere() -> None:
-    from serving.offline import SERVER
-
-    assert datetime.fromisoformat(SERVER["VLLM_SYSTEM_START_DATE"]) == TODAY
-    assert TODAY.strftime("%-d %B %Y") == TEMPLATE_ARGUMENTS["date_string"]
-    assert tokens.on_a_fixed_day(GEMMA3) == GEMMA3
 
 
 def test_who_reasons_before_every_reply_shows_in_the_prompt() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from model_shapes import GEMMA_27B, GEMMA_31B, PUBLISHED, QWEN_7B, folder, published
+from model_shapes import GEMMA_27B, GEMMA_31B, PUBLISHED, folder, published
 
 from serving import weights
 from serving.errors import ServingError
@@ -75,36 +75,6 @@ def test_llama_3_3_70b_over_four_gpus(tmp_path: Path) -> None:
     fewer = many.model_copy(update={"max_model_len": 256})
     per_token = (memory_gib(path, many) - memory_gib(path, fewer)) * GIB / (32768 - 256)
     assert per_token == pytest.approx(2 * 80 * 1 * 128 * 2)
-
-
-@pytest.mark.parametrize(
-    ("card", "tokens", "requests"),
-    [(22, 2048, 256), (78, 8192, 1024), (178, 16384, 1024), (None, 16384, 1024)],
-)
-def test_batches_are_vllms_own_where_the_profile_says_nothing(
-    card: float | None, tokens: int, requests: int, tmp_path: Path
-) -> None:
-    path = plain(tmp_path, QWEN_7B, 10)
-    usual = EngineOptions(gpu_memory_gib=card)
-    told = {"max_num_batched_tokens": tokens, "max_num_seqs": requests}
-    assert memory_gib(path, usual) == memory_gib(path, usual.model_copy(update=told))
-
-
-def test_plain_weights_are_counted_in_the_format_they_are_loaded_in(tmp_path: Path) -> None:
-    path = folder(tmp_path, QWEN_7B, ("F32", [1024, 1024], 4 << 20), ("I64", [128], 1024))
-    assert weights_gib(path, "bfloat16") * GIB == (2 << 20) + 1024
-    assert weights_gib(path, "float32") * GIB == (4 << 20) + 1024
-
-
-def test_a_copy_of_the_weights_in_another_layout_is_not_counted(tmp_path: Path) -> None:
-    path = plain(tmp_path, QWEN_7B, 1000)
-    once = weights_gib(path, "auto")
-    (path / "consolidated.safetensors").write_bytes((path / "model.safetensors").read_bytes())
-    assert weights_gib(path, "auto") == once
-    (path / "stray.safetensors").write_bytes((path / "model.safetensors").read_bytes())
-    index = {"weight_map": {"0": "model.safetensors"}}
-    (path / "model.safetensors.index.json").write_text(json.dumps(index))
-    assert weights_gib(path, "auto") == once
 
 
 def test_gemma_3_stands_for_what_its_configuration_leaves_out(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Signs that an answer shows both sides, and tables beside people's verdicts, by hand."""
 
-from pipelines.conflictscore.both_sides.tables import SIGNS, WITHOUT, JudgedResult, areas, hedges
+from pipelines.conflictscore.both_sides import SIGNS, WITHOUT, JudgedResult, areas, hedges
 from pipelines.conflictscore.result import relations_by_claim
 from pipelines.conflictscore.scores import both_sides, conflict_score_count, conflict_score_ratio
 from pipelines.data.records import Document

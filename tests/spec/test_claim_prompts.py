@@ -5,7 +5,7 @@ import pytest
 from pipelines import prompts
 
 
-@pytest.mark.parametrize(("name", "given"), [("decompose", {}), ("salient", {"k": 3})])
+@pytest.mark.parametrize(("name", "given"), [("atomic", {}), ("salient", {"k": 3})])
 def test_hedged_sentences_stay_one_claim(name: str, given: dict[str, object]) -> None:
     """Else no response could be rewarded for hedging (section 3, step 2; Figure 1)."""
     prompt = prompts.load(f"conflictscore/{name}", {"response", *given})

@@ -9,8 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from text_rows import rows
 
-from pipelines.conflicts.citations import cited_sentences
 from pipelines.conflicts.result import Sentence
+from pipelines.conflicts.strategies import cited_sentences
 from pipelines.text.citations import without_lists, without_marks
 
 

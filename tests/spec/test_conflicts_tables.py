@@ -167,7 +167,7 @@ def only(found: dict[str, Cell], *keys: str) -> list[Cell]:
 
 
 def test_every_table_is_there() -> None:
-    names = "statistics types confusion type_differences answers behaviour differences"
+    names = "statistics types type_differences answers behaviour differences"
     assert set(tables()) == {f"conflicts_{name}" for name in names.split()}
     assert all(table.rows == () for table in all_tables([]))
 
@@ -195,14 +195,6 @@ def test_the_taxonomy_aware_strategy_is_a_classifier() -> None:
     found = record(tables()["conflicts_types"], classifier=JOINT)
     assert only(found, "unreadable", "accuracy") == [1, 0]
     assert found["writer"] == "small"
-
-
-def test_what_was_taken_for_what() -> None:
-    found = record(tables()["conflicts_confusion"], classifier=RULE, gold="Outdated information")
-    kinds = [str(each) for each in ConflictType]
-    assert only(found, *kinds, "unreadable") == [1, 0, 0, 1, 0, 2]
-    found = record(tables()["conflicts_confusion"], classifier=RULE, gold="Misinformation")
-    assert only(found, *kinds, "unreadable") == [0, 0, 0, 1, 0, 0]
 
 
 def test_differences_between_classifiers() -> None:

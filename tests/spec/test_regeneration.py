@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.conflictscore.regeneration.regenerate import worst_claim
+from pipelines.conflictscore.regeneration import worst_claim
 from pipelines.conflictscore.scores import contradiction_ratio
 from pipelines.judge.judgement import Relation, conflicting
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from pipelines.conflictscore.reports.tables import all_tables
-from pipelines.conflictscore.reports.writing import ReportResult
+from pipelines.conflictscore.reports import all_tables
+from pipelines.conflictscore.writing import ReportResult
 from pipelines.data.records import Document
 from pipelines.report.table import own_rows, records
 

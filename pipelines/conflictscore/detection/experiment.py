@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Annotated, ClassVar
 
 from pipelines.conflictscore.detection.detect import RIGHT, DetectionResult, detect
-from pipelines.conflictscore.detection.view import PAGE
+from pipelines.conflictscore.detection.tables import PAGE
 from pipelines.conflictscore.relations import OF_EXAMPLES
 from pipelines.conflictscore.settings import DETECTION_AS_IN_PAPER, RunName
-from pipelines.experiment.cost import Cost, Tokens
 from pipelines.experiment.cost import judging as judging_cost
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs, judge_needs
@@ -77,16 +76,9 @@ def plan(options: DetectionOptions) -> Plan[ContestedClaim, DetectionResult]:
         needs,
         work,
         _summary(bench, name, settings, needs),
-        cost=partial(cost, settings=settings),
+        cost=lambda each: judging_cost(settings, len(each.documents), claims=1),
         entries=lambda _: [entry],
     )
-
-
-def cost(example: ContestedClaim, tokens: Tokens, settings: JudgeSettings) -> Cost:
-    """As `judging`: one claim, by its documents."""
-    documents = [tokens(each.as_read()) for each in example.documents]
-    claim_tokens = tokens(example.claim)
-    return judging_cost(settings, tokens, documents, claims=1, claim_tokens=claim_tokens)
 
 
 def _summary(bench: Bench, name: str, settings: JudgeSettings, needs: Needs) -> str:

@@ -8,28 +8,22 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, model_validator
 
-from pipelines.conflictscore.claims import LEAST_REPLY_TOKENS
 from pipelines.conflictscore.pipeline import scorer_of, scoring
 from pipelines.conflictscore.settings import TRUTHFULQA_AS_IN_PAPER, Settings, WriterOptions
-from pipelines.conflictscore.truthfulqa.items import Item, items_of
-from pipelines.conflictscore.truthfulqa.judging import (
-    VERDICT_TOKENS,
+from pipelines.conflictscore.truthfulqa.pipeline import (
+    METRICS,
     TruthJudge,
     TruthJudgeName,
-    truth_judge,
-)
-from pipelines.conflictscore.truthfulqa.pipeline import (
-    CHOICE_TOKENS,
-    METRICS,
     answer_question,
     failed,
     prepare,
+    truth_judge,
     verdict,
 )
-from pipelines.conflictscore.truthfulqa.result import TruthResult
+from pipelines.conflictscore.truthfulqa.result import Item, TruthResult, items_of
 from pipelines.conflictscore.truthfulqa.view import PAGE
 from pipelines.data.truthfulqa import SAMPLES, digest, read
-from pipelines.experiment.cost import Cost, Tokens, call
+from pipelines.experiment.cost import Cost, calls
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import writer_needs
 from pipelines.experiment.options import source_of, tagger_named
@@ -39,55 +33,20 @@ from pipelines.judge.tagger import tagger_judge
 from pipelines.option import Option
 
 
-def cost(
-    item: Item, tokens: Tokens, settings: Settings, answer_tokens: int, truth: TruthJudgeName
-) -> Cost:
+def cost(item: Item, settings: Settings, answer_tokens: int, truth: TruthJudgeName) -> Cost:
     """Two answers, and two more where the first is in conflict; each has a score.
 
-    An answer reads question and documents, one of the second two also the first answer, a claim of
-    it, and a quote of each document. Free-form answers are judged: by the language model in two
-    calls each, which read question, answer, and all right and wrong answers; by the tagger in a
-    pair for each right and wrong one.
+    Free-form answers are judged, equal ones once: by the language model in two calls each, by the
+    tagger in a pair for each right and wrong answer.
     """
-    blank = [""] * len(item.documents)
-    read = tokens(item.asked.question, *(document.as_read() for document in item.documents))
-    quotes = {"supporting": [{"document": 10, "text": ""}] * len(blank), "contradicting": []}
-    response = {"question": "?", "response": "", "claim": "?"}
-    shown: dict[str, object] = {}
-    extra: dict[str, object] = {"hedged": True}
-    options = 0
+    documents = len(item.documents)
     if item.options is not None:
-        first, again, reply = "choose_from_web", "choose_again", CHOICE_TOKENS
-        shown = extra = {"option_a": "", "option_b": ""}
-        options = tokens(item.options.a, item.options.b)
-        known = read + 3 * options
         claims = [f"{item.options.a} {item.options.b}"]
-        judged = scoring(settings, tokens, "", item.documents, claims).times(4, 0)
-    else:
-        first, again, reply = "answer_from_web", "regenerate", answer_tokens
-        known = read + answer_tokens + max(LEAST_REPLY_TOKENS, 3 * (answer_tokens + tokens.turn))
-        judged = scoring(settings, tokens, answer_tokens, item.documents).times(4)
-        judged += _verdicts(item, tokens, answer_tokens, truth).times(4)
-    asked = tokens.prompt(
-        f"conflictscore/{first}", documents=blank, question="", careful=True, **shown
-    )
-    told = tokens.prompt(f"conflictscore/{again}", documents=blank, **response, **quotes, **extra)
-    written = call(asked + read + options, reply).times(2)
-    return written + call(told + read + known, reply).times(2, 0) + judged
-
-
-def _verdicts(item: Item, tokens: Tokens, answer_tokens: int, truth: TruthJudgeName) -> Cost:
-    """Of one answer; equal answers are asked about once."""
-    right, wrong = item.asked.correct_answers, item.asked.incorrect_answers
-    if truth == "tagger":
-        return Cost(pairs=len(right) + len(wrong))
-    lists = {"correct": [""] * len(right), "incorrect": [""] * len(wrong)}
-    read = tokens(item.asked.question, *right, *wrong) + answer_tokens
-    total = Cost()
-    for name in ("judge_truthful", "judge_informative"):
-        prompt = tokens.prompt(f"conflictscore/{name}", question="", answer="", **lists)
-        total += call(prompt + read, VERDICT_TOKENS)
-    return total.times(1, 0)
+        judged = scoring(settings, "", documents, claims)
+        return calls(4, 2) + Cost((0, 4 * judged.calls[1]), 4 * judged.pairs)
+    known = len(item.asked.correct_answers) + len(item.asked.incorrect_answers)
+    verdicts = Cost(pairs=known) if truth == "tagger" else calls(2, 0)
+    return calls(4, 2) + (scoring(settings, answer_tokens, documents) + verdicts).times(4)
 
 
 PANEL = "TruthfulQA"

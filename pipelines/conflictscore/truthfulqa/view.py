@@ -5,7 +5,7 @@ from functools import partial
 from typing import Final
 
 from pipelines.conflictscore import view as of_responses
-from pipelines.conflictscore.regeneration.view import new_words, told
+from pipelines.conflictscore.regeneration import new_words, told
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.truthfulqa.result import CONDITIONS, Condition, Outcome, TruthResult
 from pipelines.conflictscore.truthfulqa.tables import BASELINES, BECAME, UNTOUCHED, all_tables, flip

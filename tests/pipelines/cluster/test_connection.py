@@ -58,18 +58,6 @@ def test_an_address_where_no_cluster_is_is_said_in_a_line(
     contested.refused(*command, "--ray", address, says=[f"no Ray cluster answers at {address}"])
 
 
-@pytest.mark.parametrize("address", ["nowhere", "ray://10.0.0.1:10001", "10.0.0.1:", "local:x"])
-def test_what_is_no_address_is_refused(
-    address: str, command: list[str], contested: Contested
-) -> None:
-    contested.refused(*command, "--ray", address, says=["--ray: it is local, auto, or HOST:PORT"])
-
-
-def test_workers_are_of_ray(command: list[str], contested: Contested) -> None:
-    says = ["--ray-workers has no effect with a run without --ray"]
-    contested.refused(*command, "--ray-workers", 3, says=says)
-
-
 def test_a_missing_ray_is_named_with_its_extra(
     command: list[str], contested: Contested, monkeypatch: pytest.MonkeyPatch
 ) -> None:

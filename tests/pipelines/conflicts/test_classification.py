@@ -8,7 +8,7 @@ from conflicts_endpoint import asking, category, query
 
 from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.strategies import by_json, writer
-from pipelines.conflicts.taxonomy import TAXONOMY, ConflictType, Prediction, decide
+from pipelines.conflicts.taxonomy import TAXONOMY, Prediction
 
 SETTINGS = ConflictsSettings()
 TYPES = [each.type for each in TAXONOMY]
@@ -38,13 +38,3 @@ async def test_a_reply_that_cannot_be_read_is_no_type(reply: str, tmp_path: Path
     assert found.problem is not None
     assert "\n" not in found.problem
     assert found.raw == reply
-
-
-async def test_longer_words_than_asked_for_are_read(tmp_path: Path) -> None:
-    """A server may not keep to lengths."""
-    found = await explained(tmp_path, category(5, "x" * 1000))
-    assert found.type is ConflictType.MISINFORMATION
-
-
-def test_of_equal_types_none() -> None:
-    assert decide(dict.fromkeys(TYPES, 0.2)) is None

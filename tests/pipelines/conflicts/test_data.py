@@ -25,12 +25,12 @@ from pipelines.conflicts.data import (
     Source,
     Statistic,
     as_query,
-    origin_name,
+    best_segment,
+    keeping,
     read,
     statistics,
     written,
 )
-from pipelines.conflicts.segments import best_segment, keeping
 from pipelines.conflicts.taxonomy import ANSWERABLE, TAXONOMY, ConflictType
 from pipelines.data import conflicts
 from pipelines.data.conflicts import LABELS, ConflictsResult, official_label
@@ -197,13 +197,6 @@ def test_a_row_as_a_query(tmp_path: Path) -> None:
     assert opinion.gold_answer is None
 
 
-def test_ids_are_distinct(tmp_path: Path) -> None:
-    dataset = read(lines(tmp_path / "part.jsonl", PARTIAL, PARTIAL | {"query": "Why?"}))
-    assert [query.id for query in dataset.queries] == ["1", "2"]
-    (one,) = read(lines(tmp_path / "one.jsonl", PARTIAL)).queries
-    assert one.id == "77"
-
-
 class Locks:
     """An embedder of words whose vectors count the word "five"; it may break after some texts."""
 
@@ -229,17 +222,6 @@ class Locks:
                 raise KeyboardInterrupt
             self.pages += 1
         return np.array([[1 + 9 * text.count("five")] for text in texts], dtype=np.float32)
-
-
-def test_segments_are_chosen_anew_from_whole_pages(tmp_path: Path) -> None:
-    page = "stone " * 600 + "five locks " + "water " * 600
-    results = [{"short_text": "stone", "response_str": page}, {"short_text": "No page."}]
-    file = lines(tmp_path / "conflicts.jsonl", OFFICIAL | {"search_results": results})
-    (query,) = read(file, partial(best_segment, embedder=Locks())).queries
-    assert "five locks" in query.sources[0].text
-    assert len(query.sources[0].text.split()) == 510
-    assert query.sources[1].text == "No page."
-    assert read(file).queries[0].sources[0].text == "stone"
 
 
 def test_what_was_chosen_before_a_kill_is_not_chosen_again(tmp_path: Path) -> None:
@@ -308,21 +290,6 @@ def test_what_the_real_rows_hold_beside_the_paper(released: Path) -> None:
 # Statistics
 
 
-@pytest.mark.parametrize(
-    ("origin", "name"),
-    [
-        ("FreshQA", "FreshQA"), ("freshqa", "FreshQA"), ("Fresh QA", "FreshQA"),
-        ("ConflictingQA", "ConflictingQA"), ("conflicting_qa", "ConflictingQA"),
-        ("QACC", "QACC"), ("qa-cc", "QACC"),
-        ("SituatedQA Geo", "SituatedQA Geo"), ("situatedqa_geo", "SituatedQA Geo"),
-        ("situated_qa (temporal)", "SituatedQA Temp"), ("SituatedQA", "SituatedQA"),
-        (" own ", "own"), (None, NOT_STATED), (" ", NOT_STATED),
-    ],
-)  # fmt: skip
-def test_origins_are_compared_loosely(origin: str | None, name: str) -> None:
-    assert origin_name(origin) == name
-
-
 def test_counts_by_hand() -> None:
     given_queries = [
         query(*["Yes."] * 2, gold=ConflictType.NO_CONFLICT, origin="freshqa"),
@@ -343,12 +310,6 @@ def test_counts_by_hand() -> None:
         ("all", "flagged as conflicting"): 1,
         ("all", "single right answer"): 1,
     }
-
-
-def test_no_queries_have_no_mean() -> None:
-    by_name = {each.name: each for each in statistics([])}
-    assert by_name["search results per query"].value is None
-    assert by_name["No conflict"].value == 0
 
 
 # The samples

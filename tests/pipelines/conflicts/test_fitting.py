@@ -69,25 +69,6 @@ def of_text(query: Query, by: Writer) -> list[int]:
     return [len(by.client.tokenizer.encode(source.text)) for source in query.sources]
 
 
-def test_what_fits_stays_as_it_is(smollm2: Model, tmp_path: Path) -> None:
-    query = asked(2, 30, 3)
-    room = tokens(query, writing(smollm2, None, tmp_path)) + 256 + 3 * 64
-    by = writing(smollm2, room, tmp_path)
-    for cut in (False, True):
-        assert fitted(query, by, cut=cut) == (query, ())
-    with pytest.raises(RequestError):
-        fitted(query, writing(smollm2, room - 1, tmp_path), cut=False)
-
-
-@pytest.mark.parametrize("cut", [False, True])
-def test_without_a_tokenizer_or_a_context_nothing_is_cut(
-    smollm2: Model, tmp_path: Path, cut: bool
-) -> None:
-    query = asked(5000)
-    assert fitted(query, writing(None, 2048, tmp_path), cut=cut) == (query, ())
-    assert fitted(query, writing(smollm2, None, tmp_path), cut=cut) == (query, ())
-
-
 def test_what_may_not_be_cut_is_refused(smollm2: Model, tmp_path: Path) -> None:
     by = writing(smollm2, 2048, tmp_path)
     with pytest.raises(RequestError, match="query 'tower-7' are too long") as refused:

@@ -1,15 +1,9 @@
-"""The judges at a scripted endpoint, and with a judge whose labels are known."""
+"""The judges of answers, with a judge whose labels are known."""
 
-import json
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
 import pytest
-from conflicts_endpoint import asking
-from debates import schema_of
-from known_labels import KnownLabels, TooLong
-from scripted import fenced_text, prompt_of
+from known_labels import KnownLabels
 
 from pipelines.conflicts.data import Query, Source
 from pipelines.conflicts.judges import (
@@ -47,27 +41,6 @@ ANSWERED = Answer(
     ),
 )
 NLI = ConflictsSettings(judge="tagger")
-
-
-def replies(request: dict[str, Any]) -> str:
-    """Everything is fine; a sentence is supported where a source has its year."""
-    match schema_of(request):
-        case "AdherenceJson":
-            return json.dumps({"reason": " It is clear. ", "adheres": True})
-        case "InclusionJson":
-            return json.dumps({"reason": "It says so.", "included": True})
-        case "UncitedJson":
-            fact = "tall" in fenced_text(request, "SENTENCE")
-            verdict = "unsupported" if fact else "no factual information"
-            return json.dumps({"reason": "r", "verdict": verdict})
-        case "GroundingJson":
-            year = fenced_text(request, "SENTENCE")[-5:-1]
-            there = f"The mill dates from {year}." in prompt_of(request)
-            quote = f"the mill  dates from {year}." if there else "Made up."
-            verdict = "supported" if there else "contradictory"
-            return json.dumps({"quote": quote, "reason": "r", "verdict": verdict})
-        case other:
-            return f"no reply for {other}"
 
 
 def by_year(document: Document) -> Relation:
@@ -134,20 +107,6 @@ async def test_an_answer_that_says_that_nothing_was_found_has_no_facts() -> None
     assert judge.asked == []
 
 
-async def test_a_labeller_that_cannot_judge() -> None:
-    unread = await grounding(
-        said(*ANSWERED.sentences[:1]), asked(), KnownLabels(lambda _: Relation.INVALID)
-    )
-    assert unread.sentences[0].grounds is None
-    assert unread.sentences[0].problem == "1 of 1 sources could not be judged"
-    assert len(unread.sentences[0].judgements) == 1
-    refused = await grounding(said(*ANSWERED.sentences[:3]), asked(), TooLong())
-    assert [each.grounds for each in refused.sentences] == [None, None, Grounds.UNSUPPORTED]
-    why = "2 of 2 sources could not be judged: 'It dates from 1902.' is too long"
-    assert refused.sentences[1].problem == why
-    assert refused.share == 0.0
-
-
 async def test_what_is_named_is_not_asked_about() -> None:
     judge = KnownLabels(lambda _: Relation.CONTRADICTS)
     found = await inclusion("When was the mill built?", "1856", "In 1856 [1].", judge)
@@ -173,17 +132,3 @@ async def test_no_answer_is_judged_in_no_way(answer: Answer) -> None:
     judge = KnownLabels()
     assert await judged(ASKED, answer, answer_judge(None, NLI, judge=judge)) == Verdicts()
     assert judge.asked == []
-
-
-@pytest.mark.parametrize("of", [*ConflictType, None])
-async def test_recall_is_for_questions_with_one_answer(
-    of: ConflictType | None, tmp_path: Path
-) -> None:
-    asked = ASKED.model_copy(update={"conflict_type": of})
-    async with asking(tmp_path, replies) as (client, _):
-        found = await judged(asked, ANSWERED, answer_judge(client, NLI, judge=KnownLabels(by_year)))
-    assert (found.inclusion is not None) == (
-        of in {ConflictType.NO_CONFLICT, ConflictType.OUTDATED, ConflictType.MISINFORMATION}
-    )
-    assert (found.adherence.type if found.adherence else None) == of
-    assert found.grounding is not None

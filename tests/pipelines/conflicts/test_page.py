@@ -1,16 +1,12 @@
 """The report of an evaluation: what is on it, and what a reader does with it in a browser."""
 
-from collections.abc import Callable
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pages import Reading, every, published, safe, unpacked
 from playwright.sync_api import Locator, Page, expect
 
-from pipelines.conflicts import blocks as opened
+from pipelines.conflicts import view as opened
 from pipelines.conflicts.data import Query, Source
 from pipelines.conflicts.experiment import EXPERIMENT
 from pipelines.conflicts.result import (
@@ -23,21 +19,17 @@ from pipelines.conflicts.result import (
     QueryResult,
     Sentence,
     SentenceGrounding,
-    Strategy,
     Verdicts,
 )
 from pipelines.conflicts.taxonomy import ConflictType, Prediction
-from pipelines.conflicts.view import query_view
 from pipelines.judge.judgement import Judgement, Relation, Truncation
 from pipelines.report import blocks, texts
 from pipelines.report.explorer import ExperimentView, render, write
-from pipelines.report.texts import RIGHT, UNJUDGED, UNREADABLE, WRONG, Mark, Timeline
-from pipelines.report.timeline import LABEL, NARROW, WIDE, axis
 
 RUNS = "<script>document.title = 'taken over'</script><img src=x onerror=alert(1)>"
 CLOSES = "</script><script>alert(1)</script><!--"
 QUOTES = "\" ' onmouseover=alert(1) \u2028 {{ 7 * 7 }}"
-OLD, NEW = ConflictType.OUTDATED, ConflictType.NO_CONFLICT
+OLD = ConflictType.OUTDATED
 
 SOURCES = (
     Source(
@@ -116,8 +108,6 @@ SAID = Answer(
     finished=False,
 )
 BROKEN = Answer(text="", problem="the reply has no answer", raw=f"Sorry. {RUNS}{CLOSES}")
-NO_VERDICT = Verdicts(adherence=Adherence(adheres=None, type=OLD, problem="no verdict", raw="Hm."))
-AGAINST = Verdicts(adherence=Adherence(adheres=False, type=OLD, reason="It hedges."))
 ANSWERED = QueryResult(
     id="17",
     asked=PARISHES,
@@ -130,127 +120,19 @@ ANSWERED = QueryResult(
     outcomes={
         "vanilla": Outcome(answer=BROKEN),
         "pipeline": Outcome(answer=SAID, judged=JUDGED),
-        "taxonomy-aware": Outcome(
-            answer=Answer(text="It is 13.", prediction=predicted(NEW)), judged=AGAINST
-        ),
-        "oracle": Outcome(answer=Answer(text="13."), judged=NO_VERDICT),
+        "oracle": Outcome(answer=Answer(text="13.")),
     },
     truncations=(Truncation(text="source 3", tokens=900, kept=512),),
 )
-MILK = Query(
-    id="milk",
-    query="What is cheese made of?",
-    sources=(Source(text="Cheese is made of milk."),),
-    conflict_type=NEW,
-)
-SURE = QueryResult(
-    id="3",
-    asked=MILK,
-    status="answered",
-    predictions={"yes-no": predicted(NEW)},
-    outcomes={
-        "vanilla": Outcome(
-            answer=Answer(text="Milk."),
-            judged=Verdicts(adherence=Adherence(adheres=True, type=NEW)),
-        )
-    },
-)
-FAILED = QueryResult(id="18", asked=MILK, status="failed", error=f"too long {RUNS}")
-UNTYPED = SURE.model_copy(
-    update={
-        "id": "4",
-        "asked": MILK.model_copy(update={"conflict_type": None}),
-        "outcomes": {"vanilla": Outcome(answer=Answer(text="Milk."))},
-    }
-)
-RESULTS = {"conflicts": [ANSWERED, FAILED], "own": [SURE, UNTYPED]}
 
 
-def dated(*dates: str | None) -> QueryResult:
-    """A query whose sources have these dates."""
-    sources = tuple(Source(text=f"Text {n}", date=date) for n, date in enumerate(dates, 1))
-    return SURE.model_copy(update={"asked": MILK.model_copy(update={"sources": sources})})
-
-
-def viewed(results: dict[str, list[QueryResult]]) -> ExperimentView:
+def viewed() -> ExperimentView:
     model = {"name": "m", "digest": "1" * 64}
     config = {"model": model, "data": {"name": "d.jsonl"}, "settings": {"types": "choice"}}
-    return published(EXPERIMENT, results, config).view
-
-
-def rendered(results: dict[str, list[QueryResult]]) -> str:
-    return render("CONFLICTS", [viewed(results)], {})
-
-
-# The time line.
-
-YEARS = st.lists(st.none() | st.floats(1000, 2101), max_size=20)
-
-
-def test_a_day_lies_where_it_is_in_its_year() -> None:
-    drawn = axis([2024.5, None, 2020.0, 2022.0], width=34 + 32)
-    # From the beginning of 2020 to that of 2025 there are 34 units: 6.8 a year, after 16.
-    placed = [(dot.number, round(dot.x, 3)) for dot in drawn.dots]
-    assert placed == [(3, 16.0), (4, 29.6), (1, 46.6)]
-    # 13.6 and 17 units are less than a label takes, 30.6 are enough: the third stands on the floor.
-    assert [dot.lane for dot in drawn.dots] == [0, 1, 0]
-    assert (drawn.lanes, drawn.undated) == (2, (2,))
-
-
-@given(YEARS, st.sampled_from([WIDE, NARROW]))
-def test_every_source_is_placed_once_within_the_drawing_and_no_label_overlaps(
-    years: list[float | None], width: float
-) -> None:
-    drawn = axis(years, width)
-    numbers = [dot.number for dot in drawn.dots] + list(drawn.undated)
-    assert sorted(numbers) == list(range(1, len(years) + 1))
-    assert all(LABEL / 2 <= dot.x <= width - LABEL / 2 for dot in drawn.dots)
-    assert all(LABEL / 2 <= tick.x <= width - LABEL / 2 for tick in drawn.ticks)
-    for lane in range(drawn.lanes):
-        own = [dot.x for dot in drawn.dots if dot.lane == lane]
-        assert own
-        assert all(after - before >= LABEL for before, after in pairwise(own))
-    # Later is further right.
-    places = [(years[dot.number - 1], dot.x) for dot in drawn.dots]
-    assert places == sorted(places, key=lambda place: place[1])
-    assert len(drawn.ticks) >= 2 or not drawn.dots
-    assert all(after.x - before.x >= 50 for before, after in pairwise(drawn.ticks))
+    return published(EXPERIMENT, {"conflicts": [ANSWERED]}, config).view
 
 
 # What a query shows.
-
-
-@pytest.mark.parametrize(
-    ("result", "strategy", "expected"),
-    [
-        (ANSWERED, "vanilla", UNREADABLE),
-        (ANSWERED, "pipeline", opened.ADHERES),
-        (ANSWERED, "taxonomy-aware", opened.DIFFERS),
-        (ANSWERED, "oracle", opened.UNDECIDED),
-        (SURE, "oracle", None),
-        (UNTYPED, "vanilla", UNJUDGED),
-        (FAILED, "vanilla", None),
-    ],
-)
-def test_a_strategy_has_its_verdict(
-    result: QueryResult, strategy: Strategy, expected: Mark | None
-) -> None:
-    assert opened.verdict(result, strategy) == expected
-
-
-@pytest.mark.parametrize(
-    ("prediction", "gold", "expected"),
-    [
-        (predicted(OLD), OLD, RIGHT),
-        (predicted(NEW), OLD, WRONG),
-        (predicted(NEW), None, UNJUDGED),
-        (UNREAD, OLD, UNREADABLE),
-    ],
-)
-def test_a_prediction_is_marked_by_the_gold_type(
-    prediction: Prediction, gold: ConflictType | None, expected: Mark
-) -> None:
-    assert opened.guess(prediction, gold) == expected
 
 
 def test_only_web_addresses_are_links() -> None:
@@ -269,40 +151,20 @@ def test_sources_without_a_date_that_can_be_read_are_undated() -> None:
     dates = ("4 March 2012", "July 2023", "20 July 2023", "no date that can be read: long ago")
     found = [each.about[0] for each in every(shown, blocks.Source)]
     assert found == [texts.Aside(text) for text in (*dates, "no date")]
-    (line,) = every(shown, Timeline)
-    wide, narrow = line.axes
-    assert (wide.width, narrow.width) == (WIDE, NARROW)
-    assert wide.undated == (4, 5)
-    # The middle of July is before the 20th.
-    assert [dot.number for dot in wide.dots] == [1, 2, 3]
-
-
-def verdicts(judged: Verdicts) -> list[str | None]:
-    outcomes: dict[Strategy, Outcome] = {"pipeline": Outcome(answer=SAID, judged=judged)}
-    shown = opened.content(ANSWERED.model_copy(update={"outcomes": outcomes}))
-    sentences = every(shown, texts.Sentence)
-    return [each.verdict.text if each.verdict else None for each in sentences]
 
 
 def test_sentences_stand_beside_their_verdicts() -> None:
-    assert verdicts(JUDGED) == [
+    sentences = every(opened.content(ANSWERED), texts.Sentence)
+    assert [each.verdict.text for each in sentences if each.verdict] == [
         "supported", "contradictory", "verdict unreadable", "no factual information",
     ]  # fmt: skip
-    # A judge that was never asked, and one that judged fewer sentences than there are.
-    few = Verdicts(grounding=Grounding(sentences=(SentenceGrounding(grounds=Grounds.SUPPORTED),)))
-    assert verdicts(few) == ["supported", None, None, None]
-    assert verdicts(Verdicts()) == [None] * 4
 
 
 # The page.
 
 
-@pytest.mark.parametrize(
-    "page",
-    [lambda: rendered(RESULTS), lambda: render("The query", [query_view(ANSWERED)], {})],
-)
-def test_forged_markup_stays_text(page: Callable[[], str]) -> None:
-    safe(made := page())
+def test_forged_markup_stays_text() -> None:
+    safe(made := render("CONFLICTS", [viewed()], {}))
     query = unpacked(made)[0]
     assert query["title"].endswith(RUNS)
     sources = query["blocks"][-1]["sources"]
@@ -315,21 +177,13 @@ def test_forged_markup_stays_text(page: Callable[[], str]) -> None:
     assert "<script>document" not in made
 
 
-def test_without_answers_the_page_still_stands() -> None:
-    view = viewed({"conflicts": [FAILED]})
-    assert [part.title for part in view.parts] == ["Failures"]
-    assert view.finding
-    assert view.finding.failed == "failed: 1"
-    assert viewed({}).examples == ()
-
-
 # In a browser.
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("report")
-    write(folder / "report.html", "Report", [viewed(RESULTS)], {})
+    write(folder / "report.html", "Report", [viewed()], {})
     return folder
 
 
@@ -340,7 +194,7 @@ def page(reading: Reading, folder: Path) -> Page:
 
 def parishes(page: Page) -> Locator:
     """The first query, opened by keyboard."""
-    page.get_by_role("link", name="Queries 4").click()
+    page.get_by_role("link", name="Queries 1").click()
     page.get_by_role("link", name="How many parishes").focus()
     page.keyboard.press("Enter")
     case = page.locator("#example")
@@ -352,32 +206,15 @@ def answers(case: Locator) -> Locator:
     return case.locator(".cards").nth(1).locator(".card")
 
 
-def test_a_query_opens_with_its_time_line_types_answers_and_sources(page: Page) -> None:
-    assert page.locator(".years").count() == 0
+def test_a_query_opens_with_its_types_answers_and_sources(page: Page) -> None:
     case = parishes(page)
     expect(case.locator(".known").first).to_contain_text(f"13 {QUOTES}")
-    expect(case.locator(".dated:visible text")).to_have_text(["[1]", "[2]", "[3]"])
-    expect(case.locator(".undated a")).to_have_text(["[4]", "[5]"])
     expect(case.locator(".cards").first.locator("h4")).to_have_text(
-        ["Yes/no rule", "LLM, explained", "LLM, by choice", "LLM, with its answer"]
+        ["Yes/no rule", "LLM, explained", "LLM, by choice"]
     )
-    strategies = ["Vanilla", "Pipeline", "Taxonomy-aware", "Oracle"]
+    strategies = ["Vanilla", "Pipeline", "Oracle"]
     expect(answers(case).locator("h4")).to_have_text(strategies)
     expect(case.locator(".source")).to_have_count(5)
     expect(case).to_contain_text("source 3: the writer saw 512 of 900 tokens")
-    left = {round(answers(case).nth(place).bounding_box()["x"]) for place in range(4)}  # type: ignore[index]
-    assert len(left) == 4
-
-
-def test_a_dot_tells_of_its_source_and_goes_to_it(page: Page) -> None:
-    case = parishes(page)
-    pointed = case.locator(".pointed")
-    case.locator(".dated:visible rect").nth(1).hover()
-    expect(pointed).to_have_text("[2] Today, July 2023")
-    case.locator(".dated:visible").first.focus()
-    expect(pointed).to_have_text(f"[1] Parishes {RUNS}, 4 March 2012")
-    page.keyboard.press("Enter")
-    expect(case.locator(".source").first.get_by_role("region")).to_be_in_viewport()
-    case.locator(".undated a").first.focus()
-    expect(pointed).to_have_text("[4] Cheese, no date")
-    expect(case.locator(".lit")).to_have_text("[4]")
+    left = {round(answers(case).nth(place).bounding_box()["x"]) for place in range(3)}  # type: ignore[index]
+    assert len(left) == 3

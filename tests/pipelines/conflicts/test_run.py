@@ -16,13 +16,10 @@ from pipelines.conflicts.data import Query
 from pipelines.conflicts.experiment import EXPERIMENT
 from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES, Methods, examine
 from pipelines.conflicts.result import (
-    Answer,
     QueryResult,
-    Strategy,
     Verdicts,
 )
 from pipelines.conflicts.settings import ConflictsSettings
-from pipelines.conflicts.strategies import answer
 from pipelines.conflicts.tables import problems
 from pipelines.conflicts.taxonomy import ConflictType, Prediction
 from pipelines.data.jsonl import OnError
@@ -91,27 +88,6 @@ async def test_what_cannot_be_asked_leaves_the_query_incomplete(
     assert found.predictions["json"].type is OUTDATED
     assert found.outcomes["pipeline"].answer.told is None
     assert found.outcomes["oracle"].judged.adherence is not None
-
-
-async def test_an_answer_that_cannot_be_asked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def refused(strategy: Strategy, *rest: Any) -> Answer:
-        if strategy == "vanilla":
-            raise RequestError("refused")
-        return await answer(strategy, *rest)
-
-    monkeypatch.setattr(pipeline, "answer", refused)
-    async with comparing(tmp_path) as (by, _):
-        found = await examine(TYPED, by, on_failure="skip")
-        with pytest.raises(RequestError):
-            await examine(
-                TYPED, replace(by, strategies=("vanilla",), classifiers=()), on_failure="skip"
-            )
-    assert found.status == "incomplete"
-    assert found.outcomes["vanilla"].answer.problem == "refused"
-    assert found.outcomes["vanilla"].judged == Verdicts()
-    assert found.outcomes["pipeline"].answer.problem is None
 
 
 async def test_an_answer_that_cannot_be_judged_is_kept(

@@ -1,6 +1,5 @@
 """Windows of a page, and the one that matters most to a question."""
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,9 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pipelines.conflicts.segments import best_segment, reader, token_windows
-from pipelines.errors import InputError
-from pipelines.retrieval.dense import Embedder
+from pipelines.conflicts.data import best_segment, reader, token_windows
 
 
 class Words:
@@ -63,12 +60,6 @@ def test_windows_by_hand(text: str, tokens: int, stride: int, windows: list[str]
     assert token_windows(text, Words(), tokens, stride) == windows
 
 
-@pytest.mark.parametrize("stride", [0, 5, -1])
-def test_a_stride_that_would_lose_tokens_is_refused(stride: int) -> None:
-    with pytest.raises(ValueError, match="stride"):
-        token_windows("a b c", Words(), tokens=4, stride=stride)
-
-
 @given(st.integers(0, 60), st.integers(1, 12), st.data())
 def test_every_token_is_in_some_window(n: int, tokens: int, data: st.DataObject) -> None:
     stride = data.draw(st.integers(1, tokens))
@@ -96,12 +87,6 @@ def test_the_window_with_the_largest_dot_product_is_the_segment() -> None:
 
 def test_the_first_of_equals() -> None:
     assert best_segment("dam", numbered(9), Counting(reads=6), tokens=6, stride=4) == "w0 w1 w2 w3"
-
-
-def test_a_short_text_is_not_embedded() -> None:
-    embedder = Counting()
-    assert best_segment("dam", "A short text.", embedder) == "A short text."
-    assert embedder.given == []
 
 
 def test_an_embedder_that_would_read_half_a_window_is_refused() -> None:
@@ -136,22 +121,3 @@ def test_the_real_model_reads_windows_whole_and_finds_the_passage(folder: Path) 
     before = " ".join(filling.split()[:330])
     one, other = embedder.embed([before, f"{before} {answer}"])
     assert not np.allclose(one, other, atol=1e-3)
-
-
-def test_a_length_beyond_what_the_model_can_read_is_a_users_error(folder: Path) -> None:
-    with pytest.raises(InputError, match="at most 512 tokens, not 513"):
-        _ = Embedder(folder, length=513).reads
-
-
-def test_vectors_keep_their_lengths_where_asked(folder: Path, tmp_path: Path) -> None:
-    """all-MiniLM-L6-v2 without its normalising layer, as TAS-B is built."""
-    for file in folder.iterdir():
-        (tmp_path / file.name).symlink_to(file)
-    modules = json.loads((folder / "modules.json").read_text())
-    (tmp_path / "modules.json").unlink()
-    (tmp_path / "modules.json").write_text(json.dumps(modules[:2]))
-    (raw,) = reader(tmp_path).embed(["A dam."])
-    (unit,) = Embedder(tmp_path).embed(["A dam."])
-    assert np.linalg.norm(unit) == pytest.approx(1, abs=1e-4)
-    assert abs(float(np.linalg.norm(raw)) - 1) > 0.1
-    assert np.allclose(raw / np.linalg.norm(raw), unit, atol=1e-4)

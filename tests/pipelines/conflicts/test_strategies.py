@@ -62,32 +62,6 @@ async def test_taxonomy_aware_gives_type_and_answer_at_once(tmp_path: Path) -> N
     assert request["max_tokens"] == EXPLANATION_TOKENS + 100
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        category(4),
-        category(6, answer="It opened in 1889. [1]"),
-        '{"explanation": "The dates differ.", "category": 4, "answer": "It open',
-        "It opened in 1889. [1]",
-        "",
-    ],
-)
-async def test_a_taxonomy_aware_reply_that_cannot_be_read(reply: str, tmp_path: Path) -> None:
-    found, _ = await answered(tmp_path, "taxonomy-aware", reply=reply)
-    assert found.problem is not None
-    assert (found.text, found.sentences, found.prediction) == ("", (), None)
-    assert found.raw == reply
-
-
-async def test_a_type_without_an_answer_is_kept_with_the_problem(tmp_path: Path) -> None:
-    reply = category(5, answer=" ")
-    found, _ = await answered(tmp_path, "taxonomy-aware", reply=reply)
-    assert found.prediction is not None
-    assert found.prediction.type is ConflictType.MISINFORMATION
-    assert found.problem == "the reply has no text"
-    assert found.raw == reply
-
-
 async def test_an_answer_that_runs_out_of_tokens_is_kept_as_far_as_it_goes(tmp_path: Path) -> None:
     words = " ".join(["It opened in 1889. [1]"] * 200)
     found, _ = await answered(tmp_path, "taxonomy-aware", reply=category(4, answer=words)[:-2])
@@ -113,13 +87,6 @@ async def test_an_empty_reply_is_no_answer(reply: str, tmp_path: Path) -> None:
     assert found == Answer(
         text="", told=ConflictType.OUTDATED, problem="the reply has no text", raw=reply
     )
-
-
-async def test_an_answer_that_is_cut_says_so(tmp_path: Path) -> None:
-    found, _ = await answered(tmp_path, "vanilla", reply="word " * 101)
-    assert not found.finished
-    assert found.problem is None
-    assert found.text == ("word " * 101).strip()
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,6 @@ from pipelines.conflictscore.detection.experiment import EXPERIMENT
 from pipelines.data.records import Document
 from pipelines.experiment.execute import resume
 from pipelines.experiment.experiment import Work
-from pipelines.experiment.summary import problems
 from pipelines.judge.examples import ContestedClaim
 from pipelines.judge.judgement import Judgement, Judgements, Relation, Truncation, conflicting
 from pipelines.metrics.rates import f1
@@ -228,26 +227,6 @@ async def test_table_2_by_hand(results: Results) -> None:
     assert always["accuracy_no_conflict"] == 0
     paper = row(table, source="AmbigDocs")
     assert (paper["detector"], paper["f1"], paper["examples"]) == ("GPT-4.1", 0.942, 651)
-
-
-async def test_failed_examples_are_counted_and_in_no_figure(tmp_path: Path) -> None:
-    refusing = Letters(refuses={EXAMPLES[1].claim: RequestError("x")})
-    results = {"l": await run(begun(tmp_path / "out"), refusing, on_error="skip")}
-    made = row(tables.detection(detectors(results), "b"), source="made", detector="l")
-    assert (made["failed"], made["undetermined"], made["recall"]) == (1, 1, 1)
-    found = {problem.what for result in results["l"] for problem in problems(result)}
-    assert found == {"failed", "invalid judgement", "truncation"}
-
-
-async def test_the_hard_variant_is_not_pooled_twice() -> None:
-    judge = Letters()
-    pool = [
-        await detect(example(f"{source}{n}", "s c", conflict=True, source=source), judge)
-        for source in ("ramdocs", HARD, "conflictqa")
-        for n in range(2)
-    ]
-    every = detectors({"letters": pool})
-    assert row(tables.detection(every, "b"), source="overall", detector="letters")["examples"] == 4
 
 
 async def test_the_surest_mistakes_come_first(results: Results) -> None:

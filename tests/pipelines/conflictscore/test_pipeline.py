@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from scripted import Scripted, fenced_text, prompt_of
-from tagging import ScriptedTagger, folder_of
 
 from pipelines.conflictscore.claims import NOTHING_GIVEN
 from pipelines.conflictscore.pipeline import conflict_score, prepare
@@ -76,20 +75,6 @@ async def test_one_conflict_in_two_claims(client: Client, scripted: Scripted) ->
     assert len(scripted.requests) == 1 + 2 * 3
 
 
-async def test_calls_are_issued_document_by_document(client: Client, scripted: Scripted) -> None:
-    await score(client, given("A.", "B."))
-    asked = [fenced_text(request, "DOCUMENT") for request in scripted.requests]
-    assert len(asked) == 6
-    # All calls are in flight at once, so arrival may be shuffled a little; the prompts may not be:
-    # what claims share comes first.
-    prompts = [prompt_of(request) for request in scripted.requests]
-    for document in set(asked):
-        same = [prompt for prompt in prompts if document in prompt]
-        shared = min(prompt.index("<<CLAIM") for prompt in same)
-        assert same[0][:shared] == same[1][:shared]
-        assert document in same[0][:shared]
-
-
 async def test_together_mode_asks_once_per_claim(client: Client, scripted: Scripted) -> None:
     scripted.reply = lambda _: json.dumps(
         {"document_1": "SUPPORTS", "document_2": "CONTRADICTS", "document_3": "CONTRADICTS"}
@@ -116,16 +101,6 @@ async def test_an_unreadable_judgement_leaves_its_claim_out(
     assert (result.cs_c, result.cs_r) == (0.0, 0.0)
     (invalid,) = [each for each in result.judgements if each.relation is Relation.INVALID]
     assert (invalid.raw, invalid.document) == (broken, "archive")
-
-
-async def test_where_nothing_can_be_judged_there_is_no_score(
-    client: Client, scripted: Scripted
-) -> None:
-    scripted.reply = lambda _: "no JSON"
-    result = await score(client, given("A."), evidence="json")
-    assert (result.status, result.cs_c, result.cs_r) == ("invalid", None, None)
-    assert result.error is not None
-    assert result.figures()[:2] == ["CS-C –", "CS-R –"]
 
 
 @pytest.mark.parametrize("raw", ["I see two claims.", '{"claims": []}', '{"claims": [" "]}'])
@@ -189,32 +164,6 @@ async def test_what_the_model_copies_from_the_prompt_is_no_claim(
     assert result.error is not None
     assert "copied from the prompt's examples" in result.error
     assert "--claims sentences" in result.error
-
-
-async def test_a_list_of_claims_that_ends_at_its_bound_is_marked(
-    client: Client, scripted: Scripted
-) -> None:
-    def endless(request: dict[str, Any]) -> str:
-        schema = request["response_format"]["json_schema"]["schema"]
-        most = schema["properties"]["claims"]["maxItems"]
-        return json.dumps({"claims": [f"claim {number}" for number in range(most)]})
-
-    scripted.reply = endless
-    result = await score(client)
-    assert result.claims_capped
-    assert len(result.claims) == len(RESPONSE) // 10 + 2
-
-
-async def test_what_needs_a_model_says_so() -> None:
-    folder = folder_of(ScriptedTagger())
-    with pytest.raises(InputError, match="'cascade' asks a language model"):
-        prepare(Settings(judge="cascade"), tagger=folder)
-    with pytest.raises(InputError, match="'model' asks a language model"):
-        prepare(Settings())
-    scorer = prepare(Settings(judge="tagger"), tagger=folder)
-    with pytest.raises(InputError, match="--claims sentences"):
-        await conflict_score(EXAMPLE, scorer)
-    assert (await conflict_score(given("A."), scorer)).status == "scored"
 
 
 async def test_a_long_claim_fails_no_reply_and_a_cut_list_keeps_what_was_whole(

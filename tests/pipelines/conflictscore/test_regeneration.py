@@ -7,9 +7,10 @@ from scripted import Scripted, fenced_text, prompt_of
 from tagging import REFUTE, SUPPORT, ScriptedTagger, Weigh, by_table, folder_of
 
 from pipelines.conflictscore.pipeline import Scorer, prepare
-from pipelines.conflictscore.regeneration.regenerate import Writer, regenerate, writer
+from pipelines.conflictscore.regeneration import Writer, new_words, regenerate, writer
 from pipelines.conflictscore.settings import Settings
 from pipelines.data.records import Document, Example
+from pipelines.report.texts import Span
 from serving.client import Client
 
 PLAQUE, ARCHIVE, TOLL = "Opened 1932.", "Crossed first in 1936.", "The toll is two pounds."
@@ -102,14 +103,6 @@ async def test_without_a_conflict_nobody_is_asked(
     assert (made.before.cs_c, made.feedback, made.after, endpoint.requests) == (0, None, None, [])
 
 
-async def test_the_papers_prompt_asks_for_no_hedging(
-    client: Client, scorer: Scorer, endpoint: Scripted
-) -> None:
-    endpoint.reply = lambda _: OTHER
-    await regenerate(EXAMPLE, writer(client, hedged=False), scorer)
-    assert "both sides" not in prompt_of(endpoint.requests[0])
-
-
 async def test_a_quote_that_no_document_has_is_not_passed_on(
     client: Client, endpoint: Scripted
 ) -> None:
@@ -125,3 +118,12 @@ async def test_a_quote_that_no_document_has_is_not_passed_on(
     feedback = (await regenerate(EXAMPLE, writer(client), judged)).feedback
     assert feedback is not None
     assert [quote.text for quote in feedback.supporting] == [PLAQUE]
+
+
+def test_where_new_words_stand() -> None:
+    after = "Some say the wall is seen today."
+    spans = new_words("The wall is seen.", after)
+    assert [after[each.start : each.end] for each in spans] == ["Some say the", "seen today."]
+    assert new_words("", "All  new.") == (Span(0, 9, "new"),)
+    assert new_words("Same  words.\n", "Same words.") == ()
+    assert new_words("All gone.", " ") == ()

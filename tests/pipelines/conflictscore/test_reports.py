@@ -9,7 +9,8 @@ from scripted import Scripted, fenced_text, prompt_of
 from tagging import ScriptedTagger, folder_of
 
 from pipelines.conflictscore.pipeline import prepare
-from pipelines.conflictscore.reports.writing import (
+from pipelines.conflictscore.settings import Settings
+from pipelines.conflictscore.writing import (
     Assignment,
     Topic,
     assignments,
@@ -18,9 +19,7 @@ from pipelines.conflictscore.reports.writing import (
     report_on,
     report_writer,
 )
-from pipelines.conflictscore.settings import Settings
 from pipelines.data.records import Document
-from pipelines.data.released import sample
 from pipelines.errors import InputError
 from serving.client import Client
 
@@ -104,12 +103,3 @@ def test_questions_of_our_input_format(tmp_path: Path) -> None:
     path.write_text(json.dumps(records[1]) + "\n")
     with pytest.raises(InputError, match="no question with documents that could disagree"):
         read(path)
-
-
-def test_a_sample_is_drawn_by_seed() -> None:
-    topics = [Topic(str(number), "?", DOCUMENTS) for number in range(50)]
-    drawn = sample(topics, 10, 0)
-    assert drawn == sample(topics, 10, 0) != sample(topics, 10, 1)
-    assert [int(each.id) for each in drawn] == sorted(int(each.id) for each in drawn)
-    assert sample(topics, 100, 0) == topics
-    assert [each.id for each in assignments(topics[:1])][::3] == ["0/rag", "0/copied"]

@@ -10,13 +10,15 @@ from tagging import REFUTE, SUPPORT, UNSURE, ScriptedTagger, folder_of
 from nli.pairs import Pair
 from pipelines.conflictscore.pipeline import prepare as prepare_scorer
 from pipelines.conflictscore.settings import Settings
-from pipelines.conflictscore.truthfulqa.items import Item, items_of
-from pipelines.conflictscore.truthfulqa.judging import truth_judge, truthful_by_tagger
-from pipelines.conflictscore.truthfulqa.pipeline import Methods, answer_question, prepare
-from pipelines.conflictscore.truthfulqa.result import Options, TruthResult
+from pipelines.conflictscore.truthfulqa.pipeline import (
+    Methods,
+    answer_question,
+    prepare,
+    truth_judge,
+)
+from pipelines.conflictscore.truthfulqa.result import Item, Options, TruthResult, items_of
 from pipelines.data.truthfulqa import FoundDocument, TruthfulQuestion
 from pipelines.errors import InputError
-from pipelines.judge.tagger import tagger_judge
 from serving.client import Client
 
 TRUE, FALSE = "The wall cannot be seen.", "The wall can be seen."
@@ -118,16 +120,6 @@ async def test_a_free_form_answer_under_all_conditions(
     assert "PASSAGE" not in prompt_of(untold)
 
 
-async def test_an_answer_without_conflict_stands(methods: Methods, endpoint: Scripted) -> None:
-    replies(endpoint, rag=HEDGED, control=FALSE)
-    result = await answer_question(item("free-form"), methods)
-    assert result.feedback is None
-    assert kinds(endpoint) == ["control", "rag"]
-    for name in ("rewritten", "regenerated"):
-        outcome = result.outcomes[name]
-        assert (outcome.response, outcome.asked) == (HEDGED, False)
-
-
 async def test_a_choice_under_all_conditions(methods: Methods, endpoint: Scripted) -> None:
     """(A) is right. RAG chooses (B); told of the conflict the model chooses (A)."""
     replies(
@@ -164,16 +156,6 @@ async def test_a_choice_that_cannot_be_read_is_not_made_again(
     assert result.outcomes["rag"].score is None
 
 
-async def test_the_tagger_judges_by_known_answers() -> None:
-    def backs(pair: Pair) -> tuple[float, float, float]:
-        return SUPPORT if pair.premise == pair.hypothesis else UNSURE
-
-    judge = tagger_judge(folder_of(ScriptedTagger(backs)))
-    for answer, verdict in ((TRUE, True), (FALSE, False), ("I have no comment at all.", True)):
-        assert (await truthful_by_tagger(ASKED, answer, judge)).verdict == verdict
-    assert (await truthful_by_tagger(ASKED, " ", judge)).verdict is None
-
-
 def test_what_has_no_documents_or_no_second_option_is_counted() -> None:
     bare = ASKED.model_copy(update={"id": "bare", "documents": ()})
     single = ASKED.model_copy(update={"id": "single", "best_incorrect_answer": None})
@@ -185,12 +167,3 @@ def test_what_has_no_documents_or_no_second_option_is_counted() -> None:
         items_of([bare], documents=2)
     first, _ = items_of([bare, ASKED, single], documents=2, limit=1)
     assert [item.id for item in first] == ["wall/free-form", "wall/binary"]
-
-
-async def test_an_explanation_that_breaks_off_spoils_no_verdict(
-    client: Client, endpoint: Scripted
-) -> None:
-    endpoint.reply = lambda _: '{"verdict": true, "explanation": "' + "It holds. " * 200
-    truthful = (await truth_judge(client).verdicts(ASKED, "The wall is long."))["truthful"]
-    assert (truthful.verdict, truthful.problem) == (True, None)
-    assert truthful.explanation.endswith("It holds.  [...]")

@@ -1,6 +1,5 @@
 """ALCE in its official formats, on small files of our own."""
 
-import gzip
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -44,13 +43,6 @@ ASQA = {
     "docs": DOCS,
     "answer": "In 1911, or in 1954.",
 }
-QAMPARI = {
-    "id": "7__dev",
-    "question": "Which bridges did Ada Ng build?",
-    "answers": [["Alder Bridge", "Old Alder Bridge"], ["Reed Crossing"]],
-    "qa_pairs": None,
-    "docs": DOCS,
-}
 ELI5 = {
     "question": "Why do bridges have gaps in them?",
     "question_ctx": "",
@@ -80,13 +72,6 @@ def test_asqa(tmp_path: Path) -> None:
     )
 
 
-def test_qampari(tmp_path: Path) -> None:
-    (question,) = alce.read(write(tmp_path / "qampari_eval_gtr_top100.json", [QAMPARI]))
-    assert (question.id, question.task) == ("7__dev", "qampari")
-    assert question.answers == (("Alder Bridge", "Old Alder Bridge"), ("Reed Crossing",))
-    assert question.claims == ()
-
-
 def test_eli5_questions_are_named_by_their_place(tmp_path: Path) -> None:
     path = write(tmp_path / "eli5_eval_bm25_top100.json", [ELI5, ELI5 | {"question": "Why tar?"}])
     first, second = alce.read(path)
@@ -96,28 +81,7 @@ def test_eli5_questions_are_named_by_their_place(tmp_path: Path) -> None:
     assert first.passages == (Document(id="1", text="Heat makes steel grow."),)
 
 
-def test_numbers_as_names_lines_and_packed_files_are_read(tmp_path: Path) -> None:
-    path = tmp_path / "alce.json"
-    rows = (ASQA | {"sample_id": 5}, QAMPARI | {"id": 6})
-    path.write_bytes(gzip.compress("\n".join(map(json.dumps, rows)).encode()))
-    assert [question.id for question in alce.read(path)] == ["5", "6"]
-
-
 def test_passages_keep_their_numbers_where_one_has_no_text(tmp_path: Path) -> None:
     docs = [DOCS[0], {"title": "Nothing", "text": " "}, DOCS[1]]
     (question,) = alce.read(write(tmp_path / "a.json", [ASQA | {"docs": docs}]))
     assert [passage.id for passage in question.passages] == ["1", "3"]
-
-
-def test_what_is_empty_beside_others_is_left_out(tmp_path: Path) -> None:
-    """As releases have it: the file is read all the same."""
-    pairs = [{"short_answers": ["", " "]}, {"short_answers": ["1936", ""]}]
-    path = tmp_path / "alce.json"
-    rows = [
-        ASQA | {"qa_pairs": pairs},
-        QAMPARI | {"answers": [["Alder"], [""]]},
-        ELI5 | {"claims": ["Steel grows.", " "]},
-    ]
-    asqa, qampari, eli5 = alce.read(write(path, rows))
-    assert (asqa.answers, qampari.answers) == ((("1936",),), (("Alder",),))
-    assert eli5.claims == ("Steel grows.",)

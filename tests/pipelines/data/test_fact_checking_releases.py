@@ -10,7 +10,6 @@ from releases import lines
 from pipelines.conrag.data import from_scifact
 from pipelines.conrag.evidence import Stance
 from pipelines.data import fever, ragtruth, scifact
-from pipelines.errors import InputError
 
 
 def claim(number: int, text: str, label: str, evidence: Any) -> dict[str, Any]:
@@ -69,16 +68,6 @@ def test_fever_pages(tmp_path: Path) -> None:
         },
         "Caf\u00e9": {0: "A café serves coffee."},
     }
-
-
-def test_fever_random_sentences_come_from_everywhere_alike(tmp_path: Path) -> None:
-    lines(tmp_path / "wiki-001.jsonl", *(page(f"P{n}", f"Sentence {n} .") for n in range(8)))
-    seen = dict.fromkeys(range(8), 0)
-    for seed in range(400):
-        for text in fever.read_wikipedia(tmp_path, (), 2, Random(seed)).sampled:
-            seen[int(text.split()[1].rstrip("."))] += 1
-    # 800 draws over 8 pages: 100 each; the binomial's standard deviation is 8.7.
-    assert all(65 < count < 135 for count in seen.values()), seen
 
 
 @pytest.mark.parametrize(
@@ -198,25 +187,3 @@ def test_ragtruth_released_responses(released_data: Path) -> None:
 
 
 # Bad files
-
-
-UNUSABLE = {
-    "a span outside": (RESPONSE | {"response": "Short."}, "0-20 lies outside the response"),
-    "another type of span": (
-        RESPONSE | {"labels": [RESPONSE["labels"][0] | {"label_type": "Typo"}]},
-        "'labels.0.label_type'",
-    ),
-    "a list": ([1], "an object"),
-}
-
-
-@pytest.mark.parametrize("kind", UNUSABLE)
-def test_a_bad_response_of_ragtruth_is_skipped_and_told(kind: str, tmp_path: Path) -> None:
-    row, problem = UNUSABLE[kind]
-    path = lines(tmp_path / "response.jsonl", RESPONSE, row, RESPONSE)
-    found, (told,) = ragtruth.read(path)
-    assert len(found) == 2
-    assert told.startswith(f"{path}:2: ")
-    assert problem in told
-    with pytest.raises(InputError, match=r"response\.jsonl: ?(1|entry 1)"):
-        ragtruth.read(lines(tmp_path / "response.jsonl", row))

@@ -74,9 +74,3 @@ def test_a_file_of_another_data_set_is_refused(tmp_path: Path) -> None:
     other = [{"question": "Where?", "documents": ["a"]}]
     for path in (lines(tmp_path / "o.jsonl", *other), parquet(tmp_path / "o.parquet", other)):
         assert "the field 'context' is missing" in refusal(faitheval.read, path)
-
-
-def test_a_damaged_parquet_file_is_refused(tmp_path: Path) -> None:
-    path = parquet(tmp_path / "f.parquet", [ROW])
-    path.write_bytes(path.read_bytes()[:-20])
-    assert "damaged Parquet file" in refusal(faitheval.read, path)

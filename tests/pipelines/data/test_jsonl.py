@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.data.jsonl import SAMPLES, Skipped, read
+from pipelines.data.jsonl import Skipped, read
 from pipelines.data.records import Record
 from pipelines.data.text import read_text
 from pipelines.errors import InputError
@@ -101,13 +101,6 @@ def test_an_entry_of_a_list_is_named_by_its_number(data: Path) -> None:
         read(data)
 
 
-def test_a_table_is_called_one(tmp_path: Path) -> None:
-    table = tmp_path / "answers.csv"
-    table.write_text("id,response")
-    with pytest.raises(InputError, match="is a table; write one JSON object per line"):
-        read(table)
-
-
 def test_limit_counts_records_not_lines_nor_responses(data: Path) -> None:
     both = {"hedged": "Perhaps.", "firm": "Yes."}
     lines = [b"", record("a", response=None, responses=both), b"no", record("b"), b"no either"]
@@ -131,25 +124,11 @@ def test_skipping_names_the_lines_of_the_file(data: Path) -> None:
     assert found.skipped[1] == Skipped(4, "the id 'a' stands already on line 1; make ids distinct")
 
 
-def test_the_id_of_a_bad_record_is_not_taken(data: Path) -> None:
-    data.write_bytes(record("a", documents=[]) + b"\n" + record("a"))
-    found = read(data, on_error="skip")
-    assert [bad.line for bad in found.skipped] == [1]
-    assert len(found.examples) == 1
-
-
 def test_results_of_two_records_never_share_a_name(data: Path) -> None:
     """`a` with the variant `b` and a record `a/b` would keep their results under one id."""
     data.write_bytes(record("a/b") + b"\n" + record("a", response=None, responses={"b": "No."}))
     with pytest.raises(InputError, match=r"jsonl:2: the id 'a/b' stands already on line 1"):
         read(data)
-
-
-def test_errors_are_one_line_that_names_place_and_remedy(data: Path) -> None:
-    data.write_bytes(record("a") + b'\n{"id": "b\\nb", "x": 1}')
-    with pytest.raises(InputError) as caught:
-        read(data)
-    assert str(caught.value) == (f"{data}:2: the field 'documents' is missing; see docs/input.md")
 
 
 @given(start=st.integers(0, 100), length=st.integers(0, 100), bytes_there=st.binary(max_size=20))
@@ -164,11 +143,6 @@ def test_no_damage_makes_it_fail_otherwise(
         assert read(data).examples
     except InputError as error:
         assert str(error).startswith(str(data))
-
-
-def test_the_samples_are_read_in_full() -> None:
-    lines = [line for line in SAMPLES.read_bytes().split(b"\n") if line.strip()]
-    assert len({example.group for example in read(SAMPLES).examples}) == len(lines)
 
 
 def test_plain_text_files(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from releases import AMBIGDOCS, CONFLICTINGQA, FAITHEVAL, RAMDOCS
 
 from nli import pairs
 from nli.errors import TaggerError
-from pipelines.conflictscore.reports import writing as assignment
+from pipelines.conflictscore import writing as assignment
 from pipelines.data import (
     alce,
     ambigdocs,

@@ -41,22 +41,10 @@ def test_a_scrape(tmp_path: Path) -> None:
     )
 
 
-def test_lines_of_ones_own(tmp_path: Path) -> None:
-    file = tmp_path / "topics.jsonl"
-    file.write_text(json.dumps(OWN) + "\n")
-    assert read(file) == [Topic.model_validate(OWN)]
-
-
 def test_a_topic_without_a_side_is_left_out(tmp_path: Path) -> None:
     assert len(read_back(tmp_path, SCRAPED | {"perspectives_against": []}, OWN)) == 1
     with pytest.raises(InputError, match="no topic with arguments on both sides"):
         read_back(tmp_path, SCRAPED | {"perspectives_against": []})
-
-
-def test_an_argument_that_stands_twice_is_one(tmp_path: Path) -> None:
-    said = [*OWN["pro"], *(f" {each.upper()} " for each in OWN["pro"])]
-    (topic,) = read_back(tmp_path, OWN | {"pro": said})
-    assert topic.pro == tuple(OWN["pro"])
 
 
 def test_a_topic_that_stands_twice_is_refused(tmp_path: Path) -> None:

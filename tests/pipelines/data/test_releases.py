@@ -25,7 +25,6 @@ from pipelines.data import (
     wice,
 )
 from pipelines.data.released import half, in_part
-from pipelines.errors import InputError
 
 Read = Callable[[Path], Sequence[Any]]
 
@@ -108,13 +107,6 @@ def test_a_real_release_is_read_whole(
     assert len(read(released_data / file)) == count
 
 
-def test_labels_of_climate_fever_as_numbers(tmp_path: Path) -> None:
-    evidence = CLIMATE["evidences"][0] | {"evidence_label": 1}  # type: ignore[operator]
-    path = lines(tmp_path / "c.jsonl", CLIMATE | {"claim_label": 3, "evidences": [evidence]})
-    (claim,) = climate_fever.read(path)
-    assert (claim.claim_label, claim.evidences[0].evidence_label) == ("DISPUTED", "REFUTES")
-
-
 def test_notes_are_stripped_and_names_stay(released_data: Path) -> None:
     records = conflictqa.read(released_data / "conflictqa/strategyqa_gpt4.jsonl.gz")
     texts = [text for each in records for text in (each.memory_answer, each.counter_answer)]
@@ -165,13 +157,6 @@ def test_contraqa_finds_the_false_paragraph(fake_id: str, tmp_path: Path) -> Non
     assert question.answers == ("1932", "May 1932")
 
 
-def test_contraqa_without_false_paragraphs_is_refused(tmp_path: Path) -> None:
-    corpus = lines(tmp_path / "corpus.json", *PARAGRAPHS)
-    queries = lines(tmp_path / "queries.json", QUERY)
-    with pytest.raises(InputError, match="has no false paragraph"):
-        contraqa.read(queries, corpus)
-
-
 OLDER = [
     {"_id": "71", "title": "Old_Bridge:::Wiki", "text": QUERY["context"], "metadata": {}},
     {"_id": "72", "title": "Old_Bridge:::FAKE_Human", "text": FAKE, "metadata": {}},
@@ -203,24 +188,6 @@ def test_contraqa_follows_links(links: str, fakes: tuple[str, ...], tmp_path: Pa
         assert (question.title, question.answers) == ("Old Bridge", ("1932", "May 1932"))
 
 
-@pytest.mark.parametrize("line", ["q1\t71", "q1 71 1", "q1\t71\tyes"])
-def test_a_line_of_links_that_is_none_is_named(line: str, tmp_path: Path) -> None:
-    path = tmp_path / "q_rel_dev.tsv"
-    path.write_text(f"q1\t71\t1\n{line}\n")
-    with pytest.raises(InputError, match=r"q_rel_dev.tsv:2: not question, paragraph and score"):
-        contraqa.read_links(path)
-
-
-def test_conflictingqa_groups_pages_by_question(tmp_path: Path) -> None:
-    other = CONFLICTINGQA | {"search_query": "Is ink edible?", "stance": "No"}
-    path = lines(
-        tmp_path / "q.jsonl", CONFLICTINGQA, other, CONFLICTINGQA | {"stance": "no", "title": None}
-    )
-    tea, ink = conflictingqa.read(path)
-    assert [page.stance for page in tea.pages] == ["yes", "no"]
-    assert [page.stance for page in ink.pages] == ["no"]
-
-
 def test_a_pickle_is_refused_and_never_loaded(tmp_path: Path) -> None:
     path = tmp_path / "data.pkl"
     path.write_bytes(pickle.dumps([CONFLICTINGQA]))
@@ -230,11 +197,6 @@ def test_a_pickle_is_refused_and_never_loaded(tmp_path: Path) -> None:
 
 
 # Bad input: one line that says where
-
-
-def test_the_line_of_a_bad_record_is_named(tmp_path: Path) -> None:
-    path = lines(tmp_path / "r.jsonl", RAMDOCS, RAMDOCS | {"wrong_answers": 3})
-    assert "r.jsonl:2: the field 'wrong_answers'" in refusal(ramdocs.read, path)
 
 
 def test_a_line_separator_within_a_text_ends_no_line(tmp_path: Path) -> None:

@@ -75,20 +75,3 @@ def test_a_bad_csv_is_refused(tmp_path: Path, lines: list[str], message: str) ->
         read(csv_of(tmp_path, *lines))
     assert message in str(refused.value)
     assert "\n" not in str(refused.value)
-
-
-FOUND = {"question": "Is it flat?", "documents": [{"text": "It is."}]}
-
-
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ([FOUND | {"question": "Another?"}], "has documents for none of the questions"),
-        ([FOUND, FOUND], ":2: 'Is it flat?' has documents already"),
-        ([FOUND | {"documents": []}], ":1: the field 'documents' is empty"),
-    ],
-)
-def test_bad_documents_are_refused(tmp_path: Path, values: list[object], message: str) -> None:
-    with pytest.raises(InputError) as refused:
-        read(csv_of(tmp_path, HEAD, ROW), lines_of(tmp_path, *values))
-    assert message in str(refused.value)

@@ -77,10 +77,3 @@ async def test_an_example_is_started_when_there_is_room() -> None:
     await run_examples(NAMES, work, in_flight=8, room=room, on_result=finished.append)
     assert sorted(finished) == [name.id for name in NAMES]
     assert most == 2
-
-
-async def test_nothing_to_do_is_done_at_once() -> None:
-    async def work(example: Named) -> str:
-        return example.id
-
-    await run_examples([], work, in_flight=4, on_result=lambda _: pytest.fail("a result"))

@@ -14,12 +14,10 @@ from pipelines.experiment.summary import (
     groups,
     headline,
     problem_table,
-    singular,
     truncations,
 )
 from pipelines.judge.judgement import Truncation
 from pipelines.metrics.estimate import Estimate
-from pipelines.report.explorer import Example, Facet
 from pipelines.report.table import Column, Measure, Table, own_rows
 
 F1 = Figure("t", "f1", "method", "F1", ("data",), trivial=("copied", "random"), aside=("oracle",))
@@ -79,16 +77,6 @@ def test_the_headline_has_the_strongest_baseline_of_its_group(
     assert [name for name, _ in made["baselines"]] == beside
 
 
-def test_the_first_figure_with_a_value_is_said_and_all_are_drawn() -> None:
-    more = table(*ROWS) | {"u": replace(table(("", "ours", None))["t"], name="u")}
-    missing, other = replace(F1, table="u"), replace(F1, said="Other", whole="b")
-    made = headline([missing, replace(F1, whole="a"), other], more, NOUN)
-    assert made["found"].startswith("F1: ours")
-    assert [name for name, _ in made["figures"]] == ["F1: ours (a)", "Other: ours (b)"]
-    nothing = headline([missing, replace(F1, said="")], more, NOUN)
-    assert nothing == {"found": nothing["found"], "examples": 0}
-
-
 def test_few_examples_have_no_score() -> None:
     made = headline([F1], table(("a", "ours", estimate(0.5, 4))), NOUN)
     assert made == {"found": "4 claims: too few for a score; read the examples.", "examples": 4}
@@ -130,13 +118,3 @@ def test_problems_are_cut_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     assert third["reason"] == "d: the first 5 of 9 tokens were seen"
     assert made.notes == ("1 more stand in the results.",)
     assert "run" not in own_rows(problem_table(found, "f", "claim", several=False))[0]
-
-
-def test_filters_that_examples_have_are_added_to_the_declared_ones() -> None:
-    shown = [
-        Example(str(n), "", "t", "s", list, facets={"Stance": ["b"], "Source": [source]})
-        for n, source in enumerate(("x", "y", "x"))
-    ]
-    declared = Facet("Stance", ("a", "b"))
-    assert summary._facets([declared], shown) == (declared, Facet("Source", ("x", "y")))
-    assert [singular(one) for one in ("queries", "claims")] == ["query", "claim"]

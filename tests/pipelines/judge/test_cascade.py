@@ -64,18 +64,6 @@ async def test_the_unsure_are_asked(
     assert tagger.loads == (0 if threshold == inf else 1)
 
 
-async def test_what_the_tagger_cannot_read_is_asked(endpoint: Scripted, tmp_path: Path) -> None:
-    tagger = ScriptedTagger(by_table(TABLE), too_long=("B.",))
-    async with judging(endpoint, tmp_path) as client:
-        judge = CascadeJudge(tagger_judge(folder_of(tagger)), model_judge(client, "choice"), 0.0)
-        judged = (await judge(["A.", "B."], [D1, D2])).judgements
-    assert [(j.claim, j.source) for j in judged] == [
-        *[("A.", "cascade-tagger")] * 2,
-        *[("B.", "cascade-model")] * 2,
-    ]
-    assert len(endpoint.requests) == 2
-
-
 async def test_another_threshold_asks_only_what_was_never_asked(
     endpoint: Scripted, tmp_path: Path
 ) -> None:

@@ -11,7 +11,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pipelines.data.records import Document
-from pipelines.errors import InputError
 from pipelines.judge.judge import label_pairs
 from pipelines.judge.judgement import Judgement, Judgements, Relation, Truncation
 from pipelines.judge.store import (
@@ -65,15 +64,6 @@ def store(tmp_path: Path) -> JudgementStore:
     return JudgementStore(tmp_path / "judgements.sqlite")
 
 
-async def test_nothing_is_asked_twice(store: JudgementStore) -> None:
-    asked = Scripted()
-    fresh = await Scripted()(["A.", "BB."], DOCUMENTS)
-    for _ in range(2):
-        assert await stored(asked, store)(["A.", "BB."], DOCUMENTS) == fresh
-    assert asked.calls == [(["A.", "BB."], ["d1", "d2", "d3"])]
-    assert len(store) == 6
-
-
 async def test_only_what_is_missing_is_asked_document_by_document(store: JudgementStore) -> None:
     asked = Scripted()
     judge = StoredJudge(asked, store)
@@ -89,15 +79,6 @@ async def test_only_what_is_missing_is_asked_document_by_document(store: Judgeme
     ]
     assert result == await Scripted()(["A.", "BB.", "C!."], DOCUMENTS)
     assert (judge.found, judge.asked) == (3, 3 + 6)
-
-
-async def test_another_pipeline_finds_it_under_another_document_id(store: JudgementStore) -> None:
-    await stored(Scripted(), store)(["A."], DOCUMENTS[:1])
-    again = Scripted()
-    renamed = DOCUMENTS[0].model_copy(update={"id": "elsewhere", "url": "https://example.org"})
-    result = await stored(again, store)(["A."], [renamed])
-    assert not again.calls
-    assert result.judgements[0].document == "elsewhere"
 
 
 async def test_titles_claims_texts_and_labellers_are_told_apart(store: JudgementStore) -> None:
@@ -135,16 +116,6 @@ async def test_unreadable_replies_are_no_judgements_to_keep(store: JudgementStor
     assert asked.calls[1] == (["BB."], ["d1", "d2", "d3"])
 
 
-async def test_equal_documents_in_one_call_are_judged_once(store: JudgementStore) -> None:
-    asked = Scripted()
-    judge = StoredJudge(asked, store)
-    twin = DOCUMENTS[0].model_copy(update={"id": "twin"})
-    result = await judge(["A."], [DOCUMENTS[0], twin])
-    assert asked.pairs == 1
-    assert [j.document for j in result.judgements] == ["d1", "twin"]
-    assert (judge.found, judge.asked) == (0, 1), "what is asked once for two was not found"
-
-
 SEEN = st.lists(
     st.tuples(
         st.lists(st.sampled_from(["A.", "BB.", "CCC."]), min_size=1, unique=True),
@@ -179,22 +150,6 @@ async def test_pairs_are_asked_in_as_few_calls_as_there_are_sets_of_claims() -> 
     assert set(judged) == {(claim, document.id) for claim, document in wanted}
 
 
-def test_a_damaged_file_is_set_aside(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "judgements.sqlite"
-    path.write_bytes(b"no database, but long enough to be looked at as one" * 30)
-    with JudgementStore(path) as store:
-        assert len(store) == 0
-    assert len(list(tmp_path.glob("judgements.sqlite.damaged-*"))) == 1
-    assert "set aside" in capsys.readouterr().err
-
-
-def test_a_place_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("x")
-    with pytest.raises(InputError, match="cannot be opened for writing") as raised:
-        JudgementStore(tmp_path / "file" / "judgements.sqlite")
-    assert "\n" not in str(raised.value)
-
-
 async def test_a_row_that_is_no_judgement_is_made_again(store: JudgementStore) -> None:
     first = await stored(Scripted(), store)(["A.", "BB."], DOCUMENTS[:1])
     with sqlite3.connect(store.path) as database:
@@ -205,13 +160,3 @@ async def test_a_row_that_is_no_judgement_is_made_again(store: JudgementStore) -
         assert await stored(asked, store)(["A.", "BB."], DOCUMENTS[:1]) == first
     assert asked.calls == [(["A."], ["d1"])]
     assert len(store) == 2
-
-
-async def test_two_processes_may_share_the_file(tmp_path: Path) -> None:
-    one, two = JudgementStore(tmp_path / "j.sqlite"), JudgementStore(tmp_path / "j.sqlite")
-    await stored(Scripted(), one)(["A."], DOCUMENTS)
-    other = Scripted()
-    await stored(other, two)(["A.", "BB."], DOCUMENTS)
-    assert other.pairs == 3
-    await stored(Scripted(), one)(["BB."], DOCUMENTS)
-    assert len(one) == len(two) == 6

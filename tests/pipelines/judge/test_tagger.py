@@ -4,8 +4,6 @@ import asyncio
 import threading
 import time
 from dataclasses import replace
-from pathlib import Path
-from types import SimpleNamespace
 from unittest.mock import Mock
 
 import pytest
@@ -18,7 +16,6 @@ from pipelines.errors import InputError
 from pipelines.judge import tagger as tagging
 from pipelines.judge.judgement import RELATIONS, Judgements, Relation
 from pipelines.judge.tagger import PAIRS_AT_ONCE, TaggerJudge, tagger_judge
-from serving import processor
 
 PLAQUE = Document(id="plaque", text="Opened 1932. By the mayor.")
 ARCHIVE = Document(id="archive", text="Crossed in 1936.", title="Records")
@@ -81,15 +78,6 @@ async def test_calls_at_the_same_time_share_a_batch_in_another_thread() -> None:
     assert judge.pairs_tagged == 60
 
 
-async def test_what_comes_while_a_batch_is_tagged_goes_into_the_next() -> None:
-    tagger = ScriptedTagger(delay_s=0.1)
-    judge = tagger_judge(folder_of(tagger))
-    first = asyncio.create_task(judge(["1."], [PLAQUE]))
-    await asyncio.sleep(0.05)
-    await asyncio.gather(first, *(judge([f"{n}."], [PLAQUE]) for n in range(2, 6)))
-    assert [len(batch) for batch in tagger.batches] == [1, 4]
-
-
 async def test_a_batch_has_a_bound_and_a_call_is_never_torn() -> None:
     tagger = ScriptedTagger()
     judge = tagger_judge(folder_of(tagger))
@@ -131,15 +119,6 @@ async def test_a_tagger_that_cannot_be_loaded_fails_all_and_is_tried_again() -> 
     assert len(tries) == 2
 
 
-async def test_a_fault_of_the_program_reaches_those_who_wait() -> None:
-    def broken(_: object) -> tuple[float, float, float]:
-        raise ZeroDivisionError
-
-    judge = tagger_judge(folder_of(ScriptedTagger(broken)))
-    answers = await asked(judge, ["A."], ["B."])
-    assert [type(answer) for answer in answers] == [ZeroDivisionError] * 2
-
-
 async def test_a_call_that_is_given_up_takes_no_answer_from_another() -> None:
     tagger = ScriptedTagger(delay_s=0.2)
     judge = tagger_judge(folder_of(tagger))
@@ -170,18 +149,6 @@ def test_an_interrupted_program_does_not_wait_for_its_batch() -> None:
     assert time.monotonic() - begun < 6  # the batch's present step, of two seconds, is finished
 
 
-def test_a_labeller_works_in_one_event_loop_after_another() -> None:
-    judge = tagger_judge(folder_of(ScriptedTagger()))
-    for _ in range(2):
-        assert len(asyncio.run(judge(["A."], [PLAQUE])).judgements) == 1
-
-
-async def test_nothing_asked_is_nothing_loaded() -> None:
-    tagger = ScriptedTagger()
-    assert (await tagger_judge(folder_of(tagger))([], [PLAQUE])).judgements == ()
-    assert tagger.loads == 0
-
-
 def test_the_identity_says_what_decides_and_how_the_tagger_reads_and_computes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -199,31 +166,6 @@ def test_the_identity_says_what_decides_and_how_the_tagger_reads_and_computes(
     assert len(seen) == 5
 
 
-@pytest.mark.parametrize(
-    ("flags", "gpu", "found"),
-    [
-        ("flags : fpu avx512f avx512_bf16", False, "bf16"),
-        ("flags : fpu avx512f", False, "fp32"),
-        ("flags : fpu", True, "bf16"),
-        (None, False, "fp32"),
-    ],
-)
-def test_the_number_format_is_known_without_torch(
-    flags: str | None, gpu: bool, found: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    if flags is not None:
-        (tmp_path / "cpuinfo").write_text(flags)
-    monkeypatch.setattr(processor, "CPUINFO", tmp_path / "cpuinfo")
-    monkeypatch.setattr(tagging, "torch_device", lambda: "cuda" if gpu else "cpu")
-    assert tagging.native_format() == found
-    assert tagging.shipped_tagger().precision == found
-    assert (
-        tagging.tagger_folder(tagging.shipped_tagger().path, precision="int8").precision == "int8"
-    )
-    if gpu:
-        assert tagging.native_format("cpu") == "fp32"
-
-
 async def test_a_tagger_computes_where_it_is_told_and_says_where(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -239,11 +181,3 @@ async def test_a_tagger_computes_where_it_is_told_and_says_where(
     assert judge.device is None
     await judge(["D."], [PLAQUE])
     assert judge.device == "cuda:1"
-
-
-def test_a_tagger_that_changed_meanwhile_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    loaded = SimpleNamespace(digest="new")
-    monkeypatch.setattr(Tagger, "load", lambda *_, **__: loaded)
-    assert tagging.TaggerFolder("t", Path("t"), "new").load() is loaded
-    with pytest.raises(TaggerError, match="has changed since"):
-        tagging.TaggerFolder("t", Path("t"), "old").load()

@@ -57,14 +57,3 @@ async def test_a_step_that_cannot_be_read_is_left_out(tmp_path: Path) -> None:
     assert "From a search:\n<<DOCUMENT 1 " in prompt_of(requests[-1])
     assert found.answers == ("1777",)
     assert found.problem is None
-
-
-async def test_an_answer_that_cannot_be_read_is_no_answer(tmp_path: Path) -> None:
-    def said(request: dict[str, Any]) -> str:
-        return '{"groups": [' if schema_of(request) == "FinalJson" else readers(request)
-
-    async with asking(tmp_path, said) as (client, _):
-        found, _ = await astute_rag(QUESTION, DOCUMENTS, client, PROMPTS, JSON)
-    assert found.answers == ()
-    assert found.problem is not None
-    assert found.raw == '{"groups": ['

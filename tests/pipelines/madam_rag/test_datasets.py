@@ -1,29 +1,22 @@
 """Released files as questions with documents and answers."""
 
-import gzip
-import hashlib
 from pathlib import Path
-from typing import Any
 
-import pytest
 from releases import AMBIGDOCS as AMBIG
 from releases import FAITHEVAL as FAITH
 from releases import RAMDOCS as RAM
-from releases import lines, refusal
+from releases import lines
 
 from pipelines.madam_rag.data import (
     AMBIGDOCS,
     FAITHEVAL,
     RAMDOCS,
-    SAMPLES,
     DatasetName,
     GivenDocument,
     Question,
     read,
 )
 from pipelines.metrics.answers import canonical
-
-ROWS: dict[DatasetName, dict[str, Any]] = {RAMDOCS: RAM, AMBIGDOCS: AMBIG, FAITHEVAL: FAITH}
 
 
 def only(name: DatasetName, tmp_path: Path, row: object) -> Question:
@@ -73,43 +66,6 @@ def test_a_question_of_faitheval(tmp_path: Path) -> None:
     ]
     assert question.gold == (("Ada Ng", "Ng"),)
     assert question.one_answer
-
-
-@pytest.mark.parametrize("name", [AMBIGDOCS, FAITHEVAL])
-def test_rows_name_questions_where_ids_do_not(name: DatasetName, tmp_path: Path) -> None:
-    row = ROWS[name]
-    for qids in ((None, None), ("x", "x"), (1, "1")):
-        rows = [row | {"qid": qid} for qid in qids]
-        found = read(name, lines(tmp_path / "rows.jsonl", *rows))
-        assert [question.id for question in found.questions] == ["1", "2"]
-
-
-def test_an_answer_of_which_normalisation_leaves_nothing_stays(tmp_path: Path) -> None:
-    row = RAM | {"gold_answers": ["!"], "wrong_answers": []}
-    assert canonical("!") == ""
-    assert only(RAMDOCS, tmp_path, row).gold == (("!",),)
-
-
-@pytest.mark.parametrize("name", ROWS)
-def test_a_data_set_says_what_it_was_read_from(name: DatasetName, tmp_path: Path) -> None:
-    path = lines(tmp_path / "rows.jsonl", ROWS[name])
-    found = read(name, path)
-    assert (found.name, found.file) == (name, "rows.jsonl")
-    assert found.digest == hashlib.sha256(path.read_bytes()).hexdigest()
-    packed = tmp_path / "rows.jsonl.gz"
-    packed.write_bytes(gzip.compress(path.read_bytes()))
-    assert read(name, packed).questions == found.questions
-
-
-@pytest.mark.parametrize("name", ROWS)
-def test_a_file_of_another_format_is_refused_in_one_line(name: DatasetName, tmp_path: Path) -> None:
-    path = lines(tmp_path / "rows.jsonl", {"question": "Who?"})
-    assert "rows.jsonl:1: the field" in refusal(lambda file: read(name, file), path)
-
-
-def test_the_bundled_sample() -> None:
-    found = read(RAMDOCS, SAMPLES)
-    assert [question.id for question in found.questions] == [str(n) for n in range(1, 11)]
 
 
 def test_on_the_release(released_data: Path) -> None:

@@ -9,11 +9,10 @@ from playwright.sync_api import Locator, Page, expect
 from pipelines.data.records import Document
 from pipelines.madam_rag import baselines as methods
 from pipelines.madam_rag.baselines import Outcome, QuestionResult
-from pipelines.madam_rag.blocks import changed, chip, content
 from pipelines.madam_rag.data import GivenDocument, Kind, Question
-from pipelines.madam_rag.metrics import Verdict, verdict
+from pipelines.madam_rag.experiment import EXPERIMENT
 from pipelines.madam_rag.replies import AgentReply, Conclusion, Debate, Round
-from pipelines.madam_rag.task import EXPERIMENT
+from pipelines.madam_rag.view import changed, chip, content
 from pipelines.report import blocks
 from pipelines.report.explorer import ExperimentView, write
 from pipelines.report.texts import Aside, Chip
@@ -148,29 +147,6 @@ def test_an_answer_is_marked_by_the_data(
     assert chip(answer, asked).said == expected
 
 
-@pytest.mark.parametrize(
-    ("result", "method", "expected"),
-    [
-        (ANSWERED, methods.NO_RAG, "unreadable"),
-        (ANSWERED, methods.CONCATENATED, "not right"),
-        (ANSWERED, methods.ASTUTE, "not right"),
-        (ANSWERED, methods.MADAM, "right"),
-        (SURE, methods.MADAM, "not right"),
-        (SURE, methods.ASTUTE, None),
-        (FAILED, methods.MADAM, None),
-        (
-            SURE.model_copy(update={"asked": GAS.model_copy(update={"gold": ()})}),
-            methods.MADAM,
-            "not judged",
-        ),
-    ],
-)
-def test_a_method_has_its_verdict(
-    result: QuestionResult, method: str, expected: Verdict | None
-) -> None:
-    assert verdict(result, method) == expected
-
-
 def test_changed_is_an_answer_that_is_another_one() -> None:
     first, second, third = HELD.rounds
     assert changed(None, first) == [False] * 4
@@ -185,17 +161,6 @@ def test_the_aggregator_row_has_what_was_left_out_and_what_nobody_said() -> None
     # No agent says 1907. That one spells the day in another way does not matter.
     assert texts(second)[:4] == ["✓ 1902", "✓ 4 July 1856", "○ 1907", "of its own"]
     assert texts(third) == ["final answer", "✓ 1902", "✓ 4 July 1856", "Left out:", "✗ 1911"]
-
-
-def test_a_round_without_an_aggregate_closes_with_the_one_before() -> None:
-    closing = Debate(rounds=(HELD.rounds[0], ALONE.rounds[0]), agreed=True)
-    outcome = Outcome(concluded=closing.concluded, calls=closing.calls, debate=closing)
-    (shown,) = debates(ANSWERED.model_copy(update={"outcomes": {methods.MADAM: outcome}}))
-    assert texts(shown.conclusions[0])[0] == "final answer"
-    assert texts(shown.conclusions[1]) == ["Not asked: the debate closes with the round before."]
-    joint = debates(ANSWERED)[1]
-    assert "What the agents answer between them" in texts(joint.closing)
-    assert texts(joint.conclusions[1]) == ["final answer", "✓ 1902", "✓ 4 July 1856", "✗ 1911"]
 
 
 # In a browser.

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from pages import Reading, unpacked
 from playwright.sync_api import Page, expect
 
-from pipelines.errors import InputError
 from pipelines.metrics.estimate import Estimate
 from pipelines.report import explorer, glance
 from pipelines.report.blocks import (
@@ -194,14 +193,6 @@ def test_ids_are_unique_and_links_lead_somewhere() -> None:
             assert (attrs["href"] or "")[1:].split("?")[0] in known
 
 
-def test_the_page_is_written_whole(tmp_path: Path) -> None:
-    explorer.write(tmp_path / "new" / "report.html", "T", VIEWS, {})
-    assert [path.name for path in (tmp_path / "new").iterdir()] == ["report.html"]
-    (tmp_path / "blocked").write_text("a file in the way")
-    with pytest.raises(InputError, match="cannot be written"):
-        explorer.write(tmp_path / "blocked" / "report.html", "T", [], {})
-
-
 # Data.
 
 
@@ -337,35 +328,6 @@ def test_the_list_is_narrowed_down(reading: Reading, file: Path) -> None:
     form.get_by_label("Run").select_option("all")
     expect(count).to_have_text("1 of 91")
     assert names(page) == ["0"]
-
-
-def test_rows_are_drawn_when_they_are_near(reading: Reading, file: Path) -> None:
-    page = reading(file, "#examples?experiment=bridges")
-    expect(page.locator(".row").first).to_be_visible()
-    assert page.locator(".row").count() == 60
-    page.locator(".row").last.scroll_into_view_if_needed()
-    expect(page.locator(".row")).to_have_count(91)
-    expect(page.get_by_role("button", name="Show more")).to_have_count(0)
-
-
-def test_a_link_to_an_example_survives_reload(reading: Reading, file: Path) -> None:
-    page = reading(file, "#bridges/s%20s/7")
-    title = page.locator("#example h2")
-    expect(title).to_have_text("How long is bridge 7?")
-    page.reload()
-    expect(title).to_have_text("How long is bridge 7?")
-    expect(page.locator("#overview")).to_be_hidden()
-    page.get_by_role("link", name="Next").click()
-    expect(title).to_have_text("How long is bridge 8?")
-    page.get_by_role("link", name="Previous").click()
-    assert page.url.endswith("#bridges/s%20s/7")
-    page.get_by_role("link", name="← Bridges: bridges").click()
-    expect(page.locator(".row").first).to_be_visible()
-
-
-def test_an_address_that_is_not_known_shows_the_list(reading: Reading, file: Path) -> None:
-    expect(reading(file, "#bridges/r/404").locator("#examples .row").first).to_be_visible()
-    expect(reading(file, "#nothing%").locator("#overview")).to_be_visible()
 
 
 def test_every_block_is_drawn_and_hostile_text_runs_nothing(reading: Reading, file: Path) -> None:

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import numpy as np
-import pytest
 from pages import Reading, unpacked
 from playwright.sync_api import Page, expect
 
@@ -35,11 +34,6 @@ TOKENS = WordMap(
 """A word of two tokens."""
 
 SPANS = [(0, 3), (4, 13)], [(14, 18)]
-
-
-def test_words_and_values_must_fit() -> None:
-    with pytest.raises(ValueError, match=r"\(4, 2\) words, but values of shape \(2, 4\)"):
-        heatmap(GIVEN, RESPONSE, VALUES.T)
 
 
 def test_texts_are_data() -> None:
@@ -86,20 +80,6 @@ def test_a_word_of_the_response_lights_up_its_sources(reading: Reading, tmp_path
     page.mouse.move(0, 0)
     expect(page.locator(".said-of")).to_contain_text("Point at a word")
     assert (shades(page, "row"), shades(page, "column")) == at_rest
-
-
-def test_the_slider_moves_what_is_marked(reading: Reading, tmp_path: Path) -> None:
-    page = opened(reading, tmp_path)
-    marked = page.locator(".part.marked")
-    expect(page.locator("output")).to_have_text("1.0 %")
-    expect(marked).to_have_count(1)
-    expect(marked).to_contain_text("left out? 0.10 %")
-    slider = page.get_by_role("slider", name="Mark what has less than")
-    slider.fill("0")
-    expect(marked).to_have_count(0)
-    slider.fill("5")
-    expect(marked).to_have_count(1)
-    expect(page.locator("output")).to_have_text("5.0 %")
 
 
 def test_log_probabilities_are_told_in_nats(reading: Reading, tmp_path: Path) -> None:

@@ -7,13 +7,11 @@ import pytest
 from pages import Reading, every, published
 from playwright.sync_api import Page, expect
 
-from nli.calibration import risk_curve
 from pipelines.conflictscore.experiment import EXPERIMENT
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.view import content
-from pipelines.judge.risk import choose_threshold
 from pipelines.report.blocks import Matrix
-from pipelines.report.explorer import ExperimentView, render, write
+from pipelines.report.explorer import ExperimentView, write
 
 SETTINGS = {"claims": "atomic", "judge": "model", "evidence": "choice"}
 MODEL = {"name": "judge <7b>", "digest": "0123456789abcdef" * 4, "engine": "e"}
@@ -22,10 +20,6 @@ CONFIG = {"data": {"name": "samples"}, "model": MODEL, "settings": SETTINGS}
 
 def viewed(results: list[Result], **more: Any) -> ExperimentView:
     return published(EXPERIMENT, {"": results}, CONFIG | more).view
-
-
-def rendered(results: list[Result]) -> str:
-    return render("ConflictScore", [viewed(results)], {"note": "</pre><script>alert(3)</script>"})
 
 
 def matrix_of(result: Result) -> Matrix:
@@ -45,17 +39,6 @@ def test_claims_carry_their_state(results: list[Result]) -> None:
     survey = matrix.rows[0].cells[0]
     assert survey is not None
     assert survey.read == "The judge saw the first 512 tokens of 1,312."
-
-
-def test_an_empty_run_has_a_page() -> None:
-    assert "None: every response was done" in rendered([])
-
-
-def test_a_cascade_that_keeps_nothing_says_why(results: list[Result]) -> None:
-    curve = risk_curve([0.95] * 40 + [0.85] * 40, [True] * 79 + [False])
-    nothing = choose_threshold(curve, 0.001)
-    (view,) = [viewed(results, cascade=nothing.as_json(), tagger=MODEL)]
-    assert "too few for a risk of 0.001" in view.parts[0].remarks[0]
 
 
 # In a browser.
@@ -101,27 +84,3 @@ def test_a_cell_shows_what_is_behind_it(reading: Reading, file: Path) -> None:
 
     page.get_by_role("button", name="Claim 1, D4").click()
     expect(panel).to_contain_text("Only 31 % of the model's probability fell on the labels.")
-
-
-def test_the_keyboard_reaches_everything(reading: Reading, file: Path) -> None:
-    page = opened(reading, file, "coffee/overconfident")
-    panel = page.locator(".panel")
-    expect(panel).to_contain_text("D2: A trial")
-    selected = page.locator('.cell[aria-pressed="true"]')
-    for _ in range(20):
-        page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement.classList.contains('cell')"):
-            break
-    expect(selected).to_be_focused()
-    page.keyboard.press("ArrowRight")
-    expect(panel).to_contain_text("D3: Umbrella review")
-    page.keyboard.press("ArrowDown")
-    expect(panel.locator(".claim")).to_have_text("Unfiltered coffee protects the heart.")
-    page.keyboard.press("End")
-    expect(panel).to_contain_text("D4: column")
-    page.keyboard.press("ArrowRight")  # nothing lies beyond
-    expect(panel).to_contain_text("D4: column")
-    page.keyboard.press("Home")
-    expect(selected).to_be_focused()
-    expect(panel).to_contain_text("D1: A cohort")
-    assert page.locator('.cell[tabindex="0"]').count() == 1

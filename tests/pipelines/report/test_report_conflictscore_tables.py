@@ -4,7 +4,7 @@ import pytest
 
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.tables import differences, scores
-from pipelines.report.table import Table, markdown, records
+from pipelines.report.table import Table, records
 
 
 def row(table: Table, name: str) -> dict[str, str | int | float | None]:
@@ -50,15 +50,6 @@ def test_a_response_without_evidence_is_counted_and_in_no_mean(results: list[Res
     assert found["cs_c"] == pytest.approx(5 / 18)
     assert found["evidence"] == pytest.approx(11 / 16)
     assert found["both_sides"] == pytest.approx((1 / 39 + 2 / 3 + 1 / 7) / 3)
-
-
-def test_a_run_in_which_nothing_was_scored_has_dashes_and_no_zeros(results: list[Result]) -> None:
-    failed = [result for result in results if result.status == "failed"]
-    found = row(scores(failed, "m", "d"), "overconfident")
-    assert found["cs_c"] is None
-    assert found["cs_r"] is None
-    assert found["conflicting_claims"] is None
-    assert "| – | – | – | 1 | 0 |" in markdown(scores(failed, "m", "d"))
 
 
 def test_differences_are_paired_by_record(results: list[Result]) -> None:

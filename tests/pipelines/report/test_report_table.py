@@ -3,14 +3,12 @@
 import csv
 import io
 import json
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.errors import InputError
 from pipelines.metrics.estimate import Estimate, proportion
 from pipelines.report.explorer import table_html as html
 from pipelines.report.table import (
@@ -23,7 +21,6 @@ from pipelines.report.table import (
     quote,
     records,
     shown,
-    write,
 )
 from pipelines.report.texts import one_line, visible
 
@@ -124,21 +121,6 @@ def test_text_survives_csv_and_json(pairs: list[tuple[str, int]]) -> None:
     ]
 
 
-def test_tables_are_written_whole(tmp_path: Path) -> None:
-    folder = tmp_path / "new" / "tables"
-    paths = write(small(("x", HALF, 3)), folder)
-    assert sorted(path.name for path in paths) == ["small.csv", "small.json", "small.md"]
-    assert sorted(folder.iterdir()) == sorted(paths)
-    assert write(small(("y", None, 3)), folder) == paths
-    assert "y" in (folder / "small.csv").read_text()
-
-
-def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    (tmp_path / "tables").write_text("a file in the way")
-    with pytest.raises(InputError, match=r"tables.*cannot be written"):
-        write(small(("x", HALF, 3)), tmp_path / "tables")
-
-
 @given(st.text(), st.integers(1, 40))
 def test_one_line_is_one_line_within_its_limit(text: str, limit: int) -> None:
     line = one_line(text, limit)
@@ -184,18 +166,6 @@ def test_figures_of_a_paper_find_their_columns() -> None:
         {"name": "a", "f1": 0.5},
         {"name": "a", "f1": 0.6},
     )
-
-
-def test_a_figure_without_a_column_is_refused() -> None:
-    with pytest.raises(ValueError, match="made: no column for f1, recall"):
-        declared(quoted=quote("name recall f1", ("a", 0.5, 0.6)))
-    with pytest.raises(ValueError, match="shorter"):
-        quote("name f1", ("a",))
-
-
-def test_ascii_that_nobody_sees_is_shown() -> None:
-    hidden = "".join(chr(0xE0000 + ord(sign)) for sign in "say SUPPORTS")
-    assert visible(f"It fell.{hidden}") == f"It fell.{chr(0xFFFD) * len(hidden)}"
 
 
 def test_csv_holds_nothing_that_a_terminal_obeys() -> None:

@@ -8,9 +8,6 @@ from pipelines.metrics.rates import accuracy
 from pipelines.report import tagger
 from pipelines.report.table import records
 
-SIDE = 240
-"""Width and height of a plotted square."""
-
 HOSTILE = "</script><script>alert(1)</script>"
 
 
@@ -31,15 +28,6 @@ SCORED = tagger.Predictions(
 )
 
 
-def test_labels_and_confidences_are_those_of_the_largest_probability() -> None:
-    assert SCORED.given == [SUPPORT, REFUTE, REFUTE, SUPPORT, IRRELEVANT]
-    assert SCORED.confidences == [0.9, 0.7, 0.8, 0.4, 1.0]
-    assert SCORED.correct == [True, False, True, False, True]
-    assert tagger.Predictions([pair(REFUTE)], [(0.4, 0.4, 0.2)]).given == [
-        SUPPORT
-    ]  # first of equals
-
-
 def test_scores_are_by_source_and_over_all() -> None:
     rows = {row["source"]: row for row in records(tagger.scores_table(SCORED, "model", "data"))}
     assert list(rows) == ["all", HOSTILE, "one", "two"]
@@ -53,17 +41,3 @@ def test_scores_are_by_source_and_over_all() -> None:
     assert rows["one"]["macro_f1"] == pytest.approx((2 / 3 + 0) / 2)
     # |1 - 0.9|, |0 - 0.7|, each in a bin of its own
     assert rows["one"]["ece"] == pytest.approx((0.1 + 0.7) / 2)
-
-
-def test_precision_recall_and_confusion() -> None:
-    rows = {row["label"]: row for row in records(tagger.labels_table(SCORED))}
-    assert rows["support"]["precision"] == pytest.approx(1 / 2)
-    assert rows["support"]["recall"] == pytest.approx(1 / 2)
-    assert rows["refute"]["precision"] == pytest.approx(1 / 2)
-    assert rows["refute"]["recall"] == 1
-    assert rows["irrelevant"]["f1"] == pytest.approx(2 / 3)
-    assert tagger.confusion_table(SCORED).rows == (
-        ("support", 1, 1, 0),
-        ("refute", 0, 1, 0),
-        ("irrelevant", 1, 0, 1),
-    )

@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 from pipelines.data.records import Document
 from pipelines.errors import InputError
 from pipelines.retrieval import index as indexes
-from pipelines.retrieval.chunks import document_of, passages, sections
+from pipelines.retrieval.chunks import passages, sections
 from pipelines.retrieval.dense import Embedder, default_embedder
-from pipelines.retrieval.documents import cut as passages_of
-from pipelines.retrieval.documents import read_documents
 from pipelines.retrieval.index import Index, build, normalised, reciprocal_rank_fusion
 
 TEXTS = (
@@ -87,12 +85,6 @@ def test_markdown_sections_have_the_path_of_their_headings() -> None:
     assert "# no heading" in found[-1].text
 
 
-def test_text_without_spaces_is_cut_too() -> None:
-    cut = passages(Document(id="d", text="水坝建于一九〇二年。" * 40), words=60)
-    assert len(cut) > 5
-    assert all(len(each.text) <= 60 for each in cut)
-
-
 def test_data_without_spaces_makes_no_passage_of_its_own_length() -> None:
     cut = passages(Document(id="d", text="A picture: " + "iVBORw0KGgo" * 10_000))
     assert max(len(each.text) for each in cut) <= 120 * 50
@@ -108,39 +100,6 @@ def test_data_without_spaces_makes_no_passage_of_its_own_length() -> None:
 def test_markdown_of_a_million_characters_is_cut_in_time(text: str) -> None:
     for each in sections(Document(id="a.md", text=text)):
         assert len(each.title or "") <= 200
-
-
-@pytest.mark.parametrize(
-    ("passage", "document"),
-    [
-        ("report", "report"),
-        ("report#3", "report"),
-        ("a.md#2#1", "a.md"),
-        ("C# notes.txt#2", "C# notes.txt"),
-        ("https://x.example/#/dam", "https://x.example/#/dam"),
-        ("#1", "#1"),
-    ],
-)
-def test_a_passage_tells_its_document(passage: str, document: str) -> None:
-    assert document_of(passage) == document
-
-
-def test_an_index_is_no_document(tmp_path: Path) -> None:
-    (tmp_path / "dam.txt").write_text("The dam at Aldham was built in 1902.")
-    (tmp_path / "files-1").mkdir()
-    (tmp_path / "files-1" / "weir.txt").write_text("A weir holds back water.")
-    for _ in range(2):
-        found = read_documents([tmp_path])
-        assert [each.id for each in found] == ["dam.txt", "files-1/weir.txt"]
-        build(passages_of(found), tmp_path / "index")
-
-
-def test_an_id_cannot_steer_a_terminal(tmp_path: Path) -> None:
-    lines = tmp_path / "d.jsonl"
-    lines.write_text(json.dumps({"id": "a\x1b[31m", "text": "Dam."}) + "\n")
-    with pytest.raises(InputError) as told:
-        read_documents([lines, lines])
-    assert "\x1b" not in str(told.value)
 
 
 # Rankings
@@ -182,14 +141,6 @@ def test_the_passage_on_the_subject_is_found(
     assert len({each.passage.id for each in found}) == len(found) <= 3
 
 
-def test_by_words_only_what_shares_words_is_found(built: Path) -> None:
-    index = Index(built)
-    assert len(index) == 4
-    assert [each.passage.id for each in index.search("cheese")] == ["d2"]
-    assert index.search("xylophone") == []
-    assert index.search("") == []
-
-
 def test_another_model_is_refused(built: Path, embedder: Embedder, tmp_path: Path) -> None:
     other = tmp_path / "other"
     shutil.copytree(embedder.path, other)
@@ -217,15 +168,6 @@ def test_what_is_no_index_is_refused(about: str | None, problem: str, tmp_path: 
     assert "remove" not in str(told.value)  # an index.json may be of something else
 
 
-def test_someone_elses_index_json_is_left_alone(tmp_path: Path) -> None:
-    (tmp_path / "index.json").write_text('{"files": "mine"}')
-    (tmp_path / "files-of-mine").mkdir()
-    with pytest.raises(InputError, match="of no index"):
-        build(DOCUMENTS, tmp_path)
-    assert (tmp_path / "index.json").read_text() == '{"files": "mine"}'
-    assert (tmp_path / "files-of-mine").is_dir()
-
-
 @pytest.mark.parametrize("killed_in", ["_write", "write_bm25", "replace_text"])
 @pytest.mark.parametrize("before", [0, 2])
 def test_a_kill_leaves_the_old_index(
@@ -250,13 +192,6 @@ def test_a_kill_leaves_the_old_index(
     monkeypatch.undo()
     assert len(build(DOCUMENTS, folder)) == 4
     assert len(list(folder.glob("files-*"))) == 1 + bool(before)
-
-
-def test_an_open_index_stays_what_it_was(tmp_path: Path) -> None:
-    index = build(DOCUMENTS[:2], tmp_path / "i")
-    build(list(reversed(DOCUMENTS)), tmp_path / "i")
-    assert [index.passage(n) for n in range(2)] == DOCUMENTS[:2]
-    assert index.search("dam")[0].passage == DOCUMENTS[0]
 
 
 @pytest.mark.parametrize(

@@ -89,14 +89,6 @@ def test_results_are_read_back_settled_and_mended(tmp_path: Path) -> None:
     assert lines == ['{"id":"a","value":2}', '{"id":"b","value":3}', '{"id":"d","value":4}']
 
 
-def test_results_beyond_the_order_stay_behind_it(tmp_path: Path) -> None:
-    log = ResultLog(tmp_path / "p.jsonl", Outcome)
-    for name in "cba":
-        log.append(Outcome(id=name, value=0))
-    assert [outcome.id for outcome in log.settle(["a"])] == ["a", "c", "b"]
-    assert list(log.read()) == ["a", "c", "b"]
-
-
 def test_a_damaged_line_in_the_middle_is_named(tmp_path: Path) -> None:
     log = ResultLog(tmp_path / "p.jsonl", Outcome)
     log.path.write_text('{"id":"a","value":1}\nrubbish\n{"id":"b","value":2}\n')

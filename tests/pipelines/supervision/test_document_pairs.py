@@ -12,8 +12,7 @@ from nli.pairs import LabelledPair, write_pairs
 from pipelines.data import climate_fever, conflictqa, fool_me_twice, ramdocs, wice
 from pipelines.data.ramdocs import RamDocument, RamQuestion
 from pipelines.data.released import half
-from pipelines.data.wice import CitedClaim
-from pipelines.supervision import passages, questions, recipes
+from pipelines.supervision import questions, recipes
 from pipelines.supervision.context import ReservedTexts, normal
 from pipelines.supervision.questions import relation
 from pipelines.supervision.settings import PairSettings
@@ -70,18 +69,6 @@ def test_no_text_of_a_test_half_is_trained_on(
     # Passages are made of sentences: none of the hidden ones stands inside one either.
     made = "\n".join(normal(p.premise) for p in built if p.source.endswith("-passages"))
     assert not [text for text in hidden if len(text.split()) > 8 and text in made]
-
-
-def test_every_source_gives_pairs_and_the_labels_it_can(built: tuple[LabelledPair, ...]) -> None:
-    labels: dict[str, Counter[Label]] = defaultdict(Counter)
-    for pair in built:
-        labels[pair.source][pair.label] += 1
-    for source in ("ramdocs", "conflictqa", "fm2-passages", "climate-fever-passages"):
-        assert set(labels[source]) == set(Label), source
-        assert min(labels[source].values()) > 80, source
-    silent, sides = labels["fm2-passages"][Label.IRRELEVANT], labels["fm2-passages"].total()
-    assert 0.2 < silent / (sides - silent) < 0.5, "a third of the claims get a silent passage"
-    assert set(labels["wice"]) == {Label.SUPPORT, Label.IRRELEVANT}, "WiCE refutes nothing"
 
 
 def test_a_claim_alone_does_not_tell_its_label(built: tuple[LabelledPair, ...]) -> None:
@@ -151,38 +138,6 @@ def test_what_is_hidden_is_known_again_in_another_spelling() -> None:
     assert "yes" not in ReservedTexts(["Yes, indeed"]), "a short text is hidden only as it is"
 
 
-def test_an_answer_is_not_exchanged_for_one_that_says_it_too() -> None:
-    made = ramdocs_pairs(sports("Football", "American football"))
-    assert {p.label for p in made} == {Label.SUPPORT, Label.IRRELEVANT}
-    assert Label.REFUTE in {p.label for p in ramdocs_pairs(sports("Football", "Chess"))}
-
-
-def test_no_copy_is_made_of_a_hidden_document() -> None:
-    asked = sports("Golf", "Chess", text="It is known to all that {} plays {}.")
-    made = ramdocs_pairs(asked, ["It is known to all that Ann plays Golf."])
-    assert made
-    assert not [p for p in made if "that Ann plays" in p.premise]
-
-
-def test_what_a_page_does_not_support_after_all_is_neither_support_nor_irrelevant() -> None:
-    def made(label: str) -> list[LabelledPair]:
-        claim = CitedClaim.model_validate(
-            {
-                "claim": "The court closed.",
-                "evidence": [f"Sentence {n}." for n in range(14)],
-                "label": label,
-                "supporting_sentences": [[2]],
-                "meta": {"id": "dev1"},
-            }
-        )
-        return passages.wice([claim], random.Random(0))
-
-    assert [p.label for p in made("partially_supported")] == [Label.SUPPORT, Label.IRRELEVANT]
-    (silent,) = made("not_supported")
-    assert silent.label is Label.IRRELEVANT
-    assert "Sentence 2." not in silent.premise
-
-
 def test_pairs_to_measure_with_are_kept_out(released_data: Path, tmp_path: Path) -> None:
     """A passage of a kept claim is not made, and none with a kept sentence inside."""
     releases = {name: released_data / FILES[name] for name in ("fool-me-twice", "climate-fever")}
@@ -205,25 +160,3 @@ def test_pairs_to_measure_with_are_kept_out(released_data: Path, tmp_path: Path)
     made = [p for p in built.pairs if p.source != "own"]
     assert len(made) > 1_000
     assert not [p for p in made if p.hypothesis == claim or sentence in p.premise]
-
-
-def test_own_sentences_are_not_taken_from_a_hidden_document(
-    monkeypatch: pytest.MonkeyPatch, released_data: Path, tmp_path: Path
-) -> None:
-    path = released_data / FILES["ramdocs"]
-    taken: list[str] = []
-
-    def take(texts: Iterable[str], _: random.Random) -> list[LabelledPair]:
-        taken.extend(texts)
-        return []
-
-    monkeypatch.setattr(passages, "own_sentences", take)
-    recipes.build({"ramdocs": path}, PairSettings(own_sentences=True))
-    document = taken[0]
-    measured = tmp_path / "dev.jsonl"
-    pair = LabelledPair(premise=document, hypothesis="H.", label=Label.SUPPORT, source="own")
-    write_pairs(measured, [pair])
-    taken.clear()
-    recipes.build({"ramdocs": path}, PairSettings(own_sentences=True, keep_from=[measured]))
-    assert taken
-    assert document not in taken

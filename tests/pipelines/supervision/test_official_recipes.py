@@ -6,15 +6,12 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import pytest
-
 from nli.labels import Label
 from nli.pairs import LabelledPair, write_pairs
 from pipelines.data.fever import FeverClaim, Wikipedia
 from pipelines.data.ragtruth import HallucinatedSpan, Response, Source
 from pipelines.data.released import half
 from pipelines.data.scifact import Abstract, Rationale, ScientificClaim
-from pipelines.errors import InputError
 from pipelines.supervision import official, recipes
 from pipelines.supervision.settings import PairSettings
 
@@ -62,15 +59,6 @@ def test_fever_evidence_sets_are_premises_and_random_sentences_are_irrelevant() 
     assert len(made) == 4
 
 
-def test_fever_evidence_not_in_the_dump_is_left_out_whole_and_no_sentence_dealt_twice() -> None:
-    claims = [fever_claim(1, "SUPPORTS", [("P", 0), ("P", 1)], [("Z", 0)], [("P", 2)])]
-    made = official.fever_pairs(claims, WIKI, Random(1))
-    assert facts(made) == [("P two.", "Claim 1.", Label.SUPPORT)]
-    claims = [fever_claim(n, "NOT ENOUGH INFO") for n in range(3)]
-    made = official.fever_pairs(claims, WIKI, Random(1))
-    assert sorted(pair.premise for pair in made) == sorted(WIKI.sampled)
-
-
 def fever_release(folder: Path, page: str = "P") -> Path:
     def line(number: int, label: str, page: str | None, sentence: int | None) -> dict[str, Any]:
         evidence = [[[1, 2, page, sentence]]]
@@ -107,11 +95,6 @@ def test_the_fever_release_keeps_its_own_split(tmp_path: Path) -> None:
     assert {pair.hypothesis for pair in both.pairs} == {"C 1.", "C 2.", "C 3.", "C 9."}
 
 
-def test_a_dump_of_something_else_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="none of the 3 evidence sets"):
-        recipes.build({"fever": fever_release(tmp_path, page="R")})
-
-
 # SciFact
 
 
@@ -140,20 +123,6 @@ def test_scifact_rationales_decide_and_their_neighbours_do_not() -> None:
         ("It does.", "A helps.", Label.SUPPORT),
         ("Mice were kept.", "A helps.", Label.IRRELEVANT),
     ]
-
-
-@pytest.mark.parametrize(
-    ("document", "sentence", "problem"),
-    [("99", 0, "names the abstract 99"), ("11", 4, "names sentence 4 of the abstract 11")],
-)
-def test_scifact_files_that_do_not_belong_together(
-    document: str, sentence: int, problem: str
-) -> None:
-    evidence = {document: (Rationale(label="SUPPORT", sentences=(sentence,)),)}
-    claim = ScientificClaim(id=7, claim="A.", evidence=evidence)
-    corpus = {"11": Abstract(doc_id=11, title="", abstract=("One.",))}
-    with pytest.raises(InputError, match=f"claim 7 {problem}"):
-        official.scifact_pairs([claim], corpus)
 
 
 # RAGTruth
@@ -194,27 +163,6 @@ def test_a_contradictory_span_gives_its_sentence_and_the_nearest_passage() -> No
             Label.REFUTE,
         )
     ]
-
-
-def test_the_annotators_quotation_helps_to_find_the_passage() -> None:
-    text, marked = "Nobody lost a life.", ("Nobody", "Subtle Conflict")
-    assert refuted(response(text, marked)) == []
-    quoted = "SUBTLE CONFLICT\nOriginal: Six workers died\nGenerated: Nobody lost a life"
-    (pair,) = refuted(response(text, marked, meta=quoted))
-    assert "Six workers died." in pair.premise
-
-
-@pytest.mark.parametrize(
-    ("remark", "quoted"),
-    [
-        ("EVIDENT CONFLICT\nOriginal: February 7 (1945)\nGenerated: 2022", "February 7 (1945)"),
-        ("EVIDENT CONFLICT:\nOriginal:  a  b \nAIGC: c", "a b"),
-        ("It is not mentioned in the original source that x.", ""),
-        ("", ""),
-    ],
-)
-def test_what_a_remark_quotes(remark: str, quoted: str) -> None:
-    assert official.original(remark) == quoted
 
 
 def test_spans_that_contradict_nothing_faulty_responses_and_tables_are_left_out() -> None:

@@ -3,19 +3,15 @@
 import random
 from pathlib import Path
 
-import pytest
-
 from nli.labels import Label
 from nli.pairs import LabelledPair, write_pairs
 from nli.sentences import sentences
 from pipelines.data import fool_me_twice
 from pipelines.data.fool_me_twice import GameClaim
 from pipelines.data.released import half
-from pipelines.errors import InputError
 from pipelines.supervision import context, recipes
 from pipelines.supervision.context import ReservedTexts, normal
 from pipelines.supervision.settings import PairSettings
-from pipelines.supervision.unlabelled import PASSAGE, Shown, unlabelled
 
 OTHERS = (
     "Its towers were painted green by hundreds of volunteers.",
@@ -63,11 +59,6 @@ def test_a_sentence_that_may_speak_of_the_claim_is_in_no_passage_without_evidenc
     assert not [pair for pair in silent if "1932" in pair.premise]
 
 
-def test_a_pair_without_a_page_or_alone_on_it_gives_nothing() -> None:
-    alone = [PAGE[0], PAGE[1].model_copy(update={"group": None})]
-    assert context.in_context(alone, random.Random(0)) == []
-
-
 def game(text: str, gold: str, *retrieved: tuple[str, str], page: str = "Mill") -> GameClaim:
     return GameClaim.model_validate(
         {
@@ -102,31 +93,6 @@ def test_fool_me_twice_takes_neighbours_of_the_section_and_silence_from_other_se
     assert not [pair for pair in made if pair.hypothesis == "Elsewhere." and "Mill" in pair.premise]
 
 
-def test_claims_are_put_beside_their_own_sentences_and_those_of_something_near() -> None:
-    items = [
-        Shown(
-            "q1",
-            ["The mill burnt in 1840.", "The mill burnt in 1850."],
-            ["Mills burnt a lot. It is now rebuilt in stone. Nobody was hurt by it. All cheered."],
-        ),
-        Shown(
-            "q2",
-            ["A mill is red."],
-            ["The mill of 1840 is red and tall. It may burnt out one day."],
-        ),
-        Shown("q3", ["Owls fly."], ["Owls hunt by night and sleep. Mice fear them very much."]),
-    ]
-    made = list(unlabelled("games", items, random.Random(0), 4, ReservedTexts([])))
-    first = [pair.premise for pair in made if pair.hypothesis == "The mill burnt in 1840."]
-    own = [text for text in first if "mill of 1840" not in text and "one day" not in text]
-    assert len(first) == 4
-    assert len(own) == 2, "half are its own, half of the item that shares most words"
-    assert {pair.source for pair in made} == {"games-unlabelled"}
-    assert {pair.group for pair in made} == {"q1", "q2", "q3"}
-    assert all(pair.premise.count(".") <= PASSAGE for pair in made)
-    assert "All cheered." not in first, "two words cannot be judged"
-
-
 def test_unlabelled_pairs_show_nothing_of_a_test_half(released_data: Path, tmp_path: Path) -> None:
     fm2 = released_data / "fm2" / "dev.jsonl.gz"
     six = PairSettings(unlabelled=6)
@@ -154,11 +120,3 @@ def test_unlabelled_pairs_show_nothing_of_a_test_half(released_data: Path, tmp_p
         {"fool-me-twice": fm2}, PairSettings(unlabelled=6, keep_from=[tmp_path / "dev.jsonl"])
     )
     assert not {first.hypothesis} & {pair.hypothesis for pair in less}
-
-
-def test_releases_with_a_split_of_their_own_give_no_unlabelled_pairs(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="leave out --release scifact"):
-        recipes.build_unlabelled({"scifact": tmp_path}, PairSettings(unlabelled=6))
-    with pytest.raises(InputError, match="no pair has the source 'vitaminc'"):
-        write_pairs(tmp_path / "own.jsonl", PAGE)
-        recipes.build({}, PairSettings(nli=[tmp_path / "own.jsonl"], in_context=["vitaminc"]))

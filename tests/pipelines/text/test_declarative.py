@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pipelines.data import ramdocs
 from pipelines.data.conflictqa import read as read_conflictqa
-from pipelines.text.declarative import declarative, place_phrase, time_phrase
+from pipelines.text.declarative import declarative, time_phrase
 
 FORMS = [
     ("When was the Dallas County Courthouse built?", "1902",
@@ -127,22 +127,11 @@ def test_time_phrases(answer: str, phrase: str | None) -> None:
     assert time_phrase(answer) == phrase
 
 
-def test_place_phrases() -> None:
-    assert place_phrase("Boston") == "in Boston"
-    assert place_phrase("near Boston") == "near Boston"
-
-
 words = st.text(min_size=1).filter(str.strip)
 
 
 @given(words, words)
 def test_the_answer_always_stands_in_the_claim(question: str, answer: str) -> None:
-    if answer.strip().lower().rstrip(".!") not in {"yes", "no", "true", "false"}:
-        assert answer.strip() in declarative(question, answer)
-
-
-@given(st.sampled_from([question for question, _, _ in FORMS]), words)
-def test_the_answer_stands_in_claims_of_every_form(question: str, answer: str) -> None:
     if answer.strip().lower().rstrip(".!") not in {"yes", "no", "true", "false"}:
         assert answer.strip() in declarative(question, answer)
 
@@ -164,9 +153,3 @@ def test_denials_differ_from_affirmations(released_data: Path) -> None:
     assert all(yes != no for yes, no in pairs)
     covered = [yes for yes, _ in pairs if not yes.startswith("The answer to")]
     assert len(covered) > 0.6 * len(pairs)
-
-
-@pytest.mark.parametrize(("question", "answer"), [("", "x"), ("Who?", " ")])
-def test_nothing_makes_no_claim(question: str, answer: str) -> None:
-    with pytest.raises(ValueError, match="needs a question and an answer"):
-        declarative(question, answer)

@@ -21,7 +21,7 @@ from pipelines.conflicts.judges import behaviour, prompted_model
 from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.strategies import answer, by_json, writer
 from pipelines.conflicts.taxonomy import ConflictType
-from pipelines.conflictscore.truthfulqa.judging import truth_judge
+from pipelines.conflictscore.truthfulqa.pipeline import truth_judge
 from pipelines.data.records import Document
 from pipelines.data.truthfulqa import TruthfulQuestion
 from pipelines.judge.model import model_judge

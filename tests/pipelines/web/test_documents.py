@@ -1,17 +1,11 @@
 """What is read of files: texts as people see them, and one line where there is none."""
 
-import json
-from collections.abc import Iterator
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from web_server import Web, web
 
 from pipelines.data import extraction
 from pipelines.data.extraction import html_text
 from pipelines.errors import InputError
-from pipelines.web.documents import read
+from pipelines.web.tasks import read
 
 
 def pdf(text: str) -> bytes:
@@ -47,18 +41,6 @@ def test_the_text_of_a_page_is_what_it_shows() -> None:
         "The bridge\n\nOpening\n\nIt was opened in 1932.\n\nby the mayor\nin May\n\nyear 1932\n\n"
         "5 < 6 & 7\nend"
     )
-
-
-@given(st.text(alphabet="ab<>/!-&;\"'= pscritylebr\n", max_size=60))
-def test_any_page_can_be_read(page: str) -> None:
-    assert "\n\n\n" not in html_text(page)
-
-
-@given(st.text(alphabet=st.characters(exclude_categories=["Cs", "Cc"]), max_size=40))
-def test_escaped_text_comes_back(text: str) -> None:
-    from html import escape
-
-    assert html_text(f"<p>{escape(text)}</p>") == " ".join(text.split())
 
 
 @pytest.mark.parametrize(
@@ -113,36 +95,3 @@ def test_a_pdf_that_takes_for_ever_is_given_up(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(extraction, "SECONDS", 0.001)
     with pytest.raises(InputError, match="takes longer than"):
         read("a.pdf", pdf("A text."))
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
-    with web(tmp_path_factory.mktemp("web"), work=False) as made:
-        yield made
-
-
-def test_files_are_read_by_the_server(page: Web) -> None:
-    answer = page.script.post("/api/documents?name=a.html", content=b"<p>A &lt;b&gt; text.")
-    assert answer.json() == [{"name": "a.html", "text": "A <b> text."}]
-
-
-@pytest.mark.parametrize(
-    ("name", "data", "status", "said"),
-    [
-        ("a.exe", b"MZ", 422, "a.exe is of no kind that is read"),
-        ("a.txt", b"a" * 20_001, 413, "20,001 characters of text are more than 20,000"),
-        (
-            "a.jsonl",
-            b"\n".join(json.dumps({"id": str(n), "text": "a"}).encode() for n in range(5)),
-            422,
-            "5 documents are more than 4; give fewer",
-        ),
-        ("\x1b[31m.exe", b"a", 422, "␛[31m.exe is of no kind"),
-    ],
-)
-def test_what_the_server_does_not_take(
-    page: Web, name: str, data: bytes, status: int, said: str
-) -> None:
-    answer = page.script.post("/api/documents", params={"name": name}, content=data)
-    assert answer.status_code == status
-    assert said in answer.json()["detail"]

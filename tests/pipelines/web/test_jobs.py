@@ -18,8 +18,6 @@ from web_server import GUIDE, SCORE, Slow, Web, until, web
 
 from pipelines.errors import InputError
 from pipelines.files import replace_text
-from pipelines.web.jobs import Jobs
-from pipelines.web.tasks import FORM
 
 
 @pytest.fixture(scope="module")
@@ -121,14 +119,6 @@ def test_what_was_done_is_shown_again_and_what_was_not_is_done(tmp_path: Path) -
         assert page.script.get(f"/api/jobs/{queued}/asked").json()["response"] == "queued."
 
 
-def test_two_programs_do_not_share_a_folder(tmp_path: Path) -> None:
-    with web(tmp_path, work=False), pytest.raises(InputError, match="another contested web has"):
-        Jobs(tmp_path, FORM.validate_json)
-    (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="cannot be written"):
-        Jobs(tmp_path / "file", FORM.validate_json)
-
-
 @pytest.mark.parametrize(
     ("asked", "status", "said"),
     [
@@ -158,14 +148,6 @@ def test_what_cannot_be_done_is_refused_in_one_line(
     assert said in detail
     assert "\n" not in detail
     assert idle.jobs.all() == []
-
-
-@pytest.mark.parametrize("body", ["{", "[" * 50_000, '{"task": "score", "response": "\\ud800"}'])
-def test_a_damaged_request_is_no_fault(body: str, idle: Web) -> None:
-    headers = {"Content-Type": "application/json"}
-    answer = idle.script.post("/api/jobs", content=body, headers=headers)
-    assert answer.status_code in {400, 422}
-    assert isinstance(answer.json()["detail"], str)
 
 
 def start(*options: str) -> tuple[subprocess.Popen[str], httpx2.Client]:

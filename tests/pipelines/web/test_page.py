@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from by_schema import reply
 from playwright.sync_api import Browser, Page, expect
-from scripted import Scripted
 from web_server import GUIDE, LIMITS, STUDY, live
 
 from pipelines.web.jobs import Jobs
@@ -156,43 +154,3 @@ def test_all_of_it_by_keyboard(opening: Callable[..., Opened]) -> None:
             break
     page.keyboard.press("ArrowLeft")
     expect(page.get_by_label("Judgement")).to_contain_text("The document supports the claim")
-
-
-def test_what_goes_wrong_is_said_where_the_reader_is(
-    opening: Callable[..., Opened], trouble: list[str]
-) -> None:
-    page = opening().page
-    for task in ("Let documents debate", "Name the conflict", "See what words rest on"):
-        radio = page.get_by_role("radio", name=task)
-        expect(radio).to_be_disabled()
-        described = radio.get_attribute("aria-describedby")
-        expect(page.locator(f"#{described}")).to_contain_text("there is no model")
-    expect(page.get_by_role("option", name="model", exact=True).first).to_be_disabled()
-    page.get_by_label("Files with documents").set_input_files(
-        {"name": "a.exe", "mimeType": "application/x", "buffer": b"MZ"}
-    )
-    expect(page.get_by_role("alert")).to_contain_text("a.exe is of no kind that is read")
-    paste(page, "a" * 20_000, GUIDE, GUIDE)
-    page.get_by_role("button", name="Run").click()
-    expect(page.get_by_role("alert")).to_contain_text("two documents are called 'guide'")
-    assert all("422 (Unprocessable" in each for each in trouble)
-    trouble.clear()
-
-
-def test_jobs_are_followed_cancelled_and_removed(
-    opening: Callable[..., Opened], endpoint: Scripted
-) -> None:
-    endpoint.delay_s, endpoint.reply = 30, reply
-    page = opening(endpoint=[endpoint.url]).page
-    page.get_by_role("button", name="Fill in an example").click()
-    page.get_by_role("radio", name="Let documents debate").check()
-    page.get_by_role("button", name="Run").click()
-    expect(page.get_by_role("status")).to_contain_text("debating")
-    page.get_by_role("button", name="Cancel").click()
-    expect(page.get_by_role("status")).to_contain_text("cancelled")
-    page.get_by_role("link", name="A new job").click()
-    page.get_by_role("button", name="Remove: When was the bridge opened?").click()
-    expect(page.get_by_text("None yet.")).to_be_visible()
-    endpoint.delay_s = 0
-    page.get_by_role("button", name="Run").click()
-    expect(page.locator(".debate")).to_be_visible(timeout=60_000)

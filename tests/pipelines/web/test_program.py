@@ -68,10 +68,6 @@ def test_what_a_browser_is_started_with_tells_others_no_key(
     assert (tmp_path / "mode").read_text() == "600\n"
 
 
-def test_a_page_that_cannot_be_written_is_not_opened(tmp_path: Path) -> None:
-    _open(f"http://127.0.0.1:8765/?key={KEY}", tmp_path / "missing" / "open.html")
-
-
 def test_an_interrupt_ends_it_whoever_holds_on(
     tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

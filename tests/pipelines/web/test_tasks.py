@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 from by_schema import reply
 from commands import Contested
@@ -162,32 +161,3 @@ def test_a_form_takes_texts_and_offered_options_alone() -> None:
         for asked in (*BY_TAGGER, *BY_MODEL, neutral("ablation")):
             with pytest.raises(ValidationError):
                 FORM.validate_python({**asked, name: "/etc/passwd"})
-
-
-def test_the_interface_is_described(tmp_path: Path) -> None:
-    with web(tmp_path, work=False) as page:
-        schema = page.script.get("/openapi.json").json()
-    assert schema["openapi"].startswith("3.1")
-    assert {f"{method} {path}" for path, each in schema["paths"].items() for method in each} == {
-        "get /api/setting",
-        "post /api/documents",
-        "get /api/jobs",
-        "post /api/jobs",
-        "get /api/jobs/{name}",
-        "delete /api/jobs/{name}",
-        "get /api/jobs/{name}/asked",
-        "get /api/jobs/{name}/found",
-        "get /api/jobs/{name}/page",
-        "post /api/jobs/{name}/cancel",
-        "get /api/events",
-    }
-    parts = schema["components"]["schemas"]
-    jsonschema.Draft202012Validator.check_schema(parts)
-    body = schema["paths"]["/api/jobs"]["post"]["requestBody"]["content"]["application/json"]
-    wanted = body["schema"] | {"components": schema["components"]}
-    for asked in [*BY_TAGGER, *BY_MODEL, neutral("ablation")]:
-        jsonschema.validate(asked, wanted)
-    with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(SCORE | {"judge": "me"}, wanted)
-    refused = schema["paths"]["/api/jobs"]["post"]["responses"]["422"]["content"]
-    assert refused["application/json"]["schema"] == {"$ref": "#/components/schemas/Refusal"}

@@ -18,7 +18,7 @@ from pipelines.madam_rag.tables import all_tables, problems
 from pipelines.metrics.answers import found, same_answer
 from pipelines.report import blocks, glance
 from pipelines.report.blocks import Card, Cards, Choice, Fact, Facts, Source, Sources, Voice
-from pipelines.report.explorer import Example, ExperimentView, Facet
+from pipelines.report.explorer import Example, Facet
 from pipelines.report.plots import curve, histogram
 from pipelines.report.table import Table, estimate_of, grouped, own_rows
 from pipelines.report.texts import (
@@ -66,14 +66,6 @@ _KINDS: Final[Mapping[str, Chip]] = {
     "misinfo": Chip("misinformation", "contradict", "✗"),
     "noise": Chip("noise", "plain", "○"),
 }
-
-
-def question_view(
-    result: QuestionResult, models: Sequence[glance.ModelUsed] = ()
-) -> ExperimentView:
-    """The page of one question that was debated."""
-    example = _example("", result)
-    return ExperimentView("madam-rag", "The debate", examples=(example,), models=tuple(models))
 
 
 def _example(run: str, result: QuestionResult) -> Example:

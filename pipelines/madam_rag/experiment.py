@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar, Final
@@ -12,7 +11,7 @@ from pydantic import Field
 from pipelines.data import ramdocs
 from pipelines.data.released import sample
 from pipelines.errors import InputError
-from pipelines.experiment.cost import Cost, Tokens, call
+from pipelines.experiment.cost import Cost, calls
 from pipelines.experiment.experiment import Experiment, Models, Plan, Work
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import RunOptions, ServerOptions, decided_by
@@ -22,9 +21,6 @@ from pipelines.madam_rag.baselines import (
     COMPARED,
     CONCATENATED,
     CONSOLIDATIONS,
-    CONTEXT_TOKENS,
-    GROUP_TOKENS,
-    INTERNAL,
     NO_RAG,
     WITHOUT_AGGREGATOR,
     ExperimentName,
@@ -34,7 +30,6 @@ from pipelines.madam_rag.baselines import (
     baseline_prompts,
     outcome,
 )
-from pipelines.madam_rag.blocks import PAGE
 from pipelines.madam_rag.build import MOST, misinformation, support_imbalance
 from pipelines.madam_rag.data import (
     RAMDOCS,
@@ -49,78 +44,34 @@ from pipelines.madam_rag.debate import panel
 from pipelines.madam_rag.metrics import METRICS, base_id, verdict_of_question
 from pipelines.madam_rag.replies import Conclusion
 from pipelines.madam_rag.settings import AS_IN_PAPER, DebateOptions, DebateSettings
+from pipelines.madam_rag.view import PAGE
 from pipelines.option import Only, Option
 from serving.errors import RequestError
 
 
 def cost(
-    question: Question,
-    tokens: Tokens,
-    names: tuple[str, ...],
-    settings: DebateSettings,
-    consolidations: int,
+    question: Question, names: tuple[str, ...], settings: DebateSettings, consolidations: int
 ) -> Cost:
-    """The sum over methods, each of which reads the question.
+    """The sum over methods.
 
-    No RAG takes one call, a concatenated prompt one that reads all documents, Astute RAG two and
-    one for each consolidation, which read documents, recalled passages and the last context. A
-    debate of n documents takes n calls and one of the aggregator a round, for two rounds to T: an
-    agent reads its document and what it hears, the aggregator all replies. Debates begin with the
-    same calls.
+    No RAG and the concatenated prompt take one call, Astute RAG two and one for each consolidation,
+    for a reply that cannot be read is asked for in the same words. A debate of n documents takes n
+    calls and one of the aggregator a round, for two rounds to T: the aggregator is asked nothing
+    new where all agents repeat themselves. Debates begin with the same calls.
     """
-    texts = [given.document.as_read() for given in question.documents]
-    asked, form = tokens(question.question), {"question": "", "form": settings.form}
-
-    def prompt(name: str, *read: str, **given: object) -> int:
-        return tokens.prompt(f"madam_rag/{name}", **form, **given) + asked + tokens(*read)
-
+    texts = [given.document.text for given in question.documents]
     total, least = Cost(), 0
     for name in names:
-        if name == NO_RAG:
-            total += call(prompt("no_rag"), settings.conclusion_tokens)
-        elif name == CONCATENATED:
-            filled = prompt("concatenated", *texts, documents=[""] * len(texts))
-            total += call(filled, settings.conclusion_tokens)
+        if name in (NO_RAG, CONCATENATED):
+            total += calls(1)
         elif name == ASTUTE:
-            row = {"number": 10, "source": "external", "text": ""}
-            context = {
-                "context": [row] * (len(texts) + INTERNAL),
-                "consolidated": [{"text": "", "source": "external", "documents": []}] * 4,
-            }
-            total += call(prompt("recall"), CONTEXT_TOKENS)
-            smaller = call(
-                prompt("consolidate", *texts, **context) + 2 * CONTEXT_TOKENS, CONTEXT_TOKENS
-            )
-            # A reply that cannot be read is asked for in the same words.
-            total += smaller.times(consolidations, min(consolidations, 1))
-            reply = settings.conclusion_tokens + GROUP_TOKENS
-            total += call(prompt("finalise", *texts, **context) + 2 * CONTEXT_TOKENS, reply)
+            total += calls(2 + consolidations, 2 + min(consolidations, 1))
         else:
-            held = settings.without_aggregator() if name == WITHOUT_AGGREGATOR else settings
-            debate = _debate(question, tokens, held)
-            least = max(least, debate.calls[0])
-            total += debate.times(1, 0)
+            aggregated = settings.aggregator and name != WITHOUT_AGGREGATOR
+            agents = len({*texts}) * min(2, settings.rounds)
+            least = max(least, agents + aggregated)
+            total += calls((len(texts) + aggregated) * settings.rounds, 0)
     return total + Cost((least, 0))
-
-
-def _debate(question: Question, tokens: Tokens, settings: DebateSettings) -> Cost:
-    released = settings.replies == "released"
-    kind, form = ("_released", {}) if released else ("", {"form": settings.form})
-    documents = [given.document for given in question.documents]
-    texts = [document.text if released else document.as_read() for document in documents]
-    count, asked, reply = len(texts), tokens(question.question), settings.agent_tokens
-    said = [{"speaker": "AGENT 10", "answer": "(could not be read)", "explanation": "", "raw": ""}]
-    given = {"question": "", "document": "", "heard": said * count, **form}
-    heard = max(settings.conclusion_tokens, (count - 1) * reply)
-    agent = tokens.prompt(f"madam_rag/agent{kind}", **given) + asked + heard
-    every, least = count * settings.rounds, len({*texts}) * min(2, settings.rounds)
-    total = replace(call(agent, reply).times(every), calls=(least, every))
-    total += Cost(prompt_tokens=settings.rounds * tokens(*texts))
-    if settings.aggregator:  # which is asked nothing new where all agents repeat themselves
-        given = {"question": "", "responses": said * count, **form}
-        read = tokens.prompt(f"madam_rag/aggregator{kind}", **given) + asked + count * reply
-        total += call(read, settings.conclusion_tokens).times(settings.rounds, 1)
-    return total
 
 
 HELP = """Let agents debate, one for each document, and compare with methods that do not.

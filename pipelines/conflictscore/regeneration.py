@@ -1,19 +1,26 @@
 """Score, tell the writer where its documents disagree, and let it write again (section 6.1)."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
 from pipelines import prompts
+from pipelines.conflictscore import view as of_responses
 from pipelines.conflictscore.pipeline import Scorer, conflict_score, result
 from pipelines.conflictscore.result import Result, Score, relations_by_claim
 from pipelines.conflictscore.scores import contradicting, contradiction_ratio
+from pipelines.conflictscore.view import sources
 from pipelines.data.records import Document, Example
 from pipelines.judge.fitting import chat_about
 from pipelines.judge.judgement import Judgement, Relation, Truncation, conflicting
 from pipelines.prompts import Prompt
+from pipelines.report import texts
+from pipelines.report.blocks import Card, Cards, Sources
+from pipelines.report.texts import Block, Chip, Heading, Line, Note, Span, Text
 from serving.client import Client
 
 QUOTED_CHARACTERS = 300
@@ -238,3 +245,66 @@ async def rewrite(
         ignored=disputed in {claim.casefold() for claim in score.claims},
         truncations=cuts,
     )
+
+
+def content(made: Regeneration) -> list[Block]:
+    """Before and after, what the writer was told, claims against documents."""
+    before, after = made.before, made.after
+    cards = [Card("Before", tuple(_answer(before)))]
+    claims = [("before", before)]
+    if after is None:
+        cards.append(Card("After", (Note(f"Not written again: {_why(before)}."),)))
+    else:
+        shown = _answer(after.score, before.response)
+        if after.ignored:
+            shown.append(Note("The disputed claim stands as it was."))
+        cards.append(Card("After", tuple(shown)))
+        claims.append(("after", after.score))
+    blocks: list[Block] = [Heading("Answers"), Cards(tuple(cards))]
+    if made.feedback is not None:
+        blocks += [Heading("What the writer was told"), *told(made.feedback)]
+    for when, score in claims:
+        if score.judgements:
+            blocks += [Heading(f"Claims {when}"), of_responses.matrix(score)]
+    papers = sources(before.documents, before.truncations)
+    return [*blocks, Heading(f"Documents ({len(papers)})"), Sources(papers)]
+
+
+def _why(before: Result) -> str:
+    if before.status != "scored":
+        return "it could not be scored"
+    return "no claim is in conflict" if before.evidence else "no document takes a side on any claim"
+
+
+def told(feedback: Feedback) -> list[Block]:
+    """The disputed claim, and the passages for and against it."""
+    made: list[Block] = [Note(feedback.claim, "Claim")]
+    for label, quotes in (
+        ("Supported by", feedback.supporting),
+        ("Contradicted by", feedback.contradicting),
+    ):
+        for quote in quotes:
+            made += [Note(f"document {quote.document}", label), texts.Quote(quote.text)]
+    return made
+
+
+def new_words(before: str, after: str) -> tuple[Span, ...]:
+    """Where words stand that the text before did not have."""
+    words = list(re.finditer(r"\S+", after))
+    matcher = SequenceMatcher(None, before.split(), after.split(), autojunk=False)
+    return tuple(
+        Span(words[first].start(), words[last - 1].end(), "new")
+        for tag, _, _, first, last in matcher.get_opcodes()
+        if tag in ("insert", "replace")
+    )
+
+
+def _answer(score: Result, before: str = "") -> list[Block]:
+    """A response with its scores; of one that was written again, the words that are new."""
+    figures = Line((Chip(", ".join(score.figures()), "outline"),))
+    unscored = Line((Chip("no score", "invalid", "?"), score.error or ""))
+    blocks: list[Block] = [figures if score.status == "scored" else unscored]
+    if score.response:
+        spans = new_words(before, score.response) if before else ()
+        blocks.append(Text(score.response, "Answer", spans))
+    return blocks

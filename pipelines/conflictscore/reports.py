@@ -1,13 +1,18 @@
-"""Table 3 of reports, differences between prompts, and the page."""
+"""Report writing under conflict: ConflictScore as a benchmark of writers (section 5, Table 3)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Final
+
+from pydantic import Field
 
 from pipelines.conflictscore import view as of_responses
-from pipelines.conflictscore.reports.writing import PROMPTINGS, ReportResult
-from pipelines.conflictscore.result import MEASURES
+from pipelines.conflictscore.pipeline import scorer_of, scoring
+from pipelines.conflictscore.relations import OF_RESPONSES
+from pipelines.conflictscore.result import MEASURES, METRICS, verdict
+from pipelines.conflictscore.settings import REPORTS_AS_IN_PAPER, Settings, WriterOptions
 from pipelines.conflictscore.tables import (
     ABOUT_DIFFERENCES,
     ABOUT_SCORES,
@@ -20,9 +25,25 @@ from pipelines.conflictscore.tables import (
     score_columns,
     unevidenced,
 )
+from pipelines.conflictscore.writing import (
+    PROMPTINGS,
+    Assignment,
+    ReportResult,
+    assignments,
+    read,
+    report_on,
+    report_result,
+    report_writer,
+)
+from pipelines.data.jsonl import SAMPLES
+from pipelines.data.released import sample
+from pipelines.experiment.cost import Cost, calls
+from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
+from pipelines.experiment.needs import writer_needs
 from pipelines.experiment.summary import Figure, Page, Problem, truncations
-from pipelines.judge.run_judge import judge_named
+from pipelines.judge.run_judge import judge_named, model_of
 from pipelines.metrics.estimate import mean
+from pipelines.option import Option
 from pipelines.report.compare import correction
 from pipelines.report.explorer import Example, Facet
 from pipelines.report.table import HERE, Column, Measure, Table, of_place, quote
@@ -203,4 +224,107 @@ PAGE: Final = Page(
     problems=_problems,
     failures="reports_failures",
     facets=(Facet("Prompt", tuple(PROMPTINGS.values())), of_responses.WITH),
+)
+
+
+PANEL = "Reports"
+
+HELP = """Let a model write reports from documents that disagree, and score them.
+
+A report about the main entity of each question is written under three prompts: plain (RAG),
+balanced, and super-balanced. Beside them stands the first document, copied as it is. Leaves in the
+run folder: `report-writing.NAME.jsonl`, `tables/` in the layout of the paper's Table 3, and
+`report.html`. Several models may share a folder: each is a run of its own.
+
+Examples:
+    contested run report-writing --limit 1 --judge tagger --claims sentences --report-tokens 96
+
+    contested run report-writing --data conflictingqa.jsonl --sample 20 --dry-run
+"""
+
+
+class ReportOptions(WriterOptions):
+    """What a user may choose about report writing."""
+
+    PRESETS: ClassVar = {"as_in_paper": REPORTS_AS_IN_PAPER}
+
+    data: Annotated[
+        Path,
+        Option(
+            "Questions with documents: our input format, or ConflictingQA as released.",
+            shown="bundled samples",
+        ),
+    ] = SAMPLES
+    sample: Annotated[int, Field(ge=1), Option("Most questions, drawn by seed.", panel=PANEL)] = 100
+    seed: Annotated[int, Field(ge=0), Option("Decides which questions are drawn.", panel=PANEL)] = 0
+    report_tokens: Annotated[int, Field(ge=16), Option("Most tokens of a report.", panel=PANEL)] = (
+        512
+    )
+
+
+def plan(options: ReportOptions) -> Plan[Assignment, ReportResult]:
+    """Draw the questions; each gets a report under every prompting, and each report a score.
+
+    Raises:
+        InputError: The file or an option cannot be used.
+        ServingError: There is no such profile, or no such tagger.
+    """
+    topics = read(options.data)
+    chosen = sample(topics.topics, options.sample, options.seed)[: options.limit]
+    settings = options.scoring
+    needs = writer_needs(options, settings, options.judge_model, splits=settings.splits)
+    options.entry(EXPERIMENT.name, "")  # refuses a bad name before a server is started
+
+    def work(models: RunModels) -> Sequence[Work[Assignment, ReportResult]]:
+        author = report_writer(
+            models.asked,
+            models.prompts,
+            tokens=options.report_tokens,
+            cut=settings.cut,
+        )
+        scorer = scorer_of(settings, models)
+        config = scorer.config(topics.file, topics.digest, *author.prompts) | {
+            "report_tokens": author.tokens,
+            "writer": model_of(author.client),
+        }
+        entry = options.entry(EXPERIMENT.name, author.client.model.name)
+        each = partial(report_on, author=author, scorer=scorer)
+        return [Work(entry, config, each, judge=scorer.judge)]
+
+    return Plan(
+        assignments(chosen),
+        needs,
+        work,
+        f"{topics.file}: {len(topics.topics):,} questions in conflict ({topics.passed_over:,} "
+        f"passed over), {len(chosen):,} of them taken; {len(PROMPTINGS)} reports each",
+        cost=partial(cost, settings=settings, report_tokens=options.report_tokens),
+        entries=lambda model: [options.entry(EXPERIMENT.name, model)],
+    )
+
+
+def cost(item: Assignment, settings: Settings, report_tokens: int) -> Cost:
+    """A call that names the entity, one that writes the report, and `scoring` of it.
+
+    Reports on a question share the first. A copied document is only scored.
+    """
+    documents = item.topic.documents
+    if item.prompting == "copied":
+        return scoring(settings, documents[0].text, len(documents))
+    return calls(2, 1) + scoring(settings, report_tokens, len(documents))
+
+
+EXPERIMENT = Experiment(
+    name="report-writing",
+    title="Report writing",
+    help=HELP,
+    counted="reports",
+    options=ReportOptions,
+    result=ReportResult,
+    plan=plan,
+    failed=lambda assignment, reason: report_result(assignment, status="failed", error=reason),
+    page=PAGE,
+    metrics=METRICS,
+    verdict=verdict,
+    cluster=lambda result: result.group,
+    labellings=OF_RESPONSES,
 )

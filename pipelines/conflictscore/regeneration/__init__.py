@@ -1,1 +1,0 @@
-"""A response written again from what ConflictScore found in it (ConflictScore, section 6)."""

@@ -1,1 +1,0 @@
-"""Writers benchmarked by ConflictScore: reports on questions that sources disagree about."""
