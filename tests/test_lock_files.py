@@ -200,16 +200,3 @@ def test_what_is_taken_out_is_missed(lock: str, taken: str, who: str) -> None:
     left = [line for line in read(lock) if line.name != taken]
     missed = faults(left, metadata(lock)).keys() - exceptions(lock).keys()
     assert missed == {(who, taken)}
-
-
-def test_versions_markers_and_extras_are_looked_at() -> None:
-    locked = [Requirement(each) for each in ("a==1", "b==1", "c==1 ; python_version >= '3.13'")]
-    requires = {
-        ("a", Version("1")): [
-            *("b<1", "B[more]>=0.5", "d; python_version < '3.12'", "e; sys_platform == 'win32'")
-        ],
-        ("b", Version("1")): ["c; extra == 'more'", "f; extra == 'other'"],
-    }
-    missed = faults(locked, requires)
-    assert missed.keys() == {("a", "b"), ("a", "d"), ("b", "c")}
-    assert missed["a", "b"] == "b<1"

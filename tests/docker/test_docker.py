@@ -164,21 +164,6 @@ def test_the_key_is_a_secret_and_in_no_environment() -> None:
         assert not any("KEY" in variable for variable in service.get("environment", {}))
 
 
-def test_the_job_waits_until_the_server_is_healthy() -> None:
-    services = composed()["services"]
-    assert services["job"]["depends_on"] == {"server": {"condition": "service_healthy"}}
-    assert f"127.0.0.1:{serve.PORT}/health" in services["server"]["healthcheck"]["test"][-1]
-
-
-def test_server_and_job_see_the_gpus() -> None:
-    """The job for its tagger and for salience; placement reads what the server left."""
-    services = yaml.safe_load((DOCKER / "compose.gpu.yaml").read_text("utf-8"))["services"]
-    assert services.keys() == composed()["services"].keys()
-    for service in services.values():
-        (device,) = service["deploy"]["resources"]["reservations"]["devices"]
-        assert device == {"driver": "nvidia", "count": "all", "capabilities": ["gpu"]}
-
-
 def test_the_entrypoint_reads_the_key_and_becomes_the_command(tmp_path: Path) -> None:
     key = tmp_path / "key"
     key.write_text("open sesame\n")
