@@ -189,14 +189,3 @@ def test_every_exception_is_one_and_has_a_reason(lock: str) -> None:
     require_vllm(lock)
     assert exceptions(lock).keys() <= faults(read(*LOCKS[lock]), metadata(lock)).keys()
     assert all(len(reason) > 30 for reason in exceptions(lock).values())
-
-
-@pytest.mark.parametrize(
-    ("lock", "taken", "who"),
-    [("cpu", "narwhals", "scikit-learn"), ("gpu", "torchvision", "vllm"), ("gpu", "six", "vllm")],
-)
-def test_what_is_taken_out_is_missed(lock: str, taken: str, who: str) -> None:
-    require_vllm(lock)
-    left = [line for line in read(lock) if line.name != taken]
-    missed = faults(left, metadata(lock)).keys() - exceptions(lock).keys()
-    assert missed == {(who, taken)}

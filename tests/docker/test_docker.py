@@ -216,18 +216,3 @@ def test_a_server_on_gpus_takes_the_seats_that_it_is_given(
     profile.write_text(profile.read_text().replace("= 18", "= 50"))
     with pytest.raises(ServingError, match="m needs 1 GPU with 50 GiB free, this machine"):
         serve.served(settings, tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("settings", "says"),
-    [
-        ({}, "there is no key"),
-        ({"CONTESTED_API_KEY": "k", "CONTESTED_PROFILE": "x"}, "no profile 'x'"),
-        ({"CONTESTED_API_KEY": "k", "CONTESTED_PROFILE": "cpu-small"}, "there is no model folder"),
-    ],
-)
-def test_a_server_that_cannot_be_is_refused(
-    settings: dict[str, str], says: str, tmp_path: Path
-) -> None:
-    with pytest.raises(ServingError, match=says):
-        serve.served(settings, tmp_path)
