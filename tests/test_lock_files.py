@@ -189,27 +189,3 @@ def test_every_exception_is_one_and_has_a_reason(lock: str) -> None:
     require_vllm(lock)
     assert exceptions(lock).keys() <= faults(read(*LOCKS[lock]), metadata(lock)).keys()
     assert all(len(reason) > 30 for reason in exceptions(lock).values())
-
-
-@pytest.mark.parametrize(
-    ("lock", "taken", "who"),
-    [("cpu", "narwhals", "scikit-learn"), ("gpu", "torchvision", "vllm"), ("gpu", "six", "vllm")],
-)
-def test_what_is_taken_out_is_missed(lock: str, taken: str, who: str) -> None:
-    require_vllm(lock)
-    left = [line for line in read(lock) if line.name != taken]
-    missed = faults(left, metadata(lock)).keys() - exceptions(lock).keys()
-    assert missed == {(who, taken)}
-
-
-def test_versions_markers_and_extras_are_looked_at() -> None:
-    locked = [Requirement(each) for each in ("a==1", "b==1", "c==1 ; python_version >= '3.13'")]
-    requires = {
-        ("a", Version("1")): [
-            *("b<1", "B[more]>=0.5", "d; python_version < '3.12'", "e; sys_platform == 'win32'")
-        ],
-        ("b", Version("1")): ["c; extra == 'more'", "f; extra == 'other'"],
-    }
-    missed = faults(locked, requires)
-    assert missed.keys() == {("a", "b"), ("a", "d"), ("b", "c")}
-    assert missed["a", "b"] == "b<1"

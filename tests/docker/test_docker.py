@@ -164,21 +164,6 @@ def test_the_key_is_a_secret_and_in_no_environment() -> None:
         assert not any("KEY" in variable for variable in service.get("environment", {}))
 
 
-def test_the_job_waits_until_the_server_is_healthy() -> None:
-    services = composed()["services"]
-    assert services["job"]["depends_on"] == {"server": {"condition": "service_healthy"}}
-    assert f"127.0.0.1:{serve.PORT}/health" in services["server"]["healthcheck"]["test"][-1]
-
-
-def test_server_and_job_see_the_gpus() -> None:
-    """The job for its tagger and for salience; placement reads what the server left."""
-    services = yaml.safe_load((DOCKER / "compose.gpu.yaml").read_text("utf-8"))["services"]
-    assert services.keys() == composed()["services"].keys()
-    for service in services.values():
-        (device,) = service["deploy"]["resources"]["reservations"]["devices"]
-        assert device == {"driver": "nvidia", "count": "all", "capabilities": ["gpu"]}
-
-
 def test_the_entrypoint_reads_the_key_and_becomes_the_command(tmp_path: Path) -> None:
     key = tmp_path / "key"
     key.write_text("open sesame\n")
@@ -230,19 +215,4 @@ def test_a_server_on_gpus_takes_the_seats_that_it_is_given(
     assert 18 / 48 <= float(line[line.index("--gpu-memory-utilization") + 1]) <= 24 / 48
     profile.write_text(profile.read_text().replace("= 18", "= 50"))
     with pytest.raises(ServingError, match="m needs 1 GPU with 50 GiB free, this machine"):
-        serve.served(settings, tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("settings", "says"),
-    [
-        ({}, "there is no key"),
-        ({"CONTESTED_API_KEY": "k", "CONTESTED_PROFILE": "x"}, "no profile 'x'"),
-        ({"CONTESTED_API_KEY": "k", "CONTESTED_PROFILE": "cpu-small"}, "there is no model folder"),
-    ],
-)
-def test_a_server_that_cannot_be_is_refused(
-    settings: dict[str, str], says: str, tmp_path: Path
-) -> None:
-    with pytest.raises(ServingError, match=says):
         serve.served(settings, tmp_path)

@@ -15,7 +15,6 @@ from pipelines.option import (
     WithPresets,
     differences,
     refuse_idle,
-    shown,
     switched,
     told,
 )
@@ -60,12 +59,6 @@ def test_a_switch_decides_and_the_rest_stays() -> None:
     assert (switched(made), switched(Own()), switched(Inner())) == ("as-in-paper", None, None)
 
 
-def test_what_a_switch_decides_does_not_count_as_given() -> None:
-    refuse_idle(Own(as_in_paper=True))
-    with pytest.raises(InputError, match="--tokens has no effect with --replies json"):
-        refuse_idle(Own(inner=Inner(tokens=128), as_in_paper=True))
-
-
 @pytest.mark.parametrize(
     ("given", "told"),
     [
@@ -79,23 +72,6 @@ def test_what_a_switch_decides_does_not_count_as_given() -> None:
 def test_another_value_beside_a_switch_is_refused(given: dict[str, Any], told: str) -> None:
     with pytest.raises(InputError, match=told):
         Own(as_in_paper=True, **given)
-
-
-def test_the_same_value_may_be_said() -> None:
-    made = Own(as_in_paper=True, rows=None, inner=Inner(tokens=128))
-    assert Own.model_validate(made.model_dump()) == made
-
-
-def test_differences_are_told_by_flag() -> None:
-    (rows, tokens) = differences(Own, "as_in_paper")
-    assert (rows.flag, rows.ours, rows.preset) == ("--rows", 5, None)
-    assert (tokens.flag, tokens.ours, tokens.preset) == ("--tokens", 64, 128)
-
-
-def test_what_was_decided_is_told_in_one_line() -> None:
-    assert told(Own()) == told(Inner()) == ""
-    assert told(Own(as_in_paper=True)) == "--as-in-paper: --rows not given, --tokens 128"
-    assert shown(("all", True)) == "all, yes"
 
 
 class Searching(WithPresets, frozen=True, extra="forbid"):
@@ -127,11 +103,6 @@ def presets() -> list[tuple[str, str]]:
         for name in papers.EXPERIMENTS
         for preset in papers.experiment(name).options.PRESETS
     ]
-
-
-@pytest.mark.parametrize("name", papers.EXPERIMENTS)
-def test_every_experiment_has_the_papers_settings(name: str) -> None:
-    assert "as_in_paper" in papers.experiment(name).options.PRESETS
 
 
 @pytest.mark.parametrize(

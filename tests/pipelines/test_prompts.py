@@ -7,10 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pipelines import prompts
 from pipelines.errors import InputError
-from pipelines.madam_rag.settings import DebateSettings
-from pipelines.prompts import HERE, Prompt, fenced, load
+from pipelines.prompts import HERE, fenced, load
 
 ALL = sorted(HERE.glob("*/prompts/*.j2"))
 FOREIGN = r"document|claim|response|question|answer|query|sentence|passage\.text"
@@ -94,12 +92,6 @@ def test_our_own_prompts_fence_every_text(path: Path) -> None:
         assert "| fenced(" in filters, f"{name} stands without a fence in {path.name}"
 
 
-def test_two_prompts_have_no_fences_and_the_default_is_neither() -> None:
-    assert [path.stem for path in UNFENCED] == ["agent_released", "aggregator_released"]
-    assert not [path for path in UNFENCED if "fenced" in path.read_text("utf-8")]
-    assert DebateSettings().replies != "released"
-
-
 @pytest.fixture
 def own(tmp_path: Path) -> Path:
     """A folder with a prompt of one's own."""
@@ -115,14 +107,6 @@ def test_ones_own_prompt_comes_first_and_others_stay(own: Path) -> None:
     ours = load("judge/relation", VARIABLES)
     assert mine.digest != ours.digest
     assert load("judge/relation_json", VARIABLES, own) == load("judge/relation_json", VARIABLES)
-
-
-def test_an_empty_folder_changes_nothing(tmp_path: Path) -> None:
-    assert load("judge/relation", VARIABLES, tmp_path) == load("judge/relation", VARIABLES)
-
-
-def test_the_digest_is_that_of_the_source() -> None:
-    assert Prompt("a", "x").digest == Prompt("b", "x").digest != Prompt("a", "y").digest
 
 
 @pytest.mark.parametrize(
@@ -143,20 +127,7 @@ def test_templates_that_cannot_be_used(source: str, reason: str, own: Path) -> N
         load("judge/relation", VARIABLES, own)
 
 
-def test_a_template_that_fails_on_some_texts_only_says_so(own: Path) -> None:
-    (own / "judge/relation.j2").write_text("{{ 1 / (claim | length) }}{{ document }}")
-    prompt = load("judge/relation", VARIABLES, own)
-    with pytest.raises(InputError, match=r"'judge/relation' cannot be filled in \(division"):
-        prompt.messages(claim="", document="d")
-
-
 def test_a_misplaced_template_is_not_passed_over(own: Path) -> None:
     (own / "relation_json.j2").write_text("x")
     with pytest.raises(InputError, match="in the place of no prompt"):
         load("judge/relation", VARIABLES, own)
-
-
-def test_a_folder_that_is_none(own: Path) -> None:
-    for wrong in (own / "none", own / "judge/relation.j2"):
-        with pytest.raises(InputError, match="is not a folder"):
-            prompts.load("judge/relation", VARIABLES, wrong)

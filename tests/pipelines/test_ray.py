@@ -152,16 +152,6 @@ def workers_within(
     monkeypatch.setattr(workers, "_actors", actors)
 
 
-def test_what_cannot_be_asked_stops_the_run_with_the_line_that_it_stops_with_here(
-    command: list[str], contested: Contested, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    command[command.index("skip")] = "stop"
-    here = contested.refused(*command, "--out", "here", says=["'r7'"])
-    workers_within(monkeypatch)
-    cache = ["--cache", "there.sqlite"]
-    assert contested.refused(*command, *cache, "--out", "there", "--ray", "local") == here
-
-
 @pytest.mark.parametrize(
     ("entry", "shown"),
     [

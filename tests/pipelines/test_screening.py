@@ -10,7 +10,7 @@ from tagging import ScriptedTagger, offer
 import contested as library
 from nli.pairs import Pair
 from pipelines.data.records import Document
-from pipelines.screening import candidates, contradiction_probability, screen, statements
+from pipelines.screening import candidates, screen, statements
 
 TEXTS = {
     "guide": "# Bridge\n\nThe bridge opened in 1932. The mayor was there.",
@@ -26,10 +26,6 @@ def by_year(pair: Pair) -> tuple[float, float, float]:
     if "1932" in pair.premise:
         return (0.1, 0.7, 0.2)
     return (0.1, 0.9, 0.0)
-
-
-def test_a_contradiction_is_the_mean_of_both_readings() -> None:
-    assert contradiction_probability(0.9, 0.7) == pytest.approx(0.8)
 
 
 def test_statements_keep_their_places_and_headings_are_none() -> None:
@@ -86,17 +82,6 @@ def test_the_exit_code_says_whether_any_contradict(contested: Contested) -> None
     assert "guide.md against study.md: 0.80" in told.out
     assert FIRST in told.out
     assert contested("screen", "guide.md", "menu.md").code == 0
-
-
-@pytest.mark.usefixtures("scripted")
-def test_records_name_their_documents(contested: Contested) -> None:
-    documents = [{"id": name, "text": text} for name, text in TEXTS.items()]
-    record = {"id": "r1", "documents": documents, "responses": {"a": "Yes.", "b": "No."}}
-    Path("records.jsonl").write_text(json.dumps(record))
-    told = contested("screen", "--data", "records.jsonl", "--json")
-    assert told.code == 1
-    (found,) = json.loads(told.out)["contradictions"]
-    assert found["first"]["document"] == "r1/guide"
 
 
 @pytest.mark.usefixtures("scripted")

@@ -113,17 +113,6 @@ def test_texts_without_tokens_and_texts_too_long_are_refused(decoder: Decoder) -
         decoder.encode("word " * (decoder.max_tokens or 0), RESPONSE)
 
 
-def test_what_is_no_model_is_refused_in_one_line(tmp_path: Path, smollm2: Model) -> None:
-    with pytest.raises(SalienceError, match=r"no model folder: config\.json is missing"):
-        Decoder.load(tmp_path)
-    (tmp_path / "config.json").write_text("{")
-    with pytest.raises(SalienceError, match="cannot be loaded on cpu") as refused:
-        Decoder.load(tmp_path, device="cpu")
-    assert "\n" not in str(refused.value)
-    with pytest.raises(SalienceError, match="cannot be loaded on nowhere"):
-        Decoder.load(smollm2.path, device="nowhere")
-
-
 def test_code_in_a_model_folder_is_never_run(tmp_path: Path, smollm2: Model) -> None:
     shutil.copytree(smollm2.path, tmp_path / "model")
     folder = tmp_path / "model"

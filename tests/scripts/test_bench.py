@@ -5,8 +5,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from serving.models import Model
 
 ROOT = Path(__file__).parents[2]
@@ -21,14 +19,6 @@ def bench(script: str, *options: str) -> subprocess.CompletedProcess[str]:
         check=False,
         cwd=ROOT,
     )
-
-
-def refused(script: str, *options: str) -> str:
-    """The one line of a benchmark that cannot be made."""
-    done = bench(script, *options)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert len(done.stderr.splitlines()) == 1
-    return done.stderr
 
 
 def test_the_tagger_is_timed(released_data: Path) -> None:
@@ -58,14 +48,6 @@ def test_gradients_are_those_of_captum(smollm2: Model) -> None:
     assert float(row[2]) > 0.999
 
 
-def test_inseq_needs_an_interpreter_that_has_it(smollm2: Model) -> None:
-    other = ("--inseq", sys.executable, "--model", str(smollm2.path))
-    done = bench("gradients.py", "--tokens", "1", *other)
-    assert done.returncode == 2
-    said = "inseq's process ended: ModuleNotFoundError: No module named 'inseq'"
-    assert done.stderr.splitlines()[-1] == said
-
-
 SMALL = ("--rounds", "1", "--requests", "20", "--tokens", "300", "--in-flight", "4")
 
 
@@ -79,24 +61,3 @@ def test_clients_are_compared(smollm2: Model) -> None:
     for ratio in ("bare sockets / ours", "ours / openai"):
         row = rf"^\| 300 \| 4 \| {ratio}( \| \d+\.\d){{3}} \|$"
         assert re.search(row, done.stdout, re.MULTILINE)
-
-
-def test_inspect_needs_an_interpreter_that_can_be_run(smollm2: Model) -> None:
-    where = ("--inspect-python", "no/python", "--model", str(smollm2.path))
-    done = bench("client.py", *SMALL, *where)
-    assert done.returncode == 2
-    said = "no/python cannot be run (No such file or directory)"
-    assert done.stderr.splitlines()[-1].endswith(said)
-
-
-def test_the_tagger_needs_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("CONTESTED_DATA", raising=False)
-    assert "give --data FILE" in refused("tagger.py", "--rounds", "1")
-
-
-def test_mistakes_are_one_line() -> None:
-    for script, options, says in (
-        ("client.py", ("--model", "no-such-model"), "there is no model 'no-such-model'"),
-        ("client.py", ("--rounds", "0"), "--rounds"),
-    ):
-        assert says in refused(script, *options)

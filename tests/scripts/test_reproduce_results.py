@@ -1,9 +1,6 @@
 """scripts/reproduce_results.sh: its runs are commands; a few are run and resumed."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +9,6 @@ import reproduce_results
 from commands import command_of
 from reproduce_results import FILES, RUNS, Run, main, words
 from scripted import Scripted
-
-ROOT = Path(__file__).parents[2]
 
 
 def question(number: int) -> dict[str, Any]:
@@ -78,14 +73,3 @@ def test_runs_are_made_one_after_the_other_and_resumed(
     assert asked
     assert main([*given, "--only", "first", "--only", "second"]) == 0
     assert len(endpoint.requests) == asked, "what was answered is asked again"
-
-
-def test_the_launcher_lists_the_runs() -> None:
-    done = subprocess.run(
-        [ROOT / "scripts/reproduce_results.sh", "--list"],
-        env=os.environ | {"CONTESTED_VENV": sys.prefix},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    assert [line.split()[0] for line in done.stdout.splitlines()] == [run.name for run in RUNS]

@@ -69,26 +69,6 @@ def test_salience_is_run_for_every_model_and_prompts_are_tuned_once(tmp_path: Pa
     assert len(again) == len(made), "a tuning that was killed goes on"
 
 
-def test_options_reach_the_commands_that_have_them(tmp_path: Path) -> None:
-    given = ["--out", str(tmp_path / "o"), "--data=t.json", "--model", "a"]
-    for command in commands(tmp_path, *given, "--dry-run", "--device=cpu")[1:]:
-        assert "--dry-run" in command
-        served = {"ablation", "tagger"} & set(command)
-        assert ("--device" in command) != bool(served)
-        assert not {"--coverage-prompt", "--soft-prompt"} & set(command), "none is tuned yet"
-    chosen = ["--set", "paraphrased", "--per-topic=1", "--batch", "2", "--design", "paper"]
-    _, *made = commands(tmp_path, *given, "--steps=9", *chosen)
-    assert [command.count("--set") for command in made[:4]] == [1] * 4
-    assert after("--per-topic", made[1]) == "1"
-    assert {after("--design", command) for command in made} == {"paper"}
-    tuned = [command for command in made if command[:2] == ["lab", "tune-npov"]]
-    assert {after("--batch", command) for command in tuned} == {"2"}
-    # Prompts of another batch or design are other prompts.
-    assert all(after("--out", command).endswith("-9-2-paper.safetensors") for command in tuned)
-    bundled = commands(tmp_path, "--model", "a")
-    assert [command[0] for command in bundled] == ["models", "run", "run", "run", "run"]
-
-
 @pytest.mark.parametrize(
     ("options", "says"),
     [

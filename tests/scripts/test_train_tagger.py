@@ -157,20 +157,6 @@ def test_from_released_data_to_calibrated_taggers(
     assert settings["base"] == str(out / "tagger")
 
 
-def test_each_release_is_one_file(tmp_path: Path) -> None:
-    """Two files were one path that does not exist."""
-    sentences = [f"nli/{name}.jsonl.gz" for name in ("train", "dev", "more_train", "more_dev")]
-    for name in (*sentences, "ramdocs/a.jsonl", "ramdocs/b c.jsonl"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).touch()
-    for says in ("ramdocs must hold exactly one *.jsonl;", "conflictqa must hold exactly one"):
-        done = script("--data", str(tmp_path), "--out", str(tmp_path / "out"))
-        assert done.returncode == 2
-        assert says in done.stderr
-        assert len(done.stderr.splitlines()) == 1
-        (tmp_path / "ramdocs" / "a.jsonl").unlink(missing_ok=True)
-
-
 def test_what_is_missing_is_told_in_one_line(tmp_path: Path) -> None:
     for arguments, says in (
         ([], "--data and --out are needed"),

@@ -1,16 +1,15 @@
 """The client against a scripted endpoint: cache, retries, labels, limits."""
 
 import asyncio
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import pytest
 import pytest_asyncio
 from pydantic import BaseModel, Field
-from scripted import KEY, MODEL, Scripted, prompt_of
+from scripted import KEY, MODEL, Scripted
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import WhitespaceSplit
@@ -175,28 +174,6 @@ async def test_a_label_comes_with_normalised_probabilities_and_its_mass(
     assert request["logprob_token_ids"] == [ord("S"), ord("C"), ord("I")]
 
 
-async def test_no_more_requests_are_in_flight_than_allowed_and_they_keep_their_order(
-    cache: Path,
-) -> None:
-    most = current = 0
-
-    def count(request: dict[str, Any]) -> str:
-        nonlocal most, current
-        current += 1
-        most = max(most, current)
-        time.sleep(0.05)
-        current -= 1
-        return prompt_of(request)
-
-    with Scripted(reply=count) as server:
-        for concurrency in (3, 1):
-            async with client_of(server, cache=cache, concurrency=concurrency) as client:
-                asked = (turn(f"{concurrency} {n}") for n in range(12))
-                await asyncio.gather(*(client.chat(ask, Sampling(9)) for ask in asked))
-    assert most == 3
-    assert server.prompts()[12:] == [f"1 {n}" for n in range(12)]
-
-
 async def test_replicas_share_the_load_and_equal_affinity_stays_together(cache: Path) -> None:
     with Scripted(reply=lambda _: "ok") as one, Scripted(reply=lambda _: "ok") as two:
         async with client_of(one, two, cache=cache, concurrency=1) as client:
@@ -297,21 +274,6 @@ async def test_a_text_is_weighed_token_by_token_once(endpoint: Scripted, cache: 
         assert client.usage.saved_calls == len(endpoint.requests) == 1
         await client.log_probabilities("is it", "yes<end>")
     assert endpoint.requests[1]["prompt"] == [0, 0, 0], "a special token in it is plain text"
-
-
-async def test_what_cannot_be_weighed_is_said(endpoint: Scripted, cache: Path) -> None:
-    async with client_of(endpoint, cache=cache, tokenizer=by_words(), context=4) as client:
-        for prompt, text, which in (("", "a", "prompt"), ("a", " ", "text")):
-            with pytest.raises(RequestError, match=f"the {which} has no tokens"):
-                await client.log_probabilities(prompt, text)
-        with pytest.raises(RequestError, match="a prompt of 4 tokens and 1 for the reply"):
-            await client.log_probabilities("a b", "c d")
-        endpoint.likelihood = None
-        with pytest.raises(ServingError, match=r"does not tell how likely a prompt is.*vLLM"):
-            await client.log_probabilities("a", "b")
-        client.tokenizer = None
-        with pytest.raises(ServingError, match="takes the tokenizer of scripted"):
-            await client.log_probabilities("a", "b")
 
 
 async def test_half_a_character_in_a_prompt_is_refused_and_in_a_reply_spoils_no_cache(

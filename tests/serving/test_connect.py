@@ -77,11 +77,6 @@ def test_who_always_reasons_is_known_from_template_and_profile(
     assert reasoning_room(found, EngineOptions(reasoning_parser=parser)) == room
 
 
-def test_reasoning_without_a_parser_is_refused_where_a_server_is_to_be_started() -> None:
-    with pytest.raises(ServingError, match="m reasons before it answers; set reasoning_parser in"):
-        reasoning_room(resolved(THINKS, served=False), EngineOptions())
-
-
 @pytest.mark.parametrize(
     ("changed", "filed"),
     [

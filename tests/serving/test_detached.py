@@ -24,7 +24,6 @@ from serving import detached
 from serving.connect import OnDemand
 from serving.detached import Note, State
 from serving.endpoint import Endpoint, answers
-from serving.errors import ServingError
 from serving.installed import engine_version
 from serving.models import Model
 from serving.placement import Seat
@@ -120,16 +119,6 @@ async def test_replicas_have_ports_logs_names_and_gpus_of_their_own(
     ]
     assert [state.status for state in detached.running()] == ["m-1: ready", "m-2: ready"]
     assert {file.name for file in (home / "logs").iterdir()} >= {"m-1.log", "m-2.log"}
-
-
-async def test_a_start_may_be_stopped(stand_in: Path, home: Path) -> None:
-    said: list[str] = []
-    started = start(said.append)
-    await until(lambda: said)
-    assert [state.endpoints for state in detached.stop("m")] == [()]
-    with pytest.raises(ServingError, match="was stopped"):
-        await started
-    assert list((home / "servers").iterdir()) == []
 
 
 JOB = """

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from serving_machines import A10, A6000, H100, L40S, cards, table
+from serving_machines import A10, A6000, H100, cards, table
 
 from serving.detached import turn
 from serving.errors import ServingError
@@ -72,12 +72,6 @@ def test_models_that_must_share_divide_what_is_left_by_what_they_need() -> None:
     assert judge.gib == pytest.approx(40 + 10.232 * 40 / 60, abs=0.1)
     assert writer.gib == pytest.approx(20 + 10.232 * 20 / 60, abs=0.1)
     assert judge.share == pytest.approx(judge.gib / 79.6, abs=0.001)
-
-
-def test_a_copy_goes_to_the_largest_card_and_of_those_to_the_newest() -> None:
-    found = place(lab((1, 18.0), salience=20.0), cards(A10, H100, A6000, L40S))
-    assert given_to(found.engines["writer"]) == ["1", "3", "2", "0"]
-    assert found.devices("tagger") == ("cuda:1",), "what we load takes the room that is left"
 
 
 def test_a_decoder_that_no_card_holds_is_split_over_the_fewest() -> None:

@@ -3,19 +3,14 @@
 import gzip
 import hashlib
 import json
-import re
 from collections import Counter
-from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from conflicts_endpoint import query
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from pipelines.conflicts.data import (
     BY_ORIGIN,
@@ -35,7 +30,6 @@ from pipelines.conflicts.taxonomy import ANSWERABLE, TAXONOMY, ConflictType
 from pipelines.data import conflicts
 from pipelines.data.conflicts import LABELS, ConflictsResult, official_label
 from pipelines.errors import InputError
-from pipelines.runs.folder import RunFolder
 
 PAGE = "The dam was built in 1902. " * 3
 OFFICIAL: dict[str, Any] = {
@@ -195,56 +189,6 @@ def test_a_row_as_a_query(tmp_path: Path) -> None:
     )
     assert (opinion.id, opinion.conflict_type) == ("2", ConflictType.OPINIONS)
     assert opinion.gold_answer is None
-
-
-class Locks:
-    """An embedder of words whose vectors count the word "five"; it may break after some texts."""
-
-    reads = 512
-
-    def __init__(self, breaks_after: int | None = None) -> None:
-        self.breaks_after = breaks_after
-        self.pages = 0
-
-    @property
-    def tokenizer(self) -> Any:
-        return self
-
-    def __call__(self, text: str, **_: Any) -> dict[str, list[tuple[int, int]]]:
-        return {"offset_mapping": [match.span() for match in re.finditer(r"\S+", text)]}
-
-    def num_special_tokens_to_add(self) -> int:
-        return 2
-
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        if len(texts) > 1:  # the windows of a page, not a question
-            if self.pages == self.breaks_after:
-                raise KeyboardInterrupt
-            self.pages += 1
-        return np.array([[1 + 9 * text.count("five")] for text in texts], dtype=np.float32)
-
-
-def test_what_was_chosen_before_a_kill_is_not_chosen_again(tmp_path: Path) -> None:
-    pages = [f"stone {number} " * 600 + "five locks " + "water " * 600 for number in range(3)]
-    results = [{"short_text": "stone", "response_str": page} for page in pages]
-    file = lines(tmp_path / "conflicts.jsonl", OFFICIAL | {"search_results": results})
-    folder = RunFolder(tmp_path / "out")
-    with folder.locked(), pytest.raises(KeyboardInterrupt):
-        read(file, keeping(folder, Locks(breaks_after=2), "one model"))
-    kept = folder.path / "segments.jsonl"
-    assert len(kept.read_text().splitlines()) == 2
-    with kept.open("a") as log:
-        log.write('{"id": "half of a li')
-
-    rest = Locks()
-    whole = read(file, keeping(folder, rest, "one model"))
-    assert rest.pages == 1
-    assert whole == read(file, partial(best_segment, embedder=Locks()))
-    unasked = Locks(breaks_after=0)
-    assert read(file, keeping(folder, unasked, "one model")) == whole
-    other = Locks()
-    assert read(file, keeping(folder, other, "another model")) == whole
-    assert other.pages == 3
 
 
 # The real rows

@@ -2,14 +2,13 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
 from pipelines.conflicts.data import Query, Source
 from pipelines.conflicts.pipeline import fit_sources
 from pipelines.conflicts.settings import ConflictsSettings
-from pipelines.conflicts.strategies import TypePrompt, Writer, writer
+from pipelines.conflicts.strategies import Writer, writer
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.judge.fitting import fit
 from pipelines.judge.judgement import Excerpt, Truncation
@@ -69,14 +68,6 @@ def of_text(query: Query, by: Writer) -> list[int]:
     return [len(by.client.tokenizer.encode(source.text)) for source in query.sources]
 
 
-def test_what_may_not_be_cut_is_refused(smollm2: Model, tmp_path: Path) -> None:
-    by = writing(smollm2, 2048, tmp_path)
-    with pytest.raises(RequestError, match="query 'tower-7' are too long") as refused:
-        fitted(asked(2, 200, 3), by, cut=False)
-    assert "--on-overflow cut" in str(refused.value)
-    assert "\n" not in str(refused.value)
-
-
 def test_the_longest_sources_are_cut_to_a_common_length(smollm2: Model, tmp_path: Path) -> None:
     by = writing(smollm2, 2048, tmp_path)
     query = asked(2, 60, 3, 90)
@@ -96,17 +87,6 @@ def test_the_longest_sources_are_cut_to_a_common_length(smollm2: Model, tmp_path
     assert tokens(found, by) <= room < tokens(query, by)
     # Little room is left: a few tokens, for the marks of fences change with the texts.
     assert tokens(found, by) > room - 20
-
-
-def test_every_call_then_fits(smollm2: Model, tmp_path: Path) -> None:
-    by = writing(smollm2, 2048, tmp_path)
-    found, _ = fitted(asked(400, 400), by, cut=True)
-    calls = [
-        *(by.asks_answer(found, told) for told in (None, *ConflictType)),
-        *(by.asks_type(each, found) for each in get_args(TypePrompt)),
-    ]
-    assert max(map(by.client.count, calls)) == tokens(found, by)
-    assert tokens(found, by) + by.reply_tokens <= 2048
 
 
 def test_special_tokens_of_a_source_are_counted_as_text(smollm2: Model, tmp_path: Path) -> None:

@@ -32,7 +32,6 @@ from pipelines.metrics.rates import f1
 from pipelines.report.table import records
 from pipelines.runs.folder import RunFolder
 from pipelines.text.words import content_words
-from serving.errors import RequestError
 
 S, C, I, X = Relation  # noqa: E741
 LETTERS = {"s": S, "c": C, "i": I, "x": X}
@@ -130,18 +129,6 @@ async def test_a_conflict_has_both_sides(letters: str, status: str, conflict: bo
 @pytest.fixture
 def folder(tmp_path: Path) -> RunFolder:
     return begun(tmp_path / "out")
-
-
-async def test_what_cannot_be_judged_stops_the_run_or_is_counted(folder: RunFolder) -> None:
-    claim = EXAMPLES[1].claim
-    refusing = Letters(refuses={claim: RequestError("too long")})
-    with pytest.raises(RequestError, match="'missed': too long"):
-        await run(folder, refusing)
-    results = await run(folder, refusing, on_error="skip")
-    assert [each.status for each in results].count("failed") == 1
-    mended = Letters()
-    assert all(each.status != "failed" for each in await run(folder, mended))
-    assert mended.asked == [claim], "only what failed is tried again"
 
 
 # Baselines

@@ -20,7 +20,6 @@ from pipelines.conflictscore.writing import (
     report_writer,
 )
 from pipelines.data.records import Document
-from pipelines.errors import InputError
 from serving.client import Client
 
 QUESTION = "Is infinite scrolling a good web design technique?"
@@ -87,19 +86,3 @@ def test_conflictingqa_as_released(tmp_path: Path) -> None:
         ("1", "Is it?", 2)
     ]
     assert found.passed_over == 1
-
-
-def test_questions_of_our_input_format(tmp_path: Path) -> None:
-    two = [{"id": "a", "text": "x"}, {"id": "b", "text": "y"}]
-    records = [
-        {"id": "1", "question": "Q?", "documents": two, "responses": {"m": "x", "n": "y"}},
-        {"id": "2", "documents": two, "response": "x"},
-        {"id": "3", "question": "Q?", "documents": two[:1], "response": "x"},
-    ]
-    path = tmp_path / "own.jsonl"
-    path.write_text("".join(json.dumps(each) + "\n" for each in records))
-    found = read(path)
-    assert ([each.id for each in found.topics], found.passed_over) == (["1"], 2)
-    path.write_text(json.dumps(records[1]) + "\n")
-    with pytest.raises(InputError, match="no question with documents that could disagree"):
-        read(path)

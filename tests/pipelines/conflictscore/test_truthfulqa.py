@@ -145,17 +145,6 @@ async def test_a_choice_under_all_conditions(methods: Methods, endpoint: Scripte
     assert fenced_text(told, "ANSWER A") == TRUE
 
 
-async def test_a_choice_that_cannot_be_read_is_not_made_again(
-    methods: Methods, endpoint: Scripted
-) -> None:
-    replies(endpoint, rag="Well.", control="(A)")
-    result = await answer_question(item("binary", "B"), methods)
-    assert kinds(endpoint) == ["control", "rag"]
-    assert result.right("rag") is None
-    assert result.right("control") is False
-    assert result.outcomes["rag"].score is None
-
-
 def test_what_has_no_documents_or_no_second_option_is_counted() -> None:
     bare = ASKED.model_copy(update={"id": "bare", "documents": ()})
     single = ASKED.model_copy(update={"id": "single", "best_incorrect_answer": None})

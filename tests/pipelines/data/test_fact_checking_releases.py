@@ -4,7 +4,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import pytest
 from releases import lines
 
 from pipelines.conrag.data import from_scifact
@@ -68,22 +67,6 @@ def test_fever_pages(tmp_path: Path) -> None:
         },
         "Caf\u00e9": {0: "A café serves coffee."},
     }
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (
-            "born 27 July 1970 -RRB- is Danish , and an actor .",
-            "born 27 July 1970) is Danish, and an actor.",
-        ),
-        ("-LRB- -LSB- x -RSB- -RRB-", "([x])"),
-        ("It cost .5 dollars", "It cost .5 dollars"),
-        ("Genesis 1-COLON-2", "Genesis 1:2"),
-    ],
-)
-def test_fever_text_is_made_readable(text: str, expected: str) -> None:
-    assert fever.readable(text) == expected
 
 
 # SciFact

@@ -1,6 +1,5 @@
 """Loaders of released data sets: their formats, their halves, and what they refuse."""
 
-import gzip
 import hashlib
 import json
 import pickle
@@ -11,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from releases import AMBIGDOCS, CONFLICTINGQA, RAMDOCS, lines, refusal
+from releases import AMBIGDOCS, CONFLICTINGQA, lines, refusal
 
 from pipelines.data import (
     ambigdocs,
@@ -121,16 +120,6 @@ def test_notes_are_stripped_and_names_stay(released_data: Path) -> None:
 # Formats of releases that are not at hand
 
 
-def test_lists_lines_and_gzip_are_the_same(tmp_path: Path) -> None:
-    records = [AMBIGDOCS, AMBIGDOCS | {"question": "Who built the Reed House?"}]
-    plain = lines(tmp_path / "a.json", *records)
-    as_list = tmp_path / "b.json"
-    as_list.write_text(json.dumps(records, indent=1))
-    packed = tmp_path / "c"
-    packed.write_bytes(gzip.compress(b"\xef\xbb\xbf" + plain.read_bytes()))
-    assert ambigdocs.read(plain) == ambigdocs.read(as_list) == ambigdocs.read(packed)
-
-
 def test_macnoise(tmp_path: Path) -> None:
     (question,) = macnoise.read(lines(tmp_path / "m.jsonl", MACNOISE))
     (context, answers), *rest = question.contexts
@@ -197,12 +186,6 @@ def test_a_pickle_is_refused_and_never_loaded(tmp_path: Path) -> None:
 
 
 # Bad input: one line that says where
-
-
-def test_a_line_separator_within_a_text_ends_no_line(tmp_path: Path) -> None:
-    path = tmp_path / "r.jsonl"
-    path.write_text(json.dumps(RAMDOCS | {"question": "When\u2028?"}, ensure_ascii=False) + "\n")
-    assert ramdocs.read(path)[0].question == "When\u2028?"
 
 
 @pytest.mark.parametrize(

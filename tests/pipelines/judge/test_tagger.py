@@ -4,13 +4,11 @@ import asyncio
 import threading
 import time
 from dataclasses import replace
-from unittest.mock import Mock
 
 import pytest
 from tagging import REFUTE, SUPPORT, UNSURE, ScriptedTagger, by_table, folder_of
 
 from nli.errors import TaggerError
-from nli.tagger import Tagger
 from pipelines.data.records import Document
 from pipelines.errors import InputError
 from pipelines.judge import tagger as tagging
@@ -164,20 +162,3 @@ def test_the_identity_says_what_decides_and_how_the_tagger_reads_and_computes(
         patch.setattr("importlib.metadata.version", lambda _: "0.0")
         seen.add(folder.identity)
     assert len(seen) == 5
-
-
-async def test_a_tagger_computes_where_it_is_told_and_says_where(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    path, asked = tagging.shipped_tagger().path, Mock()
-    monkeypatch.setattr(tagging, "torch_device", lambda: "cpu")
-    folder = tagging.tagger_folder(path, device="cuda:1")
-    assert (folder.device, folder.precision) == ("cuda:1", "bf16")
-    asked.return_value.digest = folder.digest
-    monkeypatch.setattr(Tagger, "load", asked)
-    folder.load()
-    asked.assert_called_once_with(path, precision="bf16", device="cuda:1")
-    judge = tagger_judge(folder_of(ScriptedTagger(device="cuda:1")))
-    assert judge.device is None
-    await judge(["D."], [PLAQUE])
-    assert judge.device == "cuda:1"

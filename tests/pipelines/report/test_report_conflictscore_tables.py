@@ -43,15 +43,6 @@ def test_scores_of_all_are_clustered_by_record(results: list[Result]) -> None:
     assert (found["responses"], found["invalid_responses"], found["failed_responses"]) == (6, 1, 1)
 
 
-def test_a_response_without_evidence_is_counted_and_in_no_mean(results: list[Result]) -> None:
-    """None speaks to the ferry. CS-C: coffee 1/3 and 0, bridge 1/2; evidence 1, 3/4, 1, 0."""
-    found = row(scores(results, "m", "d"), "all")
-    assert found["unevidenced"] == 1
-    assert found["cs_c"] == pytest.approx(5 / 18)
-    assert found["evidence"] == pytest.approx(11 / 16)
-    assert found["both_sides"] == pytest.approx((1 / 39 + 2 / 3 + 1 / 7) / 3)
-
-
 def test_differences_are_paired_by_record(results: list[Result]) -> None:
     # Only coffee has a score for both: 1/3 - 0, 7/9 - 0, 1 - 3/4. Both sides: the column denies
     # with 0.95, 0.025 / 0.975; the cohort supports with 0.5, 0.5 / 0.75.

@@ -85,12 +85,6 @@ def test_markdown_sections_have_the_path_of_their_headings() -> None:
     assert "# no heading" in found[-1].text
 
 
-def test_data_without_spaces_makes_no_passage_of_its_own_length() -> None:
-    cut = passages(Document(id="d", text="A picture: " + "iVBORw0KGgo" * 10_000))
-    assert max(len(each.text) for each in cut) <= 120 * 50
-    assert "".join(each.text for each in cut).count("iVBOR") > 9_900
-
-
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     "text",
@@ -118,12 +112,6 @@ def test_relevance_lies_in_zero_and_one(scores: list[float]) -> None:
     assert all(0 <= share <= 1 for share in shares)
     if any(score > 1e-9 for score in scores):
         assert max(shares) == 1
-
-
-def test_a_number_is_found_with_and_without_separators(tmp_path: Path) -> None:
-    index = build([*DOCUMENTS, Document(id="p", text="It cost 1,200 pounds.")], tmp_path / "i")
-    for number in ("1200", "1,200"):
-        assert [each.passage.id for each in index.search(number)] == ["p"]
 
 
 # The index
@@ -192,21 +180,6 @@ def test_a_kill_leaves_the_old_index(
     monkeypatch.undo()
     assert len(build(DOCUMENTS, folder)) == 4
     assert len(list(folder.glob("files-*"))) == 1 + bool(before)
-
-
-@pytest.mark.parametrize(
-    "lost", ["offsets.npy", "passages.jsonl", "bm25/vocab.index.json", "some of offsets.npy"]
-)
-def test_a_damaged_index_says_so(lost: str, tmp_path: Path) -> None:
-    build(DOCUMENTS, tmp_path / "i")
-    files = tmp_path / "i" / "files-1"
-    if lost.startswith("some"):  # fewer passages than are ranked
-        build(DOCUMENTS[1:2], tmp_path / "j")
-        shutil.copy(tmp_path / "j" / "files-1" / "offsets.npy", files)
-    else:
-        (files / lost).unlink()
-    with pytest.raises(InputError, match="is damaged; delete it and build it again"):
-        Index(tmp_path / "i").search("water river")
 
 
 def test_what_is_no_index_is_not_overwritten(tmp_path: Path) -> None:

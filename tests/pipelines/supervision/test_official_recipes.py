@@ -165,18 +165,6 @@ def test_a_contradictory_span_gives_its_sentence_and_the_nearest_passage() -> No
     ]
 
 
-def test_spans_that_contradict_nothing_faulty_responses_and_tables_are_left_out() -> None:
-    text, marked = "Bicycles pay a toll of two pounds.", ("pay", "Evident Conflict")
-    whole = response(text, marked)
-    assert len(refuted(whole)) == 1
-    assert refuted(response(text, marked, due_to_null=True)) == []
-    assert refuted(response(text, marked, implicit_true=True)) == []
-    assert refuted(whole.model_copy(update={"quality": "truncated"})) == []
-    table = Source(source_id="s", task_type="Data2txt", source_info={"toll": "two pounds"})
-    assert refuted(whole, sources={"s": table}) == []
-    assert refuted(whole, sources={}) == []
-
-
 # Several releases together
 
 PAIR = LabelledPair(premise="A.", hypothesis="B.", label=Label.SUPPORT, source="one")

@@ -2,7 +2,6 @@
 
 import pytest
 
-from pipelines.data import extraction
 from pipelines.data.extraction import html_text
 from pipelines.errors import InputError
 from pipelines.web.tasks import read
@@ -89,9 +88,3 @@ def test_a_pdf() -> None:
     assert (found.name, found.text) == ("study.pdf", "The bridge was opened in 1936.")
     with pytest.raises(InputError, match="no text; one that was scanned needs"):
         read("scan.pdf", pdf(""))
-
-
-def test_a_pdf_that_takes_for_ever_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extraction, "SECONDS", 0.001)
-    with pytest.raises(InputError, match="takes longer than"):
-        read("a.pdf", pdf("A text."))
