@@ -15,9 +15,9 @@ scripts/reproduce_salience.sh [--data FILE] [--out DIR] [--model NAME]... [--set
   --profile NAME    models and hardware (default: cpu-small where no GPU is found)
   --set NAME        a test set: unparaphrased, lightly-reworded, paraphrased; give it once for each
                     (default: all three)
-  --per-topic N     responses without error for each topic, 3 with errors beside each (default: 4)
+  --per-topic N     responses without error for each topic, 3 with errors beside each (default: 1)
   --steps N         updates of each soft prompt; 0 tunes none (default: 20000 on a GPU, else 60).
-                    The bundled topics are all of the test set, so without --data none is tuned
+                    Without --data none is tuned
   --batch N         examples of an update (default: 16)
   --design NAME     how errors are made, learned and measured: matched or paper (default: matched)
   --limit N         only the first N examples of each test set

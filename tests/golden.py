@@ -95,8 +95,8 @@ RUNS = {
         "conflicts --judge tagger --name second --behaviour choice --against all --limit 6 {llm}",
     ],
     "npov": [
-        f"npov --data {{topics}} --organic {{organic}} --set unparaphrased --model {{tiny}} "
-        f"--precision fp32 --detector {detector}"
+        f"npov --data {{topics}} --organic {{organic}} --set unparaphrased --per-topic 4 "
+        f"--model {{tiny}} --precision fp32 --detector {detector}"
         for detector in ("salience", "classifier")
     ],
 }

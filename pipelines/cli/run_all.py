@@ -93,16 +93,19 @@ def stages(options: AllOptions, further: Sequence[str] = (), *, small: bool) -> 
     judged = ("--judge", "tagger", "--answer-tokens", "160") if small else ()
     # Types of conflicts by such models are worse than the rule's.
     typed = ("--types", "yes-no") if by_tagger else ()
-    sets = ("--split all --set unparaphrased" if options.data else "--per-topic 1").split()
+    sets = ["--split", "all", "--set", "unparaphrased", "--per-topic", "4"] if options.data else []
     found: list[Stage] = []
 
-    def add(title: str, name: str, file: str, given: Sequence[str], first: int = 0) -> None:
+    def add(
+        title: str, name: str, file: str, given: Sequence[str], first: int = 0, most: int = 0
+    ) -> None:
         path = _file(options.data, file)
         if path is None:
             return
         data = ("--data", str(path)) if path else ()
-        few = small and first and options.data is None and options.limit is None
-        limit = ("--limit", str(first)) if few else ()
+        count = first if small else most
+        few = count and options.data is None and options.limit is None
+        limit = ("--limit", str(count)) if few else ()
         found.append(Stage(title, ("run", name, *given, *data, *limit)))
 
     add(
@@ -142,12 +145,14 @@ def stages(options: AllOptions, further: Sequence[str] = (), *, small: bool) -> 
             *("npov", "topics"),
             ("--detector", "ablation", *kept, *words(options, "model"), *sets),
             first=4,
+            most=12,
         )
     add(
         "NPOV by gradients, which show it word by word",
         *("npov", "topics"),
         ("--detector", "salience", *shared, *sets),
         first=4,
+        most=12,
     )
     return found
 

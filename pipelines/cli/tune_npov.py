@@ -163,6 +163,7 @@ def _lessons(task: "Task", data: Path, options: TuneOptions) -> "tuple[list[Less
     from pipelines.data.procon import read
     from pipelines.npov import annotation
     from pipelines.npov import synthesis as paraphrases
+    from pipelines.npov.topics import outside_table
     from pipelines.npov.tuning_data import by_topic, divided, lessons
 
     seed, limit, topics = options.tuning.seed, options.limit, read(data)
@@ -188,6 +189,8 @@ def _lessons(task: "Task", data: Path, options: TuneOptions) -> "tuple[list[Less
     # Topics that have nothing to learn from are not held back either.
     some = [topic for topic in topics if options.per_topic or topic.topic in organic]
     learned, watched = divided(some, options.split, seed)
+    for remark in outside_table(some) if options.split != "all" else ():
+        STDERR.print(plain(remark), soft_wrap=True)
     usable = sum(len(organic.get(topic.topic, ())) for topic in (*learned, *watched))
     if usable < len(annotated):
         STDERR.print(

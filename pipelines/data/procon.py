@@ -3,8 +3,8 @@
 Two formats, told apart by their fields. Scrapes of procon.org (one of them is in the PERSPECTRUM
 repository, `procon.json`): one list of objects with `claim_title`, `url`, `perspectives_for` and
 `perspectives_against`, each with a `perspective_title`. And lines of one's own with `topic`,
-`question`, `pro` and `con`, the last two lists of arguments. A scrape's titles are the arguments,
-as the paper takes them (NPOV, appendix A); explanations are not read.
+`question`, `pro` and `con`, the last two lists of arguments, and `sources` if wanted. A scrape's
+titles are the arguments, as the paper takes them (NPOV, appendix A); explanations are not read.
 """
 
 import re
@@ -38,12 +38,16 @@ Arguments = Annotated[NonEmpty[Text], AfterValidator(_once)]
 
 
 class Topic(BaseModel, frozen=True, extra="forbid"):
-    """A controversial topic, whose name is unique in its file, with what a user asks of it."""
+    """A controversial topic, whose name is unique in its file, with what a user asks of it.
+
+    `sources` names works that the arguments rest on; a reader may check them, no model is told.
+    """
 
     topic: Text
     question: Text
     pro: Arguments
     con: Arguments
+    sources: tuple[Text, ...] = ()
 
 
 class _Perspective(BaseModel):

@@ -96,9 +96,9 @@ async def answer_npov(
     leaves out and adds nevertheless `contested check-npov` finds.
 
     Examples:
-        contested answer-npov "Should large dams be removed?" --out dams.json
+        contested answer-npov "Should zoos be closed?" --out zoos.json
 
-        contested check-npov dams.json --html dams.html
+        contested check-npov zoos.json --html zoos.html
     """
     from pipelines.npov.generation import respond
 

@@ -33,7 +33,7 @@ from pipelines.npov.result import NpovResult
 from pipelines.npov.sets import ORGANIC, Case, SyntheticSet, limited, synthetic_cases
 from pipelines.npov.settings import AS_IN_PAPER, SALIENCE_PANEL, GradientSettings, SalienceSettings
 from pipelines.npov.synthesis import DESIGN_HELP, Design, with_other_arguments
-from pipelines.npov.topics import SAMPLE_TOPICS, Split, split_of
+from pipelines.npov.topics import SAMPLE_TOPICS, outside_table, split_of
 from pipelines.option import Only, Option, refuse_given
 from pipelines.retrieval.dense import Embedder, default_embedder
 from pipelines.runs.folder import file_name
@@ -60,9 +60,6 @@ Examples:
 """
 
 ENCODER: Final = "all-MiniLM-L6-v2"
-
-UNKNOWN_TOPICS: Final[Split] = "test"
-"""Where topics are put that the paper has not: nothing was tuned on them."""
 
 _set_option = partial(Option, panel="Test sets")
 _classifier_option = partial(
@@ -112,7 +109,9 @@ class NpovOptions(RunOptions, TaggerOptions, EndpointOptions, DecoderOptions):
     ] = None
     split: Annotated[
         Literal["train", "dev", "test", "all"],
-        _set_option("Which topics of the paper's split. Topics it has not are of `test`."),
+        _set_option(
+            "Which topics of the paper's Table 4. A hash of the name decides for other topics."
+        ),
     ] = "test"
     design: Annotated[Design, _set_option(DESIGN_HELP)] = "matched"
     per_topic: Annotated[
@@ -121,7 +120,7 @@ class NpovOptions(RunOptions, TaggerOptions, EndpointOptions, DecoderOptions):
         _set_option(
             "Responses without error for each topic; those with errors are made from them."
         ),
-    ] = 4
+    ] = 1
     seed: Annotated[int, _set_option("Decides all that is drawn.")] = 0
     detector: Annotated[
         Literal["ablation", "salience", "tagger", "classifier", "baselines"],
@@ -188,7 +187,8 @@ def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
     from pipelines.npov import soft_prompt as run_prompts
 
     _refuse_unused(options)
-    topics = _topics(options)
+    known = procon.read(options.data)
+    topics = _of_split(known, options)
     names = list(
         dict.fromkeys(options.sets or (SyntheticSet.UNPARAPHRASED, SyntheticSet.PARAPHRASED))
     )
@@ -197,6 +197,8 @@ def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
     prompts = run_prompts.opened(files, (case.annotated.example for case in every))
     cases = limited(every, options.limit)
     remarks = run_prompts.untold(files, prompts)
+    if options.split != "all":
+        remarks += outside_table(known)
     if options.as_in_paper and options.detector == "salience" and not prompts:
         remarks.append(
             "the paper's gradients are those of its prompt-tuned generator; --soft-prompt has them"
@@ -328,15 +330,13 @@ def _encoder_config(encoder: Embedder | None) -> dict[str, Any]:
     return {"name": ENCODER, "digest": encoder.digest, "engine": engine}
 
 
-def _topics(options: NpovOptions) -> list[Topic]:
-    topics = [
-        topic
-        for topic in procon.read(options.data)
-        if options.split in ("all", split_of(topic.topic) or UNKNOWN_TOPICS)
-    ]
-    if not topics:
-        raise InputError(f"{options.data} has no topic of --split {options.split}; choose another")
-    return topics
+def _of_split(topics: Sequence[Topic], options: NpovOptions) -> list[Topic]:
+    taken = [topic for topic in topics if options.split in ("all", split_of(topic.topic))]
+    if not taken:
+        raise InputError(
+            f"{options.data} has no topic of --split {options.split}; --split all takes every topic"
+        )
+    return taken
 
 
 def _cases(

@@ -4,6 +4,8 @@ import difflib
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import cache
+from hashlib import sha256
 from heapq import nlargest
 from pathlib import Path
 from random import Random
@@ -17,9 +19,9 @@ from pipelines.text.words import words
 
 Split = Literal["train", "dev", "test"]
 
-_TOPICS: Mapping[Split, str] = {
+_TABLE_4: Mapping[Split, str] = {
     "train": """Animal Dissection; Concealed Handguns; Cuba Embargo; Filibuster; Free College;
-        GMOs; Net Neutrality; Obesity; Vaping E-Cigarettes""",
+        GMOs (Genetically Modified Organisms); Net Neutrality; Obesity; Vaping E-Cigarettes""",
     "dev": """Binge-Watching; Cancel Culture; Churches and Taxes; College Education; Corporal
         Punishment; Daylight Saving Time; Dress Codes; Electoral College; Employer Vaccine Mandates;
         Fighting in Hockey; Golf; Homework; Kneeling during National Anthem; Marijuana (CBD) for
@@ -36,57 +38,139 @@ _TOPICS: Mapping[Split, str] = {
         Security Privatization; Universal Basic Income; Vaccines for Kids; Vegetarianism""",
 }
 
-_SAID_OTHERWISE = """
-    Concealed guns: Concealed Handguns; Corporate tax: Corporate Tax Rate;
-    Drones: Drone Strikes Overseas; Healthcare: Right to Health Care;
-    Marijuana: Recreational Marijuana Legalization; Social networking: Social Media;
-    Social security: Social Security Privatization; Vegetarian: Vegetarianism;
-    Bottled water should be banned: Bottled Water Ban;
-    Corporal punishment be used in K-12 schools: Corporal Punishment;
-    Fighting should be allowed in hockey: Fighting in Hockey; Homework is beneficial: Homework;
-    Net neutrality should be restored: Net Neutrality;
-    Parents or other adults should be able to ban books from schools and libraries: Banned Books;
-    Refusing to stand for the National Anthem is an appropriate form of protest:
-        Kneeling during National Anthem;
-    Sanctuary cities are beneficial: Sanctuary Cities;
-    School vouchers should be encouraged: School Vouchers;
-    Student loan debt should be easier to discharge in bankruptcy: Student Loan Debt;
-    The penny should stay in circulation: Penny;
-    The United States should use the electoral college in presidential elections:
-        Electoral College;
-    We should support universal basic income: Universal Basic Income
+_VARIANTS = """
+    Concealed Guns: Concealed Handguns; Cuba: Cuba Embargo; Tuition-Free College: Free College;
+    Genetically Modified Organisms: GMOs (Genetically Modified Organisms);
+    Genetically Modified Food: GMOs (Genetically Modified Organisms);
+    Genetically Modified Crops: GMOs (Genetically Modified Organisms);
+    Vaping: Vaping E-Cigarettes; E-Cigarettes: Vaping E-Cigarettes;
+    Refusing to Stand for the National Anthem: Kneeling during National Anthem;
+    Kneeling for the Anthem: Kneeling during National Anthem;
+    CBD for Pets: Marijuana (CBD) for Pets; Pit Bulls: Pit Bull Bans;
+    Space Colonisation: Space Colonization; Standardised Tests: Standardized Tests;
+    Student Debt: Student Loan Debt; Tablets and Textbooks: Tablets vs. Textbooks;
+    Supreme Court Packing: US Supreme Court Packing; Court Packing: US Supreme Court Packing;
+    Videogames: Video Games and Violence; Violent Video Games: Video Games and Violence;
+    Socialism: American Socialism; Socialism in America: American Socialism;
+    AI: Artificial Intelligence; Cellphones: Cell Phone Radiation;
+    Corporate Tax: Corporate Tax Rate; DACA: DACA & Dreamers; Dreamers: DACA & Dreamers;
+    DC Statehood: DC and Puerto Rico Statehood; Puerto Rico Statehood: DC and Puerto Rico Statehood;
+    Drones: Drone Strikes Overseas; Drone Strikes: Drone Strikes Overseas;
+    Hydraulic Fracturing: Fracking; Historic Statues: Historic Statue Removal;
+    Confederate Statues: Historic Statue Removal;
+    Compulsory National Service: Mandatory National Service;
+    Over-the-Counter Birth Control: OTC Birth Control;
+    Paid College Athletes: Paying College Athletes; Body Cameras: Police Body Cameras;
+    Prescription Drug Prices: Prescription Drug Costs;
+    Marijuana: Recreational Marijuana Legalization;
+    Recreational Marijuana: Recreational Marijuana Legalization;
+    Marijuana Legalization: Recreational Marijuana Legalization;
+    Reparations: Reparations for Slavery; Healthcare: Right to Health Care;
+    Right to Healthcare: Right to Health Care; Halloween: Saturday Halloween;
+    Social Networking: Social Media; Socialsecurity: Social Security Privatization;
+    Basic Income: Universal Basic Income; UBI: Universal Basic Income;
+    Vaccines for Children: Vaccines for Kids; Vegetarian: Vegetarianism
 """
-"""What scrapes of other years call these topics, by address or by title -> table 4's name."""
+"""What people and scrapes of other years call these topics -> Table 4's name.
+
+Those of one word must be the whole name, so "Videogames" has no blank.
+"""
 
 
-def split_of(topic: str) -> Split | None:
-    """Where a topic belongs; None of a topic that table 4 has not.
+def _names(text: str) -> list[str]:
+    return [" ".join(name.split()) for name in text.split(";")]
 
-    The name may be table 4's or that of a scrape of the site; capitals, blanks and signs do not
-    matter.
+
+TABLE_4: Mapping[str, Split] = {
+    name: split for split, names in _TABLE_4.items() for name in _names(names)
+}
+"""Topics of the paper and their splits (NPOV, Table 4)."""
+
+_CALLED: dict[str, str] = {name: name for name in TABLE_4} | dict(
+    pair.split(": ") for pair in _names(_VARIANTS)
+)
+
+
+def table_topic(name: str) -> str | None:
+    """The topic of Table 4 that a name or title means; None outside the table.
+
+    A title means a topic if it has all words of its name or of a variant: "Should zoos exist?" is
+    Zoos. Endings, order, function words, case and signs make no difference. So a narrower debate
+    counts as the topic that it is part of, and does not take its arguments to another split. Of
+    several topics the one with the most words counts. A variant of one word ("Drones") must be the
+    whole name.
     """
-    return _SPLITS.get(topic_key(topic))
+    whole = _by_letters().get(_letters(name))
+    if whole is not None:
+        return whole
+    given = _stems(name)
+    for wanted, topic in _by_words():
+        if wanted <= given:
+            return topic
+    return None
+
+
+def split_of(topic: str) -> Split:
+    """A topic's split in Table 4; outside the table by a hash of its name, in the same shares."""
+    name = table_topic(topic)
+    if name is None:
+        number = int.from_bytes(sha256(_letters(topic).encode()).digest())
+        name = list(TABLE_4)[number % len(TABLE_4)]
+    return TABLE_4[name]
+
+
+def outside_table(topics: Sequence[Topic]) -> list[str]:
+    """A remark that says where topics outside Table 4 belong; empty if there are none."""
+    names: dict[Split, list[str]] = {"train": [], "dev": [], "test": []}
+    for topic in topics:
+        if table_topic(topic.topic) is None:
+            names[split_of(topic.topic)].append(f"'{topic.topic}'")
+    places = [
+        f"{split} {len(some):,}: {', '.join(some[:NAMED])}" for split, some in names.items() if some
+    ]
+    if not places:
+        return []
+    count = sum(map(len, names.values()))
+    return [
+        f"{count:,} of {len(topics):,} topics are not in the paper's Table 4; a hash of the name "
+        f"chose their split ({'; '.join(places)})"
+    ]
 
 
 def topic_key(topic: str) -> str:
-    """The same of all names of a topic: table 4's, and those of scrapes of the site."""
-    plain = _plain(topic)
-    return _SAME.get(plain, plain)
+    """The same for all names of a topic."""
+    return table_topic(topic) or _letters(topic)
 
 
-def _plain(name: str) -> str:
+def _letters(name: str) -> str:
     return re.sub(r"[\W_]", "", name.lower())
 
 
-_SPLITS = {_plain(name): split for split, names in _TOPICS.items() for name in names.split(";")}
-_PAIRS = (pair.split(":") for pair in _SAID_OTHERWISE.split(";"))
-_SAME = {_plain(other): _plain(name) for other, name in _PAIRS}
+def _stems(name: str) -> frozenset[str]:
+    """Stems of a name's content words; Pokémon may have lost its accent."""
+    return frozenset(stems(name.replace("é", "e")))
+
+
+@cache
+def _by_letters() -> Mapping[str, str]:
+    return {_letters(called): topic for called, topic in _CALLED.items()}
+
+
+@cache
+def _by_words() -> list[tuple[frozenset[str], str]]:
+    """Stems of names and of variants, longest first; what is in parentheses is left out."""
+    found = []
+    for called, topic in _CALLED.items():
+        wanted = _stems(re.sub(r"\(.*?\)", "", called))
+        if len(wanted) > 1 or called == topic:
+            found.append((wanted, topic))
+    return sorted(found, key=lambda pair: -len(pair[0]))
 
 
 SAMPLE_TOPICS = Path(__file__).parent / "samples" / "topics.jsonl"
 
-NEAREST = 3
-"""Topics that are named where none matches."""
+NAMED = 3
+"""Topics that a message names."""
 
 
 def retrieve(
@@ -149,7 +233,7 @@ def _nearest(topics: Sequence[Topic], query: str) -> list[str]:
     def likeness(topic: Topic) -> float:
         return difflib.SequenceMatcher(None, in_words(topic.question), in_words(query)).ratio()
 
-    return [f"'{each.topic}'" for each in nlargest(NEAREST, topics, key=likeness)]
+    return [f"'{each.topic}'" for each in nlargest(NAMED, topics, key=likeness)]
 
 
 def in_words(text: str) -> str:

@@ -15,7 +15,7 @@
     ],
   };
   const EXAMPLES = { // of tasks that ask for other texts under the same names
-    "answer-npov": { query: "Should large dams be removed?" },
+    "answer-npov": { query: "Should zoos be closed?" },
     "check-npov": {
       question: "Should pupils wear school uniforms?",
       pro: "Uniforms hide differences in family income.\nGetting dressed in the morning takes less time.",

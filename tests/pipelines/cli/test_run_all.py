@@ -75,9 +75,9 @@ def test_by_default_every_experiment_runs_and_the_tagger_judges(
     assert "--judge" in found["conflicts"]
     for name in ("report-writing", "truthfulqa"):
         assert pairs(found[name])["--limit"] == "1"
-    few = {"--per-topic": "1", "--limit": "4"}
-    assert pairs(found["npov"]) == cached | few | {"--detector": "ablation"}
-    assert pairs(found["npov 2"]) == shared_options | few | {"--detector": "salience"}
+    assert pairs(found["npov"]) == cached | {"--detector": "ablation", "--limit": "4"}
+    salience = {"--detector": "salience", "--limit": "4"}
+    assert pairs(found["npov 2"]) == shared_options | salience
 
 
 def test_whoever_says_how_many_gets_as_many_of_all(
@@ -97,7 +97,7 @@ def test_a_larger_model_gets_everything(
     contested.done("run", "all", "--profile", profile, "--anyway")
     found = lines(planned)
     assert "add" not in found
-    assert not any("--limit" in words for words in found.values())
+    assert {name for name, words in found.items() if "--limit" in words} == {"npov", "npov 2"}
     assert "--judge" not in found["conflicts"]
     assert ("--types yes-no" in " ".join(found["conflicts"])) is typed
     for name in ("conflictscore", "report-writing", "truthfulqa"):

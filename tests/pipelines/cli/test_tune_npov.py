@@ -115,7 +115,7 @@ def test_annotated_responses_are_learned(contested: Contested) -> None:
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (options(data="own.jsonl"), "of 2 topics there are 0 to learn from and 0 to watch by"),
+        (options(data="own.jsonl"), "of 2 topics there are 0 to learn from and 1 to watch by"),
         ([*options(data="one.jsonl"), "--split", "all"], "there are 0 to learn from and 1 to"),
         ([*options(), "--steps", 5, "--warmup", 5], "a warm-up of 5 steps does not end within 5"),
         ([*options("response"), *ANNOTATED, "--errors", "both"], "with --task response"),

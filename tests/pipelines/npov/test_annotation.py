@@ -1,4 +1,4 @@
-"""Examples whose errors people have annotated, and topics by their split."""
+"""Examples whose errors people have annotated, and common words replaced."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,6 @@ import pytest
 from pipelines.errors import InputError
 from pipelines.npov.annotation import Omission, Vote, read
 from pipelines.npov.synthesis import SWAPS, lightly
-from pipelines.npov.topics import split_of
 
 LINE: dict[str, Any] = {
     "id": "dams/1",
@@ -80,22 +79,6 @@ def test_what_is_wrong_is_said(tmp_path: Path, changed: dict[str, Any], problem:
 def test_an_id_stands_once(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r":2: the id 'dams/1' stands twice"):
         read(written(tmp_path, LINE, LINE))
-
-
-@pytest.mark.parametrize(
-    ("topic", "split"),
-    [
-        ("Net Neutrality", "train"),
-        ("golf", "dev"),
-        ("Uber & Lyft", "dev"),
-        ("school uniforms", "test"),
-        ("corporatetax", "test"),
-        ("We should support universal basic income", "test"),
-        ("large dams", None),
-    ],
-)
-def test_topics_are_where_the_paper_has_them(topic: str, split: str | None) -> None:
-    assert split_of(topic) == split
 
 
 def test_common_words_are_replaced_whole() -> None:
