@@ -66,7 +66,6 @@ class Answer(BaseModel, frozen=True):
         kappa: Conflict score of what was retrieved, in [0, 1]; disputed from tau on.
         support, refute: U_sup and U_ref.
         evidence: The packet, as a table; the clusters are of all that was retrieved.
-        edges: The similarity graph that they come from: two passage ids and a weight each.
         conflict: The conflict statement; None where nothing disagrees.
         cut: Whether a reply breaks off, for tokens, sentences or first answers ran out.
         problem: Why there are no sentences, in one line.
@@ -87,7 +86,6 @@ class Answer(BaseModel, frozen=True):
     refute: float
     evidence: tuple[TaggedPassage, ...]
     clusters: tuple[Cluster, ...]
-    edges: tuple[tuple[str, str, float], ...]
     conflict: str | None
     sentences: tuple[Statement, ...]
     cut: bool = False

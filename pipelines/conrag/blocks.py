@@ -1,4 +1,4 @@
-"""What an answer, and a claim of an evaluation, show on the page, its evidence graph included."""
+"""What the page shows of an answer, and of a claim of an evaluation."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -13,12 +13,9 @@ from pipelines.judge.judgement import Relation, Truncation
 from pipelines.report.blocks import (
     Card,
     Cards,
-    Edge,
     Fact,
     Facts,
     Fold,
-    Graph,
-    Node,
     Source,
     Sources,
     fact,
@@ -47,9 +44,6 @@ from pipelines.report.texts import (
 )
 from pipelines.text.words import locate
 
-WIDTH, HEIGHT, MARGIN = 520, 340, 26
-"""Of the drawing, in its own units."""
-
 SAYS: Final[Mapping[Relation, Chip]] = {
     Relation.SUPPORTS: Chip("supports", "support", "✓"),
     Relation.CONTRADICTS: Chip("contradicts", "contradict", "✗"),
@@ -57,52 +51,6 @@ SAYS: Final[Mapping[Relation, Chip]] = {
     Relation.INVALID: Chip("unreadable", "invalid", "?"),
 }
 """What a passage says of the query."""
-
-
-def drawing(answer: Answer) -> Graph:
-    """The passages that were retrieved; those of the packet have their number.
-
-    Points that are joined lie near each other (spring layout, always the same for one answer).
-    """
-    places = layout(answer)
-    number = {row.id: row.number for row in answer.evidence}
-    title = {row.id: row.passage.title or row.id for row in answer.evidence}
-    relations = answer.relations
-    clusters = {name: cluster.name for cluster in answer.clusters for name in cluster.members}
-    position = {name: place for place, name in enumerate(clusters)}
-    return Graph(
-        "Evidence graph",
-        WIDTH,
-        HEIGHT,
-        tuple(
-            Node(
-                f"{cluster}: {title.get(name, name)}",
-                *places[name],
-                SAYS[relations[name]].tone,
-                number.get(name, 0),
-            )
-            for name, cluster in clusters.items()
-        ),
-        tuple(
-            Edge(position[one], position[other], 0.5 + 3 * min(weight, 1.0))
-            for one, other, weight in answer.edges
-        ),
-    )
-
-
-def layout(answer: Answer) -> Mapping[str, tuple[float, float]]:
-    """Where each passage lies in the drawing."""
-    import networkx as nx
-
-    drawn = nx.Graph()
-    drawn.add_nodes_from(sorted(name for cluster in answer.clusters for name in cluster.members))
-    drawn.add_weighted_edges_from(answer.edges)
-    places = nx.spring_layout(drawn, seed=0, k=1.6 / len(drawn) ** 0.5).items()
-    wide, high = WIDTH / 2, HEIGHT / 2  # places lie within 1 of the middle
-    return {
-        name: (wide + float(x) * (wide - MARGIN), high + float(y) * (high - MARGIN))
-        for name, (x, y) in places
-    }
 
 
 CUT: Final = "A reply of the model broke off: its whole sentences are here, and no more."
@@ -119,7 +67,7 @@ _ABOUT: Final[Mapping[About, Tone]] = {"support": "support", "refute": "contradi
 
 
 def answer_blocks(answer: Answer) -> list[Block]:
-    """An answer: stance, cited sentences, both sides, the graph, the passages."""
+    """An answer: stance, cited sentences, the clusters of both sides, the passages."""
     made: list[Block] = [line(*_status(answer))]
     if answer.first_answer:
         made.append(Note(" ".join(answer.first_answer), "For and against"))
@@ -145,14 +93,8 @@ def answer_blocks(answer: Answer) -> list[Block]:
         Card("For it", _side(answer, Relation.SUPPORTS)),
         Card("Against it", _side(answer, Relation.CONTRADICTS)),
     )
-    made += [Heading("Both sides"), Cards(sides), Heading("Evidence graph")]
-    if answer.clusters:
-        said = (
-            "Passages that are alike are joined; numbered ones are in the evidence. Blue circles "
-            "are for it, orange squares against it, the others on neither side."
-        )
-        made += [Note(said), drawing(answer)]
-    else:
+    made += [Heading("Both sides"), Cards(sides)]
+    if not answer.tags:
         made.append(Note("No passage was found."))
     if answer.evidence:
         rows = (_row(row, row.number, Aside(row.cluster)) for row in answer.evidence)

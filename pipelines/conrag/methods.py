@@ -50,11 +50,9 @@ Grouping = Callable[["nx.Graph"], Sequence[frozenset[str]]]
 class Analysis:
     """What the generation stage starts from.
 
-    Clusters are a partition of the graph's passages; the table has the packet's, sorted and
-    numbered.
+    Clusters are a partition of the passages; the table has the packet's, sorted and numbered.
     """
 
-    graph: "nx.Graph"
     clusters: tuple[Cluster, ...]
     packet: Sequence[TaggedPassage]
     table: tuple[TaggedPassage, ...]
@@ -79,7 +77,7 @@ def analyse(
     kappa = evidence.conflict_score(tagged)
     packet = select(tagged, groups, kappa, settings.packet)
     adjudication = evidence.adjudicate(tagged, kappa, delta=settings.delta, tau=settings.packet.tau)
-    return Analysis(graph, groups, packet, evidence_table(packet, groups), adjudication)
+    return Analysis(groups, packet, evidence_table(packet, groups), adjudication)
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,6 @@ async def conrag(
         refute=adjudication.refute,
         evidence=table,
         clusters=analysis.clusters,
-        edges=tuple(analysis.graph.edges(data="weight")),
         # Whether passages disagree is read off the table, never off what a model writes of it.
         conflict=(written.conflict or disagreement) if disagreement else None,
         sentences=written.sentences,
