@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from pipelines.conrag import generation
-from pipelines.conrag.citations import CitationJudgeSettings, citation_judge
+from pipelines.conrag.answer_worth import CitationJudgeSettings, citation_judge
 from pipelines.conrag.data import (
     ALCE,
     FEVER,

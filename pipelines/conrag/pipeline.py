@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from pipelines.conrag import template
 from pipelines.conrag.answer import Answer, problems
-from pipelines.conrag.citations import RecordingJudge, answer_worth, supporting
+from pipelines.conrag.answer_worth import RecordingJudge, answer_worth, supporting
 from pipelines.conrag.data import GoldAnswer, Query
 from pipelines.conrag.evidence import TaggedPassage
 from pipelines.conrag.generation import FirstAnswer, GeneratedAnswer, Generator, first_answer, write

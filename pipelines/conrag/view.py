@@ -9,9 +9,9 @@ from markupsafe import Markup
 from pipelines.conrag import metrics, paper
 from pipelines.conrag.answer import Answer
 from pipelines.conrag.blocks import STANCES, VERDICTS, answer_blocks, claim_blocks, verdict
-from pipelines.conrag.errors import CATEGORIES, category
 from pipelines.conrag.methods import METHODS
 from pipelines.conrag.metrics import ORACLE, OURS, Results
+from pipelines.conrag.mistakes import CATEGORIES, category
 from pipelines.conrag.result import ClaimResult
 from pipelines.conrag.tables import all_tables
 from pipelines.experiment.publish import Runs
