@@ -25,7 +25,7 @@ from pipelines.conrag.metrics import METRICS, OURS
 from pipelines.conrag.pipeline import evaluate
 from pipelines.conrag.result import ClaimResult
 from pipelines.conrag.search import AS_GIVEN, Scope, Search, in_claims, in_wikipedia
-from pipelines.conrag.settings import AS_IN_PAPER, SEARCH_PANEL, AnswerOptions
+from pipelines.conrag.settings import AS_IN_PAPER, SEARCH_PANEL, WRITING_PANEL, AnswerOptions
 from pipelines.conrag.view import PAGE
 from pipelines.data.fever import wiki_files
 from pipelines.data.records import Document
@@ -52,20 +52,13 @@ def verdict(result: ClaimResult) -> str:
 
 HELP = """Compare ConRAG with its baselines and ablations, claim by claim.
 
-Every method gets the same passages with the same tags, and writes with the same template; so no
-language model is needed unless `--judge` or `--generator` asks for one. Leaves in the run
-folder: `conrag.DATASET.jsonl` (every claim, tag and answer), `tables/` in the layout of the
-paper's Tables IV to IX, and `report.html`. Run it again with another data set and the same
-folder to have both in one table.
+All methods share passages, tags and the template that writes, so no language model is needed unless
+`--judge` or `--generator` asks for one. Another data set into the same folder joins its tables.
 
 Examples:
     contested run conrag --out results-conrag
 
-    contested run conrag --dataset fool-me-twice --data dev.jsonl --out results-conrag
-
-    contested run conrag --dataset alce --data asqa_eval_gtr_top100.json --limit 20
-
-    contested run conrag --generator model --temperature 0.7 --seed 43 --out results-seed-43
+    contested run conrag --dataset fool-me-twice --data dev.jsonl --limit 20
 """
 
 SEED = 42
@@ -79,33 +72,32 @@ class ConragOptions(RunOptions, AnswerOptions):
 
     dataset: Annotated[
         DatasetName,
-        Option(
-            "What the file is: a released data set, or `claims` in the format of "
-            "docs/conflict-detection.md. Those of `alce` are questions, for a language model."
-        ),
+        Option("What --data is; `claims` are as in docs/conflict-detection.md."),
     ] = "claims"
     data: Annotated[
-        Path | None, Option("The file of claims.", shown="bundled samples, of `claims`")
+        Path | None, Option("The file of claims or questions.", shown="bundled claims")
     ] = None
     corpus: Annotated[
         Path | None,
         Option(
-            "Of scifact, its corpus.jsonl; of fever, the folder wiki-pages; of ragtruth, "
-            "source_info.jsonl."
+            "corpus.jsonl of scifact, the folder wiki-pages of fever, or source_info.jsonl of "
+            "ragtruth.",
+            panel=SEARCH_PANEL,
         ),
     ] = None
     half: Annotated[
         Part | None,
         Option(
-            "Which half of the claims. The tagger is trained on the other half of fool-me-twice.",
+            "Which half of the claims. The tagger was trained on the other half of fool-me-twice.",
             shown="test of fool-me-twice, else all",
+            panel=SEARCH_PANEL,
         ),
     ] = None
     among: Annotated[
         Scope,
         Option(
-            "Find a claim's passages among its `own`, among those of `all` claims, or, of fever, "
-            "on all pages of `wiki`.",
+            "Search a claim's `own` passages, those of `all` claims, or (fever) all pages of "
+            "`wiki`.",
             panel=SEARCH_PANEL,
         ),
     ] = "own"
@@ -113,7 +105,8 @@ class ConragOptions(RunOptions, AnswerOptions):
         float,
         Field(ge=0, le=2),
         Option(
-            "How freely the language model writes; at 0 seeds change nothing.",
+            "Sampling temperature of the language model that writes; at 0 it is greedy.",
+            panel=WRITING_PANEL,
             only=Only(lambda own: own.writes, "--generator template"),
         ),
     ] = 0.0
@@ -121,7 +114,8 @@ class ConragOptions(RunOptions, AnswerOptions):
         int,
         Field(ge=0),
         Option(
-            "What a language model writes is drawn by it.",
+            "Seed of what a language model writes.",
+            panel=WRITING_PANEL,
             only=Only(lambda own: own.temperature > 0, "--temperature 0"),
         ),
     ] = SEED

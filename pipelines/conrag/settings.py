@@ -106,7 +106,8 @@ def read_weights(given: Sequence[str]) -> dict[str, float]:
 
 WriterName = Literal["template", "model"]
 
-SEARCH_PANEL = "Search"
+SEARCH_PANEL = "Data and search"
+WRITING_PANEL = "Writing"
 
 
 class ConragSettings(BaseModel, frozen=True, extra="forbid"):
@@ -186,9 +187,7 @@ class AnswerOptions(JudgedOptions):
     ] = None
     generator: Annotated[
         WriterName | None,
-        Option(
-            "Who writes the answer: a template that quotes, or a language model.", shown="template"
-        ),
+        Option("Who writes: a template that quotes, or a language model.", shown="template"),
     ] = None
     settings: ConragSettings = ConragSettings()
     judging: TaggingSettings = TaggingSettings()
