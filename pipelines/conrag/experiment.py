@@ -357,15 +357,7 @@ def _summary(claims: Dataset, count: int, options: ConragOptions) -> str:
 
 
 def _failed(query: Query, reason: str) -> ClaimResult:
-    return ClaimResult(
-        id=query.id,
-        claim=query.claim,
-        status="failed",
-        stance=query.stance,
-        disputed=query.disputed,
-        response=query.response,
-        error=reason,
-    )
+    return ClaimResult.of(query, "failed", error=reason)
 
 
 EXPERIMENT = Experiment(

@@ -199,14 +199,9 @@ async def evaluate(
             raw=asked.raw,
             cut=asked.cut,
         )
-    return ClaimResult(
-        id=query.id,
-        claim=query.claim,
-        status="answered",
-        stance=query.stance,
-        disputed=query.disputed,
-        evidence=query.evidence,
-        response=query.response,
+    return ClaimResult.of(
+        query,
+        "answered",
         question=judged if query.gold_answer else None,
         generated=None if query.gold_answer else judged,
         passages=tuple(everything),

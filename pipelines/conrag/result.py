@@ -1,10 +1,11 @@
 """The record of one claim under every method: one line of `conrag.DATASET.jsonl`."""
 
-from typing import Literal
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, Field, field_serializer
 
 from pipelines.conrag.answer import Outcome
+from pipelines.conrag.data import Query
 from pipelines.conrag.evidence import Stance, TaggedPassage
 from pipelines.conrag.hallucination import ResponseSentence
 from pipelines.judge.judgement import Relation, Truncation
@@ -58,6 +59,10 @@ class JudgedAnswers(BaseModel, frozen=True):
     cut: bool = False
 
 
+KNOWN = ("id", "claim", "stance", "disputed", "evidence", "response")
+"""What a result has of its query."""
+
+
 class ClaimResult(BaseModel, frozen=True):
     """One claim.
 
@@ -91,6 +96,12 @@ class ClaimResult(BaseModel, frozen=True):
     question: JudgedAnswers | None = None
     generated: JudgedAnswers | None = None
     error: str | None = None
+
+    @classmethod
+    def of(cls, query: Query, status: Literal["answered", "failed"], **more: Any) -> Self:
+        """What a query comes to, with all that is known of it beforehand."""
+        known = {name: getattr(query, name) for name in KNOWN}
+        return cls(status=status, **known, **more)
 
     @field_serializer("evidence", when_used="json")
     def _in_order(self, evidence: tuple[frozenset[str], ...]) -> list[list[str]]:
