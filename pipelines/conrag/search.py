@@ -27,20 +27,17 @@ PAGES = 10
 """Pages of Wikipedia whose sentences are ranked."""
 
 _EMPTY = "—"
-"""Stands for a sentence that has no text, so that lines of a page are numbered as its sentences."""
+"""Stands for a sentence without text, so that lines are numbered as the page's sentences are."""
 
 Scope = Literal["own", "all", "wiki"]
-"""Where a claim's passages are retrieved from.
-
-Those it comes with, those of all claims, or all of Wikipedia.
-"""
+"""Where passages are searched: among a claim's own, those of all claims, or all of Wikipedia."""
 
 
 @dataclass(frozen=True)
 class Search:
     """Finds the k passages that fit a query best, the best first.
 
-    `about` is what `run.json` says of it.
+    `about` describes it in `run.json`.
     """
 
     find: Callable[[Query, int], list[Retrieved]]
@@ -59,9 +56,9 @@ def _as_given(query: Query, k: int) -> list[Retrieved]:
 AS_GIVEN: Final = Search(
     _as_given, {"method": "the release's ranking", "among": "own", "model": None}
 )
-"""The first k passages in the order that the data give them, for releases with a ranking.
+"""The first k passages in the order of the data, for releases with a ranking.
 
-Relevance falls with the rank as in reciprocal rank fusion, as no score is read.
+Relevance falls with the rank as in reciprocal rank fusion; scores are not read.
 """
 
 
@@ -76,13 +73,13 @@ def in_claims(
 ) -> Search:
     """Retrieval for the claims of a data set, from an index of all its passages.
 
-    All of them are indexed, whatever part of the data set is evaluated: BM25 weighs words by them.
-    An index that an earlier run left in the folder is opened; it must be of this data set. The
-    method is the fused one where there is an embedder, unless given. A claim that brings no passage
-    (of FEVER, one without evidence) is given those of all claims to be searched in.
+    All passages are indexed, whatever part of the data set is evaluated, since BM25 weighs words by
+    them. An index of an earlier run in the folder is opened; it must be of this data set. Unless
+    given, the method is the fused one if there is an embedder. A claim without passages (in FEVER,
+    without evidence) is searched among those of all claims.
 
     Raises:
-        InputError: There is no passage, or the index cannot be written or read.
+        InputError: Passages are missing, or the index cannot be written or read.
     """
     there = (folder / ABOUT).exists()
     index = (
@@ -103,11 +100,10 @@ def in_claims(
 def in_wikipedia(dump: Path, folder: Path, on_file: Callable[[], object] = lambda: None) -> Search:
     """Retrieval of sentences from all pages of a folder wiki-pages.
 
-    The index is made in a folder within the one given, named after the pages; one that is there is
-    opened.
+    The index lies in a subfolder named after the pages, and is made unless it exists.
 
     Raises:
-        InputError: There are no pages, or the index cannot be written or read.
+        InputError: Pages are missing, or the index cannot be written or read.
     """
     digest = digest_of_pages(dump)
     within = folder / f"index-wiki-{digest[:8]}"
