@@ -230,8 +230,8 @@ def from_fever(
     """All sentences of the pages that a claim's evidence names; the named ones are its evidence.
 
     Finding the right pages is half of FEVER's task, and a claim without evidence has none: search
-    `fever_passages`, or all of Wikipedia (`pipelines.conrag.search`). Evidence that is missing on
-    the pages (`pipelines.data.fever.read_wikipedia`) stays, and is never found.
+    `fever_passages`, the pages of all claims. Evidence that is missing on the pages
+    (`pipelines.data.fever.read_wikipedia`) stays, and is never found.
     """
     sentences = {page: page_passages(page, lines) for page, lines in pages.items()}
     for claim in claims:
@@ -326,16 +326,12 @@ def page_passages(page: str, lines: Mapping[int, str]) -> tuple[Document, ...]:
     )
 
 
-def page_name(page: str) -> str:
-    """A page's title for ids; if too long, it is cut and gets a digest."""
+def _pointer_id(page: str, number: int) -> str:
+    """The id of a page's sentence; a title that is too long is cut, and gets a digest."""
     if len(page) > LONGEST_PAGE:
         # Two of them may begin alike.
-        return f"{page[: LONGEST_PAGE - 17]}~{digest(page)}"
-    return page
-
-
-def _pointer_id(page: str, number: int) -> str:
-    return f"{page_name(page)}:{number}"
+        page = f"{page[: LONGEST_PAGE - 17]}~{digest(page)}"
+    return f"{page}:{number}"
 
 
 DatasetName = Literal["claims", "fool-me-twice", "scifact", "fever", "ragtruth", "alce"]
@@ -387,9 +383,6 @@ def _ragtruth(path: Path, corpus: Path) -> Read:
 ALCE: DatasetName = "alce"
 """The data set of questions: each brings its passages, ranked."""
 
-FEVER: DatasetName = "fever"
-"""The data set whose evidence stands in all of Wikipedia."""
-
 RAGTRUTH: DatasetName = "ragtruth"
 """The data set of responses, whose sentences are claims."""
 
@@ -405,7 +398,7 @@ ALONE: Mapping[DatasetName, Callable[[Path], Iterable[Query]]] = {
 
 WITH_CORPUS: Mapping[DatasetName, tuple[str, Callable[[Path, Path], Read]]] = {
     "scifact": ("corpus.jsonl", _scifact),
-    FEVER: ("the folder wiki-pages", _fever),
+    "fever": ("the folder wiki-pages", _fever),
     RAGTRUTH: ("source_info.jsonl", _ragtruth),
 }
 """Data sets whose passages lie in separate files, and the names of these."""

@@ -12,7 +12,6 @@ from pipelines.conrag import generation
 from pipelines.conrag.answer_worth import CitationJudgeSettings, citation_judge
 from pipelines.conrag.data import (
     ALCE,
-    FEVER,
     FOOL_ME_TWICE,
     RAGTRUTH,
     Dataset,
@@ -24,10 +23,9 @@ from pipelines.conrag.data import (
 from pipelines.conrag.metrics import METRICS, OURS
 from pipelines.conrag.pipeline import evaluate
 from pipelines.conrag.result import ClaimResult
-from pipelines.conrag.search import AS_GIVEN, Scope, Search, in_claims, in_wikipedia
+from pipelines.conrag.search import AS_GIVEN, Scope, Search, in_claims
 from pipelines.conrag.settings import AS_IN_PAPER, SEARCH_PANEL, WRITING_PANEL, AnswerOptions
 from pipelines.conrag.view import PAGE
-from pipelines.data.fever import wiki_files
 from pipelines.data.records import Document
 from pipelines.data.released import Part
 from pipelines.errors import InputError
@@ -96,8 +94,7 @@ class ConragOptions(RunOptions, AnswerOptions):
     among: Annotated[
         Scope,
         Option(
-            "Search a claim's `own` passages, those of `all` claims, or (fever) all pages of "
-            "`wiki`.",
+            "Search a claim's `own` passages, or those of `all` claims.",
             panel=SEARCH_PANEL,
         ),
     ] = "own"
@@ -170,8 +167,7 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
     )
     queries = claims.queries[: options.limit]
     settings, tagging = options.settings, judging(options.judging, options.on_overflow)
-    words_only = options.questions or options.among == "wiki"
-    embedding = None if words_only else options.embedding()
+    embedding = None if options.questions else options.embedding()
     entry = f"{EXPERIMENT.name}.{claims.name}"
 
     def work(models: RunModels) -> Sequence[Work[Query, ClaimResult]]:
@@ -230,9 +226,7 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
         work,
         _summary(claims, len(queries), options),
         remarks=[f"rows skipped: {len(bad):,}; the first: {bad[0]}"] if bad else [],
-        cost=None
-        if options.among == "wiki"
-        else partial(cost, options=options, corpus=claims.corpus),
+        cost=partial(cost, options=options, corpus=claims.corpus),
         entries=lambda _: [entry],
     )
 
@@ -316,10 +310,6 @@ def _refuse_idle(options: ConragOptions) -> None:
         if options.dataset == RAGTRUTH:
             says = "--generator template, which writes nothing of its own"
         refuse_given(options.citing, tuple(CitationJudgeSettings.model_fields), says)
-    if options.among == "wiki" and options.dataset != FEVER:
-        raise InputError(f"--among wiki searches the pages of fever, and not with {named}")
-    if options.among == "wiki":
-        refuse_given(options, ("method", "embedder"), "--among wiki, which is searched by words")
     if options.data is None and options.dataset != "claims":
         raise InputError(f"{named} needs its file; name it with --data")
 
@@ -327,10 +317,7 @@ def _refuse_idle(options: ConragOptions) -> None:
 def _search(
     claims: Dataset, options: ConragOptions, embedding: Path | None, models: RunModels
 ) -> Search:
-    """The index of the claims' passages, or of Wikipedia's pages, made or opened."""
-    if options.among == "wiki" and options.corpus is not None:
-        with models.counting("files of pages", len(wiki_files(options.corpus))) as counter:
-            return in_wikipedia(options.corpus, models.folder.path, counter.advance)
+    """The index of the claims' passages, made or opened."""
     device = device_of("embedder", source_of(options, "generator")) if embedding else None
     with models.counting("passages", len(claims.corpus)) as counter:
         return in_claims(
@@ -344,12 +331,10 @@ def _search(
 
 
 def _summary(claims: Dataset, count: int, options: ConragOptions) -> str:
-    passages = f"{len(claims.corpus):,} passages"
     half = "" if claims.part == "all" else f", {claims.part} half"
     told = (
         f"{count:,} {'questions' if options.questions else 'claims'} from {claims.file}{half}, "
-        f"{'all pages of Wikipedia' if options.among == 'wiki' else passages}, "
-        f"tagged by {options.judging.judge}"
+        f"{len(claims.corpus):,} passages, tagged by {options.judging.judge}"
     )
     if options.writes:
         told += "\n6 answers each, written by a language model"

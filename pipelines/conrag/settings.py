@@ -67,14 +67,7 @@ AS_IN_PAPER: Final = (
         "all",
         "section 2",
         "passages of the claim alone are found in seconds, and leave the retriever out of it",
-        where=("dataset", ("scifact",)),
-    ),
-    Choice(
-        "among",
-        "wiki",
-        "section 3",
-        "millions of pages take hours to index; those of the claim's own evidence are at hand",
-        where=("dataset", ("fever",)),
+        where=("dataset", ("scifact", "fever")),
     ),
     Choice(
         "half",

@@ -163,7 +163,7 @@ def _tables(runs: Runs[ClaimResult]) -> list[Table]:
 
 def _notes(runs: Runs[ClaimResult]) -> Iterator[str]:
     """Where the passages of each data set are from."""
-    where = {"own": "its own passages", "all": "all passages", "wiki": "all of Wikipedia"}
+    where = {"own": "its own passages", "all": "all passages"}
     for run, config in runs.configs.items():
         half = "" if config["half"] == "all" else f", {config['half']} half"
         searched = config["retrieval"]
