@@ -50,13 +50,13 @@ SAYS: Final[Mapping[Relation, Chip]] = {
     Relation.IRRELEVANT: Chip("irrelevant", "irrelevant", "○"),
     Relation.INVALID: Chip("unreadable", "invalid", "?"),
 }
-"""What a passage says of the query."""
+"""Relation of a passage -> its chip."""
 
 
 CUT: Final = "A reply of the model broke off: its whole sentences are here, and no more."
 
 VERDICTS: Final = (RIGHT, WRONG, UNREADABLE, UNJUDGED)
-"""What a stance is worth; not judged where the data have none."""
+"""Verdicts on a stance; not judged without a gold stance."""
 
 STANCES: Final[Mapping[Stance, Chip]] = {
     Stance.SUPPORT: Chip("supported", "support", "✓"),
@@ -106,13 +106,13 @@ def answer_blocks(answer: Answer) -> list[Block]:
 
 
 def _kappa(kappa: float, unsure: int, tags: int) -> Fact:
-    """Kappa counts unsure tags like others; the note beside it says how many they are."""
+    """Kappa, which counts unsure tags like others, with their number in a note."""
     note = (f"{unsure} of {tags} tags unsure",) if unsure else ()
     return fact("Conflict score κ", f"{kappa:.2f}", *note)
 
 
 def members(answer: Answer, relation: Relation) -> list[tuple[Cluster, list[str]]]:
-    """Clusters with passages on one side, and these passages' ids; clusters of that side first."""
+    """Clusters that have passages on a side, with their ids; clusters of that side first."""
     relations = answer.relations
     found = [
         (cluster, [name for name in cluster.members if relations[name] is relation])
@@ -122,13 +122,13 @@ def members(answer: Answer, relation: Relation) -> list[tuple[Cluster, list[str]
 
 
 def decided(text: str, rationale: str | None) -> tuple[Span, ...]:
-    """Where the sentence that decided stands in its passage, if that has others, too."""
+    """Where the deciding sentence stands in its passage, unless it is the whole passage."""
     span = locate(rationale or "", text)
     return (Span(*span, "decided"),) if span and span != (0, len(text)) else ()
 
 
 def verdict(result: ClaimResult, method: str) -> Mark | None:
-    """What the stance of a method is worth; None where the claim failed."""
+    """Whether the stance of a method is right; None if the claim failed."""
     if result.status == "failed":
         return None
     outcome = result.outcomes[method]
@@ -140,7 +140,7 @@ def verdict(result: ClaimResult, method: str) -> Mark | None:
 
 
 def claim_blocks(result: ClaimResult) -> list[Block]:
-    """A claim of an evaluation: what is known, every method's answer, the passages."""
+    """A claim of an evaluation: its facts, every method's answer, the passages."""
     made: list[Block] = [Trouble("Failed", result.error)] if result.error else []
     if result.status == "failed":
         return made
@@ -173,7 +173,7 @@ def _status(answer: Answer) -> tuple[Inline, ...]:
 
 
 def _sentences(said: Iterable[Statement], passages: Mapping[str, int]) -> Sentences:
-    """Sentences with what they cite, what they cited until that was dropped, and what is wrong."""
+    """Sentences with their citations, dropped citations, and problems."""
 
     def shown(one: Statement) -> Sentence:
         after: list[Inline] = [Cite(passages[name]) for name in one.cites]
@@ -188,7 +188,7 @@ def _sentences(said: Iterable[Statement], passages: Mapping[str, int]) -> Senten
 
 
 def _side(answer: Answer, relation: Relation) -> tuple[Block, ...]:
-    """Its clusters, each with what its passages say."""
+    """The clusters of a side, with the deciding sentences of their passages."""
     made: list[Block] = []
     evidence = {row.id: row for row in answer.evidence}
     for cluster, names in members(answer, relation):
@@ -205,7 +205,7 @@ def _side(answer: Answer, relation: Relation) -> tuple[Block, ...]:
 
 
 def _quoted(row: TaggedPassage) -> Sentence:
-    """The sentence of a passage that decided, with its title; the title alone where none did."""
+    """The deciding sentence of a passage with its title, or the title alone."""
     title = row.passage.title or row.id
     if row.rationale is None:
         return Sentence(title, (Cite(row.number), *_reason(row)))
@@ -213,12 +213,12 @@ def _quoted(row: TaggedPassage) -> Sentence:
 
 
 def _reason(row: TaggedPassage) -> tuple[Inline, ...]:
-    """Why a language model sorted it so, in its words."""
+    """The language model's reason for sorting it so."""
     return (Aside(f"because, says the model: {row.reason}"),) if row.reason else ()
 
 
 def _sorted(row: TaggedPassage) -> tuple[Inline, ...]:
-    """What a passage says of the query, and by whom."""
+    """The relation of a passage to the query, and who decided it."""
     says = SAYS[row.relation]
     if row.tag is None:
         sure = f"{row.confidence:.2f}{', unsure' if row.unsure else ''}"
@@ -229,7 +229,7 @@ def _sorted(row: TaggedPassage) -> tuple[Inline, ...]:
 
 
 def _row(row: TaggedPassage, number: int, *more: Inline) -> Source:
-    """A passage under its number, with what it says of the query and what else is known of it."""
+    """A passage under its number, with its relation to the query and further facts."""
     return Source(
         number,
         row.passage.title or row.id,
@@ -291,7 +291,7 @@ def _card(result: ClaimResult, method: str) -> Card:
 
 
 def _known_of(passage: TaggedPassage, result: ClaimResult) -> Iterator[Inline]:
-    """What the data say of a passage, and how relevant it is."""
+    """The gold relation of a passage, and its relevance."""
     if passage.id in result.truth:
         really = SAYS[result.truth[passage.id]]
         yield Chip(f"really {really.text}", "outline", really.sign)
