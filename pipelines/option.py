@@ -392,3 +392,19 @@ def named(
 def listed(known: Mapping[str, str]) -> str:
     """What names stand for, for the help of such an option: "`wice`: a .jsonl of WiCE; ..."."""
     return "; ".join(f"`{name}`: {what}" for name, what in known.items()) + "."
+
+
+def words(settings: BaseModel, *names: str) -> tuple[str, ...]:
+    """Fields that were given, as words of a command line for another command."""
+    flags = {each.name: each.flag for each in options_of(type(settings))}
+    found: list[str] = []
+    for name in names:
+        value = getattr(settings, name)
+        if name not in settings.model_fields_set or value is False:
+            continue
+        if value is True:
+            found.append(flags[name])
+            continue
+        several = value if isinstance(value, list) else [value]
+        found += [word for one in several for word in (flags[name], str(one))]
+    return tuple(found)

@@ -1,4 +1,4 @@
-"""`contested annotate`: people label what a judge labelled, and how far they agree."""
+"""`contested annotate`: people label what a judge labelled, and see how far they agree."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -23,26 +23,24 @@ LABELLED = Only(lambda own: not own.results, "--results")
 
 
 class AnnotateOptions(Options):
-    """What is labelled, by whom; or what came of it."""
+    """What is labelled, and by whom; or the results."""
 
     run: Annotated[Path, Option("A run folder.", argument=True)]
     sample: Annotated[
         int | None,
         Field(ge=1),
-        Option("How many to label.", shown="100, or those there are", only=LABELLED),
+        Option("How many to label.", shown="100, or all if fewer", only=LABELLED),
     ] = None
     by: Annotated[
         str | None,
         Option(
-            "What the sample has equal numbers of: the judge's `label`, a `source`, `kind`, "
-            "`variant` or `group` of the data; or `none`.",
+            "Draw equal numbers by the judge's `label`, or by `source`, `kind`, `variant` or "
+            "`group` of the data; or `none`.",
             shown="label",
             only=LABELLED,
         ),
     ] = None
-    seed: Annotated[
-        int | None, Option("Equal seeds draw equal samples.", shown="0", only=LABELLED)
-    ] = None
+    seed: Annotated[int | None, Option("Seed of the sample.", shown="0", only=LABELLED)] = None
     annotator: Annotated[str, Option("Who labels.")] = "me"
     entry: Annotated[
         str | None,
@@ -55,7 +53,7 @@ class AnnotateOptions(Options):
             shown="the only ones",
         ),
     ] = None
-    port: Annotated[int, Field(ge=0, le=65535), Option("Of the page; 0 takes a free one.")] = 0
+    port: Annotated[int, Field(ge=0, le=65535), Option("Port of the page; 0 takes a free one.")] = 0
     results: Annotated[bool, Option("Show how far people agree with the judge.")] = False
 
 
@@ -63,9 +61,9 @@ class AnnotateOptions(Options):
 def annotate(options: AnnotateOptions) -> None:
     """Label, blind, a sample of what a judge labelled, on a page of this machine.
 
-    Keys: 1, 2, ... give a label, the arrows go back and on, u takes the last label back. Each
-    label is kept in the run folder at once; the same command resumes. With --results it shows how
-    far the judge agrees with people, and they with each other.
+    Keys: 1, 2, ... give a label, the arrows move, u undoes the last label. Labels are kept in the
+    run folder at once; the same command resumes. --results shows how far the judge agrees with
+    people, and people with each other.
 
     Examples:
         contested annotate results --sample 60 --by label --annotator anna
@@ -93,7 +91,7 @@ def annotate(options: AnnotateOptions) -> None:
             f"{len(drawn.items):,} {subject.labelling.counted} to label, drawn by {drawn.by} from "
             f"{len(subject.items):,}; {len(labels.given):,} of them done"
         )
-        print(f"open {address}\nCtrl-C ends it; each label is kept at once", flush=True)
+        print(f"open {address}\nCtrl-C ends it; labels are kept at once", flush=True)
 
     with labels.held(), suppress(KeyboardInterrupt):  # Ctrl-C is the usual end
         serve(subject, drawn.items, labels, options.port, told)
@@ -121,8 +119,8 @@ def _written(folder: RunFolder, labelled: "list[Subject]") -> "tuple[list[Rating
 def _show(folder: RunFolder, every: "list[Ratings]", tables: "list[Table]") -> None:
     if not every:
         raise InputError(
-            f"nobody has labelled anything of {folder.path} yet; `contested annotate` without "
-            "--results serves the page to do so"
+            f"{folder.path} has no labels by people yet; `contested annotate` without --results "
+            "serves the page to label"
         )
     console = Console(emoji=False)
     for ratings in every:

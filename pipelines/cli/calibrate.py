@@ -1,4 +1,4 @@
-"""`contested lab calibrate`: one correction of a tagger or a language model, by pairs."""
+"""`contested lab calibrate`: one correction of a tagger or a language model, from pairs."""
 
 import asyncio
 import hashlib
@@ -36,9 +36,9 @@ FITTED = Only(
 
 
 class CalibrateOptions(LlmOptions):
-    """What is calibrated by which pairs."""
+    """What is calibrated, and on which pairs."""
 
-    pairs: Annotated[Path, Option("File of labelled pairs that it was not trained on.")]
+    pairs: Annotated[Path, Option("File of labelled pairs that the judge was not trained on.")]
     judge: Annotated[
         Literal["tagger", "model"],
         Option("What is calibrated: the tagger, or a language model."),
@@ -54,24 +54,22 @@ class CalibrateOptions(LlmOptions):
     dry_run: Annotated[
         bool,
         Option(
-            "Measure, and write no calibration; a language model is asked all the same.",
+            "Measure only, and write nothing; a language model is asked all the same.",
             name="--dry-run",
         ),
     ] = False
     method: Annotated[
         Literal["best", "temperature", "isotonic"],
-        Option("What to keep of a tagger; `best` is what suits unseen pairs best.", only=FITTED),
+        Option("How a tagger is calibrated; `best` keeps what suits unseen pairs.", only=FITTED),
     ] = "best"
     report: Annotated[Path | None, Option("Folder for the tables.")] = None
-    limit: Annotated[int | None, Field(ge=1), Option("Take N of the pairs, drawn at random.")] = (
-        None
-    )
+    limit: Annotated[int | None, Field(ge=1), Option("Take N random pairs.")] = None
     seed: Seed = 42
 
 
 @flat
 def calibrate(options: CalibrateOptions) -> None:
-    """Make a judge's probabilities mean what they say, by pairs with known labels.
+    """Make a judge's probabilities mean what they say, from pairs with known labels.
 
     Examples:
         contested lab calibrate --tagger tagger --pairs held-out.jsonl --report calibration
@@ -81,9 +79,9 @@ def calibrate(options: CalibrateOptions) -> None:
         contested lab calibrate --judge model --pairs held-out.jsonl
 
     A tagger gets `calibration.json` in its folder: a temperature or isotonic regression, and the
-    points from which a cascade takes its threshold. For a language model that is asked by `choice`,
-    a correction of its label probabilities is kept in `corrections/` in CONTESTED_HOME, and taken
-    by every run with the same model and prompt. See docs/nli.md and docs/judges.md.
+    points from which a cascade takes its threshold. A language model that is asked by `choice` gets
+    a correction of its label probabilities in `corrections/` in CONTESTED_HOME, for every run with
+    the same model and prompt. See docs/nli.md and docs/judges.md.
     """
     if options.judge == "tagger":
         names = tuple(LlmOptions.model_fields)
@@ -182,8 +180,8 @@ def _correct_model(options: CalibrateOptions, rows: Sequence[LabelledPair]) -> N
     before, after = (each.log_likelihood.value for each in held_out)
     if after <= before and not options.dry_run:
         raise InputError(
-            "held-out pairs are no likelier corrected, so no correction is kept; --dry-run shows "
-            "the figures, and more pairs may help"
+            "the correction does not raise the likelihood of held-out pairs, so it is not kept; "
+            "--dry-run shows the figures, and more pairs may help"
         )
     file = corrections.correction_file(model.digest, prompt)
     if not options.dry_run:

@@ -26,7 +26,7 @@ PAGE = "comparison.html"
 
 
 class CompareOptions(Options):
-    """What is compared, and what is made of it."""
+    """What is compared, and where the comparison goes."""
 
     first: Annotated[Path, Option("A run folder.", argument=True)]
     second: Annotated[Path, Option("Another, compared with the first.", argument=True)]
@@ -36,9 +36,10 @@ class CompareOptions(Options):
 
 @flat
 def compare(options: CompareOptions) -> None:
-    """Compare two run folders: how they were made, what came of it, and which verdicts changed.
+    """Compare two run folders: their settings, their scores, and the verdicts that changed.
 
-    Runs of one name belong together, or the only ones of an experiment. It reads the folders alone.
+    Runs are matched by name, or if an experiment has a single run in both. Only the folders are
+    read.
 
     Examples:
         contested compare before after
@@ -70,7 +71,7 @@ def compare(options: CompareOptions) -> None:
 
 
 def _refuse(out: Path) -> None:
-    """Refuse a folder for what is made that has something else in it, or cannot be written."""
+    """Raise InputError if this is a run folder, or cannot be written."""
     if (out / "run.json").exists():
         raise InputError(f"--out {out} is a run folder; name another, or its tables would be lost")
     check_writable(out / PAGE)

@@ -38,7 +38,7 @@ RELEASES: Final = {
 
 
 class BenchOptions(WithPresets, LlmOptions):
-    """What is built, and who writes its claims."""
+    """What is built, and who writes the claims."""
 
     PRESETS: ClassVar = {"as_in_paper": BENCH_AS_IN_PAPER}
 
@@ -51,18 +51,18 @@ class BenchOptions(WithPresets, LlmOptions):
     half: Annotated[
         Part | None,
         Option(
-            "Which half of the questions. Nothing is trained or tuned on the test halves.",
+            "Which half of the questions. Test halves are used for no training or tuning.",
             shown="test of ramdocs, conflictqa, climate-fever and wikicontradict, else all",
         ),
     ] = None
-    seed: Annotated[int, Option("Decides the random documents.")] = 0
+    seed: Annotated[int, Option("Seed of the random documents.")] = 0
     questions: Annotated[
         int | None,
         Field(ge=3),
-        Option("Take at most N questions of each source, drawn by the seed."),
+        Option("Take at most N random questions of a source."),
     ] = None
     claims_by: Annotated[
-        Literal["rules", "model"], Option("Who puts question and answer as a claim.")
+        Literal["rules", "model"], Option("Who turns question and answer into a claim.")
     ] = "rules"
 
 

@@ -176,19 +176,3 @@ def _metavar(kind: Any) -> str | None:
 def _keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
     kind = inspect.Parameter.KEYWORD_ONLY
     return inspect.Parameter(name, kind, annotation=annotation, default=default)
-
-
-def words(settings: BaseModel, *names: str) -> tuple[str, ...]:
-    """Fields that were given, as words of a command line for another command."""
-    flags = {each.name: each.flag for each in options_of(type(settings))}
-    found: list[str] = []
-    for name in names:
-        value = getattr(settings, name)
-        if name not in settings.model_fields_set or value is False:
-            continue
-        if value is True:
-            found.append(flags[name])
-            continue
-        several = value if isinstance(value, list) else [value]
-        found += [word for one in several for word in (flags[name], str(one))]
-    return tuple(found)

@@ -18,7 +18,7 @@ SAMPLES = Path(__file__).parents[1] / "data" / "samples" / "documents"
 
 
 class IndexOptions(Options):
-    """How documents are cut into passages, and by what these are to be found."""
+    """How documents are cut into passages, and how passages are searched."""
 
     documents: Annotated[
         list[Path] | None,
@@ -38,11 +38,9 @@ class IndexOptions(Options):
         ),
     ] = None
     words_only: Annotated[bool, Option("No embeddings: search by words (BM25) alone.")] = False
-    words: Annotated[
-        int, Field(ge=20), Option("Most words of a passage; documents are cut into such.")
-    ] = WORDS
+    words: Annotated[int, Field(ge=20), Option("Words per passage, at most.")] = WORDS
     overlap: Annotated[
-        int, Field(ge=0), Option("Sentences that a passage repeats of the one before.")
+        int, Field(ge=0), Option("Sentences that a passage repeats from the one before.")
     ] = OVERLAP
     dry_run: Annotated[bool, Option("Say how many passages there are; build nothing.")] = False
 

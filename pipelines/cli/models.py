@@ -38,14 +38,14 @@ class RegistryOptions(Options):
 
 
 class ListOptions(RegistryOptions):
-    """Which models are shown, and whether their files are read."""
+    """Which models are shown, and whether their files are checked."""
 
     name: Annotated[str | None, Option("One model; all of them if left out.", argument=True)] = None
     verify: Annotated[
         bool,
         Option(
-            "Hash the files again and compare them with what was added, byte by byte; code 2 if "
-            "one was changed, vanished or appeared."
+            "Hash the files again, and compare them with those added; code 2 if one was changed, "
+            "vanished or appeared."
         ),
     ] = False
 
@@ -53,20 +53,18 @@ class ListOptions(RegistryOptions):
 class AddOptions(RegistryOptions):
     """What is registered, and by which name."""
 
-    name: Annotated[str, Option("What to call the model from now on.", metavar="NAME")]
+    name: Annotated[str, Option("The name to register it by.", metavar="NAME")]
     path: Annotated[Path | None, Option("A model folder, or a .gguf file.", argument=True)] = None
     package: Annotated[
         str | None,
-        Option("In place of PATH: an installed Python package that carries a GGUF file."),
+        Option("Instead of PATH: an installed Python package with a GGUF file."),
     ] = None
-    replace: Annotated[
-        bool, Option("Let a name that is taken stand for this folder from now on.")
-    ] = False
+    replace: Annotated[bool, Option("Let a name that is taken stand for this folder.")] = False
 
 
 @flat
 def show_models(options: ListOptions) -> None:
-    """Show the registered models: name, architecture, size, digest, and where each came from.
+    """Show the registered models: name, architecture, size, digest, and origin.
 
     Examples:
         contested models list
@@ -121,8 +119,8 @@ def _verify(chosen: Sequence[models.Model], where: Path) -> None:
 def add(options: AddOptions) -> None:
     """Register a model under a name: a folder, or a GGUF file, which is unpacked into one.
 
-    A folder is checked and hashed, and a link to it is made; it is neither copied nor changed.
-    vLLM, transformers and the salience methods read the same unpacked weights.
+    A folder is checked, hashed and linked, neither copied nor changed. vLLM, transformers and the
+    salience methods read the same weights.
 
     Examples:
         contested models add /data/Qwen2.5-72B-Instruct --name qwen-72b
@@ -164,7 +162,7 @@ def _architecture(model: models.Model) -> str:
 
 @contextmanager
 def hashing(name: str, folder: Path) -> Iterator[Callable[[int], None]]:
-    """Progress in MiB, where hashing takes long enough to look at it."""
+    """Progress in MiB, if hashing takes long enough to watch."""
     total = deciding_bytes(folder)
     if total < _WORTH_A_BAR:
         yield lambda _: None

@@ -68,18 +68,14 @@ def _counts(made: Sequence[SourcedPair], out: Path) -> Table:
     kinds = Counter(
         (pair.source, None if isinstance(pair, UnlabelledPair) else pair.label) for pair in made
     )
+    every = Counter(pair.source for pair in made)
     labels = [label for label in LABELS if any(label == given for _, given in kinds)]
-    sources = sorted({source for source, _ in kinds})
     return Table(
         "pairs",
         f"{len(made):,} pairs{'' if labels else ' without labels'} in {out}",
         tuple(Column(key, key) for key in ("source", *labels, "all")),
         tuple(
-            (
-                source,
-                *(kinds[source, label] for label in labels),
-                sum(count for (name, _), count in kinds.items() if name == source),
-            )
-            for source in sources
+            (source, *(kinds[source, label] for label in labels), every[source])
+            for source in sorted(every)
         ),
     )

@@ -1,4 +1,4 @@
-"""`contested lab ramdocs`: questions with ambiguity, misinformation and noise, as RAMDocs has."""
+"""`contested lab ramdocs`: questions with ambiguity, misinformation and noise, as in RAMDocs."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,7 +21,7 @@ class BuildOptions(Options):
     passages: Annotated[
         list[Path] | None,
         Option(
-            "Files and folders of documents, searched for further support and for noise.",
+            "Files and folders to search for further support and for noise.",
             shown="the documents of AmbigDocs",
         ),
     ] = None
@@ -34,9 +34,9 @@ class BuildOptions(Options):
 def ramdocs(options: BuildOptions) -> None:
     """Build data like RAMDocs, for `contested run madam-rag`, from AmbigDocs.
 
-    Each question keeps one to three right answers, each with one to three documents. Up to two
-    documents give a wrong answer, exchanged for the right one; up to two answer nothing. Beside
-    the file stands one that ends in `.build.json`, with the seed, what was read and all counts.
+    A question keeps one to three right answers, with one to three documents for each. Up to two
+    documents give a wrong answer in place of the right one; up to two answer nothing. A file that
+    ends in `.build.json` beside it records the seed, the inputs and all counts.
 
     Examples:
         contested lab ramdocs --ambigdocs ambigdocs.json
@@ -67,14 +67,11 @@ def _tell(record: "Record", wanted: int) -> None:
         f"searched: {searched.name}, {searched.entries:,} passages (SHA-256 {searched.sha256[:12]})"
     )
     say(
-        f"seed {record.seed}; {counts.unanswered:,} questions passed over, as no document of "
-        "theirs states the answer"
+        f"seed {record.seed}; {counts.unanswered:,} questions skipped, as none of their documents "
+        "states the answer"
     )
     for kind, made in counts.made.items():
         say(f"{kind}: {made:,} of {counts.drawn[kind]:,} drawn")
-    say(
-        f"misinfo: {counts.copies:,} are copies of a document that is shown, with the answer "
-        "exchanged"
-    )
+    say(f"misinfo: {counts.copies:,} are copies of a shown document with the answer exchanged")
     if counts.questions < wanted:
-        say(f"only {counts.questions:,} of {wanted:,} questions are to be had")
+        say(f"only {counts.questions:,} of {wanted:,} questions could be built")

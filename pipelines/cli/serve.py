@@ -24,9 +24,9 @@ from serving.profile import Role
 
 
 class ServeOptions(ModelOptions):
-    """Which model is served, and how; or what becomes of servers that run."""
+    """Which model is served, and how; or which servers are listed or stopped."""
 
-    role: Annotated[Role, Option("Serve the model of this role.")] = "judge"
+    role: Annotated[Role, Option("Serve the profile's model for this role.")] = "judge"
     port: Annotated[
         int | None, Field(ge=1, le=65535), Option("Port on 127.0.0.1; a free one by default.")
     ] = None
@@ -42,10 +42,9 @@ class ServeOptions(ModelOptions):
 def serve(options: ServeOptions) -> None:
     """Serve a model with vLLM on this machine.
 
-    Without --detach the server runs until Ctrl-C and its address and key are printed, for other
-    programs. With --detach it is left running; the commands that follow find it by themselves.
-
-    Without --profile it is the default one of this machine.
+    The server runs until Ctrl-C, and its address and key are printed for other programs. With
+    --detach it is left running, and later commands find it. Without --profile it is the default of
+    this machine.
 
     Examples:
         contested serve
@@ -113,7 +112,7 @@ def _stop(model: str | None) -> None:
 
 
 async def _foreground(start: Coroutine[Any, Any, Sequence[Endpoint]]) -> None:
-    """Waits until a signal; ServingError if the server ends before."""
+    """Wait for a signal; ServingError if the server ends first."""
     this = asyncio.current_task()
     loop = asyncio.get_running_loop()
     if this is not None:

@@ -21,34 +21,34 @@ TAUGHT = Only(lambda own: own.teacher is not None, "no --teacher")
 
 
 class TrainOptions(Options):
-    """What is trained, on what, and how."""
+    """The pairs, the settings and the teacher of a training."""
 
     pairs: Annotated[list[Path], Option("File of pairs to train on. Repeatable.")]
-    dev: Annotated[Path, Option("File of pairs to watch training by; never trained on.")]
+    dev: Annotated[Path, Option("File of pairs to validate on; never trained on.")]
     out: Annotated[Path, Option("Folder of the tagger; made, or continued.")]
     settings: TrainingSettings
     repeat: Annotated[
         list[str] | None,
         Option(
-            "Take a source's pairs N times in every pass; 0.5 takes half of them. Repeatable.",
+            "Repeat a source's pairs N times per pass; 0.5 takes half of them. Repeatable.",
             metavar="SOURCE=N",
         ),
     ] = None
-    watched: Annotated[
-        int | None, Field(ge=1), Option("Score N of the pairs of --dev, drawn at random.")
-    ] = None
+    watched: Annotated[int | None, Field(ge=1), Option("Validate on N random pairs of --dev.")] = (
+        None
+    )
     limit: Annotated[
-        int | None, Field(ge=1), Option("Train on N of the pairs, drawn at random, and watch by N.")
+        int | None, Field(ge=1), Option("Train on N random pairs, and validate on at most N.")
     ] = None
     dry_run: Annotated[bool, Option("Say what there is to train on; train nothing.")] = False
     teacher: Annotated[
         Path | None,
-        Option("Folder of a better tagger; its probabilities are learned as well.", panel=TEACHING),
+        Option("Folder of a better tagger, whose probabilities are learned too.", panel=TEACHING),
     ] = None
     unlabelled: Annotated[
         list[Path] | None,
         Option(
-            "File of pairs that only the teacher says something of. Repeatable.",
+            "File of unlabelled pairs, for the teacher to label. Repeatable.",
             panel=TEACHING,
             only=TAUGHT,
         ),
@@ -56,7 +56,7 @@ class TrainOptions(Options):
     teachings: Annotated[
         Path | None,
         Option(
-            "File to keep the teacher's probabilities in; several trainings may share it.",
+            "File that keeps the teacher's probabilities; trainings may share it.",
             shown="teachings.jsonl in --out",
             panel=TEACHING,
             only=TAUGHT,
@@ -71,9 +71,9 @@ def train(options: TrainOptions) -> None:
     Example:
         contested lab train --pairs pairs.jsonl --dev dev.jsonl --base encoder --out tagger
 
-    Leaves in the folder: weights as safetensors, tokenizer, config with the labels' order, the
-    settings, and the validation curve as `curve.jsonl`. With --adapter these are the adapter's, and
-    the tagger that it makes of its base is in the folder `tagger` inside.
+    The folder gets weights (safetensors), tokenizer, config with the order of labels, settings, and
+    the validation curve as `curve.jsonl`. With --adapter these are the adapter's, and the merged
+    tagger is in the folder `tagger` inside.
     """
     from nli import adapter, teacher, training
     from nli.tagger import Tagger

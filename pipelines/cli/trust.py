@@ -14,7 +14,6 @@ from pipelines.option import Option
 
 if TYPE_CHECKING:
     from pipelines.experiment.experiment import Models
-    from pipelines.report.explorer import ExperimentView
     from pipelines.trust.trial import Trust
 
 
@@ -49,7 +48,7 @@ def trust(options: TrustOptions, page: PageOptions) -> None:
     from pipelines.experiment.needs import judge_needs
     from pipelines.judge.run_judge import judge_of
     from pipelines.trust.cases import cases
-    from pipelines.trust.trial import try_all
+    from pipelines.trust.trial import try_all, view
 
     async def work(models: "Models", tell: Tell) -> "Inspection[Trust]":
         # No store: what is tried is how verdicts are read from replies.
@@ -60,17 +59,3 @@ def trust(options: TrustOptions, page: PageOptions) -> None:
         )
 
     inspect(options, partial(judge_needs, options, options.judging), work, page)
-
-
-def view(found: "Trust", _: bytes | None) -> "ExperimentView":
-    """The table, and how it is read."""
-    from pipelines.report.blocks import Grid
-    from pipelines.report.explorer import single
-    from pipelines.report.table import as_shown, shown
-    from pipelines.report.texts import Note
-    from pipelines.trust.trial import table
-
-    made = table(found.judge, found.cases)
-    rows = tuple(tuple((shown(cell),) for cell in as_shown(made, row)) for row in made.rows)
-    grid = Grid(label=made.title, columns=tuple(c.title for c in made.columns), rows=rows)
-    return single(made.name, made.title, (grid, *(Note(text=note) for note in made.notes)))

@@ -26,7 +26,7 @@ PANEL = "What it learns from"
 
 
 class BriefTuning(TuningSettings):
-    """How a soft prompt is tuned: of few steps a tenth warm up, and after each tenth it looks."""
+    """How a soft prompt is tuned: a tenth of few steps warms up, with ten looks at the dev loss."""
 
     @model_validator(mode="before")
     @classmethod
@@ -46,33 +46,33 @@ class TuneOptions(DecoderOptions):
     split: Annotated[
         Literal["train", "train+dev", "all"],
         Option(
-            "Topics to learn from: the paper's `train`, watched by its development topics; "
-            "`train+dev`, or `all` whatever their names, a fifth of them held back to watch by."
+            "Topics to learn from: the paper's `train`, validated on its development topics; "
+            "`train+dev`, or `all` topics, a fifth of them held back to validate on."
         ),
     ] = "train"
     design: Annotated[Design, Option(DESIGN_HELP, panel=PANEL)] = "matched"
     paraphrases: Annotated[
         Path | None,
-        Option("Arguments in other words; as many examples use them as do not.", panel=PANEL),
+        Option("Paraphrased arguments; half of the examples use them.", panel=PANEL),
     ] = None
     per_topic: Annotated[
         int,
         Field(ge=0),
-        Option("Responses without error, by a template, to each topic.", panel=PANEL),
+        Option("Template responses without error per topic.", panel=PANEL),
     ] = 8
     organic: Annotated[
         Path | None,
         Option(
-            "Responses to the topics that people have annotated. Those without error are learned "
-            "besides the template's, and with synthetic errors; `--per-topic 0` has them alone.",
+            "Responses to the topics, annotated by people. Those without error are learned beside "
+            "the template's, also with synthetic errors; `--per-topic 0` takes them alone.",
             panel=PANEL,
         ),
     ] = None
     errors: Annotated[
         Literal["synthetic", "organic", "both"],
         Option(
-            "Which errors are learned: those put into responses without error, those that people "
-            "have found, or both (the paper's +Org).",
+            "Which errors are learned: those put into responses, those that people found, or both "
+            "(the paper's +Org).",
             panel=PANEL,
             only=Only(lambda options: options.organic is not None, "no --organic"),
         ),
@@ -80,7 +80,7 @@ class TuneOptions(DecoderOptions):
     limit: Annotated[
         int | None,
         Field(ge=1),
-        Option("Learn from N of the examples, drawn at random; watch by N.", panel=PANEL),
+        Option("Learn from N random examples, and validate on N.", panel=PANEL),
     ] = None
     dry_run: Annotated[
         bool, Option("Say what there is to learn from; tune nothing.", name="--dry-run")
@@ -107,11 +107,11 @@ def tune_npov(
     out: Annotated[Path, typer.Option(help="File of the soft prompt (safetensors).")],
     options: TuneOptions,
 ) -> None:
-    """Tune a soft prompt. Killed anywhere, the same command resumes at the last look.
+    """Tune a soft prompt. If killed, the same command resumes at the last evaluation.
 
-    A few vectors before the input are learned, on examples that are made from the topics, and on
-    annotated ones; the model stays as it is. The prompt of the lowest dev loss is kept, and its
-    file tells the topics: `contested run npov` does not measure on them.
+    A few vectors before the input are learned, on examples made from the topics and on annotated
+    ones; the model stays as it is. The prompt with the lowest dev loss is kept. Its file names the
+    topics, so that `contested run npov` does not measure on them.
 
     Example:
         contested lab tune-npov --task coverage --data topics.jsonl --split all --out p.st --dry-run

@@ -21,34 +21,35 @@ SCREENS = {"DISPLAY", "WAYLAND_DISPLAY"}
 
 
 class WebOptions(ServerOptions):
-    """Where the page is, what it may be given, and by which models its tasks are done."""
+    """Where the page is served, its limits, and the models that do its tasks."""
 
     port: Annotated[
         int, Field(ge=0, le=65535), Option("Port on 127.0.0.1; 0 takes a free one.")
     ] = 8765
     open_page: Annotated[
-        bool, Option("Whether a browser opens, where there is a screen.", name="--open/--no-open")
+        bool, Option("Open a browser, if there is a screen.", name="--open/--no-open")
     ] = True
-    out: Annotated[Path | None, Option("Folder of its jobs.", shown="web in CONTESTED_HOME")] = None
+    out: Annotated[Path | None, Option("Folder for jobs.", shown="web in CONTESTED_HOME")] = None
     upload_mb: Annotated[
         float,
         Field(gt=0, le=1000, allow_inf_nan=False),
-        Option("Megabytes of one request.", panel=PANEL),
+        Option("Maximum request size, in MB.", panel=PANEL),
     ] = 20
-    most_documents: Annotated[int, Field(ge=1), Option("Documents of a job.", panel=PANEL)] = 50
+    most_documents: Annotated[
+        int, Field(ge=1), Option("Documents per job, at most.", panel=PANEL)
+    ] = 50
     most_characters: Annotated[
-        int, Field(ge=1), Option("Characters of all texts of a job together.", panel=PANEL)
+        int, Field(ge=1), Option("Characters of all texts of a job, at most.", panel=PANEL)
     ] = 1_000_000
 
 
 @flat
 def web(options: WebOptions) -> None:
-    """Open a page in the browser: paste texts, drop documents, and look at what comes of them.
+    """Open a page in the browser: paste texts, drop documents, and look at the results.
 
-    It scores a response, asks documents, lets them debate, names the type of their
-    conflict, checks a neutral response, and shows what words rest on. The server answers this
-    machine alone, and only who has the key of the printed address. Jobs are done one after the
-    other, and kept.
+    It scores a response, asks documents, lets them debate, names the type of their conflict, checks
+    a neutral response, and shows what words rest on. The server answers this machine alone, and
+    only with the key in the printed address. Jobs run one after the other, and are kept.
 
     Examples:
         contested web
@@ -63,7 +64,7 @@ def web(options: WebOptions) -> None:
     from pipelines.web.jobs import Jobs
     from pipelines.web.tasks import FORM, perform
 
-    os.umask(0o077)  # what a job is asked and finds is its user's alone
+    os.umask(0o077)  # jobs and their results are private to the user
     opened = listening(options.port)
     jobs = Jobs(options.out or default_home() / "web", FORM.validate_json)
     limits = Limits(
@@ -74,7 +75,7 @@ def web(options: WebOptions) -> None:
     door = Door(opened.getsockname()[1], limits.bytes)
     app = application(options, jobs, door, limits)
     page = default_home() / f"open-{door.port}.html"
-    # Both end it in order, in the background, too, where a shell has INT ignored.
+    # Both end it cleanly, also in the background, where shells ignore INT.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
     with suppress(KeyboardInterrupt), jobs.working(partial(perform, options)):
@@ -85,7 +86,7 @@ def web(options: WebOptions) -> None:
             threading.Thread(target=_open, args=(door.url, page), daemon=True).start()
         serve_until_interrupted(app, opened)
     page.unlink(missing_ok=True)
-    # What still computes in a thread would be waited for; servers of models end with this process.
+    # A normal exit would wait for threads that still compute; model servers end with this process.
     sys.stdout.flush()
     os._exit(0)
 

@@ -1,4 +1,4 @@
-"""What ConRAG gives back: evidence table, stance, conflict statement, and a cited answer."""
+"""ConRAG's output: evidence table, stance, conflict statement, and a cited answer."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,13 +17,13 @@ from pipelines.retrieval.chunks import document_of
 from pipelines.text.citations import cut_out, cuts
 
 About = Literal["support", "refute", "conflict", "answer", "none"]
-"""What a sentence speaks of; "none" where it says nothing of the evidence."""
+"""What a sentence is about; "none" if it says nothing of the evidence."""
 
 SIDE: Mapping[About, Relation] = {"support": Relation.SUPPORTS, "refute": Relation.CONTRADICTS}
 """The side that such a sentence takes."""
 
 ABOUT: Mapping[Stance, About] = {Stance.SUPPORT: "support", Stance.REFUTE: "refute"}
-"""What a sentence speaks of that gives a stance."""
+"""What a sentence is about that states a stance."""
 
 
 class Statement(BaseModel, frozen=True):
@@ -31,8 +31,7 @@ class Statement(BaseModel, frozen=True):
 
     Attributes:
         cites: Passages that it rests on.
-        dropped: Passages that it cited as it was written, until that was found wrong, or a policy
-            took the citation away.
+        dropped: Passages that it cited when written, dropped as wrong or by a policy.
         problems: What is wrong with its citations; a sentence with a problem cites nothing.
     """
 
@@ -44,11 +43,11 @@ class Statement(BaseModel, frozen=True):
 
     @property
     def side(self) -> Relation | None:
-        """The side that it takes: what a passage that bears it out says of the claim."""
+        """The side that it takes: the relation of passages that bear it out."""
         return SIDE.get(self.about)
 
     def faulty(self, *problems: str) -> "Statement":
-        """The same with these problems, if any: then all that it cites is dropped."""
+        """The statement with these problems, if any: its citations are then dropped."""
         if not problems:
             return self
         dropped = (*self.dropped, *self.cites)
@@ -59,21 +58,20 @@ class Answer(BaseModel, frozen=True):
     """The structured output (ConRAG, section 2).
 
     Attributes:
-        first_answer: Of a question, the statements that passages were tagged by; of a claim, none.
+        first_answer: For a question, the statements that passages were tagged against.
         stance: By the delta rule.
-        model_stance: What the model that wrote the answer takes it to be; it decides nothing. None
-            where a template wrote.
+        model_stance: The stance by the model that wrote the answer, which decides nothing; None if
+            a template wrote.
         kappa: Conflict score of what was retrieved, in [0, 1]; disputed from tau on.
         support, refute: U_sup and U_ref.
         evidence: The packet, as a table; the clusters are of all that was retrieved.
-        edges: The similarity graph that they come from: two passage ids and a weight each.
-        conflict: The conflict statement; None where nothing disagrees.
-        cut: Whether a reply breaks off, for tokens, sentences or first answers ran out.
-        problem: Why there are no sentences, in one line.
-        raw: The reply that could not be read.
-        tags: Passage id -> its tag, of all that was retrieved, in that order.
+        conflict: The conflict statement; None if nothing disagrees.
+        cut: Whether a reply broke off at the limit of tokens, sentences or first answers.
+        problem: Why sentences are missing, in one line.
+        raw: The unreadable reply.
+        tags: Passage id -> tag, for everything retrieved, in that order.
         unsure: How many of these tags are nearly ties.
-        truncations: Passages of which the judge read a part.
+        truncations: Passages that the judge read in part.
     """
 
     query: str
@@ -87,7 +85,6 @@ class Answer(BaseModel, frozen=True):
     refute: float
     evidence: tuple[TaggedPassage, ...]
     clusters: tuple[Cluster, ...]
-    edges: tuple[tuple[str, str, float], ...]
     conflict: str | None
     sentences: tuple[Statement, ...]
     cut: bool = False
@@ -99,17 +96,17 @@ class Answer(BaseModel, frozen=True):
 
     @property
     def unreadable(self) -> tuple[str, ...]:
-        """Ids of passages whose label could not be read; they are in nothing else."""
+        """Ids of passages whose label could not be read; they are left out of the evidence."""
         return tuple(name for name, tag in self.tags.items() if tag is Relation.INVALID)
 
     @property
     def relations(self) -> dict[str, Relation]:
-        """Passage id -> what it says of the query: as the evidence has it, else by its tag."""
+        """Passage id -> its relation to the query: as the evidence sorts it, else its tag."""
         return self.tags | {row.id: row.relation for row in self.evidence}
 
     @property
     def unsaid(self) -> str | None:
-        """The conflict statement, where no sentence of the answer speaks of the disagreement."""
+        """The conflict statement, unless a sentence of the answer mentions the disagreement."""
         said = any(one.about == "conflict" and not one.problems for one in self.sentences)
         return None if said else self.conflict
 
@@ -146,10 +143,10 @@ _BRACKETS = str.maketrans("[【［]】］", "((()))")
 
 
 class CitationPolicy(BaseModel, frozen=True, extra="forbid"):
-    """What is asked of every sentence that says something of the evidence.
+    """What a sentence about the evidence must cite.
 
-    The paper's protocol asks for no more than a citation; it names both rules as adaptations
-    (ConRAG, section 2, citation binding). One source asks for no more than a citation.
+    The paper's protocol asks for a citation, and names both rules below as adaptations (ConRAG,
+    section 2, citation binding).
 
     Attributes:
         numbers: Whether every number of a sentence must stand in a passage that it cites.
@@ -173,12 +170,11 @@ def problems(
     policy: CitationPolicy,
     unknown: Sequence[int] = (),
 ) -> tuple[str, ...]:
-    """What is wrong with a statement's citations; nothing, where it may count as cited.
+    """What is wrong with a statement's citations; empty if it counts as cited.
 
-    Every sentence cites passages of the packet that take a side, and no others, unless none does.
-    One that speaks of a side cites that side alone; one that speaks of the disagreement cites both.
-    A sentence of no evidence needs none, and one without words is none. The policy may ask for
-    more.
+    A sentence cites passages of the packet that take a side, and no others, unless no passage does.
+    A sentence about one side cites that side alone, a sentence about the disagreement both. A
+    sentence that is about no evidence needs no citation. The policy may ask for more.
     """
     if not statement.text:
         return ("says nothing",)
@@ -210,7 +206,7 @@ def problems(
 def unmarked(text: str) -> str:
     """A text in one line, without citations: "[3]", "[1, 2]", "[Source 1]".
 
-    What models and documents write must not pass for a citation that was checked.
+    Text of models and documents must not pass for a checked citation.
     """
     line = " ".join(text.split())
     for _ in range(3):  # "[1[2]]" leaves one
@@ -219,10 +215,10 @@ def unmarked(text: str) -> str:
 
 
 def source(passage: Document) -> str:
-    """Where a passage comes from: its site where it has a URL, else the document it is of."""
+    """Where a passage comes from: the site of its URL, else its document."""
     try:
         site = urlsplit(passage.url).hostname if passage.url else None
-    except ValueError:  # no URL, whatever it calls itself
+    except ValueError:  # not really a URL
         site = None
     return site or document_of(passage.id)
 
@@ -232,9 +228,9 @@ def _numbers(text: str) -> set[str]:
 
 
 class Sorted(BaseModel, frozen=True):
-    """What a language model made of a passage of the packet, and why, in its words.
+    """How a language model sorted a passage of the packet, and why, in its words.
 
-    The reason is None of a passage that it did not sort, which stays as tagged.
+    A passage that it left out stays as tagged, without a reason.
     """
 
     id: str
@@ -250,17 +246,17 @@ class Outcome(BaseModel, frozen=True):
         sorted: The packet as a language model sorted it; empty where none was asked to.
         support: How far the method holds the claim to be supported, in [0, 1]; see
             `pipelines.conrag.methods.support_share`.
-        undecided: Whether the stance is unknown: the reply that was to give it could not be read.
-        unbound: Sentences whose citations are wrong; all that they cite is dropped.
-        cut: Whether the answer breaks off, for tokens or sentences ran out.
-        problem: Why there is no answer, in one line; `raw` is the reply that could not be read.
+        undecided: Whether the stance is unknown because its reply was unreadable.
+        unbound: Sentences with wrong citations, which are dropped.
+        cut: Whether the answer broke off at the limit of tokens or sentences.
+        problem: Why the answer is missing, in one line; `raw` is the unreadable reply.
     """
 
     stance: Stance
     packet: tuple[str, ...]
     statements: tuple[Statement, ...] = ()
     sorted: tuple[Sorted, ...] = ()
-    support: float = 0.0  # older results do not have it, and need it for nothing
+    support: float = 0.0  # missing in older results, which do not need it
     undecided: bool = False
     unbound: int = 0
     cut: bool = False
@@ -269,5 +265,5 @@ class Outcome(BaseModel, frozen=True):
 
     @property
     def cited(self) -> tuple[str, ...]:
-        """What the answer shows as its evidence: each passage it cites, once, in order."""
+        """The passages that the answer cites, each once, in order."""
         return tuple(dict.fromkeys(name for said in self.statements for name in said.cites))

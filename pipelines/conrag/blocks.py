@@ -1,4 +1,4 @@
-"""What an answer, and a claim of an evaluation, show on the page, its evidence graph included."""
+"""What the page shows of an answer, and of a claim of an evaluation."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -13,12 +13,9 @@ from pipelines.judge.judgement import Relation, Truncation
 from pipelines.report.blocks import (
     Card,
     Cards,
-    Edge,
     Fact,
     Facts,
     Fold,
-    Graph,
-    Node,
     Source,
     Sources,
     fact,
@@ -47,68 +44,19 @@ from pipelines.report.texts import (
 )
 from pipelines.text.words import locate
 
-WIDTH, HEIGHT, MARGIN = 520, 340, 26
-"""Of the drawing, in its own units."""
-
 SAYS: Final[Mapping[Relation, Chip]] = {
     Relation.SUPPORTS: Chip("supports", "support", "✓"),
     Relation.CONTRADICTS: Chip("contradicts", "contradict", "✗"),
     Relation.IRRELEVANT: Chip("irrelevant", "irrelevant", "○"),
     Relation.INVALID: Chip("unreadable", "invalid", "?"),
 }
-"""What a passage says of the query."""
-
-
-def drawing(answer: Answer) -> Graph:
-    """The passages that were retrieved; those of the packet have their number.
-
-    Points that are joined lie near each other (spring layout, always the same for one answer).
-    """
-    places = layout(answer)
-    number = {row.id: row.number for row in answer.evidence}
-    title = {row.id: row.passage.title or row.id for row in answer.evidence}
-    relations = answer.relations
-    clusters = {name: cluster.name for cluster in answer.clusters for name in cluster.members}
-    position = {name: place for place, name in enumerate(clusters)}
-    return Graph(
-        "Evidence graph",
-        WIDTH,
-        HEIGHT,
-        tuple(
-            Node(
-                f"{cluster}: {title.get(name, name)}",
-                *places[name],
-                SAYS[relations[name]].tone,
-                number.get(name, 0),
-            )
-            for name, cluster in clusters.items()
-        ),
-        tuple(
-            Edge(position[one], position[other], 0.5 + 3 * min(weight, 1.0))
-            for one, other, weight in answer.edges
-        ),
-    )
-
-
-def layout(answer: Answer) -> Mapping[str, tuple[float, float]]:
-    """Where each passage lies in the drawing."""
-    import networkx as nx
-
-    drawn = nx.Graph()
-    drawn.add_nodes_from(sorted(name for cluster in answer.clusters for name in cluster.members))
-    drawn.add_weighted_edges_from(answer.edges)
-    places = nx.spring_layout(drawn, seed=0, k=1.6 / len(drawn) ** 0.5).items()
-    wide, high = WIDTH / 2, HEIGHT / 2  # places lie within 1 of the middle
-    return {
-        name: (wide + float(x) * (wide - MARGIN), high + float(y) * (high - MARGIN))
-        for name, (x, y) in places
-    }
+"""Relation of a passage -> its chip."""
 
 
 CUT: Final = "A reply of the model broke off: its whole sentences are here, and no more."
 
 VERDICTS: Final = (RIGHT, WRONG, UNREADABLE, UNJUDGED)
-"""What a stance is worth; not judged where the data have none."""
+"""Verdicts on a stance; not judged without a gold stance."""
 
 STANCES: Final[Mapping[Stance, Chip]] = {
     Stance.SUPPORT: Chip("supported", "support", "✓"),
@@ -119,7 +67,7 @@ _ABOUT: Final[Mapping[About, Tone]] = {"support": "support", "refute": "contradi
 
 
 def answer_blocks(answer: Answer) -> list[Block]:
-    """An answer: stance, cited sentences, both sides, the graph, the passages."""
+    """An answer: stance, cited sentences, the clusters of both sides, the passages."""
     made: list[Block] = [line(*_status(answer))]
     if answer.first_answer:
         made.append(Note(" ".join(answer.first_answer), "For and against"))
@@ -145,14 +93,8 @@ def answer_blocks(answer: Answer) -> list[Block]:
         Card("For it", _side(answer, Relation.SUPPORTS)),
         Card("Against it", _side(answer, Relation.CONTRADICTS)),
     )
-    made += [Heading("Both sides"), Cards(sides), Heading("Evidence graph")]
-    if answer.clusters:
-        said = (
-            "Passages that are alike are joined; numbered ones are in the evidence. Blue circles "
-            "are for it, orange squares against it, the others on neither side."
-        )
-        made += [Note(said), drawing(answer)]
-    else:
+    made += [Heading("Both sides"), Cards(sides)]
+    if not answer.tags:
         made.append(Note("No passage was found."))
     if answer.evidence:
         rows = (_row(row, row.number, Aside(row.cluster)) for row in answer.evidence)
@@ -164,13 +106,13 @@ def answer_blocks(answer: Answer) -> list[Block]:
 
 
 def _kappa(kappa: float, unsure: int, tags: int) -> Fact:
-    """Kappa counts unsure tags like others; the note beside it says how many they are."""
+    """Kappa, which counts unsure tags like others, with their number in a note."""
     note = (f"{unsure} of {tags} tags unsure",) if unsure else ()
     return fact("Conflict score κ", f"{kappa:.2f}", *note)
 
 
 def members(answer: Answer, relation: Relation) -> list[tuple[Cluster, list[str]]]:
-    """Clusters with passages on one side, and these passages' ids; clusters of that side first."""
+    """Clusters that have passages on a side, with their ids; clusters of that side first."""
     relations = answer.relations
     found = [
         (cluster, [name for name in cluster.members if relations[name] is relation])
@@ -180,13 +122,13 @@ def members(answer: Answer, relation: Relation) -> list[tuple[Cluster, list[str]
 
 
 def decided(text: str, rationale: str | None) -> tuple[Span, ...]:
-    """Where the sentence that decided stands in its passage, if that has others, too."""
+    """Where the deciding sentence stands in its passage, unless it is the whole passage."""
     span = locate(rationale or "", text)
     return (Span(*span, "decided"),) if span and span != (0, len(text)) else ()
 
 
 def verdict(result: ClaimResult, method: str) -> Mark | None:
-    """What the stance of a method is worth; None where the claim failed."""
+    """Whether the stance of a method is right; None if the claim failed."""
     if result.status == "failed":
         return None
     outcome = result.outcomes[method]
@@ -198,7 +140,7 @@ def verdict(result: ClaimResult, method: str) -> Mark | None:
 
 
 def claim_blocks(result: ClaimResult) -> list[Block]:
-    """A claim of an evaluation: what is known, every method's answer, the passages."""
+    """A claim of an evaluation: its facts, every method's answer, the passages."""
     made: list[Block] = [Trouble("Failed", result.error)] if result.error else []
     if result.status == "failed":
         return made
@@ -231,7 +173,7 @@ def _status(answer: Answer) -> tuple[Inline, ...]:
 
 
 def _sentences(said: Iterable[Statement], passages: Mapping[str, int]) -> Sentences:
-    """Sentences with what they cite, what they cited until that was dropped, and what is wrong."""
+    """Sentences with their citations, dropped citations, and problems."""
 
     def shown(one: Statement) -> Sentence:
         after: list[Inline] = [Cite(passages[name]) for name in one.cites]
@@ -246,7 +188,7 @@ def _sentences(said: Iterable[Statement], passages: Mapping[str, int]) -> Senten
 
 
 def _side(answer: Answer, relation: Relation) -> tuple[Block, ...]:
-    """Its clusters, each with what its passages say."""
+    """The clusters of a side, with the deciding sentences of their passages."""
     made: list[Block] = []
     evidence = {row.id: row for row in answer.evidence}
     for cluster, names in members(answer, relation):
@@ -263,7 +205,7 @@ def _side(answer: Answer, relation: Relation) -> tuple[Block, ...]:
 
 
 def _quoted(row: TaggedPassage) -> Sentence:
-    """The sentence of a passage that decided, with its title; the title alone where none did."""
+    """The deciding sentence of a passage with its title, or the title alone."""
     title = row.passage.title or row.id
     if row.rationale is None:
         return Sentence(title, (Cite(row.number), *_reason(row)))
@@ -271,12 +213,12 @@ def _quoted(row: TaggedPassage) -> Sentence:
 
 
 def _reason(row: TaggedPassage) -> tuple[Inline, ...]:
-    """Why a language model sorted it so, in its words."""
+    """The language model's reason for sorting it so."""
     return (Aside(f"because, says the model: {row.reason}"),) if row.reason else ()
 
 
 def _sorted(row: TaggedPassage) -> tuple[Inline, ...]:
-    """What a passage says of the query, and by whom."""
+    """The relation of a passage to the query, and who decided it."""
     says = SAYS[row.relation]
     if row.tag is None:
         sure = f"{row.confidence:.2f}{', unsure' if row.unsure else ''}"
@@ -287,7 +229,7 @@ def _sorted(row: TaggedPassage) -> tuple[Inline, ...]:
 
 
 def _row(row: TaggedPassage, number: int, *more: Inline) -> Source:
-    """A passage under its number, with what it says of the query and what else is known of it."""
+    """A passage under its number, with its relation to the query and further facts."""
     return Source(
         number,
         row.passage.title or row.id,
@@ -349,7 +291,7 @@ def _card(result: ClaimResult, method: str) -> Card:
 
 
 def _known_of(passage: TaggedPassage, result: ClaimResult) -> Iterator[Inline]:
-    """What the data say of a passage, and how relevant it is."""
+    """The gold relation of a passage, and its relevance."""
     if passage.id in result.truth:
         really = SAYS[result.truth[passage.id]]
         yield Chip(f"really {really.text}", "outline", really.sign)

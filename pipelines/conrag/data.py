@@ -1,4 +1,4 @@
-"""The data sets by name: released files as claims with passages, gold stances and gold evidence."""
+"""Data sets: released files as claims with passages, gold stances and gold evidence."""
 
 import hashlib
 from collections import Counter
@@ -35,12 +35,12 @@ STANCE = {label: STANCE_OF[side] for label, side in SIDE.items()}
 
 @dataclass(frozen=True)
 class GoldAnswer:
-    """What is known of a question's answer.
+    """The gold answer to a question.
 
     Attributes:
-        answers: Aliases of each short answer that is to be named.
-        claims: What the answer is to entail.
-        listed: Whether the answer is a list, of short answers.
+        answers: Aliases of every short answer to be named.
+        claims: Claims that the answer is to entail.
+        listed: Whether the answer is a list of short answers.
     """
 
     answers: tuple[tuple[str, ...], ...] = ()
@@ -50,7 +50,7 @@ class GoldAnswer:
     def statements(self, question: str, found: Sequence[Document]) -> tuple[str, ...]:
         """The answer in statements, as `pipelines.conrag.generation` makes them.
 
-        Of short answers, the first ones that the passages found name are taken.
+        Of the short answers, the first that the passages name are taken.
         """
         text = " ".join(document.as_read() for document in found)
         named = [
@@ -67,14 +67,14 @@ class Query:
 
     Attributes:
         id: Unique within its source, the data set.
-        passages: What there is to retrieve from for this claim.
-        stance: The gold stance; None where the data have none.
-        disputed: Whether its evidence is known to disagree; None where the data do not say.
-        evidence: Alternative sets of passage ids, each enough by itself.
-        relations: Passage id -> what it says of the claim, as far as the data say.
+        passages: The claim's own passages, to retrieve from.
+        stance: The gold stance; None if unknown.
+        disputed: Whether its evidence disagrees; None if the data do not say.
+        evidence: Alternative sets of passage ids, any of them sufficient.
+        relations: Passage id -> its gold relation, if known.
         response: Where the claim stands, if it is a sentence of a response.
-        split: The part of the release that it is in, where the release says so.
-        gold_answer: What is known of the answer, if it is a question; then relations are to that.
+        split: The split of the release, if it has one.
+        gold_answer: The gold answer, if it is a question; relations are then to it.
     """
 
     id: str
@@ -91,7 +91,7 @@ class Query:
 
     @property
     def form(self) -> Form:
-        """What it is."""
+        """Whether it is a claim, a question, or a question for a list."""
         if self.gold_answer is None:
             return "claim"
         return "list" if self.gold_answer.listed else "question"
@@ -100,7 +100,7 @@ class Query:
 def from_claims(claims: Sequence[ContestedClaim]) -> Iterator[Query]:
     """Claims in the unified format, with the documents of each.
 
-    Where the relations of documents are known, the claim has the stance of the side that is there;
+    If the relations of documents are known, the claim has the stance of the side that they take;
     with both sides it is disputed, and there is not enough information for a stance.
     """
     for claim in claims:
@@ -125,10 +125,10 @@ def from_claims(claims: Sequence[ContestedClaim]) -> Iterator[Query]:
 
 
 def from_fool_me_twice(claims: Sequence[GameClaim]) -> Iterator[Query]:
-    """Sentences of the claim's page: those that were retrieved, and the gold ones.
+    """Sentences of the claim's page: the retrieved ones, and the gold ones.
 
-    A sentence has one id wherever it stands, so that claims on one page share it. Whether other
-    sentences than the gold ones say something of the claim is not known.
+    A sentence has the same id everywhere, so that claims on one page share it. Whether sentences
+    other than the gold ones bear on the claim is unknown.
     """
     for claim in claims:
         gold = {digest(sentence.text): sentence for sentence in claim.gold_evidence}
@@ -148,10 +148,10 @@ def from_fool_me_twice(claims: Sequence[GameClaim]) -> Iterator[Query]:
 
 
 def from_alce(questions: Sequence[Question]) -> Iterator[Query]:
-    """Questions with what ALCE retrieved for each, the best first.
+    """Questions with the passages that ALCE retrieved, the best first.
 
-    A passage that names one of the short answers supports the answer; whether one contradicts it
-    is not known. Of ELI5, whose answers are no short ones, nothing is known of passages.
+    A passage that names a short answer supports the answer; contradictions are unknown. ELI5 has no
+    short answers, so its passages have no relations.
     """
     for question in questions:
         passages = tuple(
@@ -171,13 +171,13 @@ def from_alce(questions: Sequence[Question]) -> Iterator[Query]:
 
 
 def stance_of(relations: set[Relation]) -> Stance:
-    """The stance of the side that passages take; with none or both there is none."""
+    """The stance of the side that passages take; with both or neither, not enough information."""
     sides = relations.intersection(SIDES)
     return STANCE_OF[sides.pop()] if len(sides) == 1 else Stance.NOT_ENOUGH_INFO
 
 
 def digest(text: str) -> str:
-    """What stands for a text in an id, whatever its white space."""
+    """A digest of a text for ids, whatever its white space."""
     plain = " ".join(text.split())
     return hashlib.sha1(plain.encode("utf-8"), usedforsecurity=False).hexdigest()[:16]
 
@@ -215,7 +215,7 @@ def from_scifact(
 
 
 def scifact_passages(corpus: Mapping[str, Abstract]) -> list[Document]:
-    """The sentences of all abstracts, as `from_scifact` names them: a corpus to search in."""
+    """The sentences of all abstracts, named as by `from_scifact`: a corpus to search."""
     return [
         Document(id=f"{name}:{number}", text=text.strip(), title=abstract.title)
         for name, abstract in corpus.items()
@@ -229,11 +229,9 @@ def from_fever(
 ) -> Iterator[Query]:
     """All sentences of the pages that a claim's evidence names; the named ones are its evidence.
 
-    To be given the right pages is half of what FEVER asks, and a claim without evidence brings
-    none; see `pipelines.conrag.search`. Where pages are to be found as well, `fever_passages` is
-    what all claims are searched in, or all of Wikipedia (`pipelines.conrag.search`).
-    Evidence that is not on the pages (`pipelines.data.fever.read_wikipedia`) stays: it is not
-    found.
+    Finding the right pages is half of FEVER's task, and a claim without evidence has none: search
+    `fever_passages`, the pages of all claims. Evidence that is missing on the pages
+    (`pipelines.data.fever.read_wikipedia`) stays, and is never found.
     """
     sentences = {page: page_passages(page, lines) for page, lines in pages.items()}
     for claim in claims:
@@ -256,18 +254,18 @@ def from_fever(
 
 
 def fever_passages(pages: Mapping[str, Mapping[int, str]]) -> list[Document]:
-    """The sentences of all pages, as `from_fever` names them: a corpus to search in."""
+    """The sentences of all pages, named as by `from_fever`: a corpus to search."""
     return [passage for page, lines in pages.items() for passage in page_passages(page, lines)]
 
 
 def from_ragtruth(responses: Sequence[Response], sources: Mapping[str, Source]) -> Iterator[Query]:
     """The sentences of each response, and its source in passages.
 
-    A sentence is supported where people marked no word of it, refuted where one of its marks
-    contradicts the source, and else without enough information. Which passage says so is not known.
+    A sentence is supported if people marked no word of it, refuted if one of its marks contradicts
+    the source, and otherwise lacks information. Which passage decides is unknown.
 
-    Left out are responses that the release calls faulty as a whole, as its own evaluation does, and
-    those that are blank.
+    Blank responses, and those that the release calls faulty as a whole, are left out, as in its own
+    evaluation.
 
     Raises:
         InputError: A response has no source.
@@ -320,7 +318,7 @@ def _source_passages(source: Source) -> tuple[Document, ...]:
 
 
 def page_passages(page: str, lines: Mapping[int, str]) -> tuple[Document, ...]:
-    """The sentences of a page (`page_key`), called as evidence calls them, with its title."""
+    """The sentences of a page (`page_key`), named as evidence names them, with its title."""
     title = page_title(page)
     return tuple(
         Document(id=_pointer_id(page, number), text=text, title=title)
@@ -328,16 +326,12 @@ def page_passages(page: str, lines: Mapping[int, str]) -> tuple[Document, ...]:
     )
 
 
-def page_name(page: str) -> str:
-    """A page's title as a part of ids; one that is too long is cut, and has a digest."""
+def _pointer_id(page: str, number: int) -> str:
+    """The id of a page's sentence; a title that is too long is cut, and gets a digest."""
     if len(page) > LONGEST_PAGE:
         # Two of them may begin alike.
-        return f"{page[: LONGEST_PAGE - 17]}~{digest(page)}"
-    return page
-
-
-def _pointer_id(page: str, number: int) -> str:
-    return f"{page_name(page)}:{number}"
+        page = f"{page[: LONGEST_PAGE - 17]}~{digest(page)}"
+    return f"{page}:{number}"
 
 
 DatasetName = Literal["claims", "fool-me-twice", "scifact", "fever", "ragtruth", "alce"]
@@ -345,13 +339,13 @@ DatasetName = Literal["claims", "fool-me-twice", "scifact", "fever", "ragtruth",
 
 @dataclass(frozen=True)
 class Dataset:
-    """Claims to be checked or questions to be answered, and what by.
+    """Claims to be checked or questions to be answered, with their passages.
 
     Attributes:
         file: Name of the file; the digest is the SHA-256 of its bytes.
-        queries: The claims of the half that is asked for, in the file's order.
-        corpus: Its passages, each id once: those of files of their own, or those of the claims.
-        skipped: Why rows of the file are not among the claims, in a line each.
+        queries: The claims of the chosen half, in the file's order.
+        corpus: All passages, without repeated ids: those of `--corpus`, or of the claims.
+        skipped: Why rows of the file were skipped, a line for each.
     """
 
     name: str
@@ -364,7 +358,7 @@ class Dataset:
 
 
 Read = tuple[Iterable[Query], list[Document] | None, tuple[str, ...]]
-"""Queries, the passages of a corpus of its own, and why rows were skipped."""
+"""Queries, the passages of a separate corpus, and why rows were skipped."""
 
 
 def _fever(path: Path, corpus: Path) -> Read:
@@ -389,14 +383,11 @@ def _ragtruth(path: Path, corpus: Path) -> Read:
 ALCE: DatasetName = "alce"
 """The data set of questions: each brings its passages, ranked."""
 
-FEVER: DatasetName = "fever"
-"""The data set whose evidence stands in all of Wikipedia."""
-
 RAGTRUTH: DatasetName = "ragtruth"
 """The data set of responses, whose sentences are claims."""
 
 FOOL_ME_TWICE: DatasetName = "fool-me-twice"
-"""The data set of which one half trains the tagger that comes with the program."""
+"""The data set whose training half trained the shipped tagger."""
 
 ALONE: Mapping[DatasetName, Callable[[Path], Iterable[Query]]] = {
     "claims": lambda path: from_claims(examples.read(path).examples),
@@ -407,10 +398,10 @@ ALONE: Mapping[DatasetName, Callable[[Path], Iterable[Query]]] = {
 
 WITH_CORPUS: Mapping[DatasetName, tuple[str, Callable[[Path, Path], Read]]] = {
     "scifact": ("corpus.jsonl", _scifact),
-    FEVER: ("the folder wiki-pages", _fever),
+    "fever": ("the folder wiki-pages", _fever),
     RAGTRUTH: ("source_info.jsonl", _ragtruth),
 }
-"""Data sets whose passages lie in files of their own, and what those are called."""
+"""Data sets whose passages lie in separate files, and the names of these."""
 
 
 def read(
@@ -418,13 +409,13 @@ def read(
 ) -> Dataset:
     """The claims of a released file; "claims" is the unified format of docs/conflict-detection.md.
 
-    Passages in files of their own are the `corpus`; see `WITH_CORPUS`. A half (`part`) is the
-    release's own split, where it has one, and else taken by the claims' text; that is for sets of
-    which the other half is trained on.
+    Passages in separate files are the `corpus`; see `WITH_CORPUS`. A half (`part`) is the release's
+    own split, if it has one, and otherwise drawn by the claims' text, for sets whose other half
+    trains the tagger.
 
     Raises:
         InputError: A file cannot be read or is of another format, a corpus is missing or has no
-            effect, or there is no claim, or none in this half.
+            effect, or no claim is left.
     """
     passages: list[Document] | None = None
     skipped: tuple[str, ...] = ()
@@ -458,7 +449,7 @@ def read(
 
 
 def _passages_of(queries: Sequence[Query]) -> list[Document]:
-    """The passages of all claims, each id once, in a fixed order."""
+    """The passages of all claims in a fixed order, without repeated ids."""
     found: dict[str, Document] = {}
     for query in queries:
         for passage in query.passages:
@@ -467,7 +458,7 @@ def _passages_of(queries: Sequence[Query]) -> list[Document]:
 
 
 def digest_of(passages: Sequence[Document]) -> str:
-    """SHA-256 over passages, as hex: what claims are checked by, whatever files it came from."""
+    """SHA-256 over passages, as hex, whatever files they came from."""
     digest = hashlib.sha256()
     for passage in passages:
         digest.update(passage.model_dump_json().encode("utf-8"))

@@ -24,9 +24,8 @@ EPSILON = 1e-6
 def kappa(support: float, refute: float, *, epsilon: float = EPSILON) -> float:
     """1 - |U_sup - U_ref| / (U_sup + U_ref + epsilon) (ConRAG, section 2, conflict scoring).
 
-    Where a side has no evidence there is nothing to disagree with, and the score is 0. The formula
-    as it stands gives 1 without any evidence at all, which cannot be meant. It lies in [0, 1]; 1 is
-    evidence that is balanced.
+    In [0, 1]; 1 means balanced evidence. If a side has no evidence nothing disagrees, and the score
+    is 0; the formula itself gives 1 without any evidence, which cannot be meant.
     """
     if min(support, refute) <= 0:
         return 0.0
@@ -36,7 +35,7 @@ def kappa(support: float, refute: float, *, epsilon: float = EPSILON) -> float:
 SIDES = (Relation.SUPPORTS, Relation.CONTRADICTS)
 
 NEAR_TIE = 0.15
-"""A tag whose label leads the next by less is shown as unsure; ours."""
+"""A tag whose probability leads the next label's by less is shown as unsure; ours."""
 
 
 @dataclass(frozen=True)
@@ -48,14 +47,14 @@ class TaggedPassage:
         relation: t_i, its tag, unless a language model sorted it; `INVALID` where there is no
             label; such a passage is in no cluster.
         confidence: u_i, the probability of the tag, in [0, 1].
-        rationale: The sentence of the passage that decided; None where none did.
-        quality: Weight of the passage, at least 0: the reliability of its source, where known.
-        probabilities: Of every relation, where the tagger gives them.
+        rationale: The sentence of the passage that decided the tag; None if unknown.
+        quality: Weight of the passage, at least 0: the reliability of its source, if known.
+        probabilities: Of every relation, if the tagger gives them.
         label_mass: As in `Judgement`.
-        number: What prompts and pages call it in the evidence table, from 1; 0 outside of one.
-        cluster: Name of its cluster there: "S1".
-        tag: The tag of a passage that a language model was to sort; None where none was.
-        reason: Why it is sorted so, in the model's words; None where it did not sort it.
+        number: Its number in the evidence table, from 1; 0 outside a table.
+        cluster: Name of its cluster: "S1".
+        tag: The tag before a language model sorted the evidence; None if no model was asked.
+        reason: Why the model sorted it so, in its words; None if the model left it out.
     """
 
     passage: Document
@@ -73,7 +72,7 @@ class TaggedPassage:
 
     @property
     def id(self) -> str:
-        """That of the passage."""
+        """Id of the passage."""
         return self.passage.id
 
     @property
@@ -84,7 +83,7 @@ class TaggedPassage:
 
 
 def lead(probabilities: Collection[float]) -> float:
-    """The largest of two or more probabilities less the next, in [0, 1]; ours."""
+    """The largest probability less the second largest, in [0, 1]; ours."""
     second, first = sorted(probabilities)[-2:]
     return first - second
 
@@ -106,7 +105,7 @@ DELTA = 0.10
 """Table III, margin for the stance decision."""
 
 ROUNDING = 1e-9
-"""What sums of floats may be off by: 0.8 - 0.7 exceeds 0.1, 0.9 - 0.8 does not."""
+"""Rounding error of float sums: 0.8 - 0.7 exceeds 0.1, 0.9 - 0.8 does not."""
 
 
 class Stance(StrEnum):
@@ -123,17 +122,17 @@ STANCE_OF = {
     Relation.IRRELEVANT: Stance.NOT_ENOUGH_INFO,
     Relation.INVALID: Stance.NOT_ENOUGH_INFO,
 }
-"""The stance that a single label gives."""
+"""Relation of a single passage or text -> stance."""
 
 AGAINST = {Stance.SUPPORT: Relation.CONTRADICTS, Stance.REFUTE: Relation.SUPPORTS}
-"""The side that a stance is against."""
+"""Stance -> the side that it rejects."""
 
 STATUS = {
     Stance.SUPPORT: "supported by evidence",
     Stance.REFUTE: "refuted by evidence",
     Stance.NOT_ENOUGH_INFO: "insufficient evidence",
 }
-"""What is said of a question's answer in place of a stance; see `Adjudication.status`."""
+"""Status of the answer to a question, in place of a stance; see `Adjudication.status`."""
 
 
 @dataclass(frozen=True)
@@ -153,7 +152,7 @@ class Adjudication:
 
     @property
     def status(self) -> str:
-        """The stance in words, as for questions: "disputed" where no side has the margin."""
+        """The stance in words, as for questions: "disputed" if no side has the margin."""
         if self.stance is Stance.NOT_ENOUGH_INFO and self.disputed:
             return "disputed"
         return STATUS[self.stance]
@@ -162,8 +161,8 @@ class Adjudication:
 def delta_rule(support: float, refute: float, *, delta: float = DELTA) -> Stance:
     """Support if U_sup - U_ref > delta, Refute if U_ref - U_sup > delta, else neither.
 
-    ConRAG, section 2, adjudicate, and line 8 of its pseudocode. All three are at least 0; what
-    exceeds delta by `ROUNDING` or less is equal to it.
+    ConRAG, section 2, adjudicate, and line 8 of its pseudocode. All three are at least 0; a
+    difference within `ROUNDING` of delta equals it.
     """
     if support - refute > delta + ROUNDING:
         return Stance.SUPPORT
@@ -188,16 +187,16 @@ _JOINING = frozenset(" -'’")
 
 
 class EdgeWeights(BaseModel, frozen=True, extra="forbid"):
-    """What an edge's weight is made of; the paper names the parts and gives no figures.
+    """The parts of an edge's weight, which the paper names without figures.
 
     Attributes:
         topical, entities: Weights of topical similarity, and of shared names and key phrases.
         agreement: How far semantic agreement raises or lowers what the two make. With the default,
             two sure passages of opposite sides are joined by next to nothing, however alike their
             words are; passages of one side that have nothing in common are not joined either.
-        least: An edge of less weight is none. Otherwise a passage with one edge would join its
-            other end however weak it is, since any edge raises modularity.
-        neighbours: Each passage keeps the edges to so many passages with the most similar words.
+        least: Edges below this weight are dropped. Otherwise a passage with a single edge would
+            join its other end however weak the edge, since any edge raises modularity.
+        neighbours: A passage keeps its edges to this many passages with the most similar words.
     """
 
     topical: float = Field(0.7, ge=0)
@@ -221,8 +220,8 @@ def edge_weight(topical: float, entities: float, agreement: float, weights: Edge
 def semantic_agreement(one: TaggedPassage, other: TaggedPassage) -> float:
     """How far two passages take the same side, in [-1, 1] (ConRAG, section 2).
 
-    The product of their confidences where both support or both refute, its negative where one
-    supports and the other refutes, 0 where one says nothing of the query.
+    The product of their confidences if both support or both refute, its negative if they are on
+    opposite sides, 0 if either takes no side.
     """
     if one.relation not in SIDES or other.relation not in SIDES:
         return 0.0
@@ -255,7 +254,7 @@ def key_phrases(text: str) -> frozenset[str]:
 
 
 def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
-    """Shared members over all members, in [0, 1]; 0 where both are empty."""
+    """Shared members over all members, in [0, 1]; 0 if both are empty."""
     return len(one & other) / len(one | other) if one or other else 0.0
 
 
@@ -293,7 +292,7 @@ def similarity_graph(tagged: Sequence[TaggedPassage], weights: EdgeWeights) -> "
 
 
 def _nearest(similarity: Sequence[Sequence[float]], neighbours: int) -> list[tuple[int, int]]:
-    """Pairs (i, j), i < j, of which one is among the other's nearest and shares words with it."""
+    """Pairs (i, j), i < j, that share words, with one among the other's nearest."""
     found = set()
     for i, row in enumerate(similarity):
         near = (j for j in range(len(row)) if j != i and row[j] > 0)
@@ -314,7 +313,7 @@ class Cluster:
         members: Ids of its passages: those of the dominant tag first, each kind by confidence. The
             first one is its representative.
         tag: The dominant tag.
-        confidence: The confidences of the members with that tag, summed; at least 0.
+        confidence: Summed confidence of the members with that tag; at least 0.
     """
 
     name: str
@@ -336,14 +335,14 @@ def communities(graph: "nx.Graph") -> list[frozenset[str]]:
 
 
 def dominant_tag(members: Sequence[TaggedPassage]) -> Relation:
-    """The tag with the largest sum of confidences; of equals the first of `RELATIONS`."""
+    """The tag with the largest sum of confidences; ties go to the first of `RELATIONS`."""
     return max(RELATIONS, key=lambda relation: evidence_mass(members, relation))
 
 
 def clusters(tagged: Sequence[TaggedPassage], groups: Sequence[frozenset[str]]) -> list[Cluster]:
     """The clusters of a partition of passages, supporting ones first, the most confident first.
 
-    `groups` are ids; each passage is in one of them.
+    `groups` hold ids; every passage is in exactly one.
     """
     by_id = {each.id: each for each in tagged}
     found: dict[Relation, list[tuple[float, tuple[str, ...]]]] = {tag: [] for tag in RELATIONS}

@@ -9,10 +9,9 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from pipelines.conrag import generation
-from pipelines.conrag.citations import CitationJudgeSettings, citation_judge
+from pipelines.conrag.answer_worth import CitationJudgeSettings, citation_judge
 from pipelines.conrag.data import (
     ALCE,
-    FEVER,
     FOOL_ME_TWICE,
     RAGTRUTH,
     Dataset,
@@ -24,10 +23,9 @@ from pipelines.conrag.data import (
 from pipelines.conrag.metrics import METRICS, OURS
 from pipelines.conrag.pipeline import evaluate
 from pipelines.conrag.result import ClaimResult
-from pipelines.conrag.search import AS_GIVEN, Scope, Search, in_claims, in_wikipedia
-from pipelines.conrag.settings import AS_IN_PAPER, SEARCH_PANEL, AnswerOptions
+from pipelines.conrag.search import AS_GIVEN, Scope, Search, in_claims
+from pipelines.conrag.settings import AS_IN_PAPER, SEARCH_PANEL, WRITING_PANEL, AnswerOptions
 from pipelines.conrag.view import PAGE
-from pipelines.data.fever import wiki_files
 from pipelines.data.records import Document
 from pipelines.data.released import Part
 from pipelines.errors import InputError
@@ -52,20 +50,13 @@ def verdict(result: ClaimResult) -> str:
 
 HELP = """Compare ConRAG with its baselines and ablations, claim by claim.
 
-Every method gets the same passages with the same tags, and writes with the same template; so no
-language model is needed unless `--judge` or `--generator` asks for one. Leaves in the run
-folder: `conrag.DATASET.jsonl` (every claim, tag and answer), `tables/` in the layout of the
-paper's Tables IV to IX, and `report.html`. Run it again with another data set and the same
-folder to have both in one table.
+All methods share passages, tags and the template that writes, so no language model is needed unless
+`--judge` or `--generator` asks for one. Another data set into the same folder joins its tables.
 
 Examples:
     contested run conrag --out results-conrag
 
-    contested run conrag --dataset fool-me-twice --data dev.jsonl --out results-conrag
-
-    contested run conrag --dataset alce --data asqa_eval_gtr_top100.json --limit 20
-
-    contested run conrag --generator model --temperature 0.7 --seed 43 --out results-seed-43
+    contested run conrag --dataset fool-me-twice --data dev.jsonl --limit 20
 """
 
 SEED = 42
@@ -79,33 +70,31 @@ class ConragOptions(RunOptions, AnswerOptions):
 
     dataset: Annotated[
         DatasetName,
-        Option(
-            "What the file is: a released data set, or `claims` in the format of "
-            "docs/conflict-detection.md. Those of `alce` are questions, for a language model."
-        ),
+        Option("What --data is; `claims` are as in docs/conflict-detection.md."),
     ] = "claims"
     data: Annotated[
-        Path | None, Option("The file of claims.", shown="bundled samples, of `claims`")
+        Path | None, Option("The file of claims or questions.", shown="bundled claims")
     ] = None
     corpus: Annotated[
         Path | None,
         Option(
-            "Of scifact, its corpus.jsonl; of fever, the folder wiki-pages; of ragtruth, "
-            "source_info.jsonl."
+            "corpus.jsonl of scifact, the folder wiki-pages of fever, or source_info.jsonl of "
+            "ragtruth.",
+            panel=SEARCH_PANEL,
         ),
     ] = None
     half: Annotated[
         Part | None,
         Option(
-            "Which half of the claims. The tagger is trained on the other half of fool-me-twice.",
+            "Which half of the claims. The tagger was trained on the other half of fool-me-twice.",
             shown="test of fool-me-twice, else all",
+            panel=SEARCH_PANEL,
         ),
     ] = None
     among: Annotated[
         Scope,
         Option(
-            "Find a claim's passages among its `own`, among those of `all` claims, or, of fever, "
-            "on all pages of `wiki`.",
+            "Search a claim's `own` passages, or those of `all` claims.",
             panel=SEARCH_PANEL,
         ),
     ] = "own"
@@ -113,7 +102,8 @@ class ConragOptions(RunOptions, AnswerOptions):
         float,
         Field(ge=0, le=2),
         Option(
-            "How freely the language model writes; at 0 seeds change nothing.",
+            "Sampling temperature of the language model that writes; at 0 it is greedy.",
+            panel=WRITING_PANEL,
             only=Only(lambda own: own.writes, "--generator template"),
         ),
     ] = 0.0
@@ -121,7 +111,8 @@ class ConragOptions(RunOptions, AnswerOptions):
         int,
         Field(ge=0),
         Option(
-            "What a language model writes is drawn by it.",
+            "Seed of what a language model writes.",
+            panel=WRITING_PANEL,
             only=Only(lambda own: own.temperature > 0, "--temperature 0"),
         ),
     ] = SEED
@@ -176,8 +167,7 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
     )
     queries = claims.queries[: options.limit]
     settings, tagging = options.settings, judging(options.judging, options.on_overflow)
-    words_only = options.questions or options.among == "wiki"
-    embedding = None if words_only else options.embedding()
+    embedding = None if options.questions else options.embedding()
     entry = f"{EXPERIMENT.name}.{claims.name}"
 
     def work(models: RunModels) -> Sequence[Work[Query, ClaimResult]]:
@@ -236,9 +226,7 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
         work,
         _summary(claims, len(queries), options),
         remarks=[f"rows skipped: {len(bad):,}; the first: {bad[0]}"] if bad else [],
-        cost=None
-        if options.among == "wiki"
-        else partial(cost, options=options, corpus=claims.corpus),
+        cost=partial(cost, options=options, corpus=claims.corpus),
         entries=lambda _: [entry],
     )
 
@@ -293,10 +281,6 @@ def _refuse_idle(options: ConragOptions) -> None:
         if options.dataset == RAGTRUTH:
             says = "--generator template, which writes nothing of its own"
         refuse_given(options.citing, tuple(CitationJudgeSettings.model_fields), says)
-    if options.among == "wiki" and options.dataset != FEVER:
-        raise InputError(f"--among wiki searches the pages of fever, and not with {named}")
-    if options.among == "wiki":
-        refuse_given(options, ("method", "embedder"), "--among wiki, which is searched by words")
     if options.data is None and options.dataset != "claims":
         raise InputError(f"{named} needs its file; name it with --data")
 
@@ -304,10 +288,7 @@ def _refuse_idle(options: ConragOptions) -> None:
 def _search(
     claims: Dataset, options: ConragOptions, embedding: Path | None, models: RunModels
 ) -> Search:
-    """The index of the claims' passages, or of Wikipedia's pages, made or opened."""
-    if options.among == "wiki" and options.corpus is not None:
-        with models.counting("files of pages", len(wiki_files(options.corpus))) as counter:
-            return in_wikipedia(options.corpus, models.folder.path, counter.advance)
+    """The index of the claims' passages, made or opened."""
     device = device_of("embedder", source_of(options, "generator")) if embedding else None
     with models.counting("passages", len(claims.corpus)) as counter:
         return in_claims(
@@ -321,12 +302,10 @@ def _search(
 
 
 def _summary(claims: Dataset, count: int, options: ConragOptions) -> str:
-    passages = f"{len(claims.corpus):,} passages"
     half = "" if claims.part == "all" else f", {claims.part} half"
     told = (
         f"{count:,} {'questions' if options.questions else 'claims'} from {claims.file}{half}, "
-        f"{'all pages of Wikipedia' if options.among == 'wiki' else passages}, "
-        f"tagged by {options.judging.judge}"
+        f"{len(claims.corpus):,} passages, tagged by {options.judging.judge}"
     )
     if options.writes:
         told += "\n6 answers each, written by a language model"
@@ -334,15 +313,7 @@ def _summary(claims: Dataset, count: int, options: ConragOptions) -> str:
 
 
 def _failed(query: Query, reason: str) -> ClaimResult:
-    return ClaimResult(
-        id=query.id,
-        claim=query.claim,
-        status="failed",
-        stance=query.stance,
-        disputed=query.disputed,
-        response=query.response,
-        error=reason,
-    )
+    return ClaimResult.of(query, "failed", error=reason)
 
 
 EXPERIMENT = Experiment(

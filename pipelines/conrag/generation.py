@@ -37,7 +37,7 @@ PROMPTS = {
     "plain": {"query", "evidence", "form"},
     "cite": {"query", "evidence", "form"},
 }
-"""What each prompt is given; `numbers` says whether a cited passage must have a number."""
+"""Variables of each prompt; `numbers` says whether a cited passage must have a number."""
 
 Form = Literal["claim", "question", "list"]
 """What a query is: a claim to check, or a question, which may ask for a list."""
@@ -49,7 +49,7 @@ class Generator:
 
     Attributes:
         form: What it writes about.
-        temperature, seed: How its replies are drawn; at temperature 0 greedily, unseeded.
+        temperature, seed: Sampling of replies; at temperature 0 greedy, unseeded.
     """
 
     client: Client
@@ -61,11 +61,11 @@ class Generator:
     async def ask(
         self, prompt: str, reply: type[Reply], max_tokens: int, **variables: object
     ) -> Structured[Reply]:
-        """The reply to a prompt, read as JSON: of one that breaks off, whole sentences.
+        """The reply to a prompt, read as JSON; if it breaks off, its whole sentences.
 
         Raises:
-            RequestError: What is shown does not fit the model's context.
-            ServingError: No server can be had.
+            RequestError: The prompt does not fit the model's context.
+            ServingError: No server is available.
         """
         messages = self.prompts[prompt].messages(**variables)
         sampling = Sampling(max_tokens, self.temperature, self.seed)
@@ -88,7 +88,7 @@ def generator(
 
 MOST = 5
 ANSWER_CHARACTERS = 240
-"""Where a server that holds replies to their schema ends an answer."""
+"""Greatest length of an answer, by the schema."""
 ANSWER_TOKENS = 256
 
 
@@ -102,15 +102,15 @@ class FirstAnswerReply(BaseModel):
 
 @dataclass(frozen=True)
 class FirstAnswer:
-    """What a question seems to have for an answer; a claim answers itself.
+    """The likely answer to a question; a claim answers itself.
 
     Attributes:
-        claims: Statements, one for each thing that is asked for; none where the passages do not
-            answer the question, or the reply was unreadable.
-        problem: Why there is no claim, in one line; None where the passages have no answer. What
-            could not be read is `raw`.
-        cut: Whether there were more answers than are read, tokens ran out, or an answer is as long
-            as a server lets it be.
+        claims: A statement for each thing asked for; empty if the passages do not answer the
+            question, or the reply was unreadable.
+        problem: Why claims are missing, in one line, with the unreadable reply in `raw`; None if
+            the passages have no answer.
+        cut: Whether there were more answers than are read, tokens ran out, or an answer has the
+            greatest length that a server allows.
     """
 
     claims: tuple[str, ...]
@@ -126,7 +126,7 @@ async def first_answer(
 
     Raises:
         RequestError, ServingError: As of `Generator.ask`.
-        ValueError: There is no generator.
+        ValueError: The generator is missing.
     """
     if generator is None:
         raise ValueError("a question needs a generator, which answers it first")
@@ -148,10 +148,10 @@ Sort = Literal["tags", "model"]
 """Whether the evidence is sorted by its tags, or by the model that writes from it."""
 
 REASON_CHARACTERS = 240
-"""Where a server that holds replies to their schema ends a reason."""
+"""Greatest length of a reason, by the schema."""
 
 TOKENS_OF_A_PASSAGE = 96
-"""Room in the reply for a passage: its number, and why it is in its list."""
+"""Room in the reply for a passage: its number and the reason."""
 
 
 class SortedPassage(BaseModel):
@@ -172,8 +172,8 @@ class SortReply(BaseModel):
 def sorted_table(table: Sequence[TaggedPassage], reply: SortReply) -> tuple[TaggedPassage, ...]:
     """The table by the lists of a reply, numbered anew.
 
-    A passage that is in no list, or in more than one, stays where its tag puts it, without a
-    reason. The sentence that decided a tag is left out where the model has another relation.
+    A passage that is in no list, or in several, stays where its tag puts it, without a reason. The
+    sentence that decided a tag is dropped if the model disagrees with the tag.
     """
     places: dict[int, list[tuple[Relation, str]]] = {}
     for relation, passage in _placed(reply):
@@ -197,7 +197,7 @@ def _placed(reply: SortReply) -> Iterator[tuple[Relation, SortedPassage]]:
 
 
 def shown(table: Sequence[TaggedPassage]) -> list[dict[str, Any]]:
-    """The evidence as prompts have it."""
+    """The evidence as shown in prompts."""
     return [
         {
             "number": row.number,
@@ -212,7 +212,7 @@ def shown(table: Sequence[TaggedPassage]) -> list[dict[str, Any]]:
 REPLY_TOKENS = 768
 SENTENCES = 8
 CHARACTERS = 400
-"""Where a server that holds replies to their schema ends a sentence."""
+"""Greatest length of a sentence, by the schema."""
 
 Sent = Annotated[str, told(minLength=1, maxLength=CHARACTERS)]
 Cites = Annotated[list[int], told(maxItems=8)]
@@ -278,15 +278,15 @@ class PlainReply(BaseModel):
 
 @dataclass(frozen=True)
 class GeneratedAnswer:
-    """What was written.
+    """A written answer.
 
     Attributes:
-        sentences: With what is wrong with their citations; empty where the reply was unreadable.
-        stance: What the model takes the stance to be; None likewise, and of questions.
-        cut: Whether it breaks off, or may: tokens ran out, or a sentence or their list is as long
-            as a server lets it be.
-        problem: Why there is no answer, in one line; `raw` is the unreadable reply.
-        table: The evidence that it is bound to, as it was sorted; empty of a text that is not.
+        sentences: With the problems of their citations; empty if the reply was unreadable.
+        stance: The model's stance; None for questions, or if the reply was unreadable.
+        cut: Whether it breaks off, or may: tokens ran out, or a sentence or the list of sentences
+            has the greatest length that a server allows.
+        problem: Why the answer is missing, in one line; `raw` is the unreadable reply.
+        table: The sorted evidence that it is bound to; empty for an unbound text.
     """
 
     sentences: tuple[Statement, ...]
@@ -303,8 +303,8 @@ async def sort_evidence(
 ) -> GeneratedAnswer:
     """Have the model put every passage of a packet into one of the three lists, and say why.
 
-    It is told the tags and clusters, as in the paper. Nothing is written yet: the table, numbered
-    anew, is as it was where the reply could not be read. Errors are those of `Generator.ask`.
+    It is told the tags and clusters, as in the paper. Nothing is written yet; after an unreadable
+    reply the table stays as it was. Errors are those of `Generator.ask`.
     """
     given = {"query": query, "claims": list(first.claims), "evidence": shown(table)}
     room = TOKENS_OF_A_PASSAGE * (len(table) + 1)
@@ -318,7 +318,7 @@ async def sort_evidence(
 
 
 def nothing_found(form: Form = "claim", stance: Stance | None = None) -> GeneratedAnswer:
-    """What there is to say where no passage says anything."""
+    """The answer if no passage says anything."""
     text = template.NOTHING_FOUND if form == "claim" else template.NO_ANSWER
     return GeneratedAnswer((Statement(text=text, about="none"),), stance)
 
@@ -335,17 +335,17 @@ async def write(
 ) -> GeneratedAnswer:
     """Sort, adjudicate, cite: have the model answer from the evidence (ConRAG, section 2).
 
-    A tagger that finds no side may have missed one, so the model is asked all the same: it may then
-    cite any passage, or write nothing. It is not asked where relations are `gold`, or its own
-    (`sort`), and take no side; nor where it found no answer to a question before.
+    A tagger that finds no side may have missed one, so the model is asked all the same; it may then
+    cite any passage, or write nothing. It is not asked if relations are `gold`, or its own
+    (`sort`), and take no side; nor if it found no first answer to a question.
 
     Args:
         query: A claim, or a question.
         table: The packet, by its tags.
         policy: What sentences must cite.
         generator: The model; errors are those of `Generator.ask`.
-        first: The answer that the relations in the table are to; where it could not be read, there
-            is no answer either.
+        first: The answer that the table's relations are to; if it was unreadable, nothing is
+            written.
         sort: Whether the model sorts the packet before it writes.
         gold: Whether the relations are known to be right.
     """
@@ -412,10 +412,10 @@ PlainPrompt = Literal["plain", "cite"]
 async def write_plainly(
     query: str, packet: Sequence[TaggedPassage], generator: Generator, prompt: PlainPrompt = "plain"
 ) -> GeneratedAnswer:
-    """Have the model answer from passages, whatever they say; it is not shown their tags.
+    """Have the model answer from passages without their tags.
 
-    All of a text speaks for the stance that its writer gives. A sentence that cites nothing, or
-    what is not there, is not cited. Errors are those of `Generator.ask`.
+    All sentences speak for the stance that the model gives. A sentence that cites nothing, or a
+    passage that is not shown, has a problem. Errors are those of `Generator.ask`.
     """
     form = generator.form
     if not packet:
@@ -443,7 +443,7 @@ async def write_plainly(
 
 
 def _written(reply: Structured[Any]) -> tuple[list[Any], bool]:
-    """The sentences of a reply that say something, and whether it breaks off, or may."""
+    """The non-empty sentences of a reply, and whether it breaks off, or may."""
     every = [said for said in reply.value.sentences if said.sent.strip()] if reply.value else []
     ended = any(len(said.sent) == CHARACTERS for said in every)
     return every[:SENTENCES], reply.cut or ended or len(every) >= SENTENCES

@@ -1,8 +1,8 @@
 """How well hallucinations are found in responses (ConRAG, Tables II and VI, on RAGTruth).
 
 Each sentence of a response is a claim that is checked against the passages of the response's
-source. A method flags it where its stance is not that it is supported; what it flags is compared
-with the spans that people marked.
+source. A method flags it unless its stance is support; flags are compared with the spans that
+people marked.
 """
 
 import re
@@ -26,8 +26,8 @@ class ResponseSentence(BaseModel, frozen=True):
 
     Attributes:
         source: Id of what it was written from. Responses to one source are not independent.
-        tokens: How many tokens the sentence has.
-        hallucinated: Those of them that people marked.
+        tokens: Count of the sentence's tokens.
+        hallucinated: Count of tokens that people marked.
     """
 
     response: str
@@ -38,11 +38,11 @@ class ResponseSentence(BaseModel, frozen=True):
 
 @dataclass(frozen=True)
 class CheckedSentence:
-    """A sentence of a response, and what a method says of it.
+    """A sentence of a response, with a method's verdict.
 
     Attributes:
-        gold: What the marks say of it: supported where it has none, refuted where one of them
-            contradicts the source, else that there is not enough information.
+        gold: By the marks: supported without a mark, refuted if a mark contradicts the source, else
+            not enough information.
         support: How far the method holds it to be supported, in [0, 1].
     """
 
@@ -72,14 +72,13 @@ def touched(parts: Iterable[Span], marks: Sequence[Span]) -> int:
 def token_f1(checked: Sequence[CheckedSentence]) -> Estimate | None:
     """F1 of hallucinated tokens over all responses together (ConRAG, Table VI).
 
-    A flagged sentence has all its tokens flagged. Tokens of all responses are counted before F1 is
-    taken (micro-average): most responses have none that is hallucinated, and by themselves no F1.
+    All tokens of a flagged sentence are flagged. F1 is taken over the tokens of all responses
+    (micro-average), since most responses have no hallucinated token, and so no F1.
 
-    The 95 % interval is of the percentile bootstrap over sources, seed 0; resamples without an F1
-    are passed over. At 0 and at 1 it would have a width of 0, however few the sources: there, and
-    for a single source, the value comes without one.
+    The 95 % interval is a percentile bootstrap over sources, seed 0, skipping resamples without an
+    F1. At 0 and 1, where its width would be 0, and for a single source, the interval is missing.
 
-    Of as many observations as tokens; None where no token is either flagged or marked.
+    Observations are tokens; None if no token is flagged or marked.
     """
     # By source, tokens that are flagged and marked, only flagged, and only marked.
     by_source: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
@@ -106,10 +105,10 @@ def passage_auc(checked: Sequence[CheckedSentence]) -> Estimate | None:
     """Area under the ROC curve of the responses' scores (ConRAG, Table VI, "Passage AUC").
 
     The paper does not say what its passages are; here they are whole responses. A sentence scores
-    1 - support, a response as its worst sentence. A response is hallucinated where one of its
+    1 - support, a response as its worst sentence. A response is hallucinated if one of its
     sentences has a mark. The interval is clustered by source.
 
-    Of as many observations as responses; None where all of them are hallucinated, or none is.
+    Observations are responses; None if all or no responses are hallucinated.
     """
     responses: dict[str, list[CheckedSentence]] = defaultdict(list)
     for one in checked:

@@ -1,10 +1,9 @@
-"""ConRAG, its four baselines and its four ablations, each from a claim's tagged passages alone.
+"""ConRAG, its four baselines and its four ablations, from a claim's tagged passages.
 
-The paper describes the baselines in a sentence each (section 2, baselines and experimental
-comparisons). All of them retrieve the same k passages and show at most the same k'. What a method
-does depends on who writes: a template that quotes (`by_template`), or a language model
-(`by_model`). RelRAG and ConRAG without tags say nothing of a contradiction, and their sentences all
-speak for their one stance.
+The paper gives each baseline a sentence (section 2, baselines and experimental comparisons). All
+methods retrieve the same k passages and show at most k'. What a method does depends on the writer:
+a template that quotes (`by_template`), or a language model (`by_model`). RelRAG and ConRAG without
+tags never mention a contradiction; all their sentences speak for their one stance.
 """
 
 import asyncio
@@ -43,18 +42,16 @@ ABLATIONS = (
 ALL_METHODS = (*METHODS, *ABLATIONS)
 
 Grouping = Callable[["nx.Graph"], Sequence[frozenset[str]]]
-"""The nodes of a graph, each in one group."""
+"""Partitions the nodes of a graph."""
 
 
 @dataclass(frozen=True)
 class Analysis:
     """What the generation stage starts from.
 
-    Clusters are a partition of the graph's passages; the table has the packet's, sorted and
-    numbered.
+    Clusters are a partition of the passages; the table has the packet's, sorted and numbered.
     """
 
-    graph: "nx.Graph"
     clusters: tuple[Cluster, ...]
     packet: Sequence[TaggedPassage]
     table: tuple[TaggedPassage, ...]
@@ -79,16 +76,16 @@ def analyse(
     kappa = evidence.conflict_score(tagged)
     packet = select(tagged, groups, kappa, settings.packet)
     adjudication = evidence.adjudicate(tagged, kappa, delta=settings.delta, tau=settings.packet.tau)
-    return Analysis(graph, groups, packet, evidence_table(packet, groups), adjudication)
+    return Analysis(groups, packet, evidence_table(packet, groups), adjudication)
 
 
 @dataclass(frozen=True)
 class Case:
-    """What every method starts from, worked out once.
+    """What every method starts from, computed once.
 
     Attributes:
-        tagged: The k passages, the most relevant first, each with a label.
-        truth: What passages say of the claim by their ids; those that it lacks count as irrelevant.
+        tagged: The k passages with their labels, the most relevant first.
+        truth: Passage id -> its gold relation; passages not listed count as irrelevant.
     """
 
     claim: str
@@ -117,7 +114,7 @@ class Case:
 
     @cached_property
     def gold(self) -> Analysis:
-        """The same with gold relations in place of tags, for Oracle."""
+        """ConRAG's evidence with gold relations in place of tags, for Oracle."""
         known = [
             replace(one, relation=self.truth.get(one.id, Relation.IRRELEVANT), confidence=1.0)
             for one in self.tagged
@@ -126,7 +123,7 @@ class Case:
 
     @cached_property
     def apart(self) -> Analysis:
-        """The same with every passage by itself, near-duplicates included."""
+        """ConRAG's evidence with every passage a cluster of its own, near-duplicates included."""
         repeats = self.settings.packet.model_copy(update={"near_duplicate": None})
         settings = self.settings.model_copy(update={"packet": repeats})
         return analyse(self.tagged, settings, lambda graph: [frozenset({one}) for one in graph])
@@ -143,21 +140,18 @@ UNDECIDED: Final = Ruling(Stance.NOT_ENOUGH_INFO, 0.0)
 
 
 def support_share(support: float, refute: float) -> float:
-    """How far a method holds a claim to be supported, from what it has for and against it.
+    """How far a method holds a claim to be supported: support / (support + refute), in [0, 1].
 
-    Each method weighs what its stance rests on: NLI-RAG the votes for support and all others,
-    CiteRAG the confidences of its packet, ConRAG, Oracle and the other ablations U_sup and U_ref.
-    RelRAG and ConRAG without tags have a single label, of the joined text, and take the tagger's
-    probability of support in place of a share.
-
-    The share is support / (support + refute), in [0, 1]; 0 without evidence, which supports
-    nothing.
+    A method weighs what its stance rests on: NLI-RAG the votes for support and all others, CiteRAG
+    the confidences of its packet, ConRAG, Oracle and the other ablations U_sup and U_ref. RelRAG
+    and ConRAG without tags have one label, of the joined text, and take the tagger's probability of
+    support instead. Without evidence the share is 0.
     """
     return support / (support + refute) if support > 0 else 0.0
 
 
 def majority(tags: Sequence[Relation]) -> Stance:
-    """The stance of the tag that most passages have; without a single such tag, none."""
+    """The stance of the commonest tag; not enough information if there is a tie."""
     votes = Counter(tags).most_common(2)
     tied = len(votes) == 2 and votes[0][1] == votes[1][1]
     return STANCE_OF[votes[0][0]] if votes and not tied else Stance.NOT_ENOUGH_INFO
@@ -174,11 +168,11 @@ def vote(case: Case) -> Ruling:
 
 
 def by_template(case: Case, relevant: Ruling, untagged: Ruling) -> dict[str, Outcome]:
-    """What each method makes of a claim where the template writes.
+    """What each method makes of a claim if the template writes.
 
-    `relevant` and `untagged` are what the tagger says of these packets, each read as one text. No
-    one knows which passages made it say so, so the verdicts of RelRAG and of ConRAG without tags
-    cite them all. NLI-RAG cites the packet's passages of the side that wins. CiteRAG takes the side
+    `relevant` and `untagged` are the tagger's rulings on these packets, each read as one text.
+    Which passages decided is unknown, so the verdicts of RelRAG and of ConRAG without tags cite
+    them all. NLI-RAG cites the packet's passages of the side that wins. CiteRAG takes the side
     of its packet with the larger sum of confidences, however narrow, and cites by shared words.
     """
     masses = [evidence.evidence_mass(case.relevant, side) for side in SIDES]
@@ -200,9 +194,9 @@ def by_template(case: Case, relevant: Ruling, untagged: Ruling) -> dict[str, Out
 
 
 async def readings(case: Case, judge: Judge) -> tuple[Ruling, Ruling]:
-    """What the judge says of the packets `relevant` and `untagged`, each read as one text.
+    """The judge's rulings on the packets `relevant` and `untagged`, each read as one text.
 
-    Errors are those of the judge.
+    Errors are the judge's.
     """
     texts = [
         "\n\n".join(passage.passage.as_read() for passage in packet)
@@ -223,16 +217,16 @@ async def readings(case: Case, judge: Judge) -> tuple[Ruling, Ruling]:
 async def by_model(
     case: Case, generator: Generator, *, first: FirstAnswer, gold: FirstAnswer
 ) -> dict[str, Outcome]:
-    """What each method makes of a claim where a language model writes; it writes six texts.
+    """What each method makes of a claim if a language model writes; it writes six texts.
 
-    The stance is the model's own of RelRAG, CiteRAG and ConRAG without tags, and by a rule of the
-    others. CiteRAG asks for many citations by a prompt of its own. Where the model sorts evidence
-    before it writes, it does so for ConRAG and for ConRAG without clusters: Oracle knows what
-    passages say, the others do not ask.
+    RelRAG, CiteRAG and ConRAG without tags take the model's stance, the others one by a rule.
+    CiteRAG has a prompt that asks for many citations. If the model sorts evidence before it writes,
+    it does so for ConRAG with and without clusters: Oracle knows the relations, and the others do
+    not use them.
 
-    `first` is the answer that tags are relations to, `gold` the one that gold relations are to.
-    Where the first could not be read there are no tags, and what is made of them is unreadable,
-    too. Errors are those of `Generator.ask`.
+    `first` is the answer that tags are relations to, `gold` the one of gold relations. If the first
+    was unreadable, tags are missing, and so are the answers made of them. Errors are those of
+    `Generator.ask`.
     """
 
     async def plainly(packet: Sequence[TaggedPassage], prompt: PlainPrompt = "plain") -> Outcome:
@@ -333,7 +327,7 @@ def _larger_side(case: Case) -> Stance:
 
 
 def _losers(case: Case, outcome: Outcome) -> set[str]:
-    """Ids of the passages on the other side; empty where the stance takes no side.
+    """Ids of the passages on the other side; empty if the stance takes no side.
 
     Passages that a language model sorted are on the side where it put them.
     """
@@ -362,7 +356,7 @@ def _without_losers(case: Case, outcome: Outcome) -> Outcome:
 def _one_sided(case: Case, outcome: Outcome) -> Outcome:
     """ConRAG without its uncertainty policy keeps to the side that it takes.
 
-    What speaks of the disagreement or of the other side, or cites that one alone, is left out.
+    Sentences about the disagreement or the other side, or that cite only the latter, are left out.
     """
     lost = _losers(case, outcome)
     about = {ABOUT.get(outcome.stance, "none"), "answer"}
@@ -377,9 +371,9 @@ def _one_sided(case: Case, outcome: Outcome) -> Outcome:
 
 
 def _cited_by_words(claim: str, outcome: Outcome, packet: Sequence[TaggedPassage]) -> Outcome:
-    """The outcome with every citation replaced by what shares most words with its sentence.
+    """The outcome with citations replaced by the passages that share most words with a sentence.
 
-    A verdict has no words of its own, and stands for the claim.
+    A verdict stands for the claim, as it has no telling words.
     """
     words = {passage.id: content_words(passage.passage.text) for passage in packet}
     verdicts = {*template.VERDICT.values(), template.DISAGREE}

@@ -1,6 +1,6 @@
-"""What methods come to on a data set (ConRAG, Table II): `METRICS`, and figures over statements.
+"""Metrics of methods on a data set (ConRAG, Table II), and figures over statements.
 
-Figures are over claims that were answered; None says that there is nothing to count.
+Figures are over answered claims, and None if there is nothing to count.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,16 +25,16 @@ Results = Mapping[str, Sequence[ClaimResult]]
 """Data set -> its results."""
 
 Truth = Mapping[str, Relation]
-"""Passage id -> what it says of the claim, as far as the data say."""
+"""Passage id -> its gold relation to the claim, if known."""
 
 
 class Contradictions(NamedTuple):
     """Statements of an answer against its packet.
 
     Attributes:
-        statements: Those that take a side.
-        contradicting: Those of them that contradict the packet.
-        undisclosed: Those of these that the answer hides.
+        statements: Statements that take a side.
+        contradicting: How many of them contradict the packet.
+        undisclosed: How many do so while the answer hides it.
     """
 
     statements: int
@@ -70,9 +70,9 @@ def contradictions(outcome: Outcome, truth: Truth) -> Contradictions:
 def citation_worth(outcome: Outcome, truth: Truth) -> CitationCounts:
     """Citation counts by ALCE's rules, judged by what the passages really say.
 
-    Passages bear a statement on a side out if one of them takes that side; one about the conflict,
-    if they take both; one that a language model wrote about neither, if one takes a side at all.
-    Statements about nothing need no citation and are left out.
+    Passages bear out a statement on a side if one of them takes that side, a statement about the
+    conflict if they take both, and any other statement of a language model if one takes a side at
+    all. Statements about nothing need no citation and are left out.
     """
     counts = [_counts(said, truth) for said in outcome.statements if said.about != "none"]
     return CitationCounts(
@@ -98,7 +98,7 @@ def _counts(statement: Statement, truth: Truth) -> CitationCounts:
 def citation_leakage(outcome: Outcome, tags: Mapping[str, Relation]) -> tuple[int, int]:
     """Citations of passages that the tagger calls irrelevant, and all (ConRAG, section 2).
 
-    Those that a policy dropped are among them: they were written.
+    Citations that a policy dropped count, since they were written.
     """
     cites = [name for said in outcome.statements for name in (*said.cites, *said.dropped)]
     return sum(tags.get(name) is Relation.IRRELEVANT for name in cites), len(cites)
@@ -119,7 +119,7 @@ def of_responses(results: Sequence[ClaimResult]) -> bool:
 
 
 def of_questions(results: Sequence[ClaimResult]) -> bool:
-    """Whether they are questions; then no claim has a gold stance, and answers were judged."""
+    """Whether they are questions, which have no gold stance and whose answers were judged."""
     return any(result.question is not None for result in results)
 
 
@@ -134,14 +134,14 @@ def generated(results: Sequence[ClaimResult]) -> bool:
 
 
 def shown_methods(results: Sequence[ClaimResult]) -> list[str]:
-    """The methods of Table IV; without Oracle where no passage has a label that it could know."""
+    """The methods of Table IV, without Oracle if no passage has a label for it to know."""
     return [method for method in METHODS if method != ORACLE or labelled(results)]
 
 
 def checked(results: Sequence[ClaimResult], method: str) -> list[CheckedSentence]:
-    """The sentences of responses, with what a method says of each; Oracle says what people do.
+    """The sentences of responses with a method's verdicts; Oracle's are those of people.
 
-    Sentences on which nobody can read what the method says are left out.
+    Sentences with an unreadable verdict are left out.
     """
     sentences = []
     for result in results:
@@ -155,7 +155,7 @@ def checked(results: Sequence[ClaimResult], method: str) -> list[CheckedSentence
 
 
 def in_bin(results: Sequence[ClaimResult], low: float, high: float) -> list[ClaimResult]:
-    """Claims with a conflict score of at least `low` and below `high`, or 1 where that is 1."""
+    """Claims with a conflict score from `low` to below `high`; a `high` of 1 is included."""
     return [one for one in results if low <= one.kappa < high or one.kappa == high == 1]
 
 
@@ -163,7 +163,7 @@ def in_bin(results: Sequence[ClaimResult], low: float, high: float) -> list[Clai
 
 
 def stance_right(result: ClaimResult, method: str) -> float | None:
-    """1 where the stance is right, else 0; None without a gold stance, and if it is unreadable."""
+    """1 if the stance is right, else 0; None without a gold stance, or if it is unreadable."""
     outcome = result.outcomes.get(method)
     if outcome is None or outcome.undecided or result.stance is None:
         return None
@@ -178,9 +178,9 @@ def stance_macro_f1(results: Sequence[ClaimResult], method: str) -> Estimate | N
 
 
 def coverage(results: Sequence[ClaimResult], method: str) -> Estimate | None:
-    """Share of claims on which a side is taken, among those whose stance could be read.
+    """Share of claims on which a side is taken, among those with a readable stance.
 
-    None for questions: methods without tags give no stance on them.
+    None for questions, on which methods without tags give no stance.
     """
     if of_questions(results):
         return None
@@ -194,7 +194,7 @@ def coverage(results: Sequence[ClaimResult], method: str) -> Estimate | None:
 
 
 def worth(result: ClaimResult, method: str) -> AnswerWorth:
-    """What an answer is worth, by the judge who read it or else by the data's labels."""
+    """What an answer is worth, by the judge that read it, or else by the data's labels."""
     if result.judged is not None:
         return result.judged.worth[method]
     outcome = result.outcomes[method]
@@ -217,10 +217,10 @@ def contradiction_rate(
 ) -> Estimate | None:
     """Share of all statements on a side that contradict their packet (Table II, section 3).
 
-    Where a judge reads answers, of all sentences but those about the conflict, or about nothing.
-    If `undisclosed`, only those count that the answer does not disclose; ours.
+    If a judge reads answers, all sentences count but those about the conflict or about nothing.
+    With `undisclosed`, only contradictions that the answer does not disclose count; ours.
 
-    None where no passage has a label and nobody judges: then nothing would ever contradict it.
+    None if passages have no labels and nobody judges, as nothing could contradict then.
     """
     if not (labelled(results) or generated(results)):
         return None
@@ -234,9 +234,9 @@ def contradiction_rate(
 def contradictions_per_claim(
     results: Sequence[ClaimResult], method: str, *, undisclosed: bool = False
 ) -> Values:
-    """Claim -> contradictions per statement, 0 where the answer takes no side.
+    """Claim -> contradictions per statement, 0 if the answer takes no side.
 
-    No claim where no passage has a label.
+    Empty if no passage has a label.
     """
     if not (labelled(results) or generated(results)):
         return {}
@@ -256,9 +256,9 @@ class Citations(NamedTuple):
 
 
 def citations(results: Sequence[ClaimResult], method: str) -> Citations:
-    """Over all statements of all answers together; None where no passage has a label.
+    """Over all statements of all answers together; None if no passage has a label.
 
-    Of questions precision and recall are means over their answers, as ALCE has it.
+    For questions precision and recall are means over answers, as in ALCE.
     """
     if not labelled(results):
         return Citations(None, None, 0)
@@ -276,7 +276,7 @@ def citations(results: Sequence[ClaimResult], method: str) -> Citations:
 
 
 def leakage(results: Sequence[ClaimResult], method: str) -> Estimate | None:
-    """Share of all citations that are of passages which the tagger calls irrelevant."""
+    """Share of all citations that cite a passage tagged as irrelevant."""
     # Without a first answer passages have no tags that could call them irrelevant.
     tagged = [one for one in results if one.question is None or one.question.first_answer]
     counts = [citation_leakage(one.outcomes[method], one.tags) for one in tagged]
@@ -293,7 +293,7 @@ def readable(result: ClaimResult, method: str) -> bool:
 
 
 def unreadable(results: Sequence[ClaimResult], method: str) -> int:
-    """Answers that a language model wrote and nobody can read."""
+    """Count of unreadable answers of a language model."""
     return sum(not readable(result, method) for result in results)
 
 
@@ -303,7 +303,7 @@ COMPARED: Final = {method: method for method in METHODS}
 def _alone(
     key: str, title: str, value: Callable[[ClaimResult, str], float | None]
 ) -> Metric[ClaimResult]:
-    """A figure that each claim has by itself, over readable answers."""
+    """A metric of single claims, over readable answers."""
     return Metric(
         key,
         title,
@@ -315,7 +315,7 @@ def _alone(
 def _said(
     key: str, title: str, value: Callable[[AnswerWorth], float | None]
 ) -> Metric[ClaimResult]:
-    """A figure of answers to questions, of what a judge says of them."""
+    """A metric of answers to questions, by the judge."""
     return _alone(
         key,
         title,

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from pipelines.conrag import template
 from pipelines.conrag.answer import Answer, problems
-from pipelines.conrag.citations import RecordingJudge, answer_worth, supporting
+from pipelines.conrag.answer_worth import RecordingJudge, answer_worth, supporting
 from pipelines.conrag.data import GoldAnswer, Query
 from pipelines.conrag.evidence import TaggedPassage
 from pipelines.conrag.generation import FirstAnswer, GeneratedAnswer, Generator, first_answer, write
@@ -30,13 +30,13 @@ async def conrag(
 
     Args:
         query: A claim, or a question.
-        retrieved: Passages, the best first; at most `depth` of them are used.
+        retrieved: Passages, the best first; at most `depth` are used.
         judge: Tags them.
-        settings: Every parameter.
+        settings: All parameters.
         generator: The language model that writes, and sorts if the settings say so; None takes the
-            template. The stance is by the tags, whoever sorts.
-        question: Whether the query is a question; see `pipelines.conrag.generation`. That asks for
-            a generator.
+            template. The stance goes by the tags, whoever sorts.
+        question: Whether the query is a question, which needs a generator; see
+            `pipelines.conrag.generation`.
 
     Raises:
         PairError: The claim cannot be judged.
@@ -71,7 +71,6 @@ async def conrag(
         refute=adjudication.refute,
         evidence=table,
         clusters=analysis.clusters,
-        edges=tuple(analysis.graph.edges(data="weight")),
         # Whether passages disagree is read off the table, never off what a model writes of it.
         conflict=(written.conflict or disagreement) if disagreement else None,
         sentences=written.sentences,
@@ -89,11 +88,11 @@ async def tag(
 ) -> tuple[list[TaggedPassage], tuple[Truncation, ...]]:
     """The relation t_i and confidence u_i of every passage (ConRAG, section 2, relation tagging).
 
-    Claims are hypotheses, passages premises. Several claims are parts of one answer; without any,
-    no passage says anything of it. The judge is asked once, for all of them.
+    Claims are hypotheses, passages premises. Several claims are parts of one answer; without
+    claims, passages are irrelevant. The judge is asked once.
 
     Returns:
-        One per passage, `INVALID` where its label could not be read; and what was read in part.
+        A tagged passage for every passage, `INVALID` if its label was unreadable; and truncations.
 
     Raises:
         PairError: No claim can be judged.
@@ -126,12 +125,12 @@ async def tag(
 
 
 def deciding(judgements: Sequence[Judgement]) -> Judgement:
-    """What a passage says of an answer in several parts: the judgement that decides.
+    """The judgement that decides for a passage, out of those on the parts of an answer.
 
-    The paper's query is one statement, so that it has no rule for this (ConRAG, section 2). The
-    surest that takes a side decides, so that a weak support hides no sure contradiction; of two
-    as sure, the one that supports. Without a side the passage is irrelevant, unless nothing could
-    be read. There is at least one.
+    The paper's query is one statement, so it has no rule for this (ConRAG, section 2). The surest
+    judgement that takes a side decides, so that weak support hides no sure contradiction; in a tie
+    support wins. Without a side the passage is irrelevant, unless all labels are unreadable. At
+    least one judgement is given.
     """
     rank = {Relation.INVALID: 0, Relation.IRRELEVANT: 1, Relation.CONTRADICTS: 2}
 
@@ -143,7 +142,7 @@ def deciding(judgements: Sequence[Judgement]) -> Judgement:
 
 
 def tag_confidence(judgement: Judgement) -> float:
-    """u_i, the probability of the label; 1 where the judge gives none, 0 of no label."""
+    """u_i, the probability of the label; 1 if the judge gives none, 0 without a label."""
     if judgement.relation is Relation.INVALID:
         return 0.0
     probabilities = judgement.probabilities
@@ -161,11 +160,11 @@ async def evaluate(
 ) -> ClaimResult:
     """Tag a claim's passages once, and put every method to work on them.
 
-    A question is answered first, so that there is something to tag passages by. The
-    `citation_judge`, the judge unless given, says what methods' answers are worth and which
-    passages really bear gold claims out. It also says what a language model's texts on sentences of
-    responses are worth. Of the passages, the most relevant first, the first k are used. Without a
-    generator the template writes, which cannot answer questions.
+    A question is answered first, so that passages can be tagged against the answer. The
+    `citation_judge` (by default the judge) reads the methods' answers to questions, a language
+    model's texts on sentences of responses, and which passages bear out gold claims. The first k
+    passages are used, the most relevant first. Without a generator the template writes, which
+    cannot answer questions.
 
     Raises:
         PairError: The claim cannot be judged.
@@ -200,14 +199,9 @@ async def evaluate(
             raw=asked.raw,
             cut=asked.cut,
         )
-    return ClaimResult(
-        id=query.id,
-        claim=query.claim,
-        status="answered",
-        stance=query.stance,
-        disputed=query.disputed,
-        evidence=query.evidence,
-        response=query.response,
+    return ClaimResult.of(
+        query,
+        "answered",
         question=judged if query.gold_answer else None,
         generated=None if query.gold_answer else judged,
         passages=tuple(everything),

@@ -67,14 +67,7 @@ AS_IN_PAPER: Final = (
         "all",
         "section 2",
         "passages of the claim alone are found in seconds, and leave the retriever out of it",
-        where=("dataset", ("scifact",)),
-    ),
-    Choice(
-        "among",
-        "wiki",
-        "section 3",
-        "millions of pages take hours to index; those of the claim's own evidence are at hand",
-        where=("dataset", ("fever",)),
+        where=("dataset", ("scifact", "fever")),
     ),
     Choice(
         "half",
@@ -106,7 +99,8 @@ def read_weights(given: Sequence[str]) -> dict[str, float]:
 
 WriterName = Literal["template", "model"]
 
-SEARCH_PANEL = "Search"
+SEARCH_PANEL = "Data and search"
+WRITING_PANEL = "Writing"
 
 
 class ConragSettings(BaseModel, frozen=True, extra="forbid"):
@@ -186,9 +180,7 @@ class AnswerOptions(JudgedOptions):
     ] = None
     generator: Annotated[
         WriterName | None,
-        Option(
-            "Who writes the answer: a template that quotes, or a language model.", shown="template"
-        ),
+        Option("Who writes: a template that quotes, or a language model.", shown="template"),
     ] = None
     settings: ConragSettings = ConragSettings()
     judging: TaggingSettings = TaggingSettings()

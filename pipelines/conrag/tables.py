@@ -8,12 +8,12 @@ from typing import Any, Final, NamedTuple
 
 from pipelines.conrag import metrics, paper
 from pipelines.conrag.answer import Outcome
-from pipelines.conrag.citations import judge_told
-from pipelines.conrag.errors import error_table
+from pipelines.conrag.answer_worth import judge_told
 from pipelines.conrag.evidence import Stance
 from pipelines.conrag.hallucination import CheckedSentence, passage_auc, token_f1
 from pipelines.conrag.methods import ABLATIONS, ALL_METHODS, METHODS
 from pipelines.conrag.metrics import EVIDENCE, LISTS, METRICS, OURS, RECALL, STANCE, Results
+from pipelines.conrag.mistakes import error_table
 from pipelines.conrag.result import ClaimResult
 from pipelines.experiment.metric import columns as columns_of
 from pipelines.experiment.metric import pair

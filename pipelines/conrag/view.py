@@ -9,9 +9,9 @@ from markupsafe import Markup
 from pipelines.conrag import metrics, paper
 from pipelines.conrag.answer import Answer
 from pipelines.conrag.blocks import STANCES, VERDICTS, answer_blocks, claim_blocks, verdict
-from pipelines.conrag.errors import CATEGORIES, category
 from pipelines.conrag.methods import METHODS
 from pipelines.conrag.metrics import ORACLE, OURS, Results
+from pipelines.conrag.mistakes import CATEGORIES, category
 from pipelines.conrag.result import ClaimResult
 from pipelines.conrag.tables import all_tables
 from pipelines.experiment.publish import Runs
@@ -163,7 +163,7 @@ def _tables(runs: Runs[ClaimResult]) -> list[Table]:
 
 def _notes(runs: Runs[ClaimResult]) -> Iterator[str]:
     """Where the passages of each data set are from."""
-    where = {"own": "its own passages", "all": "all passages", "wiki": "all of Wikipedia"}
+    where = {"own": "its own passages", "all": "all passages"}
     for run, config in runs.configs.items():
         half = "" if config["half"] == "all" else f", {config['half']} half"
         searched = config["retrieval"]

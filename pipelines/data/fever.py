@@ -9,7 +9,7 @@ line per sentence, its number, the sentence and its links, separated by tabs.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -157,22 +157,16 @@ def readable(text: str) -> str:
     return " ".join(_SPACE_AFTER.sub("", _SPACE_BEFORE.sub("", text)).split())
 
 
-def wiki_files(folder: Path) -> list[Path]:
-    """The files of the dump, in order; InputError without any."""
+def wiki_pages(folder: Path) -> Iterator[WikiPage]:
+    """All pages of the dump, one at a time.
+
+    Raises:
+        InputError: There are no files, or one has a line of another format.
+    """
     files = sorted(folder.glob("wiki-*.jsonl"))
     if not files:
         raise InputError(
             f"{folder} has no wiki-*.jsonl; unpack wiki-pages.zip of the FEVER release there"
         )
-    return files
-
-
-def wiki_pages(folder: Path, on_file: Callable[[], object] = lambda: None) -> Iterator[WikiPage]:
-    """All pages of the dump, one at a time; `on_file` is called after each file.
-
-    Raises:
-        InputError: There are no files, or one has a line of another format.
-    """
-    for path in wiki_files(folder):
+    for path in files:
         yield from (record(entry, WikiPage, NAME) for entry in stream(path))
-        on_file()

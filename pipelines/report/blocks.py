@@ -37,34 +37,6 @@ class Heatmap(Block):
     nats: float | None = None
 
 
-class Node(Block):
-    """A point of a graph, in the drawing's units; `number` is that of its source, or 0."""
-
-    said: str
-    x: float
-    y: float
-    tone: Tone = "plain"
-    number: int = 0
-
-
-class Edge(Block):
-    """A line between two points: their places among the nodes, and its width."""
-
-    one: int
-    other: int
-    width: float
-
-
-class Graph(Block):
-    """Points and lines between them; `label` says for the ear what it shows."""
-
-    label: str
-    width: float
-    height: float
-    nodes: tuple[Node, ...]
-    edges: tuple[Edge, ...]
-
-
 class Picture(Block):
     """A PNG, and what it shows for those who do not see it."""
 

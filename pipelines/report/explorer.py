@@ -49,7 +49,7 @@ SEVERAL = "Results"
 Result = TypeVar("Result")
 
 PREACT = "vendor/htm-preact.js"
-DRAWING = ("blocks.js", "debate.js", "graph.js", "heatmap.js", "matrix.js")
+DRAWING = ("blocks.js", "debate.js", "heatmap.js", "matrix.js")
 """Scripts that draw blocks; they want Preact before them."""
 STYLES = ("page.css", "explorer.css")
 _SCRIPTS = (

@@ -1,7 +1,6 @@
 """What the page shows of one example, on a terminal; and text of others there."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
 from typing import Final
 
 from rich.console import Console, Group, RenderableType
@@ -35,7 +34,7 @@ TEXT_SHOWN: Final = 300
 
 
 def show(console: Console, made: Iterable[Block]) -> None:
-    """Print blocks; graphs, pictures and what the page folds away are left to it.
+    """Print blocks; pictures and what the page folds away are left to it.
 
     Nothing in them steers the terminal, if the console has `emoji=False`.
     """
@@ -44,14 +43,12 @@ def show(console: Console, made: Iterable[Block]) -> None:
 
 
 def drawn(made: Iterable[Block]) -> Iterator[RenderableType]:
-    """Blocks for rich; a heading, or a note on a graph, only if what it is about is shown."""
+    """Blocks for rich; a heading only if what it is about is shown."""
     heading = ""
-    for block, following in pairwise([*made, None]):
-        if isinstance(following, blocks.Graph) and isinstance(block, texts.Note):
-            continue
+    for block in made:
         if isinstance(block, texts.Heading):
             heading = f"\n[bold]{plain(block.text)}[/bold]"
-        elif block is not None and (shown := _drawn(block)) is not None:
+        elif (shown := _drawn(block)) is not None:
             if heading:
                 yield heading
             yield shown

@@ -149,13 +149,13 @@ def build(
     coming = iter(passages)
     first = next(coming, None)
     if first is None:
-        raise InputError("there is no passage to index; name documents that have text")
+        raise InputError("no passage to index; name documents that have text")
     model = embedder.digest if embedder else None
     try:
         folder.mkdir(parents=True, exist_ok=True)
         ours = (folder / ABOUT).exists() or (folder / LOCK).exists()
         if not ours and any(folder.iterdir()):
-            raise InputError(f"{folder} holds files that are no index; name another folder")
+            raise InputError(f"{folder} holds other files; name another folder")
         refuse_links(*folder.glob("*"))
         with open_unfollowed(folder / LOCK) as lock:
             hold(lock, f"another process is building {folder}; wait for it")
@@ -187,8 +187,8 @@ class Index:
     with, where it lies.
 
     Raises:
-        InputError: The folder is no index of this version, is damaged, or was built with another
-            model.
+        InputError: The folder is not an index of this version, is damaged, or was built with
+            another model.
     """
 
     def __init__(self, folder: Path, embedder: Embedder | None = None) -> None:
@@ -231,7 +231,7 @@ class Index:
         the passages that may be found.
 
         Raises:
-            InputError: The index has no embeddings, or their model is not to be had.
+            InputError: The index has no embeddings, or their model is missing.
         """
         if k < 1:
             raise InputError(f"{k} passages cannot be retrieved; ask for at least one")
@@ -279,8 +279,8 @@ class Index:
         embedder = self._embedder or Embedder(path)
         if self._embedder is None and not path.is_dir():
             raise InputError(
-                f"{self.folder} was built with the embedding model {path}, which is not there any "
-                "more; say where it is, or search by bm25"
+                f"{self.folder} was built with the embedding model {path}, which is missing; "
+                "name its folder, or search by bm25"
             )
         if embedder.digest != self.about.model:
             raise InputError(
@@ -303,14 +303,14 @@ def _about(folder: Path) -> About:
     try:
         about = About.model_validate_json(path.read_bytes())
     except FileNotFoundError:
-        raise InputError(f"{folder} is no index; build one there first") from None
+        raise InputError(f"{folder} is not an index; build one there first") from None
     except NotADirectoryError:
         raise InputError(f"{folder} is a file; name the folder of an index") from None
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror}); name another index") from error
     except ValidationError as error:
         raise InputError(
-            f"{path} is damaged, or of no index; name another folder, or build an index in one"
+            f"{path} is damaged, or not an index's; name another folder, or build an index in one"
         ) from error
     if about.format != FORMAT:
         raise InputError(

@@ -14,7 +14,10 @@ from pipelines.judge.judge import Judge
 from pipelines.judge.judgement import Relation
 from pipelines.judge.run_judge import RunJudge
 from pipelines.metrics.estimate import share
-from pipelines.report.table import Column, Measure, Row, Table, records
+from pipelines.report.blocks import Grid
+from pipelines.report.explorer import ExperimentView, single
+from pipelines.report.table import Column, Measure, Row, Table, as_shown, records, shown
+from pipelines.report.texts import Note
 from pipelines.trust.cases import Case, harmless, taken_out
 from serving.calls import Completion
 from serving.client import Client
@@ -211,3 +214,11 @@ async def try_one(judge: RunJudge, client: Client | None, case: Case) -> Tried:
         return await verdict(replace(model, client=client), documents)
 
     return tried.model_copy(update={"forged": await forged(ask, hostile, text, client)})
+
+
+def view(found: Trust, _: bytes | None) -> ExperimentView:
+    """The table, and how it is read."""
+    made = table(found.judge, found.cases)
+    rows = tuple(tuple((shown(cell),) for cell in as_shown(made, row)) for row in made.rows)
+    grid = Grid(label=made.title, columns=tuple(c.title for c in made.columns), rows=rows)
+    return single(made.name, made.title, (grid, *(Note(text=note) for note in made.notes)))

@@ -31,7 +31,7 @@ GROUPS = {words for words, command in COMMANDS.items() if hasattr(command, "comm
 SCREEN = 50
 """Lines of 100 columns."""
 
-LONGER = {"contested run conrag": 65, "contested run npov": 55}
+LONGER = {"contested run npov": 55}
 """Commands that need more."""
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from pipelines.conrag.answer import About, Outcome, Statement
-from pipelines.conrag.citations import RecordingJudge, answer_worth, hypotheses, supporting
+from pipelines.conrag.answer_worth import RecordingJudge, answer_worth, hypotheses, supporting
 from pipelines.conrag.data import GoldAnswer
 from pipelines.conrag.evidence import Stance
 from pipelines.conrag.result import AnswerWorth

@@ -1,14 +1,15 @@
 """Tables I, IV and IX, and Figures 2, 4 and 6 of ConRAG, by hand."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from pipelines.conrag.errors import category, error_table, telling_sentence
 from pipelines.conrag.evidence import Stance, TaggedPassage
 from pipelines.conrag.hallucination import ResponseSentence
 from pipelines.conrag.methods import ALL_METHODS
+from pipelines.conrag.mistakes import category, error_table, telling_sentence
 from pipelines.conrag.result import ClaimResult
 from pipelines.conrag.tables import citations, data_summary, stances
 from pipelines.conrag.view import citation_plots, rate_by_score, score_counts
@@ -103,7 +104,7 @@ CLAIMS: dict[str | None, list[Said]] = {
     "temporal mismatch": [("The Rowle bridge was opened in 1936.", S, C)],
     "multi-hop evidence": [RIGHT, RIGHT],
     "entity disambiguation": [RIGHT, ("The Aldham bridge was opened in 1932.", S, None)],
-    "citation leakage": [RIGHT, ("The Rowle bridge, opened in 1932, is of stone.", S, None)],
+    "citation leakage": [RIGHT, ("The Rowle bridge, opened in 1932, is of stone.", I, None)],
     "none of these": [RIGHT],
 }
 
@@ -226,8 +227,10 @@ def test_errors_on_sentences_of_responses(name: str) -> None:
 
 def test_the_sentence_that_decided_speaks_for_a_passage() -> None:
     text = "Ferries cross here. The bridge was opened in 1936. It is of stone."
-    assert telling_sentence(CLAIM, text, "It is of stone.") == "It is of stone."
-    assert telling_sentence(CLAIM, text, None) == "The bridge was opened in 1936."
+    tagged = TaggedPassage(Document(id="0", text=text), 1, C, 0.9)
+    assert telling_sentence(CLAIM, tagged) == "The bridge was opened in 1936."
+    tagged = replace(tagged, rationale="It is of stone.")
+    assert telling_sentence(CLAIM, tagged) == "It is of stone."
 
 
 def test_table_ix_says_what_its_errors_are_of() -> None:

@@ -31,7 +31,7 @@ def test_as_in_the_paper() -> None:
     assert settings.weights == {}
     assert (settings.packet.below_tau, settings.policy.numbers) == ("relevance", "free")
     assert (settings.policy.sources, settings.packet.irrelevant_above) == (1, 1)
-    for dataset, among in (("fever", "wiki"), ("scifact", "all"), ("ragtruth", "own")):
+    for dataset, among in (("fever", "all"), ("scifact", "all"), ("ragtruth", "own")):
         searched = ConragOptions.model_validate({"dataset": dataset, "as_in_paper": True})
         assert searched.among == among
     assert (made.part, made.limit) == ("all", None)

@@ -8,9 +8,9 @@ import typer
 from pydantic import BaseModel, Field, model_validator
 from typer.testing import CliRunner
 
-from pipelines.cli.flat import flat, words
+from pipelines.cli.flat import flat
 from pipelines.errors import InputError
-from pipelines.option import Only, Option
+from pipelines.option import Only, Option, words
 
 
 class Judge(BaseModel):

@@ -8,7 +8,7 @@ from commands import Contested, at, results, table
 from scripted import Scripted, sentences
 
 from pipelines.cli import run_all
-from pipelines.cli.run_all import Stage
+from pipelines.main_job import Stage
 
 RECORD = {
     "id": "bridge",

@@ -8,8 +8,9 @@ import pytest
 from commands import Contested
 from scripted import Scripted
 
+from pipelines import main_job
 from pipelines.cli import run_all
-from pipelines.cli.run_all import Stage
+from pipelines.main_job import Stage
 
 RECORD = (
     json.dumps(
@@ -34,7 +35,7 @@ def planned(monkeypatch: pytest.MonkeyPatch) -> list[Stage]:
         found[:] = stages
 
     monkeypatch.setattr(run_all, "_run_stages", note)
-    monkeypatch.setattr(run_all, "_refuse_missing", lambda *_: None)
+    monkeypatch.setattr(main_job, "refuse_missing", lambda *_: None)
     return found
 
 

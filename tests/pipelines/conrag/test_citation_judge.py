@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tiny_encoders import cross_encoder
 
-from pipelines.conrag.citations import CitationJudgeSettings, citation_judge, judge_told
+from pipelines.conrag.answer_worth import CitationJudgeSettings, citation_judge, judge_told
 from pipelines.conrag.experiment import ConragOptions
 from pipelines.conrag.settings import TaggingSettings
 from pipelines.experiment.experiment import Models

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from pipelines.conrag.data import (
-    Query,
     fever_passages,
     from_fever,
     from_fool_me_twice,
@@ -17,14 +16,13 @@ from pipelines.conrag.data import (
 )
 from pipelines.conrag.evidence import Stance
 from pipelines.conrag.hallucination import ResponseSentence
-from pipelines.conrag.search import digest_of_pages, in_claims, in_wikipedia
+from pipelines.conrag.search import in_claims
 from pipelines.data import fever, fool_me_twice
 from pipelines.data.ragtruth import Response, Source
 from pipelines.data.records import Document
 from pipelines.data.scifact import Abstract, ScientificClaim
 from pipelines.errors import InputError
 from pipelines.judge.judgement import Relation
-from pipelines.retrieval import index as indexes
 
 
 def test_gold_sentences_are_in_the_pool_though_they_were_not_retrieved() -> None:
@@ -245,49 +243,6 @@ def claim(
 ) -> dict[str, Any]:
     sets = [[[1, 2, name, line]] for name, line in evidence] or [[[1, None, None, None]]]
     return {"id": number, "claim": text, "label": label, "evidence": sets}
-
-
-def query(text: str, *evidence: tuple[str, int]) -> Query:
-    (found,) = from_fever([fever.FeverClaim.model_validate(claim(text, "SUPPORTS", *evidence))], {})
-    return found
-
-
-def test_sentences_of_all_pages_are_found_and_called_as_evidence_calls_them(
-    tmp_path: Path,
-) -> None:
-    files = []
-    search = in_wikipedia(dump(tmp_path / "wiki"), tmp_path / "out", lambda: files.append(1))
-    assert len(files) == 2
-    asked = query("Alder Bridge was opened in 1932.", (BRIDGE, 1))
-    found = search.find(asked, 20)
-    assert frozenset({found[0].passage.id}) in asked.evidence
-    assert (found[0].passage.text, found[0].relevance) == ("It was opened in 1932.", 1)
-    # The other sentence of the page, and the tree; none of pages that share no word.
-    assert {one.passage.id for one in found} == THREE
-    assert search.find(asked, 1) == found[:1]
-    assert search.find(query("Xylophones sing.", ("X", 0)), 5) == []
-    for text, title in (
-        ("Weirs of the north were built.", LONG),
-        ("coffee", "Caf\u00e9"),
-        ("cake", LONG_CAFE.replace("e\u0301", "\u00e9")),
-    ):
-        asked = query(text, (title, 0))
-        (odd,) = search.find(asked, 5)
-        assert asked.evidence == (frozenset({odd.passage.id}),)
-        assert odd.passage.title == fever.page_title(title)
-
-
-def test_an_index_is_made_once_for_a_dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    one = dump(tmp_path / "wiki")
-    in_wikipedia(one, tmp_path / "out")
-    with monkeypatch.context() as patched:
-        patched.setattr(indexes, "_write", None)
-        about = in_wikipedia(one, tmp_path / "out").about
-    assert (about["among"], about["passages"]) == ("wiki", digest_of_pages(one))
-    other = in_wikipedia(dump(tmp_path / "wiki2", page("Dam", "Dams.")), tmp_path / "out")
-    assert [found.passage.id for found in other.find(query("dams", ("Dam", 0)), 5)] == ["Dam:0"]
-    with pytest.raises(InputError, match=r"has no wiki-\*\.jsonl"):
-        in_wikipedia(tmp_path / "out", tmp_path / "more")
 
 
 def test_a_claim_without_evidence_is_searched_for_on_the_pages_of_the_others(

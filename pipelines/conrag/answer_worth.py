@@ -1,4 +1,4 @@
-"""What an answer to a question is worth: its citations, by whose judgement, and what it names."""
+"""What an answer to a question is worth: its citations, as judged, and what it names."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,14 +22,13 @@ from pipelines.option import Only, Option
 
 
 class CitationJudgeSettings(BaseModel, frozen=True, extra="forbid"):
-    """Who judges; by default the profile's tagger, whatever tags, so that runs are comparable."""
+    """Who judges; by default the profile's tagger, whoever tags, so that runs are comparable."""
 
     judged_by: Annotated[
         Literal["tagger", "model"],
         Option(
-            "Of questions, and of what a language model writes on ragtruth: who judges whether "
-            "passages bear answers out, the tagger or a language model. It "
-            "should be none that selects the evidence.",
+            "Who judges whether passages bear answers out (alce, and ragtruth with --generator "
+            "model): the tagger or a language model, but not the one that selects the evidence.",
             name="--citation-judge",
             panel=PANEL,
         ),
@@ -45,10 +44,10 @@ class CitationJudgeSettings(BaseModel, frozen=True, extra="forbid"):
 def citation_judge(
     settings: CitationJudgeSettings, models: Models, selector: RunJudge, *, cut: bool
 ) -> RunJudge:
-    """Who judges, ready to be asked; the one that selects the evidence, where that is the same.
+    """The judge of citations; `selector`, the judge that selects the evidence, if it is the same.
 
-    A language model gives a reason with every label. With `cut` it may be shown the beginning of a
-    text that is too long.
+    A language model gives a reason with every label. With `cut` it is shown the beginning of a text
+    that is too long.
     """
     if settings.judged_by == "model":
         asked = JudgeSettings(judge="model", evidence="json", cut=cut)
@@ -62,7 +61,7 @@ def citation_judge(
 def judge_told(config: Mapping[str, Any]) -> str:
     """Who judged the citations of a run, by its configuration, and whether it judged itself.
 
-    Empty where the data say what passages bear out.
+    Empty if the data say what passages bear out.
     """
     if "citations" not in config:
         return ""
@@ -77,17 +76,17 @@ def judge_told(config: Mapping[str, Any]) -> str:
 
 
 Group = tuple[str, ...]
-"""Ids of passages that are read together, in order."""
+"""Ids of passages that the judge reads as one text, in order."""
 
 Relations = Mapping[tuple[str, Group], Relation]
-"""(sentence, passages) -> what they say of it."""
+"""(sentence, passages) -> their relation to it."""
 
 NEUTRAL: tuple[About, ...] = ("conflict", "none")
-"""What sentences are about that contradict nothing."""
+"""Sentences about these contradict nothing."""
 
 
 class RecordingJudge:
-    """A judge that keeps what could not be read, or not whole."""
+    """A judge that counts unreadable labels, and keeps truncations."""
 
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
@@ -110,10 +109,10 @@ async def answer_worth(
     gold: GoldAnswer,
     judge: Judge,
 ) -> dict[str, AnswerWorth]:
-    """Judge the answers of all methods to one question; what they share is asked once.
+    """Judge the answers of all methods to one question, asking once about what they share.
 
-    Outcomes are by method. The judge says what passages say of a sentence, of a list of each item,
-    which stands behind the question; errors are its own.
+    Outcomes are by method. The judge reads passages beside each sentence, or beside each item of a
+    list, put behind the question. Errors are the judge's.
     """
     judged = {
         name: hypotheses(question, outcome) if gold.listed else outcome
@@ -143,14 +142,14 @@ async def answer_worth(
 
 
 def items_of(statement: Statement) -> list[str]:
-    """The items of a sentence; none where it is on the conflict, or says that nothing was found."""
+    """The items of a sentence; empty if it is about the conflict, or about nothing."""
     return [] if statement.about in NEUTRAL else alce.list_items(as_scored(statement.text))
 
 
 def hypotheses(question: str, outcome: Outcome) -> Outcome:
     """The answer with each item behind the question, as ALCE puts items to its entailment model.
 
-    Items of one sentence have its citations; sentences without an item stay as they are.
+    Items keep the citations of their sentence; sentences without an item stay as they are.
     """
     put = (
         said.model_copy(update={"text": text})
@@ -163,7 +162,7 @@ def hypotheses(question: str, outcome: Outcome) -> Outcome:
 async def supporting(
     claims: Sequence[str], passages: Sequence[Document], judge: Judge
 ) -> dict[str, Relation]:
-    """The passages that support one of several claims, by the judge, whose errors it has."""
+    """The passages that support at least one of several claims, by the judge; errors are its."""
     if not claims or not passages:
         return {}
     judged = (await judge(claims, passages)).judgements
@@ -175,7 +174,7 @@ async def supporting(
 async def _relations(
     outcomes: Iterable[Outcome], passages: Sequence[Document], judge: Judge
 ) -> Relations:
-    """What every group of passages that matters says of every sentence."""
+    """The relation of every group of passages that matters to every sentence."""
     text_of = {passage.id: passage.as_read() for passage in passages}
     read: dict[Group, Document] = {}
     wanted: dict[tuple[str, Group], None] = {}
@@ -192,13 +191,13 @@ async def _relations(
 
 
 def _groups(cites: Group) -> list[Group]:
-    """The groups that ALCE's rules may ask about: all, each alone, and all but each."""
+    """The groups that ALCE's rules may ask about: all, every single one, and all but one."""
     without = (cites[:n] + cites[n + 1 :] for n in range(len(cites)))
     return [group for group in (cites, *((name,) for name in cites), *without) if group]
 
 
 def _worth(answer: Outcome, relations: Relations) -> AnswerWorth:
-    """Citations and contradictions of an answer; what it says of what is to be said is not here."""
+    """Citations and contradictions of an answer, without its recall."""
 
     def opposed(said: Statement) -> set[str]:
         """Passages of the packet that contradict it."""
@@ -207,7 +206,7 @@ def _worth(answer: Outcome, relations: Relations) -> AnswerWorth:
         }
 
     def disclosed(said: Statement) -> set[str]:
-        """Passages whose own version another sentence gives, citing them for it."""
+        """Passages whose version another sentence gives, and cites."""
         return {
             name
             for other in answer.statements
@@ -227,7 +226,7 @@ def _worth(answer: Outcome, relations: Relations) -> AnswerWorth:
 
 
 def _citations(outcome: Outcome, relations: Relations) -> CitationCounts:
-    """Every sentence asks for a citation, also one that says that nothing was found."""
+    """Citation counts; every sentence needs a citation, even one that says nothing was found."""
     place = {name: position for position, name in enumerate(outcome.packet)}
 
     def supports(positions: Sequence[int], text: str) -> bool:
@@ -242,7 +241,7 @@ def _citations(outcome: Outcome, relations: Relations) -> CitationCounts:
 
 
 async def _recall(text: str, gold: GoldAnswer, judge: Judge) -> float | None:
-    """Short answers are looked for, claims are to be entailed (ALCE, section 3.2)."""
+    """Share of short answers named, or of claims entailed (ALCE, section 3.2)."""
     if gold.answers:
         return alce.str_em(gold.answers, text)
     if not gold.claims:
