@@ -20,8 +20,6 @@ from pipelines.conflicts.data import (
     Source,
     Statistic,
     as_query,
-    best_segment,
-    keeping,
     read,
     statistics,
     written,
