@@ -101,7 +101,7 @@ def stages(options: AllOptions, further: Sequence[str] = ()) -> list[Stage]:
     found: list[Stage] = []
 
     def add(
-        title: str, name: str, file: str, given: Sequence[str], first: int = 0, most: int = 0
+        title: str, name: str, file: str, given: Sequence[str], *, first: int = 0, most: int = 0
     ) -> None:
         path = _file(options.data, file)
         if path is None:
