@@ -32,7 +32,7 @@ def runs_in(folder: "RunFolder") -> "list[tuple[Experiment[Any, Any], Runs[Any]]
     """The experiments of which a run folder has runs, in the order of the report, with those.
 
     Raises:
-        InputError: It is no run folder, or `run.json` or a result is damaged.
+        InputError: It is not a run folder, or `run.json` or a result is damaged.
     """
     folder.refuse_missing()
     known = map(experiment, EXPERIMENTS)

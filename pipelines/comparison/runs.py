@@ -80,7 +80,7 @@ def runs_of(path: Path, known: Known) -> tuple[dict[str, Run], list[str]]:
     """The runs of a folder that have results, by name, and the names of unknown ones.
 
     Raises:
-        InputError: The path is no run folder, is damaged, has no results, or is being written.
+        InputError: The path is not a run folder, is damaged, has no results, or is being written.
     """
     folder = RunFolder(path)
     folder.refuse_missing()
