@@ -1,4 +1,4 @@
-"""What a cross-encoder folder must be, and the bytes in it that decide the answers; no torch."""
+"""Checks of a cross-encoder folder, and the digest of the files that decide answers; no torch."""
 
 import errno
 import gzip
@@ -37,7 +37,7 @@ _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 def read_whole(file: Path) -> bytes:
     """The bytes of a file or pipe, unpacked if its name ends in ".gz".
 
-    A named pipe that nobody writes is empty; it is not waited for.
+    A named pipe without a writer is empty; it is not waited for.
 
     Raises:
         OSError: It cannot be read, is a device, or has more than `LARGEST_MB`.
@@ -59,7 +59,7 @@ def read_whole(file: Path) -> bytes:
 
 
 def write_whole(file: Path, content: bytes) -> None:
-    """Write a file in one step: it is there as a whole or not at all."""
+    """Write a file in one step, whole or not at all."""
     fresh = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         fresh.unlink(missing_ok=True)
@@ -72,10 +72,10 @@ def write_whole(file: Path, content: bytes) -> None:
 
 
 def check_folder(folder: Path) -> dict[str, Any]:
-    """Refuse what is not a safe, local cross-encoder with three named labels; gives its config.
+    """The config of a cross-encoder folder that is safe, local and has three named labels.
 
-    Raises:
-        TaggerError: As `check_files`; it does not classify; its labels are not three known ones.
+    Raises: TaggerError: As `check_files`; it is not a classifier; its labels are not three known
+    ones.
     """
     config = check_files(folder)
     _check_modules(folder)
@@ -132,9 +132,9 @@ def check_files(folder: Path) -> dict[str, Any]:
 def folder_digest(folder: Path) -> str:
     """What identifies a tagger: SHA-256 (hex) over the names and digests of its deciding files.
 
-    One line per file, `SHA256  NAME` as `sha256sum` prints it, sorted by name; so it can be had
-    without this program. Where the folder lies and when it was written do not enter; what only
-    describes it (a card, training arguments) does not either.
+    One line per file, `SHA256  NAME` as `sha256sum` prints it, sorted by name, so anyone can
+    compute it without this program. The folder's place and dates do not enter, nor do files that
+    only describe it (a card, training arguments).
 
     Raises:
         TaggerError: A file cannot be read.
@@ -143,7 +143,7 @@ def folder_digest(folder: Path) -> str:
 
 
 def weights_digest(folder: Path) -> str:
-    """The same without the calibration: what a calibration belongs to."""
+    """The digest without the calibration: a calibration belongs to these weights."""
     return _digest(folder, [pattern for pattern in DECIDING if pattern != CALIBRATION])
 
 
@@ -182,7 +182,7 @@ def read_object(file: Path) -> dict[str, Any]:
 
 
 def _check_modules(folder: Path) -> None:
-    """A sentence-transformers folder may name more than the transformer; that would be left out."""
+    """Refuse a sentence-transformers folder with further modules: they would be lost."""
     file = folder / "modules.json"
     if not file.is_file():
         return
