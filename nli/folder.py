@@ -74,8 +74,8 @@ def write_whole(file: Path, content: bytes) -> None:
 def check_folder(folder: Path) -> dict[str, Any]:
     """The config of a cross-encoder folder that is safe, local and has three named labels.
 
-    Raises: TaggerError: As `check_files`; it is not a classifier; its labels are not three known
-    ones.
+    Raises:
+        TaggerError: As `check_files`; it is not a classifier; its labels are not three known ones.
     """
     config = check_files(folder)
     _check_modules(folder)

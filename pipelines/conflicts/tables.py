@@ -192,7 +192,7 @@ def confusions(made: Sequence[Part]) -> Table:
             for gold in TAXONOMY
         ],
         name="conflicts_confusion",
-        title="What was taken for what",
+        title="Confusion counts",
         caption="A row is a gold type, a column what the classifier said: counts of queries.",
         columns=[
             *(RUN, MODEL, CLASSIFIER),

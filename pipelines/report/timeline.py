@@ -33,7 +33,7 @@ class Dot:
 
 @dataclass(frozen=True)
 class Tick:
-    """A year, and where its first day lies, from the left end of the drawing."""
+    """A year, and the place of its first day from the left end."""
 
     year: int
     x: float
@@ -43,8 +43,8 @@ class Tick:
 class Axis:
     """A line of years with its dated sources (oldest first) and the numbers of the undated ones.
 
-    Ticks are the years written on it, in order, none without a dated source; `lanes` is how many
-    lanes of labels there are.
+    Ticks are the years written on it, in order; empty without a dated source. `lanes` is the number
+    of lanes of labels.
     """
 
     width: float
@@ -58,13 +58,11 @@ def axis(years: Sequence[float | None], width: float = WIDE) -> Axis:
     """Places sources on an axis of whole years, and stacks labels that would overlap.
 
     The axis goes from the beginning of the first year to the end of the last one. A label takes the
-    lowest lane in which the label before it leaves room, so that there are as few lanes as there
-    can be.
+    lowest lane with room, which makes as few lanes as possible.
 
     Args:
-        years: Of each source its date as a year with decimals (2024.5 is the middle of 2024); None
-            of one without a date.
-        width: Of the drawing, in its own units; at least `NARROW`.
+        years: Dates of sources as years with decimals (2024.5 is the middle of 2024), or None.
+        width: Width of the drawing in its own units; at least `NARROW`.
     """
     dated = sorted((year, number) for number, year in enumerate(years, 1) if year is not None)
     undated = tuple(number for number, year in enumerate(years, 1) if year is None)
