@@ -90,7 +90,7 @@ def fit_temperature(logits: ArrayLike, labels: Sequence[Label]) -> float:
     The logits, (n, 3), and the labels, (n,), are of pairs that were not trained on.
 
     Raises:
-        TaggerError: There are no pairs.
+        TaggerError: No pairs are given.
     """
     from scipy.optimize import minimize_scalar
 
@@ -114,7 +114,7 @@ def fit_isotonic(probabilities: ArrayLike, labels: Sequence[Label]) -> dict[Labe
     (n,), some of which may not occur, are of pairs that were not trained on.
 
     Raises:
-        TaggerError: There are no pairs.
+        TaggerError: No pairs are given.
     """
     from sklearn.isotonic import IsotonicRegression
 

@@ -82,8 +82,8 @@ def check_folder(folder: Path) -> dict[str, Any]:
     architectures = config.get("architectures") or ["none named"]
     if not str(architectures[0]).endswith("ForSequenceClassification"):
         raise TaggerError(
-            f"{folder} is no cross-encoder: its architecture ({architectures[0]}) has no classifier"
-            " on top; fine-tune it first, or use a model that was trained on NLI"
+            f"{folder} is not a cross-encoder: its architecture ({architectures[0]}) has no "
+            "classifier on top; fine-tune it first, or use a model that was trained on NLI"
         )
     try:
         label_order(config)
@@ -99,7 +99,7 @@ def check_files(folder: Path) -> dict[str, Any]:
         Its `config.json`.
 
     Raises:
-        TaggerError: There is no such folder (or it is a name on a hub); the weights are pickles,
+        TaggerError: The folder does not exist (or is a name on a hub); the weights are pickles,
             missing or an adapter's; it asks for its own Python code to be run; it has no tokenizer.
     """
     if not folder.is_dir():
@@ -205,10 +205,10 @@ def _no_folder(path: Path) -> str:
         return f"{path} is a file; a tagger is a folder with safetensors, config.json and tokenizer"
     if _HUB_NAME.fullmatch(str(path)):
         return (
-            f"'{path}' is no folder here. If it is a name on a model hub: models are local folders"
-            " and nothing is downloaded; copy the model's folder to this machine and name that"
+            f"'{path}' is not a folder here. If it is a name on a model hub: models are local "
+            "folders and nothing is downloaded; copy the model's folder to this machine and name that"
         )
-    return f"there is no folder {path}; check the path"
+    return f"the folder {path} does not exist; check the path"
 
 
 def _no_weights(folder: Path) -> str:

@@ -110,7 +110,7 @@ class Encoder:
     def logits(
         self, pairs: Sequence[Pair], on_batch: Callable[[int], None] | None = None
     ) -> NDArray[np.float32]:
-        """Score pairs, (n,); `on_batch` is told how many more of them are done.
+        """Score pairs, (n,); `on_batch` gets the number of further pairs done.
 
         Equal pairs are scored once. A pair's result is the same, to the last bit, whatever is
         scored with it: batches of one length have one shape. When memory runs out, batches are
@@ -346,7 +346,8 @@ def device_of(name: str | None) -> "torch.device":
         raise TaggerError(f"'{name}' is not a device; write cpu, cuda or cuda:1") from None
     if place.type == "cuda" and (place.index or 0) >= torch.cuda.device_count():
         raise TaggerError(
-            f"there is no GPU '{name}' here ({torch.cuda.device_count()} found); use cpu or another"
+            f"GPU '{name}' does not exist here ({torch.cuda.device_count()} found); "
+            "use cpu or another"
         )
     return place
 

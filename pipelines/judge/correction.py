@@ -131,7 +131,7 @@ def read_correction(file: Path) -> StoredCorrection:
     try:
         return StoredCorrection.model_validate_json(read_bytes(file))
     except ValidationError as error:
-        raise InputError(f"{file} is no correction: {first_problem(error, again)}") from error
+        raise InputError(f"{file} is not a correction: {first_problem(error, again)}") from error
 
 
 def correction_in(config: Mapping[str, Any]) -> Correction | None:
@@ -152,7 +152,7 @@ def correction_in(config: Mapping[str, Any]) -> Correction | None:
 
 
 def logs(probabilities: Mapping[LabelT, float]) -> dict[LabelT, float]:
-    """Log-probabilities in nats, none below that of `FLOOR`."""
+    """Log-probabilities in nats, at least that of `FLOOR`."""
     return {label: log(max(p, FLOOR)) for label, p in probabilities.items()}
 
 

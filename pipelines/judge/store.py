@@ -204,7 +204,7 @@ class StoredJudge:
             for key, (claim, document) in missing.items()
         }
         # An unreadable reply is kept by the cache of completions, where the same model is never
-        # asked for it again. It is no judgement: a later version may be able to read it.
+        # asked for it again. It is not a judgement: a later version may be able to read it.
         readable = {
             key: each
             for key, each in fresh.items()
