@@ -206,7 +206,7 @@ def _no_folder(path: Path) -> str:
     if _HUB_NAME.fullmatch(str(path)):
         return (
             f"'{path}' is not a folder here. If it is a name on a model hub: models are local "
-            "folders and nothing is downloaded; copy the model's folder to this machine and name that"
+            "folders and nothing is downloaded; copy the model's folder here and name that"
         )
     return f"the folder {path} does not exist; check the path"
 
