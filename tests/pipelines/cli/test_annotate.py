@@ -182,7 +182,10 @@ def test_the_page_of_the_run_has_it_and_says_when_it_is_out_of_date(contested: C
     [
         (["annotate", "nowhere"], "nowhere is not a run folder"),
         (["annotate", "out", "--annotator", "../x"], "--annotator '../x' cannot be part of a file"),
-        (["annotate", "out", "--entry", "conrag"], "no such labels; name one of: --entry conflict"),
+        (
+            ["annotate", "out", "--entry", "conrag"],
+            "no run has such labels; name one of: --entry conflict",
+        ),
         (["annotate", "out", "--by", "colour"], "--by colour: these labels can be drawn by label,"),
         (["annotate", "out", "--by", "group", "--sample", "9"], "makes 40 strata, more than"),
         (["annotate", "out", "--results"], "nobody has labelled anything of out yet"),
