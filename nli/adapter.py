@@ -1,11 +1,11 @@
 """Low-rank adapters (Hu et al., 2021): a large tagger as a few megabytes beside its base.
 
-An adapter's folder has its weights and the classifier's, tokenizer, config and calibration of the
-tagger that `merge` makes of it; the config names the base by its digest.
+An adapter's folder has the weights of adapter and classifier, and the tokenizer, config and
+calibration of the merged tagger (`merge`); the config names the base by its digest.
 
     python -m nli.adapter BASE OUT
 
-makes the tagger of the adapter that comes with this package, for `scripts/fetch_models.sh`.
+merges the adapter that comes with this package, for `scripts/fetch_models.sh`.
 """
 
 import shutil
@@ -20,11 +20,11 @@ from nli.model import reason
 
 WEIGHTS = "adapter_model.safetensors"
 BASE = "model.safetensors"
-"""The base's weights, in one file: an adapter names it by its SHA-256."""
+"""File with the base's weights; an adapter names it by its SHA-256."""
 
 
 def shipped_adapter() -> Path:
-    """The folder of the adapter that comes with this package, in versions that have one."""
+    """Folder of the adapter that comes with this package, if this version has one."""
     return Path(__file__).parent / "shipped-large"
 
 
@@ -41,7 +41,7 @@ def add_adapter(model: Any, rank: int) -> Any:
 
 
 def save_adapter(adapter: Any, base: Path, folder: Path) -> None:
-    """Write adapter and head, of half precision, with both configs; the base only by its digest."""
+    """Write adapter and head in half precision with both configs; the base only by its digest."""
     from peft import get_peft_model_state_dict
     from safetensors.torch import save_file
 
@@ -61,8 +61,8 @@ def merge(base: Path, adapter: Path, out: Path) -> None:
     """Make an ordinary tagger of an adapter and its base: fp16 safetensors, with the calibration.
 
     Raises:
-        TaggerError: There is no base or no adapter, the adapter was trained on another base, the
-            new folder `out` exists or cannot be written.
+        TaggerError: Base or adapter is missing, the adapter was trained on another base, or the new
+            folder `out` exists or cannot be written.
     """
     if not (adapter / WEIGHTS).is_file():
         raise TaggerError(
@@ -88,7 +88,7 @@ def merge(base: Path, adapter: Path, out: Path) -> None:
             fitted = Calibration.model_validate_json((staged / CALIBRATION).read_bytes())
             write(staged, fitted)
         staged.rename(out)
-    except Exception as error:  # whatever a library makes of a broken folder
+    except Exception as error:  # whatever error a library raises on a broken folder
         shutil.rmtree(staged, ignore_errors=True)
         raise TaggerError(f"{adapter} cannot be merged into {out}: {reason(error)}") from error
 
@@ -106,7 +106,7 @@ def _write_merged(base: Path, adapter: Path, out: Path) -> None:
         **safe,
         config=AutoConfig.from_pretrained(adapter, **safe),
         use_safetensors=True,
-        ignore_mismatched_sizes=True,  # a head of another number of labels, which is replaced
+        ignore_mismatched_sizes=True,  # a head with another number of labels, which is replaced
     )
     # In doubles: rounded to halves, the weights and so their digest are the same on every machine.
     whole = PeftModel.from_pretrained(model, str(adapter)).double().merge_and_unload()

@@ -16,10 +16,11 @@ from nli.labels import LABELS, Label
 Aggregation = Literal["maximum", "noisy-or", "learned"]
 Floats = NDArray[np.float64]
 Coefficients = tuple[tuple[float, ...], ...]
-"""Of `learned`: per label, in the order of `LABELS`, the intercept and one factor per feature."""
+"""Coefficients of `learned`: per label, in the order of `LABELS`, intercept and one factor per
+feature."""
 
 _SUPPORT, _REFUTE, _IRRELEVANT = (LABELS.index(label) for label in Label)
-# Keeps log-odds finite; beyond it probabilities of a small model mean nothing more.
+# Keeps log-odds finite; more extreme probabilities of a small model mean nothing.
 _LEAST = 1e-4
 
 
@@ -39,14 +40,14 @@ def strongest(probabilities: ArrayLike) -> float:
 def any_of(probabilities: ArrayLike) -> float:
     """Noisy-or: 1 - prod(1 - p) over (w,), the probability that at least one of the windows does.
 
-    It takes the windows for independent causes (Pearl, Probabilistic Reasoning in Intelligent
-    Systems, 1988, 4.3.2), so many weak windows add up.
+    It treats windows as independent causes (Pearl, Probabilistic Reasoning in Intelligent Systems,
+    1988, 4.3.2), so many weak windows add up.
     """
     return float(1 - np.prod(1 - np.asarray(probabilities, dtype=np.float64)))
 
 
 def maximum(window_probabilities: ArrayLike) -> Floats:
-    """Strongest support and strongest refute over the windows; irrelevant is what they leave.
+    """Strongest support and strongest refute over the windows; irrelevant gets the rest.
 
     Where the two exceed 1 together (a premise that does both) nothing is left, and they are
     normalised. This is how sentence-level NLI is commonly read at document level (SummaC_ZS, Laban
@@ -73,7 +74,7 @@ def noisy_or(window_probabilities: ArrayLike) -> Floats:
 
 
 def features(window_probabilities: ArrayLike) -> Floats:
-    """What the learned aggregation looks at in the (w, 3) probabilities of windows.
+    """Features of the learned aggregation, from the (w, 3) probabilities of windows.
 
     Returns:
         (6,): log-odds of the strongest support and of the strongest refute, log-odds of the mean
@@ -108,12 +109,12 @@ def fit_learned(windows: Sequence[ArrayLike], labels: Sequence[Label]) -> Coeffi
     """Fit the coefficients of `learned` by maximum likelihood with a weak quadratic penalty.
 
     Args:
-        windows: Of each premise, the probabilities of its windows, (w, 3); (n,) of them. Those of
-            one window teach nothing and are left out.
-        labels: Of each premise, (n,).
+        windows: The (w, 3) window probabilities of n premises. Premises of one window teach nothing
+            and are left out.
+        labels: The premises' labels, (n,).
 
     Raises:
-        TaggerError: There are not premises of several windows for all three labels.
+        TaggerError: A label has no premise of several windows.
     """
     from sklearn.linear_model import LogisticRegression
 

@@ -22,8 +22,8 @@ def distinct(items: Sequence[T]) -> tuple[list[T], list[int]]:
 def token_budget_batches(lengths: Sequence[int], budget: int) -> list[list[int]]:
     """Group items of similar length so that a padded batch holds no more tokens than the budget.
 
-    Longest first: what takes the most memory is tried first, and what is left goes faster than what
-    was done, so an estimate of the remaining time errs on the safe side.
+    Longest first: memory runs out early if at all, and later batches are faster, so an estimate of
+    the remaining time errs on the safe side.
 
     Returns:
         Places in `lengths`, (n,), each in exactly one batch. An item above the budget is alone.
@@ -42,10 +42,10 @@ def token_budget_batches(lengths: Sequence[int], budget: int) -> list[list[int]]
 def in_threads(
     work: Callable[[Sequence[T]], R], items: Sequence[T], size: int
 ) -> Generator[R, None, None]:
-    """What work makes of so many items at a time, in order; later ones are made meanwhile.
+    """Results of `work` on chunks of this many items, in order; later ones are computed meanwhile.
 
-    For work that lets other threads run, as a tokenizer does. Threads of its own may be switched
-    off, since they do not survive a fork; these end with the iterator.
+    For work that lets other threads run, as a tokenizer does. A tokenizer's own threads may be
+    switched off, since they do not survive a fork; these threads end with the iterator.
     """
     import torch
 

@@ -1,7 +1,7 @@
-"""Probabilities that mean what they say: temperature, isotonic regression, and what was kept.
+"""Calibrated probabilities: temperature, isotonic regression, and the curve for a threshold.
 
-Everything that turns window logits into a tag, and was fitted rather than trained, stands in one
-file beside the weights, `calibration.json`.
+All that is fitted, not trained, to turn window logits into a tag stands in one file beside the
+weights, `calibration.json`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ Method = Literal["none", "temperature", "isotonic"]
 Knots = tuple[tuple[Share, Share], ...]
 """A rising broken line from raw to calibrated probability, by its corners."""
 
-# A temperature outside says that the logits are broken or that every label was right.
+# A temperature outside means broken logits, or that every label was right.
 _TEMPERATURES = (0.05, 20.0)
 _MOST_POINTS = 500
 
@@ -33,13 +33,14 @@ class Calibration(BaseModel):
     Attributes:
         method: `none` reads the logits as they are, `temperature` divides them by `temperature`,
             `isotonic` does that and sends the joined probabilities through `isotonic`.
-        temperature: By which logits are divided before the softmax; above 1 makes less sure.
+        temperature: Divides logits before the softmax; above 1 makes probabilities less sure.
         isotonic: Per label, the corners of the rising line from raw to calibrated probability.
         aggregation: How the windows of a premise are joined.
         learned: Coefficients of the learned aggregation.
         window_tokens: Most tokens of a premise's window, without hypothesis and special tokens.
         overlap: Sentences that consecutive windows share.
-        risk: For a threshold with a promise (conformal risk control); None without such pairs.
+        risk: Curve for a cascade's threshold (conformal risk control); None if there were no pairs
+            for it.
         fitted_on: The data, in words.
         weights: `folder.weights_digest` of the weights it was fitted to; empty if not recorded.
     """
@@ -70,7 +71,7 @@ class Calibration(BaseModel):
 
     @property
     def divisor(self) -> float:
-        """What logits are divided by: the temperature, or 1 without calibration."""
+        """The divisor of logits: the temperature, or 1 without calibration."""
         return 1.0 if self.method == "none" else self.temperature
 
 
@@ -89,7 +90,7 @@ def fit_temperature(logits: ArrayLike, labels: Sequence[Label]) -> float:
     The logits, (n, 3), and the labels, (n,), are of pairs that were not trained on.
 
     Raises:
-        TaggerError: There are no pairs.
+        TaggerError: No pairs are given.
     """
     from scipy.optimize import minimize_scalar
 
@@ -108,12 +109,12 @@ def fit_isotonic(probabilities: ArrayLike, labels: Sequence[Label]) -> dict[Labe
     """A rising line per label from raw to calibrated probability, one label against the rest.
 
     Zadrozny and Elkan: Transforming Classifier Scores into Accurate Multiclass Probability
-    Estimates (2002). Equal probabilities are given their mean. No calibrated probability comes
-    nearer to 0 or 1 than 1 / (n + 2): n pairs cannot show more. The probabilities, (n, 3), and the
-    labels, (n,), some of which may not occur, are of pairs that were not trained on.
+    Estimates (2002). Equal probabilities get their mean. No calibrated probability is nearer to 0
+    or 1 than 1 / (n + 2): n pairs cannot show more. The probabilities, (n, 3), and the labels,
+    (n,), some of which may not occur, are of pairs that were not trained on.
 
     Raises:
-        TaggerError: There are no pairs.
+        TaggerError: No pairs are given.
     """
     from sklearn.isotonic import IsotonicRegression
 
@@ -143,7 +144,7 @@ def apply_isotonic(lines: Mapping[Label, Knots], probabilities: ArrayLike) -> Fl
 
 
 def apply(calibration: Calibration, probabilities: ArrayLike) -> Floats:
-    """What is left to do for premises' joined probabilities: (n, 3) -> (n, 3)."""
+    """The isotonic step for premises' joined probabilities: (n, 3) -> (n, 3)."""
     if calibration.method == "isotonic" and calibration.isotonic is not None:
         return apply_isotonic(calibration.isotonic, probabilities)
     return np.asarray(probabilities, dtype=np.float64)
@@ -152,9 +153,9 @@ def apply(calibration: Calibration, probabilities: ArrayLike) -> Floats:
 def risk_curve(confidences: Sequence[float], correct: Sequence[bool]) -> RiskCurve:
     """Count kept and wrong labels at the confidences that occur, at most 500 of them.
 
-    The lowest and the highest confidence, in [0, 1], are always among the points; what is left out
-    between makes a threshold chosen from the curve higher, never lower. Nothing was fitted on these
-    pairs; `correct` says of each whether its label is the gold one.
+    The lowest and the highest confidence, in [0, 1], are always among the points; points left out
+    between can only raise a threshold chosen from the curve. Nothing was fitted on these pairs;
+    `correct` says whether each pair's label is the gold one.
     """
     ranked = sorted(zip(confidences, correct, strict=True), reverse=True)
     points: list[RiskPoint] = []
@@ -171,7 +172,7 @@ def risk_curve(confidences: Sequence[float], correct: Sequence[bool]) -> RiskCur
 
 
 def read(folder: Path) -> Calibration | None:
-    """The calibration of a tagger's folder; None without one: the model is used as it is.
+    """The calibration of a tagger's folder; None if it has none and the model is used as it is.
 
     Raises:
         TaggerError: The file is damaged, or was fitted to other weights than lie beside it.
@@ -212,4 +213,4 @@ def write(folder: Path, calibration: Calibration) -> None:
 
 def _check(pairs: int) -> None:
     if not pairs:
-        raise TaggerError("a calibration needs labelled pairs, and there are none")
+        raise TaggerError("a calibration needs labelled pairs; give some")

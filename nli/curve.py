@@ -1,4 +1,4 @@
-"""The validation curve of a training run: the development pairs, scored on the way."""
+"""The validation curve of a training run: development pairs scored during training."""
 
 from collections import defaultdict
 from collections.abc import Sequence

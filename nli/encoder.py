@@ -1,4 +1,4 @@
-"""The cross-encoder that training begins with: an encoder, made ready to give three labels."""
+"""The cross-encoder that training begins with: an encoder with a classifier for three labels."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,11 +20,10 @@ def new_cross_encoder(
     """The model that training begins with: the encoder, with a classifier for three labels.
 
     The classifier of an earlier tagger is kept, its outputs in the order of `LABELS`; one whose
-    outputs are not the three labels, each known by its name, gets a new output layer.
+    outputs are not the three labels, by name, gets a new output layer.
 
     Raises:
-        TaggerError: The folder holds no encoder that can be used, or one whose dropout is not set
-            in this way.
+        TaggerError: The folder holds no usable encoder, or one whose dropout is not set this way.
     """
     import torch
     from sentence_transformers.cross_encoder import CrossEncoder
@@ -47,16 +46,16 @@ def new_cross_encoder(
                 "attn_implementation": "eager",
                 "dtype": torch.float32,
                 "use_safetensors": True,
-                "ignore_mismatched_sizes": True,  # a classifier of another number of labels
+                "ignore_mismatched_sizes": True,  # a classifier with another number of labels
             },
             config_kwargs={
                 "hidden_dropout_prob": dropout,
-                # On CPUs its random numbers, one per pair of tokens, cost more than they give.
+                # On CPUs its random numbers, one per pair of tokens, cost more than they gain.
                 "attention_probs_dropout_prob": 0.0,
             },
         )
         _order_outputs(model.model, before)
-    except Exception as error:  # whatever an architecture's own code makes of a broken folder
+    except Exception as error:  # whatever error an architecture's code raises on a broken folder
         raise TaggerError(f"{encoder} cannot be used as an encoder: {reason(error)}") from error
     plain_text(model.tokenizer)
     model.max_seq_length = min(max_tokens, most_tokens(model.model, model.tokenizer))
@@ -83,7 +82,7 @@ def _order_outputs(model: Any, before: Mapping[str, Any]) -> None:
 
     architectures = before.get("architectures") or [""]
     if not str(architectures[0]).endswith("ForSequenceClassification"):
-        return  # there was none, all of it is new
+        return  # no classifier before: all of it is new
     output = [each for each in model.modules() if isinstance(each, torch.nn.Linear)][-1]
     try:
         own = label_order(before)

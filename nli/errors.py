@@ -1,4 +1,4 @@
-"""Errors of the tagger that a person can mend."""
+"""Errors that the user of the tagger can fix."""
 
 
 class TaggerError(Exception):
@@ -10,5 +10,5 @@ class TaggerError(Exception):
 
 
 def is_fault(error: BaseException) -> bool:
-    """Whether a library failed: a panic of its Rust code is no `Exception`, as no interrupt is."""
+    """Whether a library failed: an `Exception`, or a panic of its Rust code, which is not one."""
     return isinstance(error, Exception) or type(error).__name__ == "PanicException"

@@ -1,4 +1,4 @@
-"""What a cross-encoder folder must be, and the bytes in it that decide the answers; no torch."""
+"""Checks of a cross-encoder folder, and the digest of the files that decide answers; no torch."""
 
 import errno
 import gzip
@@ -37,7 +37,7 @@ _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 def read_whole(file: Path) -> bytes:
     """The bytes of a file or pipe, unpacked if its name ends in ".gz".
 
-    A named pipe that nobody writes is empty; it is not waited for.
+    A named pipe without a writer is empty; it is not waited for.
 
     Raises:
         OSError: It cannot be read, is a device, or has more than `LARGEST_MB`.
@@ -59,7 +59,7 @@ def read_whole(file: Path) -> bytes:
 
 
 def write_whole(file: Path, content: bytes) -> None:
-    """Write a file in one step: it is there as a whole or not at all."""
+    """Write a file in one step, whole or not at all."""
     fresh = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         fresh.unlink(missing_ok=True)
@@ -72,18 +72,18 @@ def write_whole(file: Path, content: bytes) -> None:
 
 
 def check_folder(folder: Path) -> dict[str, Any]:
-    """Refuse what is not a safe, local cross-encoder with three named labels; gives its config.
+    """The config of a cross-encoder folder that is safe, local and has three named labels.
 
     Raises:
-        TaggerError: As `check_files`; it does not classify; its labels are not three known ones.
+        TaggerError: As `check_files`; it is not a classifier; its labels are not three known ones.
     """
     config = check_files(folder)
     _check_modules(folder)
     architectures = config.get("architectures") or ["none named"]
     if not str(architectures[0]).endswith("ForSequenceClassification"):
         raise TaggerError(
-            f"{folder} is no cross-encoder: its architecture ({architectures[0]}) has no classifier"
-            " on top; fine-tune it first, or use a model that was trained on NLI"
+            f"{folder} is not a cross-encoder: its architecture ({architectures[0]}) has no "
+            "classifier on top; fine-tune it first, or use a model that was trained on NLI"
         )
     try:
         label_order(config)
@@ -99,7 +99,7 @@ def check_files(folder: Path) -> dict[str, Any]:
         Its `config.json`.
 
     Raises:
-        TaggerError: There is no such folder (or it is a name on a hub); the weights are pickles,
+        TaggerError: The folder does not exist (or is a name on a hub); the weights are pickles,
             missing or an adapter's; it asks for its own Python code to be run; it has no tokenizer.
     """
     if not folder.is_dir():
@@ -132,9 +132,9 @@ def check_files(folder: Path) -> dict[str, Any]:
 def folder_digest(folder: Path) -> str:
     """What identifies a tagger: SHA-256 (hex) over the names and digests of its deciding files.
 
-    One line per file, `SHA256  NAME` as `sha256sum` prints it, sorted by name; so it can be had
-    without this program. Where the folder lies and when it was written do not enter; what only
-    describes it (a card, training arguments) does not either.
+    One line per file, `SHA256  NAME` as `sha256sum` prints it, sorted by name, so anyone can
+    compute it without this program. The folder's place and dates do not enter, nor do files that
+    only describe it (a card, training arguments).
 
     Raises:
         TaggerError: A file cannot be read.
@@ -143,7 +143,7 @@ def folder_digest(folder: Path) -> str:
 
 
 def weights_digest(folder: Path) -> str:
-    """The same without the calibration: what a calibration belongs to."""
+    """The digest without the calibration: a calibration belongs to these weights."""
     return _digest(folder, [pattern for pattern in DECIDING if pattern != CALIBRATION])
 
 
@@ -182,7 +182,7 @@ def read_object(file: Path) -> dict[str, Any]:
 
 
 def _check_modules(folder: Path) -> None:
-    """A sentence-transformers folder may name more than the transformer; that would be left out."""
+    """Refuse a sentence-transformers folder with further modules: they would be lost."""
     file = folder / "modules.json"
     if not file.is_file():
         return
@@ -205,10 +205,10 @@ def _no_folder(path: Path) -> str:
         return f"{path} is a file; a tagger is a folder with safetensors, config.json and tokenizer"
     if _HUB_NAME.fullmatch(str(path)):
         return (
-            f"'{path}' is no folder here. If it is a name on a model hub: models are local folders"
-            " and nothing is downloaded; copy the model's folder to this machine and name that"
+            f"'{path}' is not a folder here. If it is a name on a model hub: models are local "
+            "folders and nothing is downloaded; copy the model's folder here and name that"
         )
-    return f"there is no folder {path}; check the path"
+    return f"the folder {path} does not exist; check the path"
 
 
 def _no_weights(folder: Path) -> str:

@@ -41,7 +41,7 @@ _NAMELESS = re.compile(r"label_?\d+", re.IGNORECASE)
 def label_of(name: str) -> Label | None:
     """The label that a name stands for, if any; case, spaces and punctuation do not count.
 
-    Known are the names of SNLI and MultiNLI (entailment, contradiction, neutral), of FEVER
+    Known names are those of SNLI and MultiNLI (entailment, contradiction, neutral), of FEVER
     (SUPPORTS, REFUTES, NOT ENOUGH INFO), of SciFact (SUPPORT, CONTRADICT) and their inflections.
     """
     return _LABEL_OF.get(re.sub(r"[^a-z]", "", name.casefold()))
@@ -54,8 +54,8 @@ def label_order(config: Mapping[str, Any]) -> tuple[Label, Label, Label]:
     `label2id` where that is missing) and never assumed.
 
     Raises:
-        TaggerError: There are no names, not three of them, nameless ones (`LABEL_0`), unknown ones,
-            or two for one label.
+        TaggerError: Names are missing, not three, placeholders (`LABEL_0`), unknown, or two for one
+            label.
     """
     names = _names(config)
     if any(_NAMELESS.fullmatch(name) for name in names):

@@ -27,11 +27,11 @@ Encoded = tuple[NDArray[np.int32], NDArray[np.uint8]]
 """Token and segment numbers of a pair, (tokens,) each."""
 
 TOKENISED_AT_ONCE = 64
-"""Pairs that a thread tokenises at a time: few, so that scoring begins at once."""
+"""Pairs that a thread tokenises at a time; few, so that scoring begins at once."""
 
 WIDTH_STEP = 16
-"""Batches are padded to a multiple of so many tokens."""
-# What a model without a limit of its own is given.
+"""Batches are padded to a multiple of this many tokens."""
+# The limit of a model that names none.
 _DEFAULT_TOKENS = 512
 
 
@@ -40,11 +40,11 @@ class Encoder:
     """A sequence classifier with three labels, on one device.
 
     Attributes:
-        labels: What logit 0, 1, 2 of the model itself stand for.
+        labels: Labels of the model's own logits 0, 1, 2.
         digest: `folder_digest` of its folder.
         max_tokens: Most tokens of one input: premise, hypothesis and special tokens together.
         special_tokens: How many of these are special tokens.
-        precision: What it computes in: fp32, bf16, fp16 or int8.
+        precision: Number format: fp32, bf16, fp16 or int8.
         device: Where, as torch names it.
     """
 
@@ -70,11 +70,11 @@ class Encoder:
             precision: `auto` is bf16 where the processor computes in it natively, fp16 on a GPU
                 without bf16, fp32 elsewhere. `int8` (CPU only) quantises the linear layers'
                 weights, and their inputs as they come.
-            device: `cpu`, `cuda`, `cuda:1`, ...; the first GPU, or the CPU where there is none.
+            device: `cpu`, `cuda`, `cuda:1`, ...; by default the first GPU, or else the CPU.
 
         Raises:
-            TaggerError: The folder is refused or transformers cannot read it; the device is not
-                there or not fit for the precision.
+            TaggerError: The folder is refused, or transformers cannot read it; the device is
+                missing or does not support the precision.
         """
         config = check_folder(folder)
         import torch
@@ -99,7 +99,7 @@ class Encoder:
             device=str(place),
             _model=model,
             _tokenizer=tokenizer,
-            # int8 scales the inputs of a layer by their largest, whichever row that is in.
+            # int8 scales a layer's inputs by their maximum over all rows.
             _budget=TokenBudget(1 if chosen == "int8" else token_budget(model, place, most)),
         )
 
@@ -110,26 +110,26 @@ class Encoder:
     def logits(
         self, pairs: Sequence[Pair], on_batch: Callable[[int], None] | None = None
     ) -> NDArray[np.float32]:
-        """Score pairs, (n,); `on_batch` is told how many more of them are done.
+        """Score pairs, (n,); `on_batch` gets the number of further pairs done.
 
-        Equal pairs are scored once. The result of a pair is the same, to the last bit, whichever
-        others are there: batches of pairs of its length have one shape. Where memory ends, batches
-        are halved, those of later calls too; that may change last bits.
+        Equal pairs are scored once. A pair's result is the same, to the last bit, whatever is
+        scored with it: batches of one length have one shape. When memory runs out, batches are
+        halved, in later calls too; that may change last bits.
 
         Returns:
-            (n, 3), in the order of `LABELS` whatever the model's own order is.
+            (n, 3), in the order of `LABELS`, not of the model.
 
         Raises:
-            TaggerError: A pair is longer than `max_tokens`: nothing is cut off silently. Not even
-                one pair fits into memory. A logit is not a finite number: the precision overflows,
-                or the weights are damaged.
+            TaggerError: A pair is longer than `max_tokens` (nothing is cut off); a single pair does
+                not fit into memory; a logit is not finite (the precision overflows, or the weights
+                are damaged).
         """
         if not pairs:
             return np.zeros((0, len(LABELS)), dtype=np.float32)
         unique, index = distinct(pairs)
         times = Counter(index)
         scored = np.empty((len(unique), len(LABELS)), dtype=np.float32)
-        # About the longest first: what takes the most memory is tried first.
+        # Roughly longest first, so that memory runs out early if at all.
         order = sorted(range(len(unique)), key=lambda place: -sum(map(len, unique[place])))
         ordered = [unique[place] for place in order]
         with closing(in_threads(self._encoded, ordered, TOKENISED_AT_ONCE)) as encoded:
@@ -173,7 +173,7 @@ class Encoder:
     ) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
         """Every batch, by the places of its pairs, and its logits, in the model's own order.
 
-        A batch is scored as soon as it is full, the others in the end.
+        A batch is scored as soon as it is full, the rest at the end.
         """
         waiting: dict[int, list[tuple[int, Encoded]]] = defaultdict(list)
         for place, encoded in pairs:
@@ -187,7 +187,7 @@ class Encoder:
     def _batches(
         self, pairs: Sequence[tuple[int, Encoded]]
     ) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
-        """The same of pairs of one width: one batch, or several where memory ends."""
+        """Logits of pairs of one width: one batch, or several when memory runs out."""
         while pairs:
             width, rows = self._shape(len(pairs[0][1][0]))
             batch = pairs[:rows]
@@ -207,11 +207,11 @@ class Encoder:
             else "use --precision fp32, and fetch the model again if that does not help"
         )
         raise TaggerError(
-            f"{self.folder} gives scores that are no numbers in {self.precision}; {mend}"
+            f"{self.folder} gives scores that are not numbers in {self.precision}; {mend}"
         )
 
     def _attempted(self, batch: Sequence[Encoded]) -> NDArray[np.float32] | None:
-        """Logits of one batch, as `_forward` gives them, or None where memory does not suffice."""
+        """Logits of one batch, as from `_forward`; None if memory does not suffice."""
         try:
             return self._forward(batch)
         except RuntimeError as error:
@@ -222,7 +222,7 @@ class Encoder:
                     f"a pair of {len(batch[0][0]):,} tokens does not fit into the memory of "
                     f"{self.device}; end what else computes there, or take a smaller tagger"
                 ) from error
-        # Not above: there the error still holds what was computed.
+        # Not in the `except`: there the error still holds what was computed.
         release()
         return None
 
@@ -233,7 +233,7 @@ class Encoder:
         width, rows = self._shape(len(batch[0][0]))
         tokens = np.full((rows, width), self._tokenizer.pad_token_id or 0, dtype=np.int64)
         segments, mask = np.zeros_like(tokens), np.zeros_like(tokens)
-        # The last pair again in rows that are left: sums are rounded otherwise in another shape.
+        # Empty rows repeat the last pair: in another shape sums would be rounded differently.
         for row, (ids, types) in enumerate([*batch, *[batch[-1]] * (rows - len(batch))]):
             tokens[row, : len(ids)], segments[row, : len(ids)] = ids, types
             mask[row, : len(ids)] = 1
@@ -246,9 +246,10 @@ class Encoder:
         return result[: len(batch)]
 
     def _shape(self, length: int) -> tuple[int, int]:
-        """Width and rows of every batch with pairs of so many tokens.
+        """Width and rows of every batch with pairs of this many tokens.
 
-        Rows are a power of two, or threads may share them unevenly, and few are rounded otherwise.
+        Rows are a power of two, or threads would share them unevenly, and a few would be rounded
+        differently.
         """
         width = min(-(-length // WIDTH_STEP) * WIDTH_STEP, self.max_tokens)
         return width, 1 << max(1, self._budget.tokens // width).bit_length() - 1
@@ -260,7 +261,7 @@ def _read(folder: Path, attention: str | None) -> tuple[Any, Any]:
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
     from transformers.utils import logging
 
-    logging.disable_progress_bar()  # the command has a bar of its own
+    logging.disable_progress_bar()  # the command shows its own bar
     safe = {"local_files_only": True, "trust_remote_code": False}
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, **safe)
@@ -272,7 +273,7 @@ def _read(folder: Path, attention: str | None) -> tuple[Any, Any]:
             attn_implementation=attention,
             output_loading_info=True,
         )
-    except BaseException as error:  # whatever an architecture's own code makes of a broken folder
+    except BaseException as error:  # whatever an architecture's code raises
         if not is_fault(error):
             raise
         raise TaggerError(
@@ -286,7 +287,7 @@ def _read(folder: Path, attention: str | None) -> tuple[Any, Any]:
         )
     if not tokenizer.is_fast:
         raise TaggerError(f"{folder} has no fast tokenizer; add its tokenizer.json")
-    # Some tokenizers come with cutting and padding switched on; here nothing is cut unsaid.
+    # Some tokenizers come with truncation and padding switched on; here nothing is cut silently.
     tokenizer.backend_tokenizer.no_truncation()
     tokenizer.backend_tokenizer.no_padding()
     plain_text(tokenizer)
@@ -294,19 +295,19 @@ def _read(folder: Path, attention: str | None) -> tuple[Any, Any]:
 
 
 def plain_text(tokenizer: Any) -> None:
-    """Have a tokenizer read special tokens that a text has ("[SEP]", "</s>") as plain text."""
+    """Make a tokenizer read special tokens in a text ("[SEP]", "</s>") as plain text."""
     from tokenizers.normalizers import Replace, Sequence
 
     backend = tokenizer.backend_tokenizer
     tokenizer.split_special_tokens = backend.encode_special_tokens = True
-    # SentencePiece has them among its pieces as well: a space breaks them.
+    # SentencePiece has them among its pieces, too: a space breaks them.
     tokens = [token for token in tokenizer.all_special_tokens if len(token) > 1]
     breaks = [Replace(token, f"{token[0]} {token[1:]}") for token in tokens]
     backend.normalizer = Sequence([*filter(None, [backend.normalizer]), *breaks])
 
 
 def reason(error: BaseException) -> str:
-    """What an error of another library says, as one line."""
+    """An error of another library, as one line."""
     return str(error).strip().split("\n")[0] or type(error).__name__
 
 
@@ -316,25 +317,25 @@ def _quantised(model: Any) -> Any:
     from torch.ao.quantization import per_channel_dynamic_qconfig, quantize_dynamic
 
     with warnings.catch_warnings():
-        # Torch means to move this to a package of its own; here nothing can be done about it.
+        # Torch will move this to another package; nothing to do here.
         warnings.simplefilter("ignore")
         return quantize_dynamic(model, {torch.nn.Linear: per_channel_dynamic_qconfig}, torch.qint8)
 
 
 def most_tokens(model: Any, tokenizer: Any) -> int:
-    """Tokens that a model has positions for, as far as it and its tokenizer say."""
+    """Number of positions of a model, as far as it or its tokenizer says."""
     positions = getattr(model.config, "max_position_embeddings", None)
     embeddings = getattr(getattr(model.base_model, "embeddings", None), "position_embeddings", None)
     padding: int | None = getattr(embeddings, "padding_idx", None)
     if positions is not None and padding is not None:
-        # RoBERTa and its kin count positions from behind the padding's own.
+        # RoBERTa and its kin count positions from after the padding's.
         positions -= padding + 1
     known = [positions or _DEFAULT_TOKENS, tokenizer.model_max_length]
     return int(min(known))
 
 
 def device_of(name: str | None) -> "torch.device":
-    """The named device, or the first GPU, or the CPU. TaggerError for one not there."""
+    """The named device, or the first GPU, or the CPU; TaggerError if it is missing."""
     import torch
 
     if name is None:
@@ -342,10 +343,11 @@ def device_of(name: str | None) -> "torch.device":
     try:
         place = torch.device(name)
     except RuntimeError:
-        raise TaggerError(f"'{name}' is no device; write cpu, cuda or cuda:1") from None
+        raise TaggerError(f"'{name}' is not a device; write cpu, cuda or cuda:1") from None
     if place.type == "cuda" and (place.index or 0) >= torch.cuda.device_count():
         raise TaggerError(
-            f"there is no GPU '{name}' here ({torch.cuda.device_count()} found); use cpu or another"
+            f"GPU '{name}' does not exist here ({torch.cuda.device_count()} found); "
+            "use cpu or another"
         )
     return place
 
@@ -353,7 +355,7 @@ def device_of(name: str | None) -> "torch.device":
 def _precision(asked: Precision, place: "torch.device") -> str:
     if asked not in get_args(Precision):
         names = ", ".join(get_args(Precision))
-        raise TaggerError(f"'{asked}' is no precision; choose one of {names}")
+        raise TaggerError(f"'{asked}' is not a precision; choose one of {names}")
     if asked == "fp16" and place.type == "cpu":
         raise TaggerError("fp16 is slow on a CPU; choose bf16, int8 or auto there")
     if asked == "int8" and place.type != "cpu":

@@ -15,7 +15,7 @@ from nli.labels import Label, label_of
 
 
 class Pair(NamedTuple):
-    """A text that is taken as given (a document), and a statement about it (a claim)."""
+    """A text taken as given (a document), and a statement about it (a claim)."""
 
     premise: str
     hypothesis: str
@@ -27,7 +27,7 @@ class LabelledPair(BaseModel):
     Attributes:
         label: How they relate. Read in any spelling that `labels.label_of` knows.
         source: The data set that it comes from, for tables per source.
-        group: What must not be torn apart by a split (a topic, a question), where there is any.
+        group: What a split must keep together (a topic, a question), if anything.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -55,7 +55,7 @@ class LabelledPair(BaseModel):
 
 
 class UnlabelledPair(BaseModel):
-    """A pair, neither text blank, that nobody labelled: only a teacher can say what to learn of it.
+    """A pair without a label, neither text blank: only a teacher can say what to learn from it.
 
     Attributes: as of `LabelledPair`.
     """
@@ -83,19 +83,19 @@ def read_pairs(path: Path) -> list[LabelledPair]:
     """Read labelled pairs, one JSON object per line.
 
     Fields: premise, hypothesis, label (entailment, SUPPORTS, refute, NOT ENOUGH INFO, ...), source
-    and, optionally, group; others are passed over, as are blank lines.
+    and, optionally, group; others are ignored, and so are blank lines.
 
     The file is UTF-8, under gzip where its name ends in `.gz`.
 
     Raises:
-        TaggerError: The file cannot be read or holds no pair, or a line is no pair; named by file
-            and line.
+        TaggerError: The file cannot be read or holds no pairs, or a line is not a pair; the message
+            names file and line.
     """
     return _read(path, LabelledPair)
 
 
 def read_unlabelled(path: Path) -> list[UnlabelledPair]:
-    """Read pairs as `read_pairs` does, without their labels, which they need not have."""
+    """Read pairs as `read_pairs` does, but without labels, which the file may lack."""
     return _read(path, UnlabelledPair)
 
 
@@ -111,9 +111,7 @@ def _read(path: Path, kind: type[RecordT]) -> list[RecordT]:
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise TaggerError(f"{path} is not whole gzip data ({error}); fetch it again") from error
     except OSError as error:
-        raise TaggerError(
-            f"{path} cannot be read ({error.strerror}); name a file that can"
-        ) from error
+        raise TaggerError(f"{path} cannot be read ({error.strerror}); name another file") from error
     pairs: list[RecordT] = []
     # Not splitlines(): JSON strings may hold the other line ends that it splits at.
     for number, line in enumerate(text.split("\n"), start=1):
@@ -125,7 +123,7 @@ def _read(path: Path, kind: type[RecordT]) -> list[RecordT]:
     if not pairs:
         needed = [name for name, field in kind.model_fields.items() if field.is_required()]
         raise TaggerError(
-            f"{path} has no pair; write one JSON object with {', '.join(needed)} per line"
+            f"{path} holds no pairs; write one JSON object with {', '.join(needed)} per line"
         )
     return pairs
 
@@ -133,8 +131,8 @@ def _read(path: Path, kind: type[RecordT]) -> list[RecordT]:
 def write_pairs(path: Path, pairs: Iterable[SourcedPair]) -> None:
     """Write pairs, in their order, as `read_pairs` and `read_unlabelled` read them.
 
-    The file is there as a whole or not at all, its folder is made if there is none, and the same
-    pairs give the same bytes: neither a time nor a name goes into the gzip header.
+    The file is written whole or not at all, its folder is made if missing, and the same pairs give
+    the same bytes: the gzip header has neither a time nor a name.
 
     Raises:
         TaggerError: The file cannot be written.

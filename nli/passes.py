@@ -1,4 +1,4 @@
-"""What a training run is told, and its passes over the pairs in batches of about one length."""
+"""Settings of a training run, and its passes over the pairs in batches of similar length."""
 
 import math
 import random
@@ -13,7 +13,7 @@ from nli.batching import token_budget_batches
 from nli.pairs import LabelledPair, SourcedPair
 
 CHUNK = 4_000
-"""Pairs that are sorted by length together: much more than a batch, much less than the data."""
+"""Pairs sorted by length together: far more than a batch, far fewer than the data."""
 
 
 class TrainingSettings(BaseModel):
@@ -21,14 +21,14 @@ class TrainingSettings(BaseModel):
 
     Attributes:
         base: Folder of the model to start from: an encoder, or an earlier tagger.
-        adapter: Rank of adapters that are trained in place of the base; None trains all of it.
+        adapter: Rank of the adapters that are trained in place of the base; None trains the base.
         epochs: A fraction is allowed.
         learning_rate: Reached after `warmup_steps`; it falls linearly to zero at the end.
         max_tokens: Within what the encoder reads.
-        repeats: Source -> how often its pairs come in every pass; 1 where not named. With 0.5
-            every pass takes half of them, drawn anew.
-        dropout: None is faster, and right for a single pass; pairs that are passed again are
-            learned by heart without it.
+        repeats: Source -> how often its pairs come in every pass (default 1). With 0.5 every pass
+            draws half of them anew.
+        dropout: None is faster, and right for a single pass; over several passes the model would
+            memorise pairs.
         checkpoints: A kill costs at most this part of the training.
         seed: For the order of pairs and the new classifier's weights.
     """
@@ -59,12 +59,12 @@ class TrainingSettings(BaseModel):
     repeats: dict[str, Annotated[float, Field(ge=0)]] = {}
     dropout: Annotated[
         float,
-        Field(ge=0, lt=1, description="Of hidden states; 0.1 where pairs are passed often."),
+        Field(ge=0, lt=1, description="Dropout of hidden states; 0.1 for many passes."),
     ] = 0.0
     teacher_weight: Annotated[
         float,
         Field(
-            ge=0, le=1, description="Share of --teacher in what is learned of pairs with a label."
+            ge=0, le=1, description="Weight of --teacher's probabilities for pairs with a label."
         ),
     ] = 0.5
     evaluations: Annotated[
@@ -81,8 +81,8 @@ def batches(
 ) -> list[list[int]]:
     """All batches of a training run, as indices of pairs, in the order of training.
 
-    Every pass shuffles anew. The pairs of one batch are of about one length, in tokens, and the
-    batches come in random order.
+    Every pass shuffles anew. Pairs of one batch have similar lengths in tokens, and batches come in
+    random order.
     """
     rng = random.Random(settings.seed)  # noqa: S311  an order, not a secret
     order = _order(settings, sources, rng)
@@ -98,7 +98,7 @@ def batches(
 
 
 def passed(settings: TrainingSettings, sources: Sequence[str]) -> list[int]:
-    """Indices of the pairs that come at least once: a teacher need say nothing of the others."""
+    """Indices of the pairs that come at least once; a teacher is not asked about others."""
     return sorted(set(_order(settings, sources, random.Random(settings.seed))))  # noqa: S311
 
 

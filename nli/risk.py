@@ -1,4 +1,4 @@
-"""How many labels would be kept from a confidence on, and how many of them are wrong."""
+"""Numbers of kept and wrong labels by threshold of confidence."""
 
 from typing import Annotated
 
@@ -8,7 +8,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class RiskPoint(BaseModel):
-    """How many labels of at least this confidence there are, and how many of them are wrong."""
+    """Number of labels of at least this confidence, and of wrong ones among them."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -18,7 +18,7 @@ class RiskPoint(BaseModel):
 
 
 class RiskCurve(BaseModel):
-    """Kept and wrong labels at some hundred rising thresholds, on n pairs none was fitted on."""
+    """Kept and wrong labels at some hundred rising thresholds, on n pairs not used in fitting."""
 
     model_config = ConfigDict(frozen=True)
 

@@ -1,4 +1,4 @@
-"""Does a text support a statement, refute it, or neither? Calibrated, and with the place."""
+"""Does a text support a statement, refute it, or neither? Calibrated, with the deciding passage."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,7 +29,7 @@ _EMPTY = "an empty text or an empty statement cannot be judged; leave the pair o
 
 
 class UnfitError(TaggerError):
-    """Some pairs cannot be judged, each for a reason of one line; the others can."""
+    """Some pairs cannot be judged, each with its reason in one line; the others can."""
 
     def __init__(self, reasons: Mapping[Pair, str]) -> None:
         super().__init__(next(iter(reasons.values())))
@@ -38,15 +38,14 @@ class UnfitError(TaggerError):
 
 @dataclass(frozen=True)
 class Tag:
-    """What was found about one pair.
+    """The tag of one pair.
 
     Attributes:
         probabilities: In the order of `LABELS`, summing to 1.
-        label, confidence: The most probable, of equals the first, and u, its probability.
-        rationale: Where in the premise the text stands that decided: the window in which the label
-            is most probable, or the sentence of it, if that was asked for. None for `irrelevant`:
-            no place makes a text irrelevant.
-        windows: How many windows the premise was read in; together they are all of it.
+        label, confidence: The most probable (the first of equals), and u, its probability.
+        rationale: The passage of the premise that decided: the window in which the label is most
+            probable, or on request its sentence. None for `irrelevant`, which no passage decides.
+        windows: Number of windows that the premise was read in, whole.
     """
 
     probabilities: tuple[float, float, float]
@@ -58,9 +57,9 @@ class Tag:
 
 @dataclass(frozen=True)
 class Reading:
-    """What the model says of one pair: of each window, (w,), its span and logits, (w, 3).
+    """The model's raw output for one pair: spans, (w,), and logits, (w, 3), of its windows.
 
-    The logits are as the model gives them, in the order of `LABELS`.
+    Logits are in the order of `LABELS`.
     """
 
     spans: tuple[Span, ...]
@@ -69,7 +68,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Tagger:
-    """A cross-encoder, and how premises are cut into windows and windows become a tag."""
+    """A cross-encoder, with windows of premises and their aggregation into a tag."""
 
     encoder: Encoder
     calibration: Calibration = _AS_IT_IS
@@ -81,14 +80,14 @@ class Tagger:
         """Load a folder's model (see `Encoder.load`) and, where it has one, its calibration.
 
         Raises:
-            TaggerError: The folder or its calibration is refused, the device is not there.
+            TaggerError: The folder or its calibration is refused, or the device is missing.
         """
         encoder = Encoder.load(folder, precision=precision, device=device)
         return cls(encoder, calibration.read(folder) or Calibration())
 
     @property
     def digest(self) -> str:
-        """`folder.folder_digest` of the folder as it was when it was loaded."""
+        """`folder.folder_digest` of the folder when it was loaded."""
         return self.encoder.digest
 
     @property
@@ -107,7 +106,8 @@ class Tagger:
 
         Args:
             pairs: Their order has no effect on a tag.
-            on_progress: Told how many more of the pairs are done; 0 while rationales are narrowed.
+            on_progress: Called with the number of further pairs done; 0 while rationales are
+                narrowed.
             rationale: Narrow the deciding window down to a sentence, for the labels support and
                 refute: each sentence of the window is scored alone, in one further batch, and the
                 one in which the label is most probable is named. Probabilities stay as they were.
@@ -121,16 +121,16 @@ class Tagger:
         readings = self.read(unique, _as_pairs(len(pairs), tell))
         tags = [self.conclude(reading) for reading in readings]
         if rationale:
-            # All pairs are counted already; a caller may want to stop here all the same.
+            # All pairs are counted already, but a caller may want to stop here.
             tags = self._narrowed(unique, tags, lambda _: tell(0))
         return [tags[place] for place in index]
 
     def read(
         self, pairs: Sequence[Pair], on_progress: Callable[[float], None] | None = None
     ) -> list[Reading]:
-        """Score every window of every pair; what a calibration is fitted on. Raises as `tag`.
+        """Score every window of every pair, for fitting a calibration. Raises as `tag`.
 
-        `on_progress` is told which further share, in [0, 1], of all windows is done.
+        `on_progress` gets the further share, in [0, 1], of all windows done.
         """
         spans = self._windows(pairs)
         flat = [
@@ -164,7 +164,7 @@ class Tagger:
         )
 
     def _windows(self, pairs: Sequence[Pair]) -> list[list[Span]]:
-        """How each premise is cut, given the room that its hypothesis leaves."""
+        """The windows of each premise, given the room that its hypothesis leaves."""
         room, cut = cache(self._room), cache(self._cut)
         unfit: dict[Pair, str] = {}
 
@@ -234,7 +234,7 @@ def _say_nothing(_: float) -> None: ...
 
 
 def _as_pairs(pairs: int, tell: Callable[[int], None]) -> Callable[[float], None]:
-    """Tells of shares done as of whole pairs, all of them in the end."""
+    """Turns shares done into whole pairs, all of them at the end."""
     share, told = 0.0, 0
 
     def on_share(more: float) -> None:

@@ -1,4 +1,4 @@
-"""What a teacher says of pairs: computed once, kept in a file, and gone on with after a kill."""
+"""A teacher's probabilities of pairs: computed once, kept in a file, resumed after a kill."""
 
 import hashlib
 import json
@@ -14,11 +14,11 @@ from nli.passes import TrainingSettings, passed
 from nli.tagger import Tagger
 
 AT_ONCE = 512
-"""Pairs between two writes: what a kill may cost."""
+"""Pairs between two writes, the most that a kill may cost."""
 
 
 UNASKED = (1 / 3, 1 / 3, 1 / 3)
-"""Stands for what a teacher would say of a pair that is never passed."""
+"""Placeholder for pairs that no pass takes."""
 
 
 class Kept(BaseModel):
@@ -38,9 +38,9 @@ def taught(
     file: Path,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[tuple[float, float, float]]:
-    """A teacher's probabilities of pairs, (n, 3); of those that no pass takes it is not asked.
+    """A teacher's probabilities of pairs, (n, 3); it is not asked about pairs that no pass takes.
 
-    `on_progress` is told how many are done, of how many; else as `teachings`.
+    `on_progress` gets the number done and the total; otherwise as `teachings`.
     """
     asked = passed(settings, [pair.source for pair in pairs])
     done = 0
@@ -61,7 +61,7 @@ def teachings(
     file: Path,
     on_progress: Callable[[int], None] = lambda _: None,
 ) -> list[tuple[float, float, float]]:
-    """A teacher's probabilities of pairs, (n, 3): those that a file has, and the others computed.
+    """A teacher's probabilities of pairs, (n, 3), from the file or else computed.
 
     The file may serve several trainings, and several teachers: each line names the teacher by its
     digest. A line that a kill tore is computed again.
@@ -83,7 +83,7 @@ def teachings(
         waiting = list(dict(zip(keys, pairs, strict=True)).items())
         waiting = [(key, pair) for key, pair in waiting if key not in known]
         on_progress(len(pairs) - len(waiting))
-        # Pairs of about one length together: little of a batch is padding.
+        # Pairs of similar length together, so that little of a batch is padding.
         waiting.sort(key=lambda each: -len(each[1].premise) - len(each[1].hypothesis))
         for start in range(0, len(waiting), AT_ONCE):
             part = waiting[start : start + AT_ONCE]
@@ -108,7 +108,7 @@ def _key(pair: Pair) -> str:
 
 
 def _read(file: Path, teacher: str) -> dict[str, tuple[float, float, float]]:
-    """What a file has of one teacher, by the pairs' keys; a last line that was torn is ended."""
+    """A teacher's probabilities in the file, by the pairs' keys; a torn last line is ended."""
     content = read_whole(file) if file.exists() else b""
     if content and not content.endswith(b"\n"):
         with file.open("ab") as torn:

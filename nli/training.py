@@ -1,8 +1,7 @@
 """Fine-tuning of a cross-encoder on labelled pairs, with sentence-transformers' trainer.
 
-Batches are filled by a budget of tokens, not by a count of pairs: pairs are sorted by length
-within large shuffled chunks, so that little of a batch is padding. Training is checkpointed and
-resumes at the last checkpoint when it was killed.
+Batches have a budget of tokens, not a number of pairs. Pairs are sorted by length within large
+shuffled chunks, so little of a batch is padding. A killed training resumes at the last checkpoint.
 """
 
 import hashlib
@@ -40,7 +39,7 @@ Shares = Sequence[Sequence[float]]
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a training run is: pairs passed, of how many, and the mean loss of late, in nats."""
+    """Progress of a training run: pairs seen, total, and recent mean loss in nats."""
 
     pairs: int
     total: int
@@ -57,35 +56,35 @@ def train(
     on_progress: Callable[[Progress], None] = lambda _: None,
     on_evaluation: Callable[[CurvePoint], None] = lambda _: None,
 ) -> list[CurvePoint]:
-    """Train a tagger and leave it in a folder; killed, the same call goes on.
+    """Train a tagger and leave it in a folder; after a kill the same call resumes.
 
     Args:
-        settings: How.
-        pairs: What it learns from, with and without labels.
-        dev: What it is watched by; it is never trained on.
+        settings: How it learns.
+        pairs: Training pairs, with and without labels.
+        dev: Development pairs for the curve; never trained on.
         out: The tagger's folder: safetensors weights of half precision, tokenizer, config with the
-            label order, the settings and the validation curve, which is returned. Of an adapter
-            the weights are its own and the head's: see `nli.adapter.merge`.
-        teacher: What another model gives to `pairs`, (n, 3).
-        on_progress: Told after every batch.
-        on_evaluation: Told of every point of the curve.
+            label order, the settings and the validation curve, which is returned. With an adapter,
+            the weights are those of adapter and head: see `nli.adapter.merge`.
+        teacher: Another model's probabilities of `pairs`, (n, 3).
+        on_progress: Called after every batch.
+        on_evaluation: Called with every point of the curve.
 
     Raises:
-        TaggerError: No pairs, a label that no pair has, pairs without labels and no teacher, an
-            encoder that cannot be used, or a folder that holds another training run, another model
-            or a damaged checkpoint.
+        TaggerError: No pairs, a label without pairs, pairs without labels and no teacher, an
+            unusable encoder, or a folder with another training run, another model or a damaged
+            checkpoint.
     """
     given = {pair.label if isinstance(pair, LabelledPair) else None for pair in pairs}
     if teacher is None and None in given:
-        raise TaggerError("there are pairs without a label, and no teacher to learn them from")
+        raise TaggerError("some pairs have no label; name a teacher, or leave them out")
     missing = [label for label in LABELS if label not in given]
-    # Pairs without labels may be all there is: then the teacher says everything.
+    # All pairs may lack labels; then the teacher decides everything.
     if missing and given != {None}:
         raise TaggerError(
             f"no training pair has the label '{missing[0]}'; all three are needed to train a tagger"
         )
     if not dev:
-        raise TaggerError("there are no development pairs; name a file of pairs to be watched by")
+        raise TaggerError("development pairs are missing; name a file of them")
     if round(settings.epochs * sum(settings.repeats.get(pair.source, 1) for pair in pairs)) == 0:
         raise TaggerError(
             f"{settings.epochs:g} passes with these repeats take none of the {len(pairs):,} pairs;"
@@ -116,7 +115,7 @@ def _claim(
     dev: Sequence[LabelledPair],
     teacher: Shares | None,
 ) -> None:
-    """Write down what is trained here, or see that it is the same as before."""
+    """Record what is trained here, or check that it is the same as before."""
     rows = None if teacher is None else (json.dumps([float(p) for p in row]) for row in teacher)
     described = settings.model_dump(mode="json") | {
         "pairs": len(pairs),
@@ -132,7 +131,7 @@ def _claim(
     if _finished(out) and not path.exists():
         raise TaggerError(f"{out} holds a model that was not trained here; choose another folder")
     if not path.exists():
-        check_files(settings.base)  # nothing is begun that could not go on
+        check_files(settings.base)  # do not begin what could not be resumed
     try:
         out.mkdir(parents=True, exist_ok=True)
         if not path.exists():
@@ -145,7 +144,7 @@ def _claim(
         raise TaggerError(f"{path} is damaged; remove the folder, or choose another") from error
     if "encoder" in before:
         before["base"] = before.pop("encoder")  # its name in earlier versions
-    # A setting that a run of an earlier version did not know had its default.
+    # A setting unknown to an earlier version had its default there.
     known = {name: field.default for name, field in TrainingSettings.model_fields.items()} | before
     differing = [key for key in described if known.get(key) != described[key]]
     if differing:
@@ -184,7 +183,7 @@ def _fit(
     sizes = list(accumulate((len(batch) for batch in plan), initial=0))
 
     class PlannedBatches(DefaultBatchSampler):  # type: ignore[misc]  # no type hints
-        """All passes as one: a run that goes on skips the batches that were had."""
+        """All passes as one: a resumed run skips the batches already seen."""
 
         def __iter__(self) -> Iterator[list[int]]:
             yield from plan
@@ -197,7 +196,7 @@ def _fit(
         def get_batch_sampler(self, dataset: Any, **options: Any) -> PlannedBatches:
             return PlannedBatches(dataset, **options)
 
-        # Of an adapter, a checkpoint is as small as what is trained.
+        # With an adapter, a checkpoint holds only what is trained.
         def _save(self, output_dir: str, *_: Any, **__: Any) -> None:
             Path(output_dir).mkdir(parents=True, exist_ok=True)
             save_file(self._trained(), Path(output_dir) / WEIGHTS)
@@ -224,7 +223,7 @@ def _fit(
             return {"accuracy": point.accuracy, "cross_entropy": point.loss}
 
     class Watch(TrainerCallback):  # type: ignore[misc]  # no type hints
-        """Tells how far training is."""
+        """Reports progress."""
 
         loss: float | None = None
         begun = False
@@ -256,7 +255,7 @@ def _fit(
             eval_steps=max(1, len(plan) // settings.evaluations),
             save_strategy="steps",
             save_steps=max(1, len(plan) // settings.checkpoints),
-            save_total_limit=2,  # a kill while one is written leaves a whole one
+            save_total_limit=2,  # after a kill in mid-write an earlier one is whole
             logging_steps=20,
             report_to="none",
             disable_tqdm=True,
@@ -290,7 +289,7 @@ def _fit(
 
 
 def _last_checkpoint(folder: Path) -> Path | None:
-    """The newest whole checkpoint, if any; those that a kill left in part are removed.
+    """The newest whole checkpoint, if any; partial ones are removed.
 
     The trainer's state is the last file of a checkpoint to be written.
     """
@@ -305,9 +304,9 @@ def _last_checkpoint(folder: Path) -> Path | None:
 
 
 def _save(model: "CrossEncoder", adapter: Any, base: Path, out: Path) -> None:
-    """The finished tagger: weights of half precision, which its config has loaded as fp32.
+    """The finished tagger: weights in half precision; its config says to load them as fp32.
 
-    Read as fp16, they would be computed with as fp16 by default, which is slow on CPUs.
+    Loaded as fp16, they would also compute in fp16 by default, which is slow on CPUs.
     """
     staged = out / "finished"
     if adapter is None:
@@ -324,10 +323,10 @@ def _save(model: "CrossEncoder", adapter: Any, base: Path, out: Path) -> None:
 
 
 def targets(pairs: Pairs, teacher: Shares | None, weight: float) -> list[int] | list[list[float]]:
-    """What the model is to say of each pair: a label's number, or with a teacher probabilities.
+    """The target of each pair: a label's number, or with a teacher probabilities.
 
     The teacher's share of these is `weight`, in [0, 1] (Hinton et al., 2015, with soft and hard
-    targets mixed). Of a pair without a label the teacher says everything.
+    targets mixed). A pair without a label has the teacher's probabilities alone.
     """
     if teacher is None:
         return [LABELS.index(pair.label) for pair in pairs if isinstance(pair, LabelledPair)]

@@ -13,9 +13,9 @@ def windows(text: str, length_of: LengthOf, budget: int, overlap: int) -> list[S
     """Cover a text by windows of consecutive sentences.
 
     Each window takes as many sentences as fit; the next one repeats the last `overlap` of them,
-    fewer where the next sentence would not fit beside them. A sentence that is longer than the
-    budget (most tokens of a window) is cut between words, a word that is longer between
-    characters; only a single character may have more.
+    fewer if the next sentence would not fit beside them. A sentence longer than the budget (most
+    tokens of a window) is cut between words, a longer word between characters; only a single
+    character may exceed it.
 
     Returns:
         Spans in the order of the text; every character that is not white space is in at least one.
@@ -37,7 +37,7 @@ def windows(text: str, length_of: LengthOf, budget: int, overlap: int) -> list[S
 def _covered(
     text: str, units: Sequence[Span], length_of: LengthOf, budget: int, overlap: int
 ) -> list[Span]:
-    """Join units to windows within the budget; units that are too long are cut first."""
+    """Join units into windows within the budget; longer units are cut first."""
     pieces: list[Span] = []
     lengths: list[int] = []
     for unit, length in zip(units, _lengths(text, units, length_of), strict=True):
@@ -48,7 +48,7 @@ def _covered(
         else:
             pieces.append(unit)
             lengths.append(length)
-    # Some tokenizers make more tokens of a text than of its parts: fill a little less, then.
+    # Some tokenizers make more tokens of a text than of its parts; then fill a little less.
     single = set(pieces)
     fill = budget
     while True:
@@ -67,7 +67,7 @@ def _filled(
     found: list[Span] = []
     start = end = 0
     while end < len(pieces):
-        # As many of the last pieces again as fit beside the next one, which is new.
+        # Repeat as many of the last pieces as fit beside the next one, which is new.
         start = max(start, end - overlap)
         while start < end and sum(lengths[start : end + 1]) > budget:
             start += 1

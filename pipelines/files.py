@@ -40,7 +40,7 @@ def opened(path: Path) -> Iterator[io.BufferedReader]:
         raise InputError(f"{path} does not exist; check the path") from None
     except OSError as error:
         raise InputError(
-            f"{path} cannot be read ({error.strerror or error}); name a file that can"
+            f"{path} cannot be read ({error.strerror or error}); name another file"
         ) from error
 
 

@@ -21,6 +21,21 @@ EXPERIMENTS: Final[dict[str, str]] = {
 }
 """Name of the command -> module that declares it, in the order of the report."""
 
+CONFLICTSCORE: Final = (
+    "ConflictScore: Measuring How Language Models Handle Conflicting Evidence "
+    "(anonymous ACL submission)"
+)
+PAPERS: Final = dict.fromkeys(EXPERIMENTS, CONFLICTSCORE) | {
+    "conrag": "Sun et al. 2024: ConRAG: Contradiction-Aware Retrieval-Augmented Generation "
+    "(JACS; doi 10.69987/JACS.2024.40705)",
+    "conflicts": "Cattan et al. 2025: DRAGged into Conflicts (arXiv 2506.08500)",
+    "madam-rag": "Wang et al. 2025: Retrieval-Augmented Generation with Conflicting Evidence "
+    "(COLM; arXiv 2504.13079)",
+    "npov": "Chang et al. 2024: Detecting Hallucination and Coverage Errors in Retrieval Augmented "
+    "Generation for Controversial Topics (LREC-COLING; arXiv 2403.08904)",
+}
+"""Name of the command -> the paper that it reproduces; CITATION.cff has all authors."""
+
 
 def experiment(name: str) -> "Experiment[Any, Any]":
     """The declaration of one of `EXPERIMENTS`."""
@@ -29,10 +44,10 @@ def experiment(name: str) -> "Experiment[Any, Any]":
 
 
 def runs_in(folder: "RunFolder") -> "list[tuple[Experiment[Any, Any], Runs[Any]]]":
-    """The experiments of which a run folder has runs, in the order of the report, with those.
+    """The experiments that have runs in a run folder, with these, in the order of the report.
 
     Raises:
-        InputError: It is no run folder, or `run.json` or a result is damaged.
+        InputError: It is not a run folder, or `run.json` or a result is damaged.
     """
     folder.refuse_missing()
     known = map(experiment, EXPERIMENTS)

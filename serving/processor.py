@@ -9,11 +9,11 @@ from serving.offline import SPINS
 CPUINFO = Path("/proc/cpuinfo")
 
 UNITS = {"avx512_bf16": "AVX-512 BF16", "amx_bf16": "AMX"}
-"""Flag of a processor that multiplies in bfloat16 -> what people call that part of it."""
+"""CPU flag of units that multiply in bfloat16 -> their usual name."""
 
 FEW = 8
-"""Up to so many cores none is kept free. vLLM would keep one for its scheduler, half of a 2-core
-machine: with both cores, 2-core machines read prompts 1.7 times and write 1.6 times as fast."""
+"""Up to this many cores, all of them compute. vLLM would keep one free for its scheduler, half of a
+2-core machine: with both, it reads prompts 1.7 times and writes 1.6 times as fast."""
 
 
 class Precision(NamedTuple):
@@ -23,19 +23,19 @@ class Precision(NamedTuple):
     why: str
 
     def __str__(self) -> str:
-        """Both, as `contested doctor` and `run.json` have them."""
+        """Both, as in `contested doctor` and `run.json`."""
         return f"{self.dtype}: {self.why}"
 
 
 def cpu_precision() -> Precision:
-    """The number format that is quick on this processor.
+    """The fast number format on this processor.
 
-    bfloat16 where the processor multiplies in it. Elsewhere it is emulated, five to seventy times
-    slower than float32, which is then taken.
+    bfloat16 if the processor multiplies in it; elsewhere emulating it is five to seventy times
+    slower than float32, which is then used.
     """
     try:
         lines = CPUINFO.read_text("utf-8", "replace").splitlines()
-    except OSError:  # no Linux
+    except OSError:  # not Linux
         lines = []
     # All cores have the same.
     flags = next((line.split() for line in lines if line.startswith("flags")), [])
@@ -46,7 +46,7 @@ def cpu_precision() -> Precision:
 
 
 def threads() -> dict[str, str]:
-    """Variables that have a server on a CPU compute on its cores: all, less one on large machines.
+    """Variables that tell a CPU server which cores to compute on: all, less one on large machines.
 
     On few cores the model computes within vLLM's engine process. In a process of its own it would
     take another 7 s to start, and the engine would spin on one of the cores while it waits.
@@ -58,7 +58,7 @@ def threads() -> dict[str, str]:
     return {
         "VLLM_CPU_OMP_THREADS_BIND": bound,
         "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
-        # vLLM sets these for a process of its own alone.
+        # vLLM sets these only if the model has a process of its own.
         "OMP_NUM_THREADS": str(len(cores)),
         "OMP_PLACES": f"{{{bound}}}",
         "OMP_PROC_BIND": "true",

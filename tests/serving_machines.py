@@ -22,14 +22,10 @@ def cards(*kinds: tuple[str, float], used: tuple[float, ...] = ()) -> list[Gpu]:
 
 MACHINES: dict[str, list[Gpu]] = {
     "1 x 24 GB": cards(A10),
-    "2 x 24 GB": cards(A10, A10),
     "1 x 48 GB": cards(A6000),
     "4 x 48 GB": cards(*[A6000] * 4),
     "1 x 80 GB": cards(H100),
-    "1 x 80 GB, 40 GiB in use": cards(H100, used=(40.0,)),
-    "2 x 80 GB": cards(H100, H100),
     "8 x 80 GB": cards(*[H100] * 8),
-    "24 GB and 80 GB": cards(A10, H100),
 }
 """Machine -> its GPUs, in CUDA's order."""
 

@@ -1,1 +1,1 @@
-"""People label, blind, what judges of a run labelled; how far they agree, and what follows."""
+"""People label blind what a run's judge labelled; tables say how far they agree."""

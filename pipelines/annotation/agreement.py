@@ -1,4 +1,4 @@
-"""How far a judge agrees with people, and people with each other, as tables and on the page."""
+"""Agreement of a judge with people, and of people with each other: tables, also on the page."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -21,10 +21,10 @@ from pipelines.runs.folder import RunFolder
 
 @dataclass(frozen=True)
 class Ratings:
-    """What one person said of a sample, beside what the judge says.
+    """One person's labels of a sample, beside the judge's.
 
-    Figures are of all items of the run: each stratum counts by its share of them, however many were
-    drawn. They are None until each stratum has a labelled item.
+    Figures estimate all items of the run: a stratum counts by its share of the run, not of the
+    sample. They are None until every stratum has a labelled item.
     """
 
     subject: Subject
@@ -34,7 +34,7 @@ class Ratings:
 
     @property
     def title(self) -> str:
-        """Which labels of the folder these are: "conflictscore.relation"."""
+        """Entry and kind of these labels: "conflictscore.relation"."""
         return self.subject.path.name
 
     @cached_property
@@ -48,12 +48,12 @@ class Ratings:
 
     @property
     def accuracy(self) -> Estimate | None:
-        """Share of items on which the judge says what this person says, or would say."""
+        """Estimated share of items on which the judge agrees with this person."""
         return self._share(lambda item: self.judge(item) == self.given[item])
 
     @property
     def always(self) -> tuple[str, Estimate] | tuple[None, None]:
-        """The label that agrees most if it is given to every item, and how far it does."""
+        """The single label that agrees most if given to every item, and its agreement."""
         shares = {
             label: estimate
             for label in self.subject.labelling.labels
@@ -85,7 +85,7 @@ class Ratings:
 
 
 def all_ratings(found: Sequence[Subject]) -> list[Ratings]:
-    """Everybody's labels of the samples in a folder; people without any are left out.
+    """All people's labels of the samples in a folder; people without any are left out.
 
     Raises:
         InputError: A sample or a file of labels is damaged, or of other results.
@@ -100,7 +100,7 @@ def all_ratings(found: Sequence[Subject]) -> list[Ratings]:
 
 
 def all_tables(every: Sequence[Ratings]) -> list[Table]:
-    """Agreement of the judge with each person, in figures and in counts, and that of people."""
+    """Tables: the judge's agreement with each person, confusions, and agreement of people."""
     return [
         agreement_table(every),
         *map(confusion_table, every),
@@ -127,7 +127,7 @@ def agreement_table(every: Sequence[Ratings]) -> Table:
         notes=(
             "Over everything in the run: each stratum of the sample counts by its share of the "
             "run. In brackets 95 % intervals: Price and Bonett's (2004) of shares, a bootstrap "
-            "within strata of Cohen's kappa; neither knows of the person's own mistakes. What the "
+            "within strata of Cohen's kappa; neither covers the person's own mistakes. What the "
             "judge left unreadable agrees with nobody.",
         ),
     )
@@ -148,7 +148,7 @@ def confusion_table(ratings: Ratings) -> Table:
         name=f"annotation_confusion-{ratings.title}-{ratings.annotator}",
         title=f"{ratings.title}: {ratings.annotator} down, the judge across",
         columns=[Column("label", "Label", lambda label: label), *map(count, range(len(labels)))],
-        notes=("Counts of the sample, which need not have labels in the run's shares.",),
+        notes=("Counts of the sample; the run may have its labels in other shares.",),
     )
 
 
@@ -194,14 +194,14 @@ TITLE = "Judge and people"
 
 
 def parts(folder: RunFolder, experiment: Experiment[Any, Any], runs: Runs[Any]) -> Sequence[Part]:
-    """What people's labels of an experiment say, as a part of its page; nothing without labels.
+    """The part of an experiment's page on people's labels; empty without labels.
 
-    Labels that no longer belong to the run do not spoil the page: it says that they are left out.
+    Labels that no longer belong to the run are left out, and the page says so.
     """
     if not (folder.path / FOLDER).exists():
         return ()
     try:
         every = all_ratings(subjects(folder, [(experiment, runs)]))
     except InputError as error:
-        return (Part(TITLE, remarks=(f"What people labelled is left out: {error}.",)),)
+        return (Part(TITLE, remarks=(f"Labels of people are left out: {error}.",)),)
     return (Part(TITLE, tuple(all_tables(every))),) if every else ()

@@ -16,7 +16,7 @@ from pipelines.runs.folder import ResultLog
 
 
 class Label(BaseModel):
-    """A label that a person gave an item; None takes the last one back."""
+    """A person's label of an item; None takes the last one back."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -75,13 +75,13 @@ def people(subject: Subject) -> list[str]:
 SIZE, BY, SEED = 100, "label", 0
 
 UNREADABLE = "unreadable"
-"""The stratum, and the label in tables, of what the judge did not label."""
+"""Stratum and table label of items that the judge did not label."""
 
 NAME = "sample.json"
 
 
 class Stratum(BaseModel):
-    """How many items a stratum has, and how many were drawn, each with equal chance."""
+    """Number of items in a stratum, and of those drawn, all with equal chance."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -111,11 +111,11 @@ class Sample(BaseModel):
 
 
 def opened(subject: Subject, size: int | None, by: str | None, seed: int | None) -> Sample:
-    """The sample that the folder has, else a new one, kept there; None takes any value.
+    """The folder's sample, or a new one that is stored there; None accepts any value.
 
     Raises:
-        InputError: The folder has another sample, or one that is damaged or out of date; or none
-            can be drawn so.
+        InputError: The folder has another sample, or one that is damaged or out of date; or the new
+            one cannot be drawn.
     """
     kept = read(subject)
     if kept is None:
@@ -134,7 +134,7 @@ def opened(subject: Subject, size: int | None, by: str | None, seed: int | None)
 
 
 def read(subject: Subject) -> Sample | None:
-    """The sample that a folder has; InputError if it is damaged or out of date."""
+    """The folder's sample; InputError if it is damaged or out of date."""
     path = subject.path / NAME
     if not path.exists():
         return None
@@ -154,10 +154,10 @@ def read(subject: Subject) -> Sample | None:
 
 
 def draw(subject: Subject, size: int, by: str, seed: int) -> Sample:
-    """Draw a sample: as many of each stratum as can be, and all of them where it has fewer.
+    """Draw a sample with equal numbers from all strata; a smaller stratum is taken whole.
 
     Raises:
-        InputError: There is no such stratum, or there are more of them than items to draw.
+        InputError: Items have no such `by`, or there are more strata than items to draw.
     """
     strata = strata_of(subject, by)
     numbers = evenly({name: len(items) for name, items in strata.items()}, size)
@@ -186,9 +186,9 @@ def draw(subject: Subject, size: int, by: str, seed: int) -> Sample:
 
 
 def evenly(sizes: Mapping[str, int], total: int) -> dict[str, int]:
-    """How many to draw of each stratum: equal numbers, as far as each has so many.
+    """How many to draw from each stratum: equal numbers, as far as strata allow.
 
-    They sum to the total, or to all there are; what does not go round goes to the first.
+    They sum to the total, or to the number of items; the remainder goes to the first strata.
     """
     numbers = dict.fromkeys(sizes, 0)
     left = min(total, sum(sizes.values()))
@@ -201,7 +201,7 @@ def evenly(sizes: Mapping[str, int], total: int) -> dict[str, int]:
 
 
 def strata_of(subject: Subject, by: str) -> dict[str, list[str]]:
-    """The ids of each stratum, strata by name; InputError where items know no such `by`."""
+    """Stratum -> ids of its items, by name; InputError if items have no such `by`."""
     strata: dict[str, list[str]] = {}
     for name, item in subject.items.items():
         strata.setdefault(_stratum(item, by, subject), []).append(name)

@@ -20,7 +20,7 @@ _HERE = Path(__file__).parent
 
 
 def page(title: str) -> tuple[str, str]:
-    """The page and its policy: one script, one style, and requests to where it comes from."""
+    """The page and its policy: one script, one style, and requests to its own origin."""
     script, style = (
         (_HERE / "assets" / name).read_text("utf-8") for name in ("annotate.js", "annotate.css")
     )
@@ -31,7 +31,7 @@ def page(title: str) -> tuple[str, str]:
 
 
 LARGEST = 10_000
-"""Bytes of a label that is sent."""
+"""Most bytes of a request with a label."""
 
 
 class Given(BaseModel):
@@ -44,7 +44,7 @@ class Given(BaseModel):
 
 
 def contents(subject: Subject, items: Sequence[str], labels: Labels) -> dict[str, Any]:
-    """What the page shows, as JSON: nothing of what the judge says, nor of strata."""
+    """What the page shows, as JSON, without the judge's labels and strata."""
     places = {item: place for place, item in enumerate(items)}
     return {
         "asked": subject.labelling.asked,
@@ -86,7 +86,7 @@ def application(subject: Subject, items: Sequence[str], labels: Labels, door: Do
 def serve(
     subject: Subject, items: Sequence[str], labels: Labels, port: int, told: Callable[[str], None]
 ) -> None:
-    """Serve the page until Ctrl-C; `told` is called with its address once it can be opened.
+    """Serve the page until Ctrl-C; `told` gets its address once it can be opened.
 
     Port 0 takes a free one.
 

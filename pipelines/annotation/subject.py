@@ -1,4 +1,4 @@
-"""What in a run folder people can label."""
+"""Items of a run folder that people can label."""
 
 import hashlib
 import json
@@ -24,7 +24,7 @@ class Subject:
         folder: The run.
         entry: "conflict-detection.tagger".
         kind: "relation".
-        items: Everything that has a label, or should have one, by ids, in the order of the data.
+        items: All items with a label, or that should have one, by id, in the order of the data.
     """
 
     folder: RunFolder
@@ -48,7 +48,7 @@ class Subject:
 def subjects(
     folder: RunFolder, found: Sequence[tuple[Experiment[Any, Any], Runs[Any]]]
 ) -> list[Subject]:
-    """All that people can label in a folder, from its runs."""
+    """All kinds of labels in a folder that people can give, too."""
     return [
         Subject(folder, runs.entry_name(run), kind, labelling, items)
         for experiment, runs in found
@@ -59,7 +59,7 @@ def subjects(
 
 
 def chosen(every: Sequence[Subject], entry: str | None, kind: str | None) -> Subject:
-    """The one of that entry and kind; InputError unless it is exactly one."""
+    """The subject of that entry and kind; InputError unless exactly one matches."""
     found = narrowed(every, entry, kind)
     if len(found) == 1:
         return found[0]
@@ -67,13 +67,13 @@ def chosen(every: Sequence[Subject], entry: str | None, kind: str | None) -> Sub
 
 
 def narrowed(every: Sequence[Subject], entry: str | None, kind: str | None) -> list[Subject]:
-    """Those of that entry and kind; InputError without any."""
+    """The subjects of that entry and kind; InputError if none matches."""
     found = [each for each in every if entry in (None, each.entry) and kind in (None, each.kind)]
     if not found:
         raise InputError(
-            f"there are no such labels; name one of: {_names(every)}"
+            f"no run has such labels; name one of: {_names(every)}"
             if every
-            else "there is nothing that a judge labelled and people can label; name a run of "
+            else "no run here has labels that people can give, too; name a run of "
             "conflictscore, conflict-detection, both-sides, report-writing or conflicts"
         )
     return found

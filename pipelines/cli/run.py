@@ -35,7 +35,8 @@ def command_of(experiment: Experiment[Any, Any]) -> Callable[..., Any]:
     def command(options: RunOptions) -> object:
         return run(experiment, options)
 
-    command.__doc__ = experiment.help
+    paper = papers.PAPERS.get(experiment.name)
+    command.__doc__ = experiment.help + (f"\n\nPaper: {paper}." if paper else "")
     command.__annotations__["options"] = experiment.options
     return flat(command, experiment.counted)
 
@@ -93,7 +94,12 @@ def publish(folder: RunFolder) -> dict[str, Publication]:
         made = []
         for each, runs in papers.runs_in(folder):
             own = each.publication(runs)
-            view = replace(own.view, parts=(*own.view.parts, *parts(folder, each, runs)))
+            paper = [("paper", papers.PAPERS[each.name])] if each.name in papers.PAPERS else []
+            view = replace(
+                own.view,
+                parts=(*own.view.parts, *parts(folder, each, runs)),
+                facts=(*own.view.facts, *paper),
+            )
             made.append((replace(own, view=view), runs))
         write(folder, made)
     return {runs.experiment: own for own, runs in made}

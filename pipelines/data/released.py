@@ -139,7 +139,7 @@ def stream(path: Path) -> Iterator[Entry]:
                 if line.strip():
                     yield Entry(f"{path}:{number}", parse(line, f"{path}:{number}: "))
     except (EOFError, zlib.error) as error:
-        raise InputError(f"{path} cannot be read ({error}); name a file that can") from error
+        raise InputError(f"{path} cannot be read ({error}); name another file") from error
 
 
 def read_records(path: Path, schema: type[RecordT], name: str) -> list[RecordT]:

@@ -16,21 +16,21 @@ Rows = Sequence[Mapping[LabelT, float]]
 """Label -> probability of every pair, all with the same labels."""
 
 FEWEST: Final = 30
-"""Pairs below which a fit says nothing."""
+"""Fewest pairs for a fit."""
 
 FOLDS: Final = 5
-"""Most parts that pairs are cut into."""
+"""Most parts of cross-validation."""
 
 
 SPREAD: Final = 3.0
-"""Standard deviation, in nats, of a normal prior around a bias that changes nothing."""
+"""Standard deviation, in nats, of the normal prior of a bias around zero."""
 
 
 def fitted(rows: Rows[LabelT], gold: Sequence[LabelT]) -> Correction:
-    """The bias with which labelled pairs are most likely, the weights being the identity.
+    """The bias that makes labelled pairs most likely, with identity weights.
 
-    Maximises sum_i log p'_i(gold_i) - |b|^2 / (2 SPREAD^2). One number per label is what few pairs
-    can tell; a full matrix of weights learns their noise.
+    Maximises sum_i log p'_i(gold_i) - |b|^2 / (2 SPREAD^2). Few pairs determine one number per
+    label; a full matrix of weights would learn noise.
 
     Args:
         rows: Probabilities, n of them.
@@ -70,16 +70,16 @@ def fitted(rows: Rows[LabelT], gold: Sequence[LabelT]) -> Correction:
 def cross_corrected(
     rows: Rows[LabelT], gold: Sequence[LabelT], groups: Sequence[str], *, seed: int = 0
 ) -> list[dict[LabelT, float]]:
-    """Rows, each corrected by what was fitted on pairs of other groups.
+    """Rows corrected by fits on the pairs of other groups (cross-validation).
 
     Args:
         rows: Probabilities, n of them.
         gold: True labels, n of them.
-        groups: What pairs share (a question, a claim), n of them.
-        seed: Of the parts that groups are drawn into.
+        groups: The pairs' questions or claims, n of them.
+        seed: Decides which part a group belongs to.
 
     Raises:
-        InputError: There are too few pairs, of one group, or of a label.
+        InputError: Too few pairs, or pairs of one group only, or too few of a label.
     """
     from sklearn.model_selection import GroupKFold
 
@@ -100,7 +100,7 @@ def cross_corrected(
 async def shares_of(
     judge: Judge, pairs: Sequence[LabelledPair], on_done: Callable[[], None] = lambda: None
 ) -> list[Mapping[Relation, float] | None]:
-    """What a judge says of pairs, n of them; None of one that cannot be asked, or read."""
+    """A judge's probabilities of n pairs; None for a pair that cannot be asked, or read."""
 
     async def shares(pair: LabelledPair) -> Mapping[Relation, float] | None:
         try:

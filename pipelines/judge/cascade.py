@@ -1,6 +1,6 @@
 """Labels by a cascade: the cross-encoder where it is sure, a language model for the rest.
 
-How sure is sure enough comes from calibration data; see `judge.risk`.
+The threshold comes from calibration data; see `judge.risk`.
 """
 
 from collections.abc import Sequence
@@ -14,10 +14,10 @@ from pipelines.judge.judgement import Judgements
 
 @dataclass(frozen=True)
 class CascadeJudge:
-    """Two judges, the second of whom is asked only what the first is unsure of or cannot read.
+    """Two judges; the second judges only pairs that the first is unsure of or cannot read.
 
-    The tagger's label is kept where its probability is at least the threshold; infinity asks the
-    model for everything. That one may not read documents together, since it sees some pairs only.
+    The tagger's label is kept if its probability reaches the threshold; infinity asks the model for
+    everything. The model may not read documents together, since it sees only some pairs.
     """
 
     tagger: Judge
@@ -40,7 +40,7 @@ class CascadeJudge:
         """One judgement per (claim, document), ordered by claim, then document."""
         wanted = [(claim, document) for document in documents for claim in claims]
         quick = {}
-        if not isinf(self.threshold):  # what is never kept need not be computed
+        if not isinf(self.threshold):  # no label would be kept
             quick = {
                 (judgement.claim, judgement.document): judgement
                 for judgement in (await self.tagger(claims, documents)).judgements

@@ -1,12 +1,12 @@
-"""Label probabilities of a language model, corrected for what it favours whatever it reads.
+"""Label probabilities of a language model, corrected for its bias among labels.
 
-A model that chooses among labels has a leaning of its own: prompt, order and wording of the labels
-sway it. A correction is linear in log-probabilities:
+Prompt, order and wording of the labels sway a model that chooses among them, whatever it reads. A
+correction is linear in log-probabilities:
 
     p' proportional to exp(W log p + b)
 
-`contested lab calibrate --judge model` fits one to labelled pairs; see `judge.calibrating`. It is
-of one model and one prompt, by their digests. Labels are any strings.
+`contested lab calibrate --judge model` fits one to labelled pairs; see `judge.calibrating`. It
+belongs to one model and one prompt, by their digests. Labels are any strings.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,14 +29,14 @@ from serving.home import default_home
 LabelT = TypeVar("LabelT", bound=str)
 
 FLOOR: Final = 1e-9
-"""The least probability whose logarithm is taken: one label of no probability decides nothing."""
+"""Smallest probability whose logarithm is taken, so that a zero does not decide everything."""
 
 SHIPPED: Final = Path(__file__).with_name("corrections")
 """Corrections that come with the program, fitted on pairs of training halves."""
 
 
 class Correction(BaseModel):
-    """How probabilities are corrected, and from what that was learned.
+    """A correction of probabilities, and what it was learned from.
 
     Attributes:
         labels: In the order of the numbers below.
@@ -77,10 +77,10 @@ class Correction(BaseModel):
 
 
 class HeldOut(BaseModel, frozen=True, extra="forbid"):
-    """Figures on labelled pairs, those of a correction on pairs that it was not fitted on.
+    """Figures on labelled pairs; a correction's are on pairs that it was not fitted on.
 
     Attributes:
-        method: As of `Correction`; "none" without one.
+        method: As in `Correction`; "none" without one.
         log_likelihood: Mean log-probability of the true label, in nats, at most 0.
         accuracy: Share of pairs whose most probable label is the true one.
     """
@@ -94,7 +94,7 @@ class StoredCorrection(BaseModel, frozen=True, extra="forbid"):
     """A file of `contested lab calibrate --judge model`.
 
     Attributes:
-        held_out: What the probabilities are worth uncorrected and corrected.
+        held_out: Figures uncorrected and corrected.
         name, model, prompt: Name of the model, and digests of model and prompt.
         pairs: The file of pairs that it was fitted to.
     """
@@ -108,7 +108,7 @@ class StoredCorrection(BaseModel, frozen=True, extra="forbid"):
 
 
 def correction_file(model: str, prompt: str) -> Path:
-    """Where the correction of a model and a prompt, by their digests, is stored."""
+    """Path of the correction of a model and a prompt, by their digests."""
     return default_home() / "corrections" / f"{model[:32]}-{prompt[:32]}.json"
 
 
@@ -126,12 +126,12 @@ def correction_of(model: str, prompt: str) -> Correction | None:
 
 
 def read_correction(file: Path) -> StoredCorrection:
-    """Read a stored correction; InputError if that is not possible."""
+    """Read a stored correction; InputError if it cannot be read."""
     again = "make it again with contested lab calibrate, or delete it"
     try:
         return StoredCorrection.model_validate_json(read_bytes(file))
     except ValidationError as error:
-        raise InputError(f"{file} is no correction: {first_problem(error, again)}") from error
+        raise InputError(f"{file} is not a correction: {first_problem(error, again)}") from error
 
 
 def correction_in(config: Mapping[str, Any]) -> Correction | None:
@@ -152,7 +152,7 @@ def correction_in(config: Mapping[str, Any]) -> Correction | None:
 
 
 def logs(probabilities: Mapping[LabelT, float]) -> dict[LabelT, float]:
-    """Log-probabilities in nats, none below that of `FLOOR`."""
+    """Log-probabilities in nats, at least that of `FLOOR`."""
     return {label: log(max(p, FLOOR)) for label, p in probabilities.items()}
 
 
@@ -160,7 +160,7 @@ def corrected(probabilities: Mapping[LabelT, float], correction: Correction) -> 
     """The corrected probabilities, by the same labels in the same order, summing to 1.
 
     Raises:
-        ValueError: They are of other labels than the correction.
+        ValueError: They have other labels than the correction.
     """
     if set(probabilities) != set(correction.labels):
         raise ValueError(
@@ -182,10 +182,10 @@ def corrected(probabilities: Mapping[LabelT, float], correction: Correction) -> 
 
 @dataclass(frozen=True)
 class CorrectedJudge:
-    """A judge that gives probabilities, whose labels are those of the corrected ones.
+    """A judge that gives probabilities; its labels come from the corrected ones.
 
-    The judge inside is the raw one, with the store of judgements: raw judgements are kept under
-    its own identity, so another correction asks no model.
+    The inner judge is the raw one, with the store of judgements: raw judgements are kept under its
+    identity, so another correction asks no model.
     """
 
     judge: Judge
@@ -193,7 +193,7 @@ class CorrectedJudge:
 
     @property
     def identity(self) -> str:
-        """The judge's, and the numbers of the correction, wherever they come from."""
+        """The judge's identity and the correction's numbers, whatever their source."""
         numbers = self.correction.model_dump(include={"labels", "weights", "bias"})
         return identity_of("corrected", {"judge": self.judge.identity, **numbers})
 
@@ -207,8 +207,8 @@ class CorrectedJudge:
 def corrected_judgement(judgement: Judgement, correction: Correction) -> Judgement:
     """The judgement by corrected probabilities, with the raw ones beside them.
 
-    One without probabilities (an unreadable reply) is left as it is. A snippet is of the sentence
-    that made the raw label, so it goes with that.
+    A judgement without probabilities (an unreadable reply) stays as it is. A snippet belongs to the
+    raw label, so it goes with it.
     """
     if judgement.probabilities is None:
         return judgement

@@ -1,4 +1,4 @@
-"""Contested claims: a claim, documents, what is known of them, and whether they conflict over it.
+"""Contested claims: a claim, documents, their known relations, and whether they conflict.
 
 The unified format of ConflictBench (ConflictScore, section 4): one JSON object per line, written by
 `contested lab conflictbench` or by a user; docs/conflict-detection.md describes it.
@@ -24,9 +24,9 @@ SAMPLES = Path(__file__).parents[1] / "data" / "samples" / "conflict_detection.j
 class ContestedClaim(BaseModel):
     """One claim with its documents, at least one, with distinct ids.
 
-    It may state the answer to a question; examples that share one are not independent. Relations
-    say what each document says of it, in their order, where that is known: SUPPORTS, CONTRADICTS or
-    IRRELEVANT. There is a conflict where some support and some contradict it.
+    It may state the answer to a question; examples that share a question are not independent.
+    Relations, if known, are what the documents say of it, in order: SUPPORTS, CONTRADICTS or
+    IRRELEVANT. Some supporting and some contradicting make a conflict.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -51,7 +51,7 @@ class ContestedClaim(BaseModel):
         if len(self.relations) != len(self.documents):
             raise ValueError(
                 f"{len(self.relations)} 'relations' for {len(self.documents)} 'documents'; "
-                "give one for each document, or none at all"
+                "give one per document, or leave them out"
             )
         if Relation.INVALID in self.relations:
             raise ValueError("'relations' are SUPPORTS, CONTRADICTS or IRRELEVANT")
@@ -62,7 +62,7 @@ class ContestedClaim(BaseModel):
 
     @property
     def group(self) -> str:
-        """What examples of one question share; intervals are clustered by it."""
+        """The cluster of an example, for intervals: its question."""
         return self.question or self.claim
 
 

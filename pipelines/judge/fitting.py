@@ -1,4 +1,4 @@
-"""Texts made to fit a model's context together with the prompt around them."""
+"""Texts cut to fit a model's context with the prompt around them."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ async def fit(
     cut: bool,
     name: str,
 ) -> Excerpt:
-    """One text made to fit, as by `fit_together`; tokens are counted in a thread."""
+    """One text cut to fit, as by `fit_together`; tokens are counted in a thread."""
     if client.tokenizer is None or client.prompt_room(max_tokens) is None:
         return Excerpt(text)
     (fitted,), cuts = await asyncio.to_thread(
@@ -45,9 +45,9 @@ async def chat_about(
     name: str,
     longest: Callable[[Sequence[str]], Sequence[Message]] | None = None,
 ) -> tuple[Completion, tuple[Truncation, ...]]:
-    """What a model writes about documents, and which of them it saw only in part.
+    """A model's text about documents, and which of them it saw only in part.
 
-    They are made to fit as by `fit_together`, around the prompt `longest` where that is another.
+    They are cut as by `fit_together`, around the prompt `longest` if that is another.
     """
     texts, cuts = await asyncio.to_thread(
         fit_together,
@@ -72,23 +72,24 @@ def fit_together(
 ) -> tuple[tuple[str, ...], tuple[Truncation, ...]]:
     """Cut the longest of several texts until their prompt fits the context.
 
-    All are cut to one number of tokens, the largest with which the prompt fits; shorter ones stay
-    whole. Of each the beginning is kept. Counting long texts takes a while, best in a thread.
+    All are cut to the largest common number of tokens that fits, from the end; shorter texts stay
+    whole. Counting long texts takes a while, best in a thread.
 
     Args:
-        texts: What may be cut.
-        client: Whose tokenizer and context count.
+        texts: Texts that may be cut.
+        client: Its tokenizer and context decide.
         render: Makes the prompt around the texts.
         max_tokens: Room to leave for the reply.
         cut: Whether texts may be cut.
-        name: For errors: what the prompt is about, "the documents of 'tower'".
+        name: The prompt's subject, for errors: "the documents of 'tower'".
 
     Returns:
-        The texts that fit, and what was cut of which. Without a tokenizer or a known context
-        length, the texts as they are.
+        The fitting texts, and the cuts. Without a tokenizer or a known context length, the texts
+        unchanged.
 
     Raises:
-        RequestError: The prompt does not fit and texts may not be cut, or not without them either.
+        RequestError: The prompt does not fit and texts may not be cut, or it does not fit even
+            without them.
     """
     tokenizer, room = client.tokenizer, client.prompt_room(max_tokens)
     if tokenizer is None or room is None or client.fits(render(texts), max_tokens):

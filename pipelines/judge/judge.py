@@ -1,4 +1,4 @@
-"""What every judge is: claims and documents in, one judgement per pair out."""
+"""The protocol of judges: claims and documents in, one judgement per pair out."""
 
 import asyncio
 import hashlib
@@ -15,7 +15,7 @@ ClaimAndDocument = tuple[str, Document]
 
 
 class PairError(InputError):
-    """Nothing of an item can be judged, its texts being too long; other items are not affected."""
+    """An item's texts are too long to be judged; other items are not affected."""
 
 
 class Judge(Protocol):
@@ -25,14 +25,14 @@ class Judge(Protocol):
     def identity(self) -> str:
         """All that decides an answer, apart from claim and document; see `identity_of`.
 
-        Two judges of equal identity give equal judgements, on any machine.
+        Judges of equal identity give equal judgements, on any machine.
         """
         ...
 
     async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
         """One judgement per (claim, document), ordered by claim, then document.
 
-        Those of a claim that is too long are `INVALID`, with the reason as their reasoning.
+        Judgements of a claim that is too long are `INVALID`, with the reason as reasoning.
         """
         ...
 
@@ -40,7 +40,7 @@ class Judge(Protocol):
 def identity_of(kind: str, parts: Mapping[str, Any]) -> str:
     """An identity: the kind of judge, and the SHA-256 of all that decides its answers.
 
-    The order of keys in `parts`, which are written as JSON, has no part in it.
+    The order of keys in `parts` does not matter.
     """
     text = json.dumps(parts, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return f"{kind} {hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}"
@@ -51,13 +51,13 @@ async def label_pairs(
 ) -> tuple[dict[tuple[str, str], Judgement], dict[str, Truncation]]:
     """Ask a judge for some pairs only, in calls as large as they can be.
 
-    Documents that are wanted for the same claims go into one call. Calls are begun in the order
-    of the documents, so that a language model still reads one document after the other. Pairs come
-    without repetition; documents have distinct ids.
+    Documents wanted for the same claims go into one call. Calls start in the order of the
+    documents, so that a language model reads one document after the other. Pairs are distinct, and
+    so are document ids.
 
     Returns:
-        (claim, document id) -> judgement, and document id -> truncation where one was cut. Each
-        document is in one call, so it has at most one truncation.
+        (claim, document id) -> judgement, and document id -> truncation if it was cut. A document
+        is in one call only, so it has at most one truncation.
     """
     claims_of: dict[str, list[str]] = {}
     documents: dict[str, Document] = {}

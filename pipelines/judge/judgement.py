@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict
 class Relation(StrEnum):
     """How a document relates to a claim (ConflictScore, section 3 and Table 7).
 
-    `INVALID` is no relation: the judge's reply could not be read, several labels tie, or the
-    claim was too long to be judged. It is kept and counted, and never taken for `IRRELEVANT`.
+    `INVALID` is not a relation: the judge's reply could not be read, labels tie, or the claim was
+    too long to be judged. It is kept and counted, and never taken for `IRRELEVANT`.
     """
 
     SUPPORTS = "SUPPORTS"
@@ -37,11 +37,11 @@ def in_conflict(relations: Sequence[Relation]) -> bool | None:
     """Whether a claim is in conflict, as far as its judgements could be read.
 
     A side that was seen stays seen, whatever could not be read. So SUPPORTS, CONTRADICTS, INVALID
-    is a conflict; IRRELEVANT, INVALID is none, for one document cannot be on both sides; and
+    is a conflict; IRRELEVANT, INVALID is not, for one document cannot be on both sides; and
     SUPPORTS, INVALID is open.
 
     Returns:
-        None where the unreadable judgements could make it a conflict, or where none was read.
+        None if the unreadable judgements could make it a conflict, or if none was read.
     """
     if conflicting(relations):
         return True
@@ -53,23 +53,22 @@ def in_conflict(relations: Sequence[Relation]) -> bool | None:
 
 
 class Judgement(BaseModel):
-    """One (claim, document) pair judged; the document by its id.
+    """The judgement of one pair of claim and document (by id).
 
     Attributes:
-        probabilities: Label -> probability in [0, 1], summing to 1; None where the judge gives
-            none (JSON replies).
-        raw_probabilities: As the judge gave them, where they were corrected (see
-            `judge.correction`); else None.
+        probabilities: Label -> probability in [0, 1], summing to 1; None if the judge gives none
+            (JSON replies).
+        raw_probabilities: The judge's own, if they were corrected (see `judge.correction`); else
+            None.
         label_mass: Share of the model's probability, in [0, 1], that fell on the labels at all.
             A low value says that the model wanted to write something else.
-        snippet: Passage of the document that decided, as the judge quoted it; of the NLI tagger,
-            the sentence that decided; None of its irrelevant labels, which no sentence makes.
+        snippet: Deciding passage as the judge quoted it, or the tagger's deciding sentence; None
+            for its irrelevant labels, which no sentence decides.
         snippet_found: Whether the document really contains the snippet (case and typography
             aside); None without a snippet.
-        raw: The reply as it came, or which labels tie; kept for `INVALID` so that a person can see
-            why.
-        reply_cut: Whether snippet or reasoning ended at its bound, so that its end may be missing.
-        read_tokens: Tokens of the document that the judge saw, where it saw only a part.
+        raw: The raw reply, or which labels tie; kept for `INVALID` so that a person can see why.
+        reply_cut: Whether snippet or reasoning reached its length limit, so its end may be missing.
+        read_tokens: Tokens of the document that the judge saw, if only a part.
         source: Judge and mode: "model-choice", "model-json", "model-together", "tagger"; in a
             cascade "cascade-tagger" or "cascade-model".
     """
@@ -92,19 +91,19 @@ class Judgement(BaseModel):
 
     @property
     def refusal(self) -> str | None:
-        """Why the pair could not be judged at all; None if something was replied."""
+        """Why the pair could not be judged at all; None if there was a reply."""
         unasked = self.relation is Relation.INVALID and self.raw is None
         return self.reasoning if unasked else None
 
     @property
     def confidence(self) -> float | None:
-        """Probability of the label given, in [0, 1]; None where the judge gives none."""
+        """Probability of the label given, in [0, 1]; None if the judge gives none."""
         return (self.probabilities or {}).get(self.relation)
 
 
 @dataclass(frozen=True)
 class Excerpt:
-    """A text that fits the context; of one that was cut, the first `kept` of its `tokens`.
+    """A text that fits the context; if it was cut, the first `kept` of its `tokens`.
 
     Both are 0 for a whole text, which need not be counted.
     """
@@ -115,7 +114,7 @@ class Excerpt:
 
 
 class Truncation(BaseModel):
-    """A text ("document ID" or "response") of which the model saw `kept` of its tokens only."""
+    """A text ("document ID" or "response") with only its first `kept` tokens seen by the model."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -125,7 +124,7 @@ class Truncation(BaseModel):
 
     @classmethod
     def of(cls, text: str, fitted: Excerpt) -> tuple[Self, ...]:
-        """The truncation of a text that was made to fit; none where all of it did."""
+        """The truncation of a text that was cut to fit; empty if all of it fits."""
         if fitted.kept >= fitted.tokens:
             return ()
         return (cls(text=text, tokens=fitted.tokens, kept=fitted.kept),)

@@ -44,19 +44,19 @@ PROMPTS: Final[dict[Mode, str]] = {
 """Mode -> its prompt."""
 
 TEXT_CHARACTERS = 400
-"""Where a server that holds replies to their schema ends a snippet or a reason."""
+"""Longest snippet or reason that the schema allows."""
 
 REPLY_TOKENS = 512
 """Room for one JSON reply: two such texts, and the label."""
 
 LEAST_DOCUMENT = "word " * 16
-"""What a claim must leave room for where documents may be cut."""
+"""Tokens of a document that a claim must leave room for if documents may be cut."""
 
 
 class RelationReply(BaseModel):
     """The JSON reply for one (claim, document) pair; fields in the order of the paper's Table 7.
 
-    The paper also has the claim repeated in the reply; it is known, so it is not paid for here.
+    The paper has the claim repeated in the reply, too; that would cost tokens for nothing.
     """
 
     snippet: Annotated[str, told(maxLength=TEXT_CHARACTERS)]
@@ -65,13 +65,13 @@ class RelationReply(BaseModel):
 
     @property
     def cut(self) -> bool:
-        """Whether a text is as long as a server lets it be, so that its end may be missing."""
+        """Whether a text has the longest length allowed, so its end may be missing."""
         return TEXT_CHARACTERS in (len(self.snippet), len(self.reasoning))
 
 
 @dataclass(frozen=True)
 class ModelJudge:
-    """A language model as judge, asked by the prompt that goes with the mode; see `model_judge`.
+    """A language model as judge, asked by its mode's prompt; see `model_judge`.
 
     With `cut` a document too long for the context may be cut; the cut is recorded.
     """
@@ -85,8 +85,8 @@ class ModelJudge:
     def identity(self) -> str:
         """Model, prompt, how it is asked, and what decides where a document is cut.
 
-        A client that asks everything anew (`Client.repeated`) has the identity of the first one:
-        whoever repeats must not keep its judgements.
+        A client that asks everything again (`Client.repeated`) has the identity of the first: do
+        not store its judgements.
         """
         model = self.client.model
         return identity_of(
@@ -141,7 +141,7 @@ class ModelJudge:
         return self.prompt.messages(documents=list(documents), document=documents[0], claim=claim)
 
     def _too_long(self, claims: Sequence[str], documents: Sequence[Document]) -> set[str]:
-        """Claims that do not fit the context beside documents that fit it without a claim."""
+        """Claims that do not fit the context beside documents that fit without a claim."""
         texts = [each.as_read() for each in documents]
         calls = [[LEAST_DOCUMENT if self.cut else text] for text in texts]
         if self.mode == "together":
@@ -199,10 +199,10 @@ class ModelJudge:
         )
 
     async def _together(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
-        """All documents in one call per claim; none is ever cut: which one would be?
+        """All documents in one call per claim; none is ever cut, as any choice would be arbitrary.
 
-        The paper names this its cheapest variant and warns that models merge or overlook what
-        documents contradict when they read them together.
+        The paper calls this its cheapest variant, and warns that models merge documents or overlook
+        contradictions when they read them together.
         """
         texts = [document.as_read() for document in documents]
         names = [f"document_{number}" for number in range(1, len(documents) + 1)]
@@ -253,15 +253,15 @@ def model_judge(
 
 
 def reply_tokens(mode: Mode, documents: int) -> int:
-    """Most tokens that the reply to one call may have."""
+    """Most tokens of the reply to one call."""
     return {"choice": 1, "json": REPLY_TOKENS, "together": 16 * documents + 32}[mode]
 
 
 def contains(text: str, snippet: str) -> bool:
-    """Whether the text has the snippet, which is not empty, both `folded`."""
+    """Whether the text contains the snippet, both `folded`; an empty snippet is never found."""
     return bool(quote := folded(snippet)) and quote in folded(text)
 
 
 def _read(text: Excerpt) -> int | None:
-    """Tokens that were read of a text of which the rest was cut."""
+    """Number of tokens read of a text that was cut."""
     return text.kept if text.kept < text.tokens else None

@@ -1,10 +1,10 @@
-"""How sure the quick judge must be: conformal risk control.
+"""The threshold of a cascade: conformal risk control.
 
 A. N. Angelopoulos, S. Bates, A. Fisch, L. Lei, T. Schuster: Conformal Risk Control (2022; ICLR
 2024), Theorem 1. The loss of a pair at threshold t is 1 if its NLI label is kept (u >= t) and
 wrong, else 0. It falls with t, so the threshold found on n calibration pairs keeps the expected
 loss of a further pair at most alpha, whatever the tagger and the data are, as long as that pair is
-exchangeable with the calibration pairs. Of pairs from elsewhere nothing is promised.
+exchangeable with the calibration pairs. It promises nothing for pairs from elsewhere.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from nli.risk import RiskCurve, RiskPoint
 from pipelines.errors import InputError
 
 POINTS_KEPT = 100
-"""Points of a curve that a run's record holds."""
+"""Points of a curve in `run.json`."""
 
 
 def thinned(curve: RiskCurve, most: int, keep: float) -> RiskCurve:
@@ -37,28 +37,28 @@ def empirical_risk(curve: RiskCurve, point: RiskPoint) -> float:
 
 
 def risk_bound(risk: float, n: int) -> float:
-    """What must not exceed alpha: n / (n + 1) R_hat + 1 / (n + 1) (Theorem 1, with B = 1)."""
+    """The bound that must not exceed alpha: n / (n + 1) R_hat + 1 / (n + 1) (Theorem 1, B = 1)."""
     return n / (n + 1) * risk + 1 / (n + 1)
 
 
 def conformal_threshold(curve: RiskCurve, alpha: float) -> float:
     """The smallest threshold of the curve that keeps the expected loss at most alpha.
 
-    A curve with fewer points than there are confidences only makes the threshold larger, which
-    keeps the promise. Where none does it is infinity: nothing is kept; `why_nothing` says why.
+    A curve with fewer points than confidences can only make the threshold larger, which keeps the
+    bound. If no threshold keeps it, it is infinity: no label is kept, and `why_nothing` says why.
 
     Args:
         curve: Counted on pairs that the tagger was not trained or calibrated on.
         alpha: Largest share, in (0, 1), of all pairs that may be kept with a wrong label.
 
     Raises:
-        InputError: alpha is no share.
+        InputError: alpha is not a share.
     """
     if not 0 < alpha < 1:
-        raise InputError(f"a risk of {alpha:g} is no share; give a number between 0 and 1: 0.05")
+        raise InputError(f"a risk of {alpha:g} is not a share; give a number between 0 and 1: 0.05")
     for point in sorted(curve.points, key=lambda point: point.threshold):
         bound = risk_bound(empirical_risk(curve, point), curve.pairs)
-        if bound <= alpha or isclose(bound, alpha, rel_tol=1e-12):  # 1/20 is 0.05 to people
+        if bound <= alpha or isclose(bound, alpha, rel_tol=1e-12):  # people write 1/20 as 0.05
             return point.threshold
     return inf
 
@@ -79,7 +79,7 @@ def why_nothing(curve: RiskCurve, alpha: float) -> str:
 
 @dataclass(frozen=True)
 class ChosenThreshold:
-    """The threshold of a cascade that keeps a risk (alpha), and what it was chosen from.
+    """The threshold of a cascade that keeps a risk (alpha), and the curve it was chosen from.
 
     Infinity asks the language model for everything; the reason says why. The tagger's curve has
     about `POINTS_KEPT` points.
@@ -93,7 +93,7 @@ class ChosenThreshold:
 
     @property
     def point(self) -> RiskPoint:
-        """The curve at the threshold; at infinity nothing is kept."""
+        """The curve at the threshold; at infinity no label is kept."""
         for point in self.curve.points:
             if point.threshold == self.threshold:
                 return point
@@ -109,7 +109,7 @@ class ChosenThreshold:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """For `run.json`; JSON has no infinity, so a threshold that nothing reaches is null."""
+        """For `run.json`; JSON has no infinity, so an infinite threshold is null."""
         return {
             "risk": self.risk,
             "threshold": None if isinf(self.threshold) else self.threshold,
@@ -127,7 +127,7 @@ class ChosenThreshold:
 
 
 def choose_threshold(curve: RiskCurve, alpha: float, fitted_on: str = "") -> ChosenThreshold:
-    """The threshold for a risk, with what it comes from; see `conformal_threshold`."""
+    """The threshold for a risk, with its curve; see `conformal_threshold`."""
     threshold = conformal_threshold(curve, alpha)
     return ChosenThreshold(
         alpha,

@@ -1,4 +1,4 @@
-"""Who judges claims by documents: from settings to a judge, with its identity for `run.json`."""
+"""From settings to a judge of claims by documents, with its identity for `run.json`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,12 +29,12 @@ _MODEL = ("name", "digest", "engine", "context")
 
 @dataclass(frozen=True)
 class RunJudge:
-    """A judge made ready, behind the store of judgements if there is one.
+    """A judge ready to use, behind the store of judgements if there is one.
 
-    `label` judges. The model, or the tagger (which `tagging` asks), is None where it judges
-    nothing. `lookups` are the judges that ask the store first; they count what it knew. The
-    `correction` is of the model's probabilities; `model` itself gives the raw ones. The threshold
-    is a cascade's.
+    `label` judges. The model, or the tagger (asked through `tagging`), is None if it judges
+    nothing. `lookups` are the judges that ask the store first and count its hits. The `correction`
+    applies to the model's probabilities; `model` itself gives raw ones. The threshold is a
+    cascade's.
     """
 
     label: Judge
@@ -60,11 +60,11 @@ class RunJudge:
 
     @property
     def pairs_tagged(self) -> int:
-        """Pairs that the tagger was asked for so far."""
+        """Number of pairs that the tagger judged so far."""
         return self.tagging.pairs_tagged if self.tagging else 0
 
     def from_store(self) -> dict[str, int]:
-        """Pairs that were looked up in the store so far, and those that it knew."""
+        """Numbers of pairs looked up in the store so far, and of hits."""
         found = sum(each.found for each in self.lookups)
         return {"pairs": found + sum(each.asked for each in self.lookups), "found": found}
 
@@ -95,14 +95,13 @@ def judge_of(
 ) -> RunJudge:
     """Make a judge ready: read its prompt and correction, choose the threshold of a cascade.
 
-    The language model (`client`) may be missing where the settings ask none; the shipped tagger is
-    taken unless one is given. `overrides` is a folder with prompts of the user's own. Without a
-    store nothing is kept.
+    The language model (`client`) may be missing if the settings need none; the default tagger is
+    the shipped one. `overrides` is a folder with the user's own prompts. Without a store nothing is
+    kept.
 
     Raises:
-        InputError: The user's own prompt cannot be used; there is no model to ask; the tagger
-            cannot be used, or has no calibration points for a cascade; the stored correction of
-            model and prompt is damaged.
+        InputError: The user's prompt or tagger cannot be used, the model is missing, a cascade's
+            tagger has no calibration points, or the stored correction is damaged.
     """
     model = tagging = None
     asked: list[Judge] = []
@@ -135,7 +134,7 @@ def judge_of(
 
 
 def threshold_of(settings: JudgeSettings, tagger: TaggerFolder) -> ChosenThreshold:
-    """How sure a tagger must be in a cascade; InputError if it has no calibration points."""
+    """The threshold of a tagger in a cascade; InputError if it has no calibration points."""
     return choose_threshold(calibrated(tagger), settings.risk, tagger.fitted_on)
 
 

@@ -1,4 +1,4 @@
-"""What a user may choose about who judges claims by documents."""
+"""Options that decide who judges claims by documents."""
 
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -39,7 +39,7 @@ class JudgeSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     BY_PROFILE: ClassVar[tuple[str, ...]] = ("judge",)
-    """Fields that a command takes from the profile where a user says nothing of them."""
+    """Fields that a command takes from the profile if the user gives none."""
 
     judge: Annotated[
         JudgeName,
@@ -79,12 +79,12 @@ class JudgeSettings(BaseModel):
 
     @property
     def unsaid(self) -> tuple[str, ...]:
-        """The fields of `BY_PROFILE` that nobody gave."""
+        """The fields of `BY_PROFILE` that were not given."""
         return tuple(each for each in self.BY_PROFILE if each not in self.model_fields_set)
 
     @property
     def kind(self) -> str:
-        """What its judge is called unless a user says so: "tagger", "model-choice"."""
+        """Default name of its judge: "tagger", "model-choice"."""
         return f"model-{self.evidence}" if self.judge == "model" else self.judge
 
     @property
@@ -94,7 +94,7 @@ class JudgeSettings(BaseModel):
 
     @property
     def by_choice(self) -> bool:
-        """Whether a language model gives probabilities of labels, which can be corrected."""
+        """Whether a language model gives label probabilities, which can be corrected."""
         return self.by_model and self.evidence == "choice"
 
     @property

@@ -1,4 +1,4 @@
-"""Judgements, kept once per (claim, document, judge) and used by every pipeline.
+"""Judgements, stored once per (claim, document, judge) and shared by all experiments.
 
 One SQLite file in WAL mode, JSON values, one commit per call of a judge. Several processes may
 share the file. A user may open it: `sqlite3 judgements.sqlite 'SELECT judge, COUNT(*) ...'`.
@@ -33,10 +33,10 @@ CREATE TABLE IF NOT EXISTS judgements (
 
 
 def default_store(cache: Path | None = None) -> Path:
-    """Where commands keep judgements: `judgements.sqlite` in the home of this program.
+    """Path of the judgements: `judgements.sqlite` in the home of this program.
 
-    Where the user named a completion store (`cache`), judgements stand beside it, so that another
-    cache begins with nothing judged.
+    If the user named a completion store (`cache`), judgements stand beside it, so that another
+    cache starts empty.
     """
     if cache is None:
         return default_home() / "judgements.sqlite"
@@ -46,14 +46,14 @@ def default_store(cache: Path | None = None) -> Path:
 def judgement_key(claim: str, text: str, identity: str) -> str:
     """SHA-256 over what decides a judgement: claim, document as read, judge's identity.
 
-    The document's id has no part in it.
+    The document's id does not enter.
     """
     parts = json.dumps([claim, text, identity], ensure_ascii=False)
     return hashlib.sha256(parts.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class StoredJudgement(BaseModel):
-    """What is kept of a pair: its judgement, and how its document was cut for it."""
+    """A stored pair: its judgement, and how its document was cut."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -62,7 +62,7 @@ class StoredJudgement(BaseModel):
 
 
 class JudgementStore:
-    """Judgements by key, in a database file that is made where it does not exist.
+    """Judgements by key, in a database file that is made if missing.
 
     A file that SQLite cannot read is set aside as `NAME.damaged-TIME`, with a message on standard
     error.
@@ -83,10 +83,9 @@ class JudgementStore:
             ) from error
 
     def get(self, key: str) -> StoredJudgement | None:
-        """What is kept under a key, or None.
+        """The stored pair of a key, or None.
 
-        A row that cannot be read as a judgement counts as none and is taken out, so that the
-        judgement made in its place is kept.
+        A row that cannot be read is deleted, so that the judgement made in its place is stored.
         """
         try:
             row = self._database.execute(
@@ -109,9 +108,9 @@ class JudgementStore:
             ) from error
 
     def put(self, judge: str, kept: Mapping[str, StoredJudgement]) -> None:
-        """Keep judgements under their keys for good, all or none. The first one of a key stays.
+        """Store judgements under their keys, all or none. The first of a key stays.
 
-        The judge's identity stands beside them, so that a user can see or drop what is its own.
+        The judge's identity is stored with them, so that a user can see or delete a judge's.
         """
         rows = [
             (key, judge, one.model_dump_json(exclude_none=True), time.time())
@@ -147,7 +146,7 @@ class JudgementStore:
 class StoredJudge:
     """A judge that is asked only for pairs that are not in the store; see `stored`.
 
-    Pairs that were found there and those asked for are counted; pairs of equal text count once.
+    It counts hits and pairs asked for; pairs of equal text count once.
     """
 
     def __init__(self, judge: Judge, store: JudgementStore) -> None:
@@ -190,13 +189,13 @@ class StoredJudge:
         for document in documents:
             of_document = (kept[keys[claim, document.id]].truncation for claim in claims)
             if cuts := [cut for cut in of_document if cut]:
-                # Calls of different times may have left different room; the shortest counts.
+                # Calls at different times may have left different room; the shortest counts.
                 least = min(cuts, key=lambda cut: cut.kept)
                 truncations.append(least.model_copy(update={"text": f"document {document.id}"}))
         return Judgements(judgements, tuple(truncations))
 
     async def _ask(self, missing: Mapping[str, ClaimAndDocument]) -> dict[str, StoredJudgement]:
-        """What the judge says of pairs, by their keys; kept for the next time."""
+        """The judge's answers for pairs, by key; stored for the next time."""
         judged, cut = await label_pairs(self._judge, list(missing.values()))
         fresh = {
             key: StoredJudgement(
@@ -205,7 +204,7 @@ class StoredJudge:
             for key, (claim, document) in missing.items()
         }
         # An unreadable reply is kept by the cache of completions, where the same model is never
-        # asked for it again. It is no judgement: a later version may be able to read it.
+        # asked for it again. It is not a judgement: a later version may be able to read it.
         readable = {
             key: each
             for key, each in fresh.items()
@@ -216,11 +215,11 @@ class StoredJudge:
 
 
 def stored(judge: Judge, store: JudgementStore | None) -> Judge:
-    """The judge, asked only for what the store does not have.
+    """The judge, asked only for what the store lacks.
 
-    A judge that reads all documents together comes back as it is: what it says of one document
-    depends on the others, so it is no judgement of a pair. Its replies are still in the cache of
-    completions. Without a store nothing is kept.
+    A judge that reads all documents together is returned unchanged: what it says of one document
+    depends on the others. Its replies are still in the cache of completions. Without a store
+    nothing is kept.
     """
     joint = isinstance(judge, ModelJudge) and judge.mode == "together"
     return judge if store is None or joint else StoredJudge(judge, store)

@@ -1,7 +1,7 @@
 """Labels by a cross-encoder (ConflictScore, section 3, smaller models; ConRAG, A-stage).
 
 Seconds in place of minutes, probabilities with every label, and the sentence of the document that
-decided as its snippet. What comes from concurrent examples is tagged in one batch.
+decided as its snippet. Pairs of concurrent examples are tagged in one batch.
 """
 
 import asyncio
@@ -33,18 +33,18 @@ FormatT = TypeVar("FormatT", bound=str)
 
 
 def format_of(precision: FormatT, device: str | None = None) -> FormatT | Literal["bf16", "fp32"]:
-    """The number format that a choice stands for: "auto" for `native_format`, others for theirs."""
+    """The number format of a choice; "auto" is `native_format`."""
     return native_format(device) if precision == "auto" else precision
 
 
 def native_format(device: str | None = None) -> Literal["bf16", "fp32"]:
-    """What "auto" stands for: bf16 on a GPU and on a processor that multiplies in it, else fp32.
+    """The format of "auto": bf16 on a GPU and on a processor that multiplies in it, else fp32.
 
-    Models are then loaded in this format, so that what is recorded is what was computed in.
+    Models are loaded in this format, so that the record says what was used.
 
     Args:
-        device: Where the model computes, as torch names it; if None, the first GPU that the
-            installed torch can use, else the CPU.
+        device: The device, as torch names it; if None, the first GPU that torch can use, else the
+            CPU.
     """
     on_gpu = not (device or torch_device()).startswith("cpu")
     return "bf16" if on_gpu or cpu_precision().dtype == "bfloat16" else "fp32"
@@ -57,17 +57,16 @@ RELATION_OF = {
 }
 
 PAIRS_AT_ONCE = 1024
-"""Most pairs that are taken into one batch, unless a single call brings more."""
+"""Most pairs of one batch, unless a single call brings more."""
 
 READING_RULES = 3
-"""Version of what is done apart from the model: how claims are divided into views, how texts are
-split into tokens and windows, how these are batched, how windows' probabilities are joined, how the
-deciding sentence is found. Raised
-when one of them changes, so that no judgement of the old rules is taken for one of the new."""
+"""Version of the rules around the model: views of claims, tokens and windows of texts, batches,
+joining of windows, the deciding sentence. Raise it when one changes, so that stored judgements of
+old rules are not used."""
 
 
 class Tagging(Protocol):
-    """What a judge needs of `nli.tagger.Tagger`."""
+    """The part of `nli.tagger.Tagger` that a judge needs."""
 
     @property
     def device(self) -> str:
@@ -87,11 +86,11 @@ class Tagging(Protocol):
 
 @dataclass(frozen=True)
 class TaggerFolder:
-    """A tagger on the disk: known, and not loaded yet.
+    """A tagger on the disk, not loaded yet.
 
-    The name is for people, the digest is that of `nli.folder.folder_digest`. The curve has the
-    calibration points for a cascade, fitted on what `fitted_on` says, where there are any beside
-    the weights. Without a device it computes on the first GPU, or the CPU where there is none.
+    The name is for people, the digest is from `nli.folder.folder_digest`. The curve has the
+    calibration points for a cascade, from the data named by `fitted_on`, if there are any. Without
+    a device it computes on the first GPU, or else the CPU.
     """
 
     name: str
@@ -134,10 +133,10 @@ def tagger_folder(
     precision: "Precision" = "auto",
     device: str | None = None,
 ) -> TaggerFolder:
-    """Look at a tagger's folder without loading it; it is called by its own name unless named.
+    """Look at a tagger's folder without loading it; its default name is the folder's.
 
     Raises:
-        InputError: It is no folder of a tagger, or its calibration is damaged.
+        InputError: It is not a tagger's folder, or its calibration is damaged.
     """
     from nli.calibration import Calibration, read
 
@@ -158,7 +157,7 @@ def tagger_folder(
 
 
 SHIPPED: Final = "contested-nli"
-"""What the tagger that comes with the package is called."""
+"""Name of the tagger that comes with the package."""
 
 
 def shipped_tagger() -> TaggerFolder:
@@ -168,14 +167,14 @@ def shipped_tagger() -> TaggerFolder:
     folder = shipped()
     if not folder.is_dir():
         raise InputError(
-            f"the tagger that comes with the program is not there ({folder}); install the package "
+            f"the tagger that comes with the program is missing ({folder}); install the package "
             "with its data, or name another with --tagger"
         )
     return tagger_folder(folder, name=SHIPPED)
 
 
 def calibrated(tagger: TaggerFolder) -> RiskCurve:
-    """The calibration points of a tagger, without which there is no cascade."""
+    """The calibration points of a tagger, which a cascade needs."""
     if tagger.curve is None:
         raise InputError(
             f"the tagger {tagger.name} has no calibration points to choose a threshold from; make "
@@ -186,7 +185,7 @@ def calibrated(tagger: TaggerFolder) -> RiskCurve:
 
 @dataclass
 class _Call:
-    """Pairs of one call that wait to be tagged, and who waits for them."""
+    """Pairs of one call that wait to be tagged, and the future of their tags."""
 
     pairs: list[Pair]
     answer: "asyncio.Future[list[Tag | str]]"
@@ -215,8 +214,8 @@ class TaggerJudge:
         them supports it, one that supports none and denies one contradicts it (ConflictScore,
         section 3; Table 7).
 
-        Documents are read whole, in windows, so there is never a truncation. A pair that the tagger
-        cannot judge, for a claim that is too long, is `INVALID`, with the reason as its reasoning.
+        Documents are read whole, in windows, never truncated. A pair that the tagger cannot judge,
+        as its claim is too long, is `INVALID`, with the reason as reasoning.
         """
         wanted = [(claim, document) for claim in claims for document in documents]
         if not wanted:
@@ -239,7 +238,7 @@ class TaggerJudge:
         )
 
     async def _work(self) -> None:
-        """Tag what waits, all of it at once, until nothing does."""
+        """Tag all waiting pairs at once, until none wait."""
         batch: list[_Call] = []
         try:
             while self._waiting:
@@ -247,13 +246,13 @@ class TaggerJudge:
                 if batch:
                     await self._answer(batch)
         finally:
-            # Reached with calls left only when this task is cancelled: nobody may wait for ever.
+            # Calls are left only if this task is cancelled: nobody may wait for ever.
             for call in (*batch, *self._waiting):
                 call.answer.cancel()
             self._waiting.clear()
 
     def _next_batch(self) -> list[_Call]:
-        """The calls to answer next; those that were given up meanwhile are dropped."""
+        """The calls to answer next; cancelled ones are dropped."""
         waiting = [call for call in self._waiting if not call.answer.done()]
         count, size = 0, 0
         for call in waiting:
@@ -299,7 +298,7 @@ class TaggerJudge:
 
 
 def tagger_judge(folder: TaggerFolder) -> TaggerJudge:
-    """A judge that loads its tagger at the first pair that it is asked for."""
+    """A judge that loads its tagger at the first pair."""
     return TaggerJudge(folder.identity, folder.load)
 
 
@@ -322,9 +321,9 @@ def _tags(
 
 
 def _of_views(tags: "Sequence[Tag | str]") -> "Tag | str":
-    """The tag that decides on a claim, of those of its views; a view that cannot be read spoils it.
+    """The deciding tag among those of a claim's views; an unreadable view makes it unreadable.
 
-    Support goes before denial, denial before silence; of several it is the surest.
+    Support goes before denial, denial before silence; among equals the surest decides.
     """
     read = [tag for tag in tags if not isinstance(tag, str)]
     if len(read) < len(tags):

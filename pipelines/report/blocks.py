@@ -1,4 +1,4 @@
-"""Blocks: what one opened example of the page is made of.
+"""Blocks: the parts of an opened example on the page.
 
 A view builds these from a result; `encoded` turns them into JSON, and the function of the same name
 in `assets/blocks.js` (or a script of its own) draws each. Texts may come from anywhere: they are
@@ -14,18 +14,18 @@ from pipelines.report.texts import Block, Chip, Inline, Span, Tone, Words, cut
 
 
 class Heatmap(Block):
-    """Input and response, whose words light up what they rest on.
+    """Input and response; a word lights up the words that it rests on.
 
-    Shares of texts and words are of salience; or nats, where the map is of these.
+    Shares are of salience, or nats if the map is in nats.
 
     Attributes:
         cells: Shares of salience between words of the input and words of the response, row by row:
             16 bits each, little-endian, on the scale of `salience.heatmap.strength`.
-        left_out: What a marked text of the input is: "left out?". Without it nothing is marked.
-        added: What a marked text of the response is.
+        left_out: Mark of a text of the input: "left out?". Without it nothing is marked.
+        added: Mark of a text of the response.
         limit: Share up to which texts are marked at first.
-        nats: What the largest cell stands for, where cells are log-probabilities that words of the
-            response lose without those of the input.
+        nats: Value of the largest cell, if cells are log-probabilities that words of the response
+            lose without those of the input.
     """
 
     given: tuple[Words, ...]
@@ -38,14 +38,14 @@ class Heatmap(Block):
 
 
 class Picture(Block):
-    """A PNG, and what it shows for those who do not see it."""
+    """A PNG, and its description for those who do not see it."""
 
     png: bytes
     alt: str
 
 
 class Fact(Block):
-    """A named value: its label, the lines of its value, and what else there is to say of it."""
+    """A named value: label, lines of its value, and a remark."""
 
     label: str
     lines: tuple[tuple[Inline, ...], ...]
@@ -69,8 +69,8 @@ class Grid(Block):
 class Source(Block):
     """A document that answers cite by its number: from 1, unique within the example.
 
-    The list shows its title, what there is to say about it (date, kind) and the tone of its side;
-    opened, it shows its URL, as a link where it is `linked`, a note, and the text.
+    The list shows its title, remarks (date, kind) and the tone of its side; opened, it shows its
+    URL (a link if `linked`), a note, and the text.
     """
 
     number: int
@@ -91,17 +91,17 @@ class Sources(Block):
 
 
 class Cell(Block):
-    """What a document says of a claim, and why that is thought.
+    """What a document says of a claim, and why.
 
     Attributes:
         relation: "SUPPORTS", "CONTRADICTS", "IRRELEVANT" or "INVALID", as the judge says.
         shares: (relation, probability) pairs.
-        mass: The probability on all of them together, where it is so low that a reader must know.
+        mass: Their total probability, if it is so low that a reader must know.
         span: The passage that decided, in the text of the source.
-        quote: That passage where it has no place in what is shown of the text.
+        quote: That passage, if it is not in the shown part of the text.
         found: Whether the document has the quote.
-        raw: The reply as it came, where it could not be read.
-        read: How much of the document was seen, where that is not all.
+        raw: The raw reply, if it could not be read.
+        read: How much of the document the judge read, if not all.
     """
 
     relation: str
@@ -125,7 +125,7 @@ class Row(Block):
 
 
 class Matrix(Block):
-    """Rows (at least one) against sources; a chosen cell shows its source and what is behind it.
+    """Rows (at least one) against sources; a chosen cell shows its source and reasons.
 
     `corner` heads the rows ("Claim"); `first` are the row and column that are chosen at first.
     """
@@ -147,7 +147,7 @@ class Voice(Block):
 
 
 class Debate(Block):
-    """Voices down, rounds across; below them what was concluded after each round.
+    """Voices down, rounds across; below them the conclusion of every round.
 
     `corner` heads the voices, `closing` the conclusions; `end` says how it ended, in a sentence.
     """
@@ -174,7 +174,7 @@ class Cards(Block):
 
 
 class Side(Block):
-    """One of several things that are compared: its title ("A: results"), and its own blocks.
+    """One side of a comparison: its title ("A: results") and its blocks.
 
     Sources are numbered within it: its links lead to its own.
     """
@@ -184,7 +184,7 @@ class Side(Block):
 
 
 class Sides(Block):
-    """Things that are compared, side by side, or below each other where there is no room."""
+    """A comparison, side by side, or stacked on narrow screens."""
 
     sides: tuple[Side, ...]
 
@@ -197,7 +197,7 @@ class Fold(Block):
 
 
 class Choice(Block):
-    """One of several, chosen by name; what it is a choice of is said to the ear."""
+    """One of several, chosen by name; the label names the choice for screen readers."""
 
     label: str
     options: tuple[Card, ...]
@@ -211,7 +211,7 @@ def fact(label: str, *values: Inline) -> Fact:
 def encoded(value: Any) -> Any:
     """Blocks as JSON: each an object with its `kind` and the fields that are not at their default.
 
-    Floats keep four significant digits, which is more than a page shows. Long texts are `cut`.
+    Floats keep four significant digits, more than a page shows. Long texts are `cut`.
     """
     if isinstance(value, str | bytes):
         return cut(value) if isinstance(value, str) else b64encode(value).decode()

@@ -1,4 +1,4 @@
-"""Two methods on the same examples: how far they differ, and how sure that is."""
+"""Two methods on the same examples: their difference, with interval and p."""
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ Test = Literal["McNemar", "sign flips"]
 
 @dataclass(frozen=True)
 class Comparison:
-    """The first of two methods less the second, on the `n` examples on which both have a value.
+    """Difference of two methods, first minus second, over the `n` examples with both values.
 
     The mean difference has the paired 95 % t interval; `p` is the probability of so large a
     difference, were both equally good.
@@ -38,16 +38,16 @@ def compare(
 ) -> Comparison:
     """Compare two methods by their values on the examples that both have.
 
-    Signs are flipped in the order of `first`, so it decides, like a seed, how random flips come
-    out. McNemar's test is of values that are 0 or 1, the other one of any values. Where examples
-    come in clusters, signs are flipped, all of a cluster together.
+    The order of `first` acts as a seed: signs are flipped in that order. McNemar's test takes
+    values that are 0 or 1, sign flips any values. With clusters, signs are flipped, all of a
+    cluster together.
 
     Args:
         first: Example -> value.
-        second: The same of the other method.
-        test: What p is by.
-        bounds: Range of a difference; that of values in [0, 1] unless given.
-        clusters: Example -> what it shares with examples that it is not independent of.
+        second: The same for the other method.
+        test: The test that p is from.
+        bounds: Range of a difference; by default that of values in [0, 1].
+        clusters: Example -> its cluster; examples of one are not independent.
 
     Raises:
         ValueError: A difference is out of bounds, or clusters are given for McNemar's test.
@@ -59,7 +59,7 @@ def compare(
         right, other = ({name: values[name] == 1 for name in shared} for values in (first, second))
         p = mcnemar(right, other)
     else:
-        # The sum over a cluster stands for its mean: the statistic is the same but for a factor.
+        # The sum over a cluster stands for its mean; the statistic differs by a factor only.
         sums: dict[Hashable, float] = defaultdict(float)
         for name in shared:
             sums[clusters[name] if clusters else name] += first[name] - second[name]
@@ -70,7 +70,7 @@ def compare(
 
 @dataclass(frozen=True)
 class Pair(Generic[Place_co]):
-    """Two methods at a place (a run, a data set): by measure, the first less the second."""
+    """Two methods at a place (a run, a data set): measure -> difference, first minus second."""
 
     at: Place_co
     first: str
@@ -81,10 +81,9 @@ class Pair(Generic[Place_co]):
 def columns(
     measure: str, title: str, test: Test, *, p: str = "", n: str = ""
 ) -> list[Column[Pair[Any]]]:
-    """The columns of a measure: its difference and p, and where `n` is named the examples.
+    """The columns of a measure: its difference, p, and with `n` the number of examples.
 
-    The key of p is that of the measure with "_p", unless one is given; the end of `n`, the key of
-    the number of examples, is its title.
+    The key of p is the measure's with "_p" unless given; the title of `n` is the end of its key.
     """
     found: list[Column[Pair[Any]]] = [
         Measure(measure, title, lambda pair: pair.measures[measure].difference),
@@ -102,11 +101,12 @@ def correction(pairs: Iterable[Pair[Any]]) -> tuple[str, ...]:
 
 
 def bonferroni(rows: Sequence[Sequence[float | None]]) -> tuple[str, ...]:
-    """A note on how many values of p the rows have; none where nothing was tested."""
+    """A note on the number of values of p; empty if nothing was tested."""
     tested = sum(p is not None for row in rows for p in row)
     if not tested:
         return ()
+    comparisons = "is 1 comparison" if len(rows) == 1 else f"are {len(rows):,} comparisons"
     return (
-        f"There are {len(rows):,} comparisons with {tested:,} values of p. Bonferroni's "
+        f"There {comparisons} with {tested:,} values of p. Bonferroni's "
         f"correction asks for a p below {ALPHA:g} / {tested:,} = {ALPHA / tested:.2g}.",
     )

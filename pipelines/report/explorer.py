@@ -1,4 +1,4 @@
-"""The page of a run: what came of each experiment, its tables and plots, and every example.
+"""The page of a run: overview, tables and plots of its experiments, and every example.
 
 Overview, tables and plots are HTML, which reads without scripts. Examples lie in the page as packed
 data; scripts draw the list, and one example as blocks, when a reader wants them.
@@ -29,8 +29,8 @@ _SHORT = 28
 def table_html(table: Table, *, limit: int = 500, links: Mapping[str, str] | None = None) -> Markup:
     """The table as an HTML `<table>` with real headers; everything in it is escaped.
 
-    Where there are more than `limit` rows, a line says how many and that the CSV has them all.
-    Links lead from the first cell of a row to an id on the page.
+    Beyond `limit` rows, a line says how many there are, and that the CSV has them all. Links lead
+    from the first cell of a row to an id on the page.
     """
     numbers = [numeric(table, place) for place in range(len(table.columns))]
     bodies = [
@@ -41,7 +41,7 @@ def table_html(table: Table, *, limit: int = 500, links: Mapping[str, str] | Non
 
 
 EXAMPLES_SHOWN = 2_000
-"""Examples of one experiment that the page holds; the others stand in the run's files."""
+"""Examples of one experiment that the page holds; the run's files have them all."""
 
 SEVERAL = "Results"
 """Title of a page with several experiments."""
@@ -63,10 +63,10 @@ _SCRIPTS = (
 
 @dataclass(frozen=True)
 class Facet:
-    """A property that examples are narrowed down by: "Verdict", and its values in order.
+    """A property to filter examples by: "Verdict", and its values in order.
 
-    The page offers the values that occur. Where each of several things (methods) has a value of its
-    own, these are `groups`, and an example has values like "GROUP: VALUE".
+    The page offers the values that occur. If several things (methods) have values, they are
+    `groups`, and an example has values like "GROUP: VALUE".
     """
 
     name: str
@@ -82,13 +82,14 @@ class Example:
         id: Unique within its run.
         run: Name of its run; "" if it is the only one, or the example is of several.
         title: The question, claim or query.
-        status: What became of it.
-        blocks: Makes what it shows when it is opened.
+        status: Its outcome.
+        blocks: Makes its blocks when it is opened.
         about: A few words under the title.
         chips: Its results at a glance.
         facets: Name of a facet -> its values.
-        figures: Name of a number -> its value in [0, 1] or a count; what a list can be ordered by.
-        words: What it is found by, besides what the list shows of it.
+        figures: Name of a number -> its value in [0, 1] or a count; the list can be sorted by
+            these.
+        words: Further words that a search finds it by.
     """
 
     id: str
@@ -113,7 +114,7 @@ class Part:
         plots: Above the tables.
         intro: One or two sentences.
         links: First cell of a row -> address of an example.
-        remarks: What a reader must know before believing the figures.
+        remarks: Warnings about the figures.
     """
 
     title: str
@@ -136,13 +137,13 @@ class ExperimentView:
     Attributes:
         name: Its name in addresses: "madam-rag".
         title: Its name for people.
-        finding: What came of it; None on the page of a single answer.
+        finding: Its finding; None on the page of a single answer.
         parts: Tables and plots.
-        examples: From all its runs; those that the page has no room for are `left_out`.
-        facets: What its examples are narrowed down by, besides run and status.
+        examples: From all its runs; those beyond the page's limit are `left_out`.
+        facets: Filters of its examples, besides run and status.
         runs: Name of a run -> what people call it.
         noun: What an example is: ("question", "questions").
-        models: Which model did what.
+        models: Models with their roles.
         facts: (label, value) pairs below the models.
     """
 
@@ -160,7 +161,7 @@ class ExperimentView:
 
 
 def address(experiment: str, run: str, example: str) -> str:
-    """Where an example is on the page, behind the "#": "madam-rag/ramdocs/12"."""
+    """Address of an example on the page, after the "#": "madam-rag/ramdocs/12"."""
     return "/".join((quote(experiment, safe=""), quote(run or "-", safe=""), quote(example)))
 
 
@@ -169,7 +170,7 @@ def in_turn(
 ) -> list[tuple[str, Result]]:
     """The examples that the page holds, with their runs, in order.
 
-    All runs give theirs in turn until there are `limit` (`EXAMPLES_SHOWN`), so that each is seen.
+    Runs take turns until there are `limit` (`EXAMPLES_SHOWN`), so that every run is seen.
     """
     limit = EXAMPLES_SHOWN if limit is None else limit
     turns = sorted(
@@ -233,8 +234,8 @@ def write(
 ) -> None:
     """Writes the page in one step, usually as RUN/report.html.
 
-    It has a section per view, in order, above them (label, value) pairs about all experiments, and
-    the content of run.json folded at its end.
+    It has (label, value) pairs about all experiments, a section per view in order, and the content
+    of run.json, folded.
 
     Raises:
         InputError: The file cannot be written.
@@ -243,10 +244,10 @@ def write(
 
 
 LONG = 60
-"""Characters from which on a text is stored once and referred to by `{"$": number}`."""
+"""Texts of at least this many characters are stored once and referred to by `{"$": number}`."""
 
 CHUNK = 256_000
-"""Characters of JSON from which on a chunk is closed: about 5 ms to read."""
+"""A chunk ends at this many characters of JSON: about 5 ms to read."""
 
 
 class Packed:
@@ -329,7 +330,7 @@ def _deflated(text: str) -> str:
 
 
 def _packed(view: ExperimentView, packed: Packed) -> dict[str, Any]:
-    """What the script must know of an experiment before it reads the list of its examples."""
+    """What the script needs of an experiment before it reads its list of examples."""
     examples = view.examples
     starts = packed.put_all(
         f"{view.name}-blocks", (encoded(list(each.blocks())) for each in examples)
@@ -347,6 +348,6 @@ def _packed(view: ExperimentView, packed: Packed) -> dict[str, Any]:
 
 
 def _entry(experiment: str, example: Example) -> dict[str, Any]:
-    """An example in the list; what it does not have is left out."""
+    """An example in the list; empty fields are left out."""
     listed = {name: value for name, value in vars(example).items() if value and name != "blocks"}
     return {"address": address(experiment, example.run, example.id), **encoded(listed)}

@@ -1,4 +1,4 @@
-"""The first screen of a report: what was run, what came of it, and how sure that is."""
+"""The first screen of a report: what was run, what was found, and how sure that is."""
 
 import re
 from collections import Counter
@@ -10,7 +10,7 @@ from pipelines.metrics.estimate import Estimate
 from pipelines.report.table import MISSING, two_places
 
 FEW = 30
-"""Figures on fewer examples have intervals so wide that a reader must be told."""
+"""Figures on fewer examples have such wide intervals that a reader must be told."""
 
 _SMALL = re.compile(r"(?<![a-z0-9])\d{2,3}m(?![a-z0-9])", re.IGNORECASE)
 """Names of models of less than a billion parameters."""
@@ -21,25 +21,25 @@ Figures = Sequence[tuple[str, Estimate | None]]
 """Names and values, in the order shown."""
 
 _GAP = "\u00a0"
-"""Keeps an interval on one line."""
+"""No-break space that keeps an interval on one line."""
 
 _KINDS = 4
-"""Kinds of problems that are named."""
+"""Most kinds of problems that are named."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What one experiment found, for a reader who knows nothing of it.
+    """The finding of one experiment, for a reader who does not know it.
 
     Attributes:
-        question: The question that it answers, in plain English.
-        data: On what: "28 responses to 14 questions, contested.jsonl".
-        models: Which model did what.
+        question: Its question, in plain English.
+        data: Its data: "28 responses to 14 questions, contested.jsonl".
+        models: Models with their roles.
         found: A sentence with figures and 95 % intervals.
-        examples: Fewest examples that one of the figures rests on; 0 without a figure.
-        failed: What could not be scored, read or seen whole.
-        figures: What was found as numbers in [0, 1], by name; the page draws the first of them.
-        baselines: The strongest that a trivial method has, likewise.
+        examples: Smallest n among the figures; 0 without a figure.
+        failed: What could not be scored, or read, or was cut.
+        figures: Name -> value in [0, 1]; the page draws the first ones.
+        baselines: The best values of a trivial method, likewise.
     """
 
     question: str
@@ -54,7 +54,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class ModelUsed:
-    """A model at the head of the page: what it did ("judge"), its name, and its folder's SHA-256.
+    """A model at the head of the page: its role ("judge"), name, and folder's SHA-256.
 
     The digest is hex, shown by its first 12 digits; None for an endpoint of unknown weights.
     """
@@ -65,7 +65,7 @@ class ModelUsed:
 
 
 def cautions(findings: Iterable[Finding], models: Iterable[ModelUsed]) -> list[str]:
-    """What a reader must be told of few examples and of small models, in a sentence each."""
+    """Warnings about few examples and small models, a sentence each."""
     few = any(0 < finding.examples < FEW for finding in findings)
     small = sorted({model.name for model in models if _SMALL.search(model.name)})
     return [
@@ -87,7 +87,7 @@ def figure(estimate: Estimate | None) -> str:
 
 
 def with_figures(figures: Figures, limit: int = 4) -> str:
-    """Figures in one line, each after its name; beyond `limit` it says how many are left out."""
+    """Names and figures in one line; beyond `limit` it says how many are left out."""
     shown = [f"{name} {figure(estimate)}".strip() for name, estimate in figures[:limit]]
     left_out = len(figures) - limit
     return "; ".join([*shown, f"and {left_out:,} more below"] if left_out > 0 else shown)
@@ -104,7 +104,7 @@ def data_of(
     one: str,
     several: str,
 ) -> str:
-    """What runs were over, a file once: "10 + 12 questions, a.jsonl; 1 question, b.jsonl".
+    """The data of runs, a file once: "10 + 12 questions, a.jsonl; 1 question, b.jsonl".
 
     Results and configurations are by the runs' names.
     """
@@ -130,7 +130,7 @@ ROLES: Final = {
     "writer": "writes answers",
     "citations": "judges citations",
 }
-"""What the models of a configuration do where claims are judged: key -> role."""
+"""Roles of a configuration's models where claims are judged: key -> role."""
 
 CASCADE: Final = {"tagger": "judge where it is sure", **ROLES, "model": "judge of the rest"}
 
@@ -140,8 +140,8 @@ def models_used(
 ) -> tuple[ModelUsed, ...]:
     """The models of runs, each once, from their configurations in `run.json`.
 
-    Roles are by the key of a model; those of runs in which claims are judged unless given. A tagger
-    that is all the model there is has one of two roles: the tagger's.
+    Roles are by the key of a model; by default those of runs that judge claims. A tagger that is
+    the only model has the tagger's role.
     """
     used = []
     for config in configs:

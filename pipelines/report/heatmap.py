@@ -1,9 +1,9 @@
-"""A salience map on a page: texts whose words light up what they rest on.
+"""A salience map on a page: a word lights up the words that it rests on.
 
 Point at a word of the response and the input is shaded by how much of the word's salience falls on
-it; point at a word of the input and the response is shaded likewise. Texts of which little is drawn
-are marked, up to a limit that the reader moves (`assets/heatmap.js`). A map of log-probabilities
-that are lost is shown likewise.
+it; point at a word of the input and the response is shaded likewise. Texts that the response hardly
+draws on are marked, up to a limit that the reader moves (`assets/heatmap.js`). A map of lost
+log-probabilities is shown likewise.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ from salience.words import Offset
 from salience.words import Word as Found
 
 CELL = 65535
-"""What a share of 1 is in the data of a page."""
+"""A share of 1 in the data of a page."""
 
 Side = tuple[Words, ...]
 """The texts of the input, or of the response."""
@@ -33,10 +33,10 @@ def sides(
     response: Sequence[Offset],
     aggregation: Aggregation = "max",
 ) -> tuple[Side, Side]:
-    """The texts that a map is between, with their words or tokens, each with its score.
+    """The texts on both sides of a map, with scored words or tokens.
 
-    Its texts given and of the response are characters [start, end) of prompt + response; the
-    `aggregation` makes a row or column a score.
+    Given texts and the response's are characters [start, end) of prompt + response; `aggregation`
+    turns a row or column into a score.
     """
     text = found.encoded.text
     return (
@@ -60,7 +60,7 @@ def heatmap(
     With `nats`, which the darkest stand for, they are log-probabilities that are lost.
 
     Raises:
-        ValueError: Values are not of as many rows and columns as there are words.
+        ValueError: Values do not have a row and column for every word.
     """
     sizes = tuple(sum(len(each.words) for each in side) for side in (given, response))
     if values.shape != sizes:
@@ -70,7 +70,7 @@ def heatmap(
 
 
 def picture(png: bytes | None, darker: str = "the more salience") -> list[Block]:
-    """The map as a picture, folded; nothing without one."""
+    """The map as a picture, folded; empty without one."""
     if png is None:
         return []
     alt = f"The input down, the response across; the darker, {darker}"

@@ -1,8 +1,8 @@
 """Plots as inline SVG: estimates with intervals, shares of a whole, curves, histograms.
 
-Bars and dots lie at percentages of the drawing's width, so that a plot fits any column without its
-lines and letters being stretched; a square plot keeps its proportions, and its lines keep their
-width at any size. Every plot stands beside the numbers it shows. `templates/plots.html.j2` draws.
+Bars and dots lie at percentages of the drawing's width, so a plot fits any column and its lines and
+letters are not stretched; a square plot keeps its proportions and line widths at any size. Every
+plot stands beside the numbers it shows. `templates/plots.html.j2` draws.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,8 +34,8 @@ def shares(
 ) -> Markup:
     """One bar per (label, counts), divided by the counts; their sum stands beside.
 
-    Names are what the categories of the counts are called, in the legend's order; a category is
-    the CSS class suffix of its colour.
+    Names of the categories are in the legend's order; a category is the CSS class suffix of its
+    colour.
     """
     return macro("shares", rows, names, title)
 
@@ -53,16 +53,16 @@ def curve(
     Args:
         series: (name, points) of at most four lines; a point is (x, y), neither below 0.
         title: Heading.
-        across: What x is: "pairs".
-        up: What y is: "accuracy".
-        steps: Where x counts something ("rounds"), the numbers that it takes, in order. The axis
-            then has exactly these, and begins and ends half a step beyond them.
+        across: Name of x: "pairs".
+        up: Name of y: "accuracy".
+        steps: If x counts something ("rounds"), its values in order. The axis has exactly these,
+            and begins and ends half a step beyond them.
     """
     points = [point for _, one in series for point in one]
     left = steps[0] - 0.5 if steps else 0
     right = steps[-1] + 0.5 if steps else max((x for x, _ in points), default=0) or 1
     wide = right - left
-    high = max([1.0, *(y for _, y in points)])  # shares are shown on their whole range
+    high = max([1.0, *(y for _, y in points)])  # shares show their whole range
     drawn = [
         (
             name,
@@ -91,13 +91,13 @@ def histogram(
     *,
     wide: float = 1.0,
 ) -> Markup:
-    """A bar per number, as high as its share of all that are counted.
+    """A bar per number, as high as its share of the total.
 
     Args:
         counts: Number -> how many have it; not empty, each number a multiple of `wide`.
         title: Heading.
-        across: What the numbers are: "documents".
-        counted: What has them: "questions".
+        across: Name of the numbers: "documents".
+        counted: Name of what is counted: "questions".
         marks: (name, number) of at most two upright lines, such as a mean and one to compare with.
         wide: Width of a bar.
     """
@@ -120,7 +120,7 @@ def histogram(
         for number, count in counts.items()
     ]
     bins = round((right - left) / wide)
-    every = -(-bins // 9)  # so many labels can be read beside each other
+    every = -(-bins // 9)  # more labels could not be read side by side
     ticks = [(place(x), f"{x:g}") for n in range(0, bins, every) for x in [left + (n + 0.5) * wide]]
     y_ticks = [(tick, f"{100 * tick * high:.0f}") for tick in _TICKS]
     lines = [(name, place(number)) for name, number in marks[:2]]
@@ -128,7 +128,7 @@ def histogram(
 
 
 class Place(NamedTuple):
-    """A point of a plane: two shares in [0, 1], and what it is, for the pointer and the ear."""
+    """A point of a plane: two shares in [0, 1], and its label for pointer and screen reader."""
 
     x: float
     y: float
@@ -141,13 +141,13 @@ def plane(
     axes: tuple[str, str],
     beside: Mapping[str, Place] | None = None,
 ) -> Markup:
-    """Shares against shares: a large point per series, and a line through its further ones.
+    """Shares against shares: a large point per series, and a line through its other points.
 
     Args:
-        series: Name -> points, the one that counts first; at most five.
+        series: Name -> points, the main one first; at most five series.
         title: Heading.
-        axes: What x and y are.
-        beside: Name of a series -> a point to compare with, which is hollow.
+        axes: Names of x and y.
+        beside: Name of a series -> a hollow point to compare with.
     """
     drawn = list(series.items())[:5]
     return macro("plane", drawn, title, axes, beside or {})

@@ -1,7 +1,7 @@
 """What commands print beside results: tables, lines on standard error, and progress.
 
-Progress is what is done, how fast, how long still: on a terminal a bar; into a file a line every
-now and then.
+Progress says what is done, how fast, and the time left: a bar on a terminal, else a line now and
+then.
 """
 
 import time
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 STDERR = Console(stderr=True, emoji=False)
 
 LINE_EVERY_S = 15.0
-"""How often a line is written where there is no terminal."""
+"""Seconds between lines without a terminal."""
 
 
 def say(line: str) -> None:
@@ -48,11 +48,11 @@ def show(table: "Table", console: Console) -> None:
 
 
 class Display:
-    """Progress that is being shown.
+    """Progress on display.
 
     Args:
-        what: What is counted: "responses".
-        total: How many there are; None until `reached` tells.
+        what: Name of what is counted: "responses".
+        total: Their number; None until `reached` gives it.
         bar: The bar to move; None writes lines.
     """
 
@@ -64,7 +64,7 @@ class Display:
         self._told, self._said = False, time.monotonic()
 
     def begin(self, done: float) -> None:
-        """So many were done before: the pace is of what comes from now on."""
+        """This many were done before; the pace counts from now on."""
         self._done += done
         self._before = self._done
         self._began = time.monotonic()
@@ -72,16 +72,16 @@ class Display:
             self._bar.update(self._task, completed=self._done)
 
     def advance(self, usage: "Usage | None" = None) -> None:
-        """One more is done; where a server is asked, with what calls have cost so far."""
+        """One more is done; with a server, also the cost of calls so far."""
         cost = f"{usage.calls:,} calls, {usage.saved_calls:,} saved" if usage else ""
         self.reached(self._done + 1, self._total, cost)
 
     def add(self, more: float) -> None:
-        """So many more are done."""
+        """This many more are done."""
         self.reached(self._done + more, self._total)
 
     def reached(self, done: float, total: int | None, remark: str = "") -> None:
-        """So many are done, of so many."""
+        """This many are done, of this many."""
         if self._began is None:
             self.begin(done)
         self._done, self._total = done, total
@@ -103,7 +103,7 @@ class Display:
         )
 
     def status(self, text: str) -> None:
-        """Say what is being waited for; an empty text ends it."""
+        """Show what is awaited; an empty text ends it."""
         text = plain(text)
         if self._bar and self._task is not None:
             self._bar.update(self._task, status=text)
@@ -137,10 +137,10 @@ def progress(what: str, total: int | None = None) -> Iterator[Display]:
 
 @contextmanager
 def waiting() -> Iterator[Callable[[str], None]]:
-    """Show what is being waited for while the block runs, where nothing of a known number is done.
+    """Show what is awaited while the block runs, if there is nothing to count.
 
     Yields:
-        To be told what that is; any thread may tell. Without a terminal, a line every now and then.
+        A function that takes the text, from any thread. Without a terminal, a line now and then.
     """
     said = time.monotonic()
     with STDERR.status("") as status:

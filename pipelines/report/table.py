@@ -23,7 +23,7 @@ Item = TypeVar("Item")
 Shown_contra = TypeVar("Shown_contra", contravariant=True)
 
 MISSING = "–"
-"""How a value that does not exist is shown; it is never shown as 0."""
+"""Shown for a missing value, never 0."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Column(Generic[Shown_contra]):
     Attributes:
         key: Name in CSV and JSON, unique within the table.
         title: Heading in Markdown and HTML.
-        cell: What it shows of an item; None shows the item's attribute of the key's name.
+        cell: Makes the cell of an item; None takes the item's attribute named as the key.
         interval: Whether cells are estimates. CSV and JSON then have `key_low` and `key_high`
             beside `key`, whether or not a row has an interval.
     """
@@ -52,7 +52,7 @@ class Column(Generic[Shown_contra]):
 
 
 def of_place(column: Column[Item]) -> Column[Any]:
-    """The column for what happened at a place: it shows the item's `at`."""
+    """The column of the place: the item's `at`."""
     return Column(column.key, column.title, lambda each: column.of(each.at))
 
 
@@ -64,12 +64,12 @@ class Measure(Column[Shown_contra]):
 
 
 HERE: Final = Column[Any]("figures", "Figures", lambda _: "this run")
-"""Says which rows are this run's, where a paper's stand below."""
+"""Note on which rows are this run's if a paper's stand below."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows under named columns, with what a reader must know to read them.
+    """Rows under named columns, with caption and notes.
 
     Attributes:
         name: File name without its ending.
@@ -77,7 +77,7 @@ class Table:
         columns: In the order shown.
         rows: One cell per column. A float is a number without an interval, shown with four
             decimals, or two in a column of estimates; NaN is refused.
-        quoted: Rows of figures from elsewhere, shown below `rows`, set apart from them.
+        quoted: Rows of a paper's figures, shown apart below `rows`.
         caption: One sentence under the title.
         notes: Sentences under the table.
     """
@@ -135,7 +135,7 @@ class Table:
 
 
 def brief(table: Table, *keys: str) -> Table:
-    """A table's own rows in the columns of these keys and in those of estimates; no notes."""
+    """The table's own rows, in these columns and those of estimates; no notes."""
     places = [
         place for place, column in enumerate(table.columns) if column.interval or column.key in keys
     ]
@@ -149,10 +149,10 @@ def brief(table: Table, *keys: str) -> Table:
 
 
 def quote(keys: str, *rows: Sequence[Cell], **same: Cell) -> tuple[Quoted, ...]:
-    """Rows of a paper's figures, for the columns that they belong to.
+    """Rows of a paper's figures, by column.
 
-    The keys of columns, one for each figure of a row, have spaces between them; `KEY_low` and
-    `KEY_high` after `KEY` are the interval of its figure. What every row has is given by key.
+    `keys` names the column of every figure in a row, separated by spaces; `KEY_low` and `KEY_high`
+    after `KEY` are its interval. Keyword arguments are the same in all rows.
     """
     return tuple({**same, **_with_intervals(keys.split(), row)} for row in rows)
 
@@ -166,7 +166,7 @@ def _with_intervals(keys: Sequence[str], row: Sequence[Any]) -> dict[str, Cell]:
 
 
 def shown(cell: Cell) -> str:
-    """A cell as people read it: "0.42 [0.31, 0.53]", or a dash for what does not exist."""
+    """A cell for people: "0.42 [0.31, 0.53]", or a dash for a missing value."""
     if cell is None:
         return MISSING
     if isinstance(cell, Estimate):
@@ -216,11 +216,11 @@ def markdown(table: Table) -> str:
 
 
 def csv_text(table: Table) -> str:
-    """The table as CSV (RFC 4180, with line feeds); an empty field is a value that does not exist.
+    """The table as CSV (RFC 4180, with line feeds); an empty field is a missing value.
 
     A text that a spreadsheet would run as a formula gets an apostrophe before it, and control
-    characters, which a terminal obeys, are made `visible`; JSON has texts as they are. Line ends
-    within a text become line feeds.
+    characters are made `visible`; JSON has texts as they are. Line ends within a text become line
+    feeds.
     """
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
@@ -237,7 +237,7 @@ def csv_text(table: Table) -> str:
 def json_text(table: Table) -> str:
     """The table as a JSON object: name, title, caption, notes, and rows as objects.
 
-    `quoted` says how many of the rows, the last ones, are from elsewhere.
+    `quoted` is the number of a paper's rows, which come last.
     """
     content = {
         "name": table.name,
@@ -277,7 +277,7 @@ def own_rows(table: Table) -> list[dict[str, Cell]]:
 def grouped(
     rows: Sequence[dict[str, Cell]], *keys: str
 ) -> list[tuple[tuple[str, ...], list[dict[str, Cell]]]]:
-    """Values of columns with their rows, in the order in which the values come first."""
+    """Rows by the values of columns, in the order of first appearance."""
     found: dict[tuple[str, ...], list[dict[str, Cell]]] = {}
     for row in rows:
         found.setdefault(tuple(str(row[key]) for key in keys), []).append(row)
@@ -285,12 +285,12 @@ def grouped(
 
 
 def estimate_of(cell: Cell) -> Estimate | None:
-    """The cell where it is an estimate."""
+    """The cell if it is an estimate."""
     return cell if isinstance(cell, Estimate) else None
 
 
 def called(run: str, name: str) -> str:
-    """An example among those of several runs, whose names may be the same."""
+    """An example of one of several runs; names may repeat across runs."""
     return f"{run}: {name}"
 
 
@@ -328,7 +328,7 @@ def write(table: Table, folder: Path) -> list[Path]:
 
 
 def numeric(table: Table, index: int) -> bool:
-    """Whether a column has numbers alone."""
+    """Whether all values of a column are numbers."""
     cells = [row[index] for row in table.rows + table.quoted if row[index] is not None]
     return bool(cells) and not any(isinstance(cell, str) for cell in cells)
 
@@ -346,7 +346,7 @@ def _escaped(text: str) -> str:
 
 
 _FORMULA = re.compile(r"[\t\n]|[\s\u00ad\u200b-\u200f\u2060-\u2064\ufeff]*[=+\-@＝＋－＠]")
-"""How a cell begins that a spreadsheet would run; some pass over what cannot be seen before it."""
+"""Start of a cell that a spreadsheet would run; some ignore invisible characters before it."""
 
 
 def _inert(value: str | float | None) -> str | float | None:

@@ -20,7 +20,7 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class Predictions:
-    """Labelled pairs with what a tagger says of them.
+    """Labelled pairs with a tagger's probabilities.
 
     Attributes:
         pairs: With their true labels.
@@ -118,8 +118,8 @@ def scores_table(predictions: Predictions, model: str, data: str) -> Table:
         caption=f"{model} on {data}.",
         notes=(
             "Intervals (95 %): Wilson for accuracy, bootstrap over pairs for macro-F1, clustered "
-            "by premise for Brier. Pairs of one premise are not independent, so that the first two "
-            "are a little too narrow.",
+            "by premise for Brier. Pairs of one premise are not independent, so the first two are "
+            "a little too narrow.",
             "Macro-F1 is the mean over the labels that occur in the source; ECE has "
             f"{BINS} bins; Brier is the sum over the three labels, from 0 to 2 (lower is better).",
         ),

@@ -42,7 +42,7 @@ def environment() -> Environment:
 
 
 def macro(name: str, *arguments: Any) -> Markup:
-    """What a macro of `plots.html.j2` makes of its arguments."""
+    """The output of a macro of `plots.html.j2`."""
     drawn: Markup = getattr(environment().get_template("plots.html.j2").module, name)(*arguments)
     return drawn
 

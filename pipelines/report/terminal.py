@@ -1,4 +1,4 @@
-"""What the page shows of one example, on a terminal; and text of others there."""
+"""One example's blocks on a terminal; foreign text made safe there."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
@@ -20,7 +20,7 @@ STYLES: Final[dict[Tone, str]] = {
     "irrelevant": "dim",
     "strong": "bold",
 }
-"""How a tone looks; others are plain."""
+"""Styles of tones; other tones are plain."""
 
 RELATIONS: Final = {
     "SUPPORTS": "[green]+ supports[/green]",
@@ -30,7 +30,7 @@ RELATIONS: Final = {
 }
 
 TEXT_SHOWN: Final = 300
-"""Characters of a document."""
+"""Most characters shown of a document."""
 
 
 def show(console: Console, made: Iterable[Block]) -> None:
@@ -220,7 +220,7 @@ def _why(matrix: Matrix) -> Iterator[str]:
 
 
 def _heatmap(shown: Heatmap) -> Table | None:
-    """The texts of the map with their shares; those up to the limit are marked."""
+    """The texts of a map with their shares; those up to the limit are marked."""
     parts = [
         *((part, shown.left_out) for part in shown.given),
         *((part, shown.added) for part in shown.response),
@@ -241,15 +241,15 @@ def _heatmap(shown: Heatmap) -> Table | None:
 def plain(text: str) -> str:
     """Text of documents and models for rich: neither markup nor control characters.
 
-    Print it with a console that has `emoji=False`: names between colons are none.
+    Print it with a console that has `emoji=False`, or it replaces names between colons.
     """
     shown = escape(visible(text))
-    # Of an odd number of backslashes at the end the last would make a tag behind it plain text.
+    # With an odd number of backslashes at the end, the last would escape the tag after it.
     return f"{shown}\\" if (len(shown) - len(shown.rstrip("\\"))) % 2 else shown
 
 
 def plain_json(text: str) -> str:
-    """JSON with what `visible` would replace written as escapes: the same JSON, fit to be shown."""
+    """The same JSON, with characters that `visible` would replace written as escapes."""
     return "".join(sign if visible(sign) == sign else _escaped(sign) for sign in text)
 
 

@@ -1,6 +1,6 @@
 """Blocks that are words: lines, notes, quotes, sentences with verdicts, texts with marks.
 
-They are drawn as the other blocks are; see `blocks`.
+They are drawn like the other blocks; see `blocks`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, dataclass_transform
 
 CHARACTERS_SHOWN = 40_000
-"""Characters of one text that the page holds; it says how many more there are."""
+"""Most characters of a text on the page, which says how many more there are."""
 
 _VISIBLE = (
     {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"}
@@ -16,7 +16,8 @@ _VISIBLE = (
     | dict.fromkeys(range(0x80, 0xA0), 0xFFFD)
     # Bidirectional embeddings, overrides and isolates reorder the text around them.
     | dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)], 0xFFFD)
-    # Tags spell ASCII that nobody sees and models read; they are for the flags of three regions.
+    # Tags spell ASCII that models read and nobody sees; they are meant for the flags of three
+    # regions.
     | dict.fromkeys(range(0xE0000, 0xE0080), 0xFFFD)
     # Surrogates cannot be written as UTF-8; non-characters are invalid in HTML.
     | dict.fromkeys([*range(0xD800, 0xE000), *range(0xFDD0, 0xFDF0), 0xFFFE, 0xFFFF], 0xFFFD)
@@ -24,7 +25,7 @@ _VISIBLE = (
 
 
 def visible(text: str) -> str:
-    """Replaces control characters by signs that can be seen, one for one.
+    """Replaces control characters by visible signs, one for one.
 
     Tabs, line feeds and the letters of every script stay. The length stays too, so that positions
     found in `text` hold in the result. Carriage returns before a line feed are shown as a space.
@@ -35,14 +36,14 @@ def visible(text: str) -> str:
 def one_line(text: str, limit: int | None = None) -> str:
     """`text` with every run of white space made one space, cut to `limit` characters.
 
-    What is cut is marked by an ellipsis, which counts towards `limit`.
+    An ellipsis marks the cut and counts towards `limit`.
     """
     line = " ".join(text.split())
     return line if limit is None or len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
 def cut(text: str, limit: int = CHARACTERS_SHOWN) -> str:
-    """The text, or its beginning and how much more there is."""
+    """The text, or its beginning with the number of characters left out."""
     more = len(text) - limit
     return text if more <= 0 else f"{text[:limit]}… ({more:,} more characters are not shown)"
 
@@ -56,7 +57,7 @@ violet for what could not be read. A sign or a word always says the same."""
 
 @dataclass_transform(frozen_default=True)
 class Block:
-    """Anything that an opened example shows; every kind of it is a frozen dataclass."""
+    """Anything that an opened example shows; every kind is a frozen dataclass."""
 
     def __init_subclass__(cls) -> None:
         """Make the kind a dataclass."""
@@ -64,7 +65,7 @@ class Block:
 
 
 class Chip(Block):
-    """A few words in a coloured box, after a sign for the eye ("✓"), before words for the ear."""
+    """A few words in a coloured box, after a sign ("✓"), before words for screen readers."""
 
     text: str
     tone: Tone = "plain"
@@ -106,7 +107,7 @@ class Items(Block):
 
 
 class Heading(Block):
-    """Above the blocks that follow."""
+    """A heading above the blocks that follow."""
 
     text: str
 
@@ -119,14 +120,14 @@ class Note(Block):
 
 
 class Unread(Block):
-    """Why a reply could not be read, and the reply as it came."""
+    """Why a reply could not be read, and the raw reply."""
 
     problem: str
     raw: str | None = None
 
 
 class Trouble(Block):
-    """What went wrong with the whole example: a title ("Failed"), why, the reply as it came."""
+    """What went wrong with the whole example: a title ("Failed"), why, the raw reply."""
 
     title: str
     text: str
@@ -140,7 +141,7 @@ class Quote(Block):
 
 
 class Bar(Block):
-    """A share in [0, 1] as a bar: whether it was chosen, and whether it is the right one (gold)."""
+    """A share in [0, 1] as a bar, with flags for chosen and right (gold)."""
 
     label: str
     share: float
@@ -149,14 +150,14 @@ class Bar(Block):
 
 
 class Bars(Block):
-    """Shares of one whole, below each other; `label` says of what, for the ear."""
+    """Shares of one whole, below each other; `label` names it for screen readers."""
 
     label: str
     bars: tuple[Bar, ...]
 
 
 class Sentence(Block):
-    """A sentence of an answer, what stands at its end, and a verdict; below that opens why."""
+    """A sentence of an answer, its ending, and a verdict; it opens to show why."""
 
     text: str
     after: tuple[Inline, ...] = ()
@@ -172,7 +173,7 @@ class Sentences(Block):
 
 
 class Span(Block):
-    """A marked passage: its characters [start, end) in the text, and what it is, for the ear."""
+    """A marked passage: characters [start, end) of the text, and its label for screen readers."""
 
     start: int
     end: int
@@ -180,7 +181,7 @@ class Span(Block):
 
 
 class Text(Block):
-    """A text to read, with marked passages in order; `label` is for the ear."""
+    """A text with marked passages in order; `label` is for screen readers."""
 
     text: str
     label: str
@@ -218,15 +219,15 @@ def noted(text: str | None, label: str = "") -> list[Block]:
 
 
 def unread(problem: str | None, raw: str | None) -> list[Block]:
-    """Why a reply could not be read, where it could not."""
+    """Why a reply could not be read, if it could not."""
     return [] if problem is None else [Unread(problem, raw)]
 
 
-# What something is worth.
+# Verdicts.
 
 
 class Mark(NamedTuple):
-    """What something is worth: its tone, a sign, and the words."""
+    """A verdict: its tone, a sign, and the words."""
 
     tone: Tone
     sign: str
@@ -238,7 +239,7 @@ class Mark(NamedTuple):
         return Chip(self.words, self.tone, self.sign)
 
     def on(self, name: str) -> Chip:
-        """The name of what is worth that; the words are for the ear."""
+        """A name with its verdict; the words are for screen readers."""
         return Chip(name, self.tone, self.sign, self.words)
 
 
@@ -250,10 +251,10 @@ FAILED = Chip("failed", "invalid", "!")
 
 
 def words(marks: Iterable[Mark]) -> tuple[str, ...]:
-    """What marks say, each once."""
+    """Labels of marks, without repetition."""
     return tuple(dict.fromkeys(mark.words for mark in marks))
 
 
 def values(marks: Mapping[str, Mark]) -> list[str]:
-    """An example's values of a facet with groups: by the name of a group, what it is worth."""
+    """An example's values of a facet with groups: group -> verdict."""
     return [f"{name}: {mark.words}" for name, mark in marks.items()]

@@ -1,7 +1,7 @@
-"""A run folder: what was asked for, what came of each example, and what was made of it.
+"""A run folder: configuration, one result per example, and the tables and page made from them.
 
 run.json         the resolved configuration and its provenance
-PIPELINE.jsonl   one result per example; the truth everything else is made from
+PIPELINE.jsonl   one result per example; all else is made from these
 tables/          tables as Markdown, CSV and JSON
 report.html      the page to read
 logs/            what servers wrote
@@ -35,12 +35,12 @@ FactT = TypeVar("FactT")
 
 
 def named_after(model: str) -> str:
-    """A model's name as a part of a file's: what a run is called unless it is given a name."""
+    """A model's name as part of a file name: the default name of a run."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", model)[-60:].strip("-._") or "model"
 
 
 def file_name(name: str, option: str = "--name") -> str:
-    """A name, of that option, that can be part of a file's; InputError if it cannot."""
+    """The name given by an option; InputError if it cannot be part of a file name."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}", name):
         raise InputError(
             f"{option} '{name}' cannot be part of a file name; use letters, digits, '-', '_', '.'"
@@ -50,16 +50,16 @@ def file_name(name: str, option: str = "--name") -> str:
 
 @contextmanager
 def telling_damage(*paths: Path) -> Iterator[None]:
-    """Say in one line, while run folders are shown, that one is not as this version writes it.
+    """Turn an error while run folders are read into one line: not written by this version.
 
-    Where the program stumbled is told, since the fault may be its own.
+    The line says where the error was raised, since the fault may be the program's.
     """
     try:
         yield
     except (LookupError, TypeError, ValueError, AttributeError, TemplateError) as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
         raise InputError(
-            f"{' or '.join(map(str, paths))} is not as this version writes it "
+            f"{' or '.join(map(str, paths))} was not written by this version "
             f"({type(error).__name__}: {error}, in {Path(place.filename).name}:{place.lineno}); "
             "run it again into another folder"
         ) from error
@@ -107,19 +107,19 @@ class RunFolder:
         refuse_links(*(self.path / name for name in ours), *self.path.glob("*.jsonl"))
 
     def refuse_missing(self) -> None:
-        """Raise InputError if this is no run folder, or holds links."""
+        """Raise InputError if this is not a run folder, or holds links."""
         self.refuse_links()
         if not (self.path / "run.json").exists():
             raise InputError(
-                f"{self.path} is no run folder (it has no run.json); name one made by --out"
+                f"{self.path} is not a run folder (run.json is missing); name one made by --out"
             )
 
     def refuse_locked(self) -> None:
-        """Refuse a folder that a run is writing at the moment, with an InputError."""
+        """Raise InputError if a run is writing the folder."""
         try:
             lock = (self.path / ".lock").open()
         except OSError:
-            return  # nothing was ever locked, or it is not for us to know
+            return  # never locked, or not readable by this user
         with lock:
             if held(lock):
                 raise InputError(f"a run is writing {self.path}; wait until it has ended")
@@ -128,8 +128,8 @@ class RunFolder:
         """What `run.json` says, {} for a new folder.
 
         Raises:
-            InputError: `begin` has not written it. It is not made again from the results, which do
-                not tell the settings that they belong to.
+            InputError: `begin` did not write it. It cannot be made again from the results, which
+                lack their settings.
         """
         path = self.path / "run.json"
         if not path.exists():
@@ -147,15 +147,15 @@ class RunFolder:
                 "from the cache"
             ) from error
         except (KeyError, TypeError, AttributeError):
-            raise InputError(f"{path} is not of a run of ours; name another folder") from None
+            raise InputError(f"{path} was not written by this program; name another") from None
         return about
 
     def entries(self, pipeline: str) -> dict[str, dict[str, Any]]:
         """The runs of an experiment ("conrag.wice" is one of "conrag"), as they began.
 
         Returns:
-            What stands after the experiment's name and a dot -> the entry in `run.json`; "" names
-            a run that is called as the experiment.
+            The part after the experiment's name and a dot -> the entry in `run.json`; "" for a run
+            with the experiment's name alone.
 
         Raises:
             InputError: `run.json` is damaged.
@@ -208,10 +208,10 @@ class RunFolder:
         self._write_about(about)
 
     def noted(self, pipeline: str, fact: str, kind: type[FactT]) -> FactT | None:
-        """What `note` added to an entry under a name; None where it did not.
+        """What `note` added to an entry under a name; None if nothing.
 
         Raises:
-            InputError: `run.json` is damaged, or the fact is not of that kind.
+            InputError: `run.json` is damaged, or the fact is of another type.
         """
         entry = self.about().get("pipelines", {}).get(pipeline, {})
         if fact not in entry:
@@ -230,11 +230,11 @@ class RunFolder:
 
 
 _TOLD = 3
-"""Differences between configurations that a message tells of."""
+"""Differences between configurations that a message names."""
 
 
 class Difference(NamedTuple):
-    """A place where two configurations differ ("settings.judge"), and what each has there."""
+    """A place where two configurations differ ("settings.judge"), and both values."""
 
     name: str
     there: Any
@@ -243,7 +243,7 @@ class Difference(NamedTuple):
     def __str__(self) -> str:
         """In words: `settings.judge ("tagger" there, "model" now)`."""
         before, after = written(self.there), written(self.now)
-        # Of a digest or a long list a reader learns nothing.
+        # A digest or a long list tells a reader nothing.
         told = max(len(before), len(after)) <= 40
         return self.name + (f" ({before} there, {after} now)" if told else "")
 
@@ -282,8 +282,8 @@ class ResultLog(Generic[ResultT]):
     def read(self) -> dict[str, ResultT]:
         """Results by example id; the last one of an id counts.
 
-        A last line without its end is what a kill left of a write; it is passed over, and cut off
-        before anything is appended (`mend`).
+        A last line without a line end was torn by a kill; it is skipped, and cut off before
+        anything is appended (`mend`).
 
         Raises:
             InputError: Another line is damaged.
@@ -313,10 +313,10 @@ class ResultLog(Generic[ResultT]):
         append_line(self.path, result.model_dump_json())
 
     def settle(self, order: Sequence[str]) -> list[ResultT]:
-        """Write the results once more, in the order of the input, and return them.
+        """Write the results again in the order of the input, and return them.
 
-        So equal runs leave equal files, however examples happen to finish. Results of examples
-        that are not in `order` (an earlier call had a higher limit) stay, behind the others.
+        Equal runs thus leave equal files, in whatever order examples finish. Results of examples
+        that are not in `order` (an earlier call had a higher limit) stay at the end.
         """
         results = self.read()
         first = [results.pop(name) for name in order if name in results]

@@ -1,4 +1,4 @@
-"""What a run was made with: enough to tell why two runs differ."""
+"""Provenance of a run: enough to tell why two runs differ."""
 
 import os
 import platform
@@ -26,7 +26,7 @@ PACKAGES = (
 
 
 def provenance() -> dict[str, Any]:
-    """Versions and hardware of this machine, and the time (UTC). Loads none of the packages."""
+    """Versions and hardware of this machine, and the time (UTC). Imports none of the packages."""
     return {
         "started": _now(),
         "python": platform.python_version(),
@@ -36,7 +36,7 @@ def provenance() -> dict[str, Any]:
 
 
 def finished(usage: Usage) -> dict[str, Any]:
-    """What the last call that asked a model has cost, and when it ended (UTC)."""
+    """Cost of the last command that asked a model, and when it ended (UTC)."""
     return {"finished": _now(), "usage": asdict(usage)}
 
 
@@ -52,7 +52,7 @@ def versions() -> dict[str, str]:
 
 
 def hardware() -> dict[str, Any]:
-    """Processor, cores, memory (GiB) and GPUs of this machine, and what its CPU computes in."""
+    """Processor, cores, memory (GiB) and GPUs of this machine, and the number format of its CPU."""
     return {
         "system": platform.platform(),
         "processor": processor(),

@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -146,6 +148,18 @@ def test_the_readme_lists_every_page() -> None:
     text = README.read_text("utf-8")
     missing = [page.name for page in PAGES[1:] if f"](docs/{page.name})" not in text]
     assert not missing
+
+
+def test_the_citation_is_valid_and_the_readme_links_its_papers() -> None:
+    citation = ROOT / "CITATION.cff"
+    check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema"]
+    done = subprocess.run([*check, "vendor.citation-file-format", citation], capture_output=True)
+    assert done.returncode == 0, done.stdout
+    text = citation.read_text("utf-8")
+    papers_cited = re.findall(r"(?:arXiv:|doi: )([\w./]+)", text)
+    assert len(papers_cited) == 4
+    readme = README.read_text("utf-8")
+    assert not [paper for paper in papers_cited if f"/{paper})" not in readme]
 
 
 @pytest.mark.parametrize(

@@ -251,8 +251,11 @@ def test_a_run_folder_may_itself_be_reached_by_a_link(
         (b'{"pipelines": {"conflictscore"', ["run.json is damaged", "answers already given come"]),
         (b'{"a": ' * 300 + b"1" + b"}" * 300, ["run.json is damaged", "recursion limit"]),
         (b"\xff\xfe{}", ["run.json is damaged"]),
-        (b'{"pipelines": {"conflictscore": {"config": 3}}}', ["is not of a run of ours"]),
-        (b'{"pipelines": {"conflictscore./../../mine/x": {"config": {}}}}', ["not of a run of"]),
+        (b'{"pipelines": {"conflictscore": {"config": 3}}}', ["was not written by this program"]),
+        (
+            b'{"pipelines": {"conflictscore./../../mine/x": {"config": {}}}}',
+            ["was not written by this program"],
+        ),
         (None, ["has results", "run.json does not tell their settings", "name another folder"]),
     ],
 )
@@ -285,7 +288,7 @@ def test_settings_of_another_shape(config: object, run: Path, contested: Contest
     for name in ("export", "compare"):  # shows what it can
         outcome = contested(*commands("")[name])
         assert (outcome.code, outcome.err.count("\n")) in {(0, 0), (0, 1), (2, 1)}
-    with pytest.raises(InputError, match="out is not as this version writes it"):
+    with pytest.raises(InputError, match="out was not written by this version"):
         publish(RunFolder(run))
 
 

@@ -63,7 +63,7 @@ def test_what_is_no_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for path, reason in (
         (Path("cross-encoder/nli-MiniLM2-L6-H768"), "name on a model hub"),
-        (tmp_path / "none", "no folder"),
+        (tmp_path / "none", "does not exist"),
         (tmp_path / "file", "is a file"),
     ):
         with pytest.raises(TaggerError, match=reason):

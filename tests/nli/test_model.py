@@ -211,9 +211,9 @@ def test_a_cpu_without_bf16_computes_in_fp32(
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"precision": "fp8"}, "'fp8' is no precision"),
+        ({"precision": "fp8"}, "'fp8' is not a precision"),
         ({"precision": "fp16", "device": "cpu"}, "slow on a CPU"),
-        ({"device": "gpu"}, "'gpu' is no device"),
+        ({"device": "gpu"}, "'gpu' is not a device"),
         ({"device": "cuda:99"}, "no GPU 'cuda:99' here"),
     ],
 )

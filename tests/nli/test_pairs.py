@@ -62,7 +62,7 @@ def test_a_file_that_is_none_is_refused(tmp_path: Path) -> None:
     (tmp_path / "cut.jsonl.gz").write_bytes(gzip.compress(b"{}" * 99)[:-9])
     for name, reason in (
         ("none.jsonl", "does not exist"),
-        ("empty.jsonl", "has no pair"),
+        ("empty.jsonl", "holds no pairs"),
         ("latin.jsonl", r"latin\.jsonl:2: not UTF-8"),
         ("cut.jsonl.gz", "gzip"),
     ):

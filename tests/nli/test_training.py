@@ -116,7 +116,7 @@ def test_a_teacher_is_mixed_into_the_targets(encoder: Path, tmp_path: Path) -> N
     assert mixed == pytest.approx([0.6, 0.1, 0.3])
     assert said == soft[0]
     assert targets(pairs[:3], None, weight=0.5) == [0, 1, 2]
-    with pytest.raises(TaggerError, match="pairs without a label, and no teacher"):
+    with pytest.raises(TaggerError, match="some pairs have no label; name a teacher"):
         train(settings(encoder), [*pairs, *mute], pairs[:9], tmp_path / "no")
     assert not (tmp_path / "no").exists()
     points = train(settings(encoder), mute, pairs[:30], tmp_path / "t", teacher=soft * 60)
@@ -155,8 +155,8 @@ def test_an_mpnet_is_trained_and_tags_as_it_was_trained(tmp_path: Path) -> None:
     ("changed", "message"),
     [
         ({"pairs": [p for p in learnable(9, 1) if p.label != Label.REFUTE]}, "label 'refute'"),
-        ({"dev": []}, "no development pairs"),
-        ({"encoder": Path("nowhere")}, "no folder nowhere"),
+        ({"dev": []}, "development pairs are missing"),
+        ({"encoder": Path("nowhere")}, "nowhere does not exist"),
     ],
 )
 def test_what_cannot_be_trained_on_is_refused(

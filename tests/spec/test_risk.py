@@ -58,7 +58,7 @@ def test_the_reason_for_keeping_nothing() -> None:
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0, -0.1, 5.0, float("nan")])
 def test_a_risk_that_is_no_share_is_refused(alpha: float) -> None:
-    with pytest.raises(InputError, match="no share"):
+    with pytest.raises(InputError, match="not a share"):
         conformal_threshold(risk_curve([0.5], [True]), alpha)
 
 

@@ -173,16 +173,19 @@ def test_the_page_of_the_run_has_it_and_says_when_it_is_out_of_date(contested: C
     publish(RunFolder(Path("out")))
     page = Path("out/report.html").read_text("utf-8")
     assert "Agreement of the judge" not in page
-    assert "What people labelled is left out" in page
+    assert "Labels of people are left out" in page
     assert "drawn from other results" in contested.refused("annotate", "out", "--results")
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["annotate", "nowhere"], "nowhere is no run folder"),
+        (["annotate", "nowhere"], "nowhere is not a run folder"),
         (["annotate", "out", "--annotator", "../x"], "--annotator '../x' cannot be part of a file"),
-        (["annotate", "out", "--entry", "conrag"], "no such labels; name one of: --entry conflict"),
+        (
+            ["annotate", "out", "--entry", "conrag"],
+            "no run has such labels; name one of: --entry conflict",
+        ),
         (["annotate", "out", "--by", "colour"], "--by colour: these labels can be drawn by label,"),
         (["annotate", "out", "--by", "group", "--sample", "9"], "makes 40 strata, more than"),
         (["annotate", "out", "--results"], "out has no labels by people yet"),
@@ -199,7 +202,7 @@ def test_what_cannot_be_done_is_refused(
 
 def test_a_folder_without_labels_of_a_judge_is_refused(contested: Contested) -> None:
     write_run([])
-    assert "there is nothing that a judge labelled" in contested.refused("annotate", "out")
+    assert "no run here has labels that people can give" in contested.refused("annotate", "out")
 
 
 def test_one_of_several_runs_has_to_be_named(contested: Contested) -> None:

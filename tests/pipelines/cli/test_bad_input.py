@@ -153,7 +153,7 @@ def test_a_dry_run_names_what_it_would_skip(
     ("content", "more", "parts"),
     [
         (None, (), ("does not exist", "check the path")),
-        ("folder", (), ("Is a directory", "name a file")),
+        ("folder", (), ("Is a directory", "name another file")),
         (b"", (), ("has no record", "one JSON object per line")),
         (b"\n \r\n", (), ("has no record", "docs/input.md")),
         (
@@ -397,7 +397,7 @@ def test_a_damaged_line_of_results(
 @pytest.mark.parametrize(
     ("content", "part"),
     [
-        (None, "is no run folder (it has no run.json); name one made by --out"),
+        (None, "is not a run folder (run.json is missing); name one made by --out"),
         ('{"pipelines": {}}', "has no results yet"),
     ],
 )

@@ -142,7 +142,7 @@ def test_examples_of_one_question_go_together(contested: Contested) -> None:
 def test_what_cannot_be_compared_is_one_line(contested: Contested) -> None:
     made("a", [True])
     made("b", [True])
-    assert "is no run folder" in contested.refused("compare", "a", "nowhere")
+    assert "is not a run folder" in contested.refused("compare", "a", "nowhere")
     assert "named twice" in contested.refused("compare", "a", "./a")
     assert "is a run folder" in contested.refused("compare", "a", "b", "--out", "b")
     with RunFolder(Path("b")).locked():
@@ -158,9 +158,9 @@ def test_what_cannot_be_compared_is_one_line(contested: Contested) -> None:
     del about["pipelines"]["conflict-detection.tagger"]["config"]["data"]
     Path("b/run.json").write_text(json.dumps(about))
     said = contested.refused("compare", "a", "b", "--out", "c")
-    assert "a or b is not as this version writes" in said
+    assert "a or b was not written by this version" in said
     Path("b/run.json").write_text("{}")
-    assert "is not of a run of ours" in contested.refused("compare", "a", "b")
+    assert "was not written by this program" in contested.refused("compare", "a", "b")
 
 
 def test_folders_that_share_nothing(contested: Contested) -> None:

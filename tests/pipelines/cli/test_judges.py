@@ -77,7 +77,7 @@ def test_a_score_needs_neither_server_nor_model(contested: Contested) -> None:
         (["--judge", "cascade", "--evidence", "together"], "a cascade asks for single ones"),
         (["--judge", "cascade", "--risk", "1.5"], "--risk: Input should be less than 1"),
         ([*NLI, "--tagger", "nobody"], "there is no model 'nobody'"),
-        ([*NLI, "--tagger", "./nowhere"], "there is no folder nowhere"),
+        ([*NLI, "--tagger", "./nowhere"], "the folder nowhere does not exist"),
     ],
 )
 def test_what_has_no_effect_or_is_not_there_is_refused(

@@ -65,7 +65,7 @@ async def test_a_cascade_corrects_the_model_alone(endpoint: Scripted, tmp_path: 
             .read_text()
             .replace("[-9.0,", "[NaN,")
         )
-        with pytest.raises(InputError, match=r"is no correction: the field 'correction.bias.0'"):
+        with pytest.raises(InputError, match=r"is not a correction: the field 'correction.bias.0'"):
             judge_of(settings, client, tagger=tagger)
     assert (tagged.source, tagged.relation) == ("cascade-tagger", Relation.SUPPORTS)
     assert tagged.raw_probabilities is None
