@@ -204,9 +204,6 @@ def test_a_faulty_profile_gives_one_line_with_file_and_key(
     assert "\n" not in line
 
 
-# --- the machine -------------------------------------------------------------------------------
-
-
 # --- the environment ---------------------------------------------------------------------------
 
 

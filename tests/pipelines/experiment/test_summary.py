@@ -1,4 +1,4 @@
-"""What the page of every experiment has in common: headline, plots, problems, filters."""
+"""What the page of every experiment has in common: headline and problems."""
 
 from dataclasses import replace
 from typing import Any
