@@ -18,7 +18,6 @@ import serve
 import yaml
 from tiny_project import script, write_index, write_model, write_project
 
-from serving.errors import ServingError
 from serving.profile import load
 
 ROOT = Path(__file__).parents[2]
@@ -190,29 +189,3 @@ def test_the_server_is_that_of_the_profile_at_any_address(tmp_path: Path) -> Non
     assert environment["VLLM_API_KEY"] == "k"
     assert environment["HF_HUB_OFFLINE"] == "1"
     assert "k" not in line
-
-
-def test_a_server_on_gpus_takes_the_seats_that_it_is_given(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """By a stand-in for the driver's tool: two cards, the second half full; a copy on each."""
-    tool = tmp_path / "nvidia-smi"
-    cards = "GPU-a, L40S, 49152, 48000, 8.9, [N/A]\nGPU-b, L40S, 49152, 24576, 8.9, [N/A]\n"
-    tool.write_text(f"#!/bin/sh\nprintf '{cards}'\n")
-    tool.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    profile = tmp_path / "lab.toml"
-    profile.write_text(
-        'device = "cuda"\n[roles]\ngenerator = "m"\njudge = "m"\n[engines.m]\ngpu_memory_gib = 18\n'
-    )
-    write_model(tmp_path / "m")
-    settings = {"CONTESTED_API_KEY": "k", "CONTESTED_PROFILE": str(profile)}
-    line, environment = serve.served(settings, tmp_path)
-    assert environment["CUDA_VISIBLE_DEVICES"] == "GPU-a,GPU-b"
-    assert environment["VLLM_USE_FLASHINFER_SAMPLER"] == "0"
-    assert line[line.index("--data-parallel-size") + 1] == "2"
-    assert 18 / 48 <= float(line[line.index("--gpu-memory-utilization") + 1]) <= 24 / 48
-    profile.write_text(profile.read_text().replace("= 18", "= 50"))
-    with pytest.raises(ServingError, match="m needs 1 GPU with 50 GiB free, this machine"):
-        serve.served(settings, tmp_path)

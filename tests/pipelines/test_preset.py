@@ -16,7 +16,6 @@ from pipelines.option import (
     differences,
     refuse_idle,
     switched,
-    told,
 )
 
 WHY = "it is for a test of settings"
@@ -72,29 +71,6 @@ def test_a_switch_decides_and_the_rest_stays() -> None:
 def test_another_value_beside_a_switch_is_refused(given: dict[str, Any], told: str) -> None:
     with pytest.raises(InputError, match=told):
         Own(as_in_paper=True, **given)
-
-
-class Searching(WithPresets, frozen=True, extra="forbid"):
-    PRESETS: ClassVar = {
-        "as_in_paper": (
-            Choice("among", "all", "section 2", WHY, where=("data", ("wiki", "abstracts"))),
-        )
-    }
-    as_in_paper: bool = False
-    data: Annotated[str, Option("What.")] = "own"
-    among: Annotated[str, Option("Where.")] = "own"
-
-
-def test_a_choice_may_be_for_some_values_of_another_field_alone() -> None:
-    made = {data: Searching(as_in_paper=True, data=data) for data in ("own", "wiki")}
-    assert {data: each.among for data, each in made.items()} == {"own": "own", "wiki": "all"}
-    assert told(made["own"]) == "--as-in-paper: our defaults are the same"
-    assert told(made["wiki"]) == "--as-in-paper: --among all"
-    Searching(as_in_paper=True, among="claim")
-    with pytest.raises(InputError, match="--as-in-paper decides --among"):
-        Searching(as_in_paper=True, data="wiki", among="claim")
-    (each,) = differences(Searching, "as_in_paper")
-    assert each.told == "all (of --data wiki, abstracts)"
 
 
 def presets() -> list[tuple[str, str]]:

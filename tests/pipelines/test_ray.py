@@ -11,7 +11,6 @@ from typing import Any
 
 import psutil
 import pytest
-from by_schema import reply, weigh
 from commands import Contested, contents, results, write
 from scripted import Scripted, by_digest
 
@@ -150,38 +149,6 @@ def workers_within(
             yield [stack.enter_context(closing(Within(worker, dies))) for worker in made]
 
     monkeypatch.setattr(workers, "_actors", actors)
-
-
-@pytest.mark.parametrize(
-    ("entry", "shown"),
-    [
-        ("conflictscore", "conflictscore --limit 3"),
-        ("conrag.claims", "conrag --method bm25 --judge model --generator model --limit 3"),
-        ("truthfulqa.scripted", "truthfulqa --claims sentences --limit 2"),
-    ],
-)
-def test_workers_prepare_an_experiment_as_it_is_prepared_here(
-    entry: str,
-    shown: str,
-    endpoint: Scripted,
-    contested: Contested,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    endpoint.reply, endpoint.weigh = reply, weigh
-    command = ["run", *shown.split(), "--on-error", "skip", "--endpoint", endpoint.url]
-    contested.done(*command, "--out", "here", "--cache", "here.sqlite")
-    endpoint.requests.clear()
-    workers_within(monkeypatch)
-    command += ["--out", "there", "--cache", "there.sqlite", "--ray", "local"]
-    there = contested.done(*command)
-    log = f"{entry}.jsonl"
-    assert Path("there", log).read_bytes() == Path("here", log).read_bytes()
-    assert contents(Path("there/tables")) == contents(Path("here/tables"))
-    # What both ask in the same moment is asked twice.
-    calls = re.findall(r"([\d,]+) calls to", there.err)
-    assert sum(int(count.replace(",", "")) for count in calls) == len(endpoint.requests)
 
 
 def test_an_item_that_kills_its_workers_stops_the_run(

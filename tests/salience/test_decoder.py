@@ -60,15 +60,6 @@ def test_vectors_before_the_prompt_change_the_map_and_have_no_row() -> None:
         tiny.encode(prompt, response, reserved=401 - tokens)
 
 
-def test_half_precision_ranks_almost_alike(decoder: Decoder, smollm2: Model) -> None:
-    from scipy.stats import spearmanr
-
-    encoded = decoder.encode(PROMPT, RESPONSE)
-    half = Decoder.load(smollm2.path, precision="bf16", device="cpu")
-    one, other = np.abs(decoder.salience(encoded)), np.abs(half.salience(encoded))
-    assert spearmanr(one.ravel(), other.ravel()).statistic > 0.95
-
-
 def test_spans_are_named_by_their_characters(decoder: Decoder) -> None:
     encoded = decoder.encode(PROMPT, RESPONSE)
     tokens = decoder.salience(encoded)
@@ -156,19 +147,6 @@ def test_weights_are_neither_pickled_nor_made_up(
     damage(tmp_path / "model.safetensors")
     with pytest.raises(SalienceError, match=says):
         Decoder.load(tmp_path, device="cpu")
-
-
-def test_an_encoder_is_no_decoder(tmp_path: Path, smollm2: Model) -> None:
-    from transformers import BertConfig, BertLMHeadModel
-
-    config = BertConfig(
-        vocab_size=96, hidden_size=32, num_hidden_layers=2, num_attention_heads=2,
-        intermediate_size=48,
-    )  # fmt: skip
-    BertLMHeadModel(config).save_pretrained(tmp_path / "model")
-    with_tokenizer(tmp_path / "model", smollm2)
-    with pytest.raises(SalienceError, match="is no decoder"):
-        Decoder.load(tmp_path / "model", device="cpu")
 
 
 def test_memory_that_does_not_suffice_is_one_line(

@@ -4,10 +4,9 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
-from tiny_decoders import ARCHITECTURES, SIZES, SLIDING_WINDOW, decoder, token_ids
+from tiny_decoders import ARCHITECTURES, SIZES, decoder, token_ids
 
-from salience import gradients, limits, spans
-from salience.errors import SalienceError
+from salience import limits, spans
 from salience.gradients import outputs, token_salience
 from salience.spans import span_salience
 from salience.variants import Engine, Measure, Target
@@ -69,43 +68,6 @@ def test_no_token_rests_on_itself_or_a_later_one(model: Any) -> None:
         assert found[: PROMPT + column, column].any()
 
 
-def test_a_sliding_window_is_seen() -> None:
-    """A tiny Gemma whose layers all slide sees no further than its windows together."""
-    model = decoder("gemma3")
-    kinds = model.config.layer_types
-    try:
-        model.config.layer_types = ["sliding_attention"] * len(kinds)
-        for layer in model.model.layers:
-            layer.attention_type = "sliding_attention"
-            layer.self_attn.is_sliding = True
-            layer.self_attn.layer_type = "sliding_attention"
-            layer.self_attn.sliding_window = SLIDING_WINDOW
-        found = token_salience(model, token_ids(30), 28)
-    finally:
-        decoder.cache_clear()
-    reach = len(kinds) * (SLIDING_WINDOW - 1)
-    assert not found[: 27 - reach, 0].any()
-    assert found[27 - reach : 28, 0].any()
-
-
-@pytest.mark.parametrize("engine", ["batched", "captum"])
-def test_columns_that_are_asked_for_are_as_in_the_whole_map(engine: Engine) -> None:
-    model, ids = decoder("llama"), token_ids(40)
-    whole, wanted = token_salience(model, ids, 20, engine=engine), [0, 3, 4, 11, 19]
-    said: list[tuple[int, int]] = []
-    found = token_salience(
-        model, ids, 20, engine=engine, columns=wanted, chunk=3,
-        on_progress=lambda *done: said.append(done),
-    )  # fmt: skip
-    assert relative(found[:, wanted], whole[:, wanted]) < 1e-5
-    assert not np.delete(found, wanted, axis=1).any()
-    assert said[-1] == (5, 5)
-    assert not token_salience(model, ids, 20, engine=engine, columns=[]).any()
-    for wrong in ([3, 1], [20], [2, 2], [-1]):
-        with pytest.raises(ValueError, match="columns"):
-            token_salience(model, ids, 20, columns=wrong)
-
-
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_fused_attention_gives_the_same(architecture: str, monkeypatch: pytest.MonkeyPatch) -> None:
     model, ids = decoder(architecture), token_ids(TOKENS)
@@ -113,24 +75,6 @@ def test_fused_attention_gives_the_same(architecture: str, monkeypatch: pytest.M
     monkeypatch.setattr(limits, "EAGER_SHARE", 0)
     assert relative(token_salience(model, ids, PROMPT), eager) < 1e-4
     assert model.config._attn_implementation == "sdpa", "as before"
-
-
-@pytest.mark.parametrize(
-    ("fault", "error", "says"),
-    [
-        ("can't allocate memory", SalienceError, "the gradients of 16 tokens do not fit"),
-        ("shapes differ", RuntimeError, "shapes differ"),
-    ],
-)
-def test_where_not_even_one_fits_it_says_so_and_other_faults_are_told_apart(
-    fault: str, error: type[Exception], says: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def never(*_: Any, **__: Any) -> Any:
-        raise RuntimeError(fault)
-
-    monkeypatch.setattr(gradients, "_gradients", never)
-    with pytest.raises(error, match=says):
-        token_salience(decoder("llama"), token_ids(TOKENS), PROMPT)
 
 
 def vectors(count: int) -> Any:

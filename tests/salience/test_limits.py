@@ -1,6 +1,5 @@
 """How much is computed at a time: by free memory, less where memory ended, singly where it must."""
 
-import copy
 import gc
 import warnings
 import weakref
@@ -17,8 +16,6 @@ from salience.gradients import token_salience
 from salience.limits import (
     Limits,
     chunk_size,
-    free_memory,
-    kept_weights,
     token_cost,
 )
 
@@ -49,34 +46,6 @@ def test_a_chunk_follows_the_memory() -> None:
     assert chunk_size(model, 1000, 1, "eager") == 1
     # Fused attention has no matrix of tokens by tokens: 30 GB / 4000 / 131,072 = 57.2.
     assert chunk_size(model, 4000, 30_000_000_000, "sdpa") == 57
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_a_forward_pass_keeps_what_is_counted(dtype: torch.dtype) -> None:
-    """Storage of quadratic size that autograd really saves."""
-    model, tokens, sizes = copy.deepcopy(decoder("llama")).to(dtype), 50, dict[int, int]()
-
-    def kept(values: torch.Tensor) -> torch.Tensor:
-        if values.shape[-2:] == (tokens, tokens):
-            sizes[values.untyped_storage()._cdata] = values.untyped_storage().nbytes()
-        return values
-
-    embeddings = model.get_input_embeddings()(token_ids(tokens)[None]).requires_grad_(True)
-    saved = torch.autograd.graph.saved_tensors_hooks(kept, lambda values: values)
-    with gradients.with_attention(model, "eager"), saved:
-        result = model(inputs_embeds=embeddings, use_cache=False)
-    assert result.logits.requires_grad
-    assert sum(sizes.values()) == kept_weights(model, tokens)
-
-
-def test_free_memory_of_a_card_has_what_torch_keeps_unused(monkeypatch: pytest.MonkeyPatch) -> None:
-    cards = {0: (5 * GIB, 24 * GIB), 1: (9 * GIB, 24 * GIB)}
-    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: cards[device.index])
-    monkeypatch.setattr(torch.cuda, "memory_reserved", lambda _: 3 * GIB)
-    monkeypatch.setattr(torch.cuda, "memory_allocated", lambda _: 2 * GIB)
-    assert free_memory(torch.device("cuda:0")) == 6 * GIB
-    assert free_memory(torch.device("cuda:1")) == 10 * GIB
-    assert 0 < free_memory(torch.device("cpu")) < 2**50
 
 
 def test_what_fitted_is_kept_for_the_next_texts(monkeypatch: pytest.MonkeyPatch) -> None:

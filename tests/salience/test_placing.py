@@ -49,17 +49,6 @@ def test_layers_are_dealt_out_by_free_memory() -> None:
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
-def test_blocks_are_whole_layers_and_count_what_is_tied_once(architecture: str) -> None:
-    model = decoder(architecture)
-    blocks = dict(blocks_of(model))
-    assert list(blocks)[:4] == [
-        "model.embed_tokens", "model.layers.0", "model.layers.1", "model.layers.2",
-    ]  # fmt: skip
-    assert sum(blocks.values()) == sum(4 * each.numel() for each in model.parameters())
-    assert (blocks["lm_head"] == 0) is (architecture != "qwen3")
-
-
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.parametrize("target", get_args(Target))
 @pytest.mark.parametrize("together", [True, False])
 def test_a_split_model_gives_the_same_map(

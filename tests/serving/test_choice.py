@@ -40,14 +40,6 @@ async def test_labels_that_begin_alike_cost_one_question_per_parting() -> None:
     assert model.asked == [(), (1, 3)]
 
 
-async def test_a_common_beginning_of_all_is_not_asked_about() -> None:
-    model = Model({(7, 7): {1: 0.3, 2: 0.1}})
-    shares, mass = await label_shares({"a": [7, 7, 1], "b": [7, 7, 2]}, model)
-    assert shares["a"] == pytest.approx(0.75)
-    assert mass == pytest.approx(0.4)
-    assert model.asked == [(7, 7)]
-
-
 def test_a_tie_has_no_label_in_whatever_order() -> None:
     for labels in (("YES", "NO", "MAYBE"), ("NO", "YES", "MAYBE")):
         tie = Choice({label: 0.1 if label == "MAYBE" else 0.45 for label in labels}, 0.9)

@@ -196,13 +196,6 @@ def holding(job: Job) -> Iterator["tuple[subprocess.Popen[bytes], State]"]:
         process.kill()
 
 
-@pytest.fixture
-def holder(home: Path) -> Iterator["tuple[subprocess.Popen[bytes], State]"]:
-    """One that runs until it is stopped."""
-    with holding(job(home)) as held:
-        yield held
-
-
 def noted(job: Job, pid: int) -> State:
     """The state file of a server that a process holds, and what stands in it."""
     note = Note(status="ready", endpoints=(Endpoint("http://127.0.0.1:9/v1", "k", "m"),))

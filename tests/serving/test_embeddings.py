@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 import pytest_asyncio
-from scripted import KEY, MODEL, Scripted
+from clients import client_at
+from scripted import Scripted
 from tiny_decoders import SIZES, decoder, token_ids
 
-from serving.cache import CompletionCache
-from serving.calls import Sampling, ServedIdentity
-from serving.client import Backend, Client
+from serving.calls import Sampling
+from serving.client import Client
 from serving.embeddings import AS_STORED, SCALED, Vectors, embed
-from serving.endpoint import Endpoint
 from serving.errors import ServingError
 
 PATTERN = r"[^{}]+\}"
@@ -91,12 +90,8 @@ def test_what_is_known_of_model_types_is_what_transformers_does() -> None:
 @pytest_asyncio.fixture
 async def client(endpoint: Scripted, tmp_path: Path) -> AsyncIterator[Client]:
     endpoint.reply = lambda _: "a reply}"
-    with CompletionCache(tmp_path / "c.sqlite") as store:
-        identity = ServedIdentity(MODEL, "digest", "scripted engine", None)
-        backend = Backend([Endpoint(endpoint.url, KEY, MODEL)])
-        client = Client(identity, None, store, backend)
+    async with client_at(endpoint.url, tmp_path / "c.sqlite") as client:
         yield client
-        await client.close()
 
 
 async def test_vectors_arrive_as_they_were_sent(client: Client, endpoint: Scripted) -> None:

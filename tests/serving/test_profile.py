@@ -204,19 +204,6 @@ def test_a_faulty_profile_gives_one_line_with_file_and_key(
     assert "\n" not in line
 
 
-def test_an_unknown_name_is_answered_with_the_known_ones(tmp_path: Path) -> None:
-    with pytest.raises(ServingError, match=r"no profile 'cpu-smal' \(did you mean 'cpu-small'\?\)"):
-        load("cpu-smal")
-    with pytest.raises(ServingError, match=r"no profile '.*none.toml'; choose one of"):
-        load(str(tmp_path / "none.toml"))
-    (tmp_path / "latin.toml").write_bytes(b"# caf\xe9")
-    with pytest.raises(ServingError, match="not TOML: 'utf-8' codec can't decode"):
-        load(str(tmp_path / "latin.toml"))
-
-
-# --- the machine -------------------------------------------------------------------------------
-
-
 # --- the environment ---------------------------------------------------------------------------
 
 

@@ -5,7 +5,6 @@ A small HTTP server stands in vLLM's place.
 
 import asyncio
 import re
-import signal
 import socket
 import sys
 from collections.abc import Callable, Generator, Iterator
@@ -253,12 +252,6 @@ def test_a_failed_start_says_why_and_what_to_do(
     assert "earlier start" not in line
     assert "\n" not in line
     assert line.endswith(f"whole log: {path}")
-
-
-def test_a_start_that_the_kernel_kills_wanted_memory(make: Callable[..., Served]) -> None:
-    script = f"import os; os.kill(os.getpid(), {int(signal.SIGKILL)})"
-    with pytest.raises(ServingError, match="server of m did not start: it was killed, most likely"):
-        until(make(program=lambda _: [sys.executable, "-c", script]), "ready")
 
 
 def test_every_hint_is_reached_by_a_log_we_know() -> None:

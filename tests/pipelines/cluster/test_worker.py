@@ -90,15 +90,3 @@ async def test_a_worker_that_would_make_other_results_says_what_differs(
     assert "there is no conflict-detection.tagger here" in replies[1].reason
     assert "the data has no 'no-such-example'" in replies[2].reason
     assert not endpoint.requests
-
-
-async def test_a_folder_that_is_not_there_is_named(endpoint: Scripted) -> None:
-    worker = Worker(
-        "conflict-detection",
-        options(endpoint).model_dump_json(exclude_unset=True),
-        "/no/such/folder",
-        1,
-    )
-    reply = Reply.model_validate_json(await worker.answer(ENTRY, "{}", "x"))
-    assert reply.error == "ServingError"
-    assert "/no/such/folder" in reply.reason

@@ -91,27 +91,6 @@ def test_the_labels_are_those_of_the_taxonomy() -> None:
         official_label("Other")
 
 
-def test_an_official_row_whose_fields_are_missing_null_or_empty(tmp_path: Path) -> None:
-    row, opinion = conflicts.read(lines(tmp_path / "conflicts.jsonl", OFFICIAL, OPINION))
-    assert (row.query, row.conflict_type) == ("How many locks has the canal?", LABELS[3])
-    assert (row.correct_answer, row.origin, row.number) == ("Five", "FreshQA", 1)
-    assert row.sources == (
-        ConflictsResult(
-            text="It has five locks.",
-            url="https://example.org/canal",
-            title="The canal",
-            snippet="It has five ...",
-            date="2023-06-13 00:00:00",
-            page=PAGE.strip(),
-        ),
-        ConflictsResult(text="Four locks.", snippet="Four locks.", date="NA"),
-        ConflictsResult(text=PAGE.strip(), date="2019", page=PAGE.strip()),
-    )
-    assert row.passed_over == 2
-    assert (opinion.conflict_type, opinion.correct_answer) == (LABELS[2], "")
-    assert (opinion.origin, opinion.number, opinion.passed_over) == (None, 2, 0)
-
-
 def test_a_row_of_the_part_that_was_passed_on(tmp_path: Path) -> None:
     file = tmp_path / "part.jsonl.gz"
     nameless = without(PARTIAL, "official_index_1based")

@@ -56,22 +56,6 @@ RESULT = QueryResult(
 )
 
 
-def test_the_types_of_each_classifier() -> None:
-    (one,) = EXPERIMENT.labellings["type-choice"].given(RESULT)
-    *shown, (heading, meanings) = one.shown
-    assert shown == [
-        ("Question", "How many moons?"),
-        ("Source 1", "Title: Old\nTwo."),
-        ("Source 2", "Three."),
-    ]
-    assert heading == "What the types mean"
-    assert meanings.count("\n") == 4
-    assert (one.label, one.confidence) == ("outdated", 0.6)
-    assert one.label in EXPERIMENT.labellings["type-choice"].labels
-    (unread,) = EXPERIMENT.labellings["type-json"].given(RESULT)
-    assert (unread.label, unread.confidence) == (None, None)
-
-
 def test_the_behaviour_of_answers_that_were_judged() -> None:
     behaviour = EXPERIMENT.labellings["behaviour"]
     (one,) = behaviour.given(RESULT)

@@ -72,24 +72,6 @@ async def run(
     return await resume(EXPERIMENT, queries, work, folder, made_with={}, on_error=on_error, **told)
 
 
-async def test_what_cannot_be_asked_leaves_the_query_incomplete(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def refused(*_: object) -> Prediction:
-        raise RequestError("refused")
-
-    monkeypatch.setattr(pipeline, "by_choice", refused)
-    async with comparing(tmp_path) as (by, _):
-        with pytest.raises(RequestError, match="refused"):
-            await examine(STATED, by)
-        found = await examine(STATED, by, on_failure="skip")
-    assert found.status == "incomplete"
-    assert found.predictions["choice"].problem == "refused"
-    assert found.predictions["json"].type is OUTDATED
-    assert found.outcomes["pipeline"].answer.told is None
-    assert found.outcomes["oracle"].judged.adherence is not None
-
-
 async def test_an_answer_that_cannot_be_judged_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -166,25 +166,6 @@ async def test_what_the_model_copies_from_the_prompt_is_no_claim(
     assert "--claims sentences" in result.error
 
 
-async def test_a_long_claim_fails_no_reply_and_a_cut_list_keeps_what_was_whole(
-    client: Client, scripted: Scripted
-) -> None:
-    """As of endpoints that do not hold replies to their schema."""
-    long = f"The bridge is {'very, ' * 200}old."
-    judged = json.dumps({"snippet": "s" * 900, "reasoning": "r" * 400, "answer": "SUPPORTS"})
-
-    def reply(request: dict[str, Any]) -> str:
-        if request["response_format"]["json_schema"]["name"] != "Claims":
-            return judged
-        return json.dumps({"claims": [long, "It is of steel."]})
-
-    scripted.reply = reply
-    whole = await score(client, evidence="json")
-    assert whole.claims == (" ".join(long.split()), "It is of steel.")
-    assert not whole.claims_capped
-    assert [each.reply_cut for each in whole.judgements] == [True] * 6
-
-
 async def test_the_judge_is_told_the_documents_that_claims_name(
     client: Client, scripted: Scripted
 ) -> None:

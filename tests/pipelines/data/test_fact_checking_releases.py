@@ -167,6 +167,3 @@ def test_ragtruth_released_responses(released_data: Path) -> None:
     assert len(spans) == 19
     assert sum(span.label_type in ragtruth.CONFLICTS for span in spans) == 11
     assert sum(bool(response.labels) for response in found) == 14
-
-
-# Bad files

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from pipelines.data.jsonl import Skipped, read
 from pipelines.data.records import Record
-from pipelines.data.text import read_text
 from pipelines.errors import InputError
 
 DOCUMENTS = [{"id": "d", "text": "The bridge was opened in 1936."}]
@@ -143,13 +142,3 @@ def test_no_damage_makes_it_fail_otherwise(
         assert read(data).examples
     except InputError as error:
         assert str(error).startswith(str(data))
-
-
-def test_plain_text_files(tmp_path: Path) -> None:
-    file = tmp_path / "a.txt"
-    file.write_bytes(b"\xef\xbb\xbf\r\n Caf\xc3\xa9 \r\n")
-    assert read_text(file) == "Café"
-    for content, reason in ((b"\xff", "not UTF-8 at byte 1"), (b"a\0", "NUL"), (b" ", "empty")):
-        file.write_bytes(content)
-        with pytest.raises(InputError, match=reason):
-            read_text(file)

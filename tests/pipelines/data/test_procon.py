@@ -47,11 +47,6 @@ def test_a_topic_without_a_side_is_left_out(tmp_path: Path) -> None:
         read_back(tmp_path, SCRAPED | {"perspectives_against": []})
 
 
-def test_a_topic_that_stands_twice_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="the topic 'dams' stands twice"):
-        read_back(tmp_path, OWN, OWN)
-
-
 @pytest.mark.parametrize(
     ("title", "question"),
     [

@@ -1,4 +1,4 @@
-"""What the page of every experiment has in common: headline, plots, problems, filters."""
+"""What the page of every experiment has in common: headline and problems."""
 
 from dataclasses import replace
 from typing import Any
@@ -57,14 +57,6 @@ ROWS = (
             "[0.15, 0.35].",
             ["ours"],
             ["copied"],
-        ),
-        (replace(F1, whole="b"), "F1: ours 0.50 [0.40, 0.60].", ["ours"], []),
-        # Where nothing but baselines was run, the headline is about these.
-        (
-            replace(F1, ours=("theirs",), whole="a"),
-            "F1: copied 0.25 [0.15, 0.35]; random 0.75 [0.65, 0.85].",
-            ["copied", "random"],
-            [],
         ),
     ],
 )

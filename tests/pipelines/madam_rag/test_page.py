@@ -12,7 +12,7 @@ from pipelines.madam_rag.baselines import Outcome, QuestionResult
 from pipelines.madam_rag.data import GivenDocument, Kind, Question
 from pipelines.madam_rag.experiment import EXPERIMENT
 from pipelines.madam_rag.replies import AgentReply, Conclusion, Debate, Round
-from pipelines.madam_rag.view import changed, chip, content
+from pipelines.madam_rag.view import changed, content
 from pipelines.report import blocks
 from pipelines.report.explorer import ExperimentView, write
 from pipelines.report.texts import Aside, Chip
@@ -122,29 +122,6 @@ def texts(made: object) -> list[str]:
         f"{each.sign} {each.text}".strip() if isinstance(each, Chip) else each.text
         for each in every(made, Chip | Aside)  # type: ignore[arg-type]
     ]
-
-
-@pytest.mark.parametrize(
-    ("answer", "asked", "expected"),
-    [
-        ("in 1902", BRIDGE, "right"),
-        ("1911", BRIDGE, "wrong"),
-        ("1902, not 1911", BRIDGE, "right and wrong"),
-        ("1907", BRIDGE, "neither"),
-        ("not stated", BRIDGE, "no answer"),
-        (None, BRIDGE, "unreadable"),
-        ("oxygen", GAS, "wrong"),  # one right answer: every other one is wrong
-        (
-            "oxygen",
-            GAS.model_copy(update={"gold": ()}),
-            "not judged",
-        ),  # nothing is known to be right
-    ],
-)
-def test_an_answer_is_marked_by_the_data(
-    answer: str | None, asked: Question, expected: str
-) -> None:
-    assert chip(answer, asked).said == expected
 
 
 def test_changed_is_an_answer_that_is_another_one() -> None:

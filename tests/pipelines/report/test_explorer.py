@@ -398,11 +398,3 @@ def test_every_view_fits_its_window(reading: Reading, file: Path, at: str) -> No
     for width in (400, 1280, 1920):
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-def test_the_overview_can_be_read_without_scripts(reading: Reading, file: Path) -> None:
-    page = reading(file, java_script_enabled=False)
-    expect(page.locator(".finding")).to_have_count(2)
-    expect(page.locator("#bridges .dot")).to_be_visible()
-    expect(page.locator("#bridges table").first).to_be_visible()
-    expect(page.get_by_text("needs JavaScript")).to_have_count(2)

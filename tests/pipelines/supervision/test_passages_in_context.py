@@ -7,10 +7,9 @@ from nli.labels import Label
 from nli.pairs import LabelledPair, write_pairs
 from nli.sentences import sentences
 from pipelines.data import fool_me_twice
-from pipelines.data.fool_me_twice import GameClaim
 from pipelines.data.released import half
 from pipelines.supervision import context, recipes
-from pipelines.supervision.context import ReservedTexts, normal
+from pipelines.supervision.context import normal
 from pipelines.supervision.settings import PairSettings
 
 OTHERS = (
@@ -57,40 +56,6 @@ def test_a_sentence_that_may_speak_of_the_claim_is_in_no_passage_without_evidenc
     silent = [p for p in made if p.label is Label.IRRELEVANT and p.hypothesis == PAGE[0].hypothesis]
     assert silent
     assert not [pair for pair in silent if "1932" in pair.premise]
-
-
-def game(text: str, gold: str, *retrieved: tuple[str, str], page: str = "Mill") -> GameClaim:
-    return GameClaim.model_validate(
-        {
-            "id": text,
-            "text": text,
-            "label": "REFUTES",
-            "gold_evidence": [{"text": gold, "section_header": "History"}],
-            "retrieved_evidence": [{"text": t, "section_header": s} for s, t in retrieved],
-            "wikipedia_page": page,
-        }
-    )
-
-
-def test_fool_me_twice_takes_neighbours_of_the_section_and_silence_from_other_sections() -> None:
-    claims = [
-        game(
-            "It burnt twice.", "It burnt once.", ("Today", "Cats live here."), ("History", "Old.")
-        ),
-        game("Owls live there.", "Owls left.", ("History", "Hidden of old.")),
-        game("Elsewhere.", "Far away.", ("History", "Of another page."), page="Barn"),
-    ]
-    hidden = ReservedTexts(["Hidden of old."])
-    made = [p for n in range(30) for p in context.fool_me_twice(claims, random.Random(n), hidden)]
-    burnt = [pair for pair in made if pair.hypothesis == "It burnt twice."]
-    for pair in burnt:
-        gold = "It burnt once." in pair.premise
-        assert pair.label is (Label.REFUTE if gold else Label.IRRELEVANT)
-        assert ("Cats" in pair.premise) is not gold, "neighbours are of the gold one's section"
-        assert "another page" not in pair.premise
-        assert "Hidden" not in pair.premise
-    assert any("Owls left." in pair.premise for pair in burnt), "other claims show the page as well"
-    assert not [pair for pair in made if pair.hypothesis == "Elsewhere." and "Mill" in pair.premise]
 
 
 def test_unlabelled_pairs_show_nothing_of_a_test_half(released_data: Path, tmp_path: Path) -> None:

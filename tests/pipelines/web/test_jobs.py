@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,11 +12,9 @@ from typing import Any
 import httpx2
 import pytest
 from scripted import Scripted
-from tagging import ScriptedTagger, offer
 from web_server import GUIDE, SCORE, Slow, Web, until, web
 
 from pipelines.errors import InputError
-from pipelines.files import replace_text
 
 
 @pytest.fixture(scope="module")
@@ -59,22 +56,6 @@ def test_a_job_is_cancelled_where_it_waits_and_where_it_runs(tmp_path: Path) -> 
         assert page.script.get(f"/api/jobs/{first}/found").status_code == 409
         # What has ended stays as it is.
         assert page.script.post(f"/api/jobs/{third}/cancel").json()["state"] == "done"
-
-
-def test_the_tagger_stops_when_its_job_is_cancelled(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tagger = offer(monkeypatch, ScriptedTagger(delay_s=5))
-    with web(tmp_path) as page:
-        name = page.add()
-        until(lambda: page.script.get(f"/api/jobs/{name}").json()["progress"].startswith("the tag"))
-        began = time.monotonic()
-        page.script.post(f"/api/jobs/{name}/cancel")
-        tagger.delay_s = 0
-        assert page.ended(page.add(response="Another one."))["state"] == "done"
-        assert time.monotonic() - began < 4
-        assert page.state(name) == "cancelled"
-        assert tagger.loads == 1, "it stays loaded from one job to the next"
 
 
 def test_a_failure_is_one_line_and_the_next_job_is_done(tmp_path: Path) -> None:
@@ -191,25 +172,3 @@ def test_a_killed_program_begins_its_jobs_again(tmp_path: Path, endpoint: Script
         _, said = process.communicate(timeout=20)
     assert process.returncode == 0
     assert said == "Ctrl-C stops it; jobs under way begin again next time.\n"
-
-
-def test_a_full_disk_fails_a_job_and_does_not_end_the_queue(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    slow = Slow({})
-    with web(tmp_path, performing=slow) as page:
-        name = page.add()
-        until(lambda: slow.began != [])
-        full = [True]
-
-        def written(path: Path, text: str) -> None:
-            if full[0]:
-                raise InputError(f"{path.name} cannot be written (No space left on device)")
-            replace_text(path, text)
-
-        monkeypatch.setattr("pipelines.web.jobs.replace_text", written)
-        slow.go.set()
-        assert "No space left" in page.ended(name)["error"]
-        assert page.script.post("/api/jobs", json=SCORE).status_code == 422
-        full[0] = False
-        assert page.ended(page.add())["state"] == "done"
