@@ -1,4 +1,4 @@
-"""CONFLICTS as released: questions with dated search results, and what the file holds."""
+"""CONFLICTS as released: questions with dated search results, segments of pages, counts."""
 
 import hashlib
 import json

@@ -31,6 +31,7 @@ from pipelines.experiment.options import (
     RunOptions,
     ServerOptions,
     device_of,
+    judge_model_option,
     source_of,
     tagger_named,
 )
@@ -191,14 +192,7 @@ class ConflictsOptions(RunOptions, ServerOptions):
             panel=ANSWERS_PANEL,
         ),
     ] = None
-    judge_model: Annotated[
-        str | None,
-        Option(
-            "A registered model, or a model folder, that judges.",
-            shown="the profile's judge, or what --model names",
-            panel=JUDGES_PANEL,
-        ),
-    ] = None
+    judge_model: Annotated[str | None, judge_model_option(JUDGES_PANEL)] = None
     settings: ConflictsSettings = ConflictsSettings()
 
 

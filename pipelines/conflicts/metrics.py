@@ -44,10 +44,7 @@ def part_of(run: str, results: Sequence[QueryResult], config: Mapping[str, Any])
     return Part(
         run,
         results,
-        # Earlier versions named the tagger as the model where they asked no other.
-        writer=None
-        if config.get("model") in (None, config.get("tagger"))
-        else config["model"]["name"],
+        writer=config["model"]["name"] if "model" in config else None,
         judge=judge,
         types=CLASSIFIERS[config["settings"]["types"]],
     )

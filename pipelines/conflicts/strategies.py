@@ -1,4 +1,4 @@
-"""Types predicted and answers written: four strategies (CONFLICTS, sections 4 and 5.1)."""
+"""Types predicted, and answers with citations by four strategies (CONFLICTS, sections 4, 5.1)."""
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The tables of a Conflict Detection run: Table 2 of the paper, comparisons, mistakes."""
+"""Tables and page of Conflict Detection: Table 2 of the paper, comparisons, mistakes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

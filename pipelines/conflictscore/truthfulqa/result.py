@@ -1,4 +1,4 @@
-"""What TruthfulQA leaves behind for one question in one setting: one line of its results."""
+"""Questions of TruthfulQA in one setting each, and what is left behind of one: a line."""
 
 import random
 import re
