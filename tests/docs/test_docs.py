@@ -153,7 +153,9 @@ def test_the_readme_lists_every_page() -> None:
 def test_the_citation_is_valid_and_the_readme_links_its_papers() -> None:
     citation = ROOT / "CITATION.cff"
     check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema"]
-    done = subprocess.run([*check, "vendor.citation-file-format", citation], capture_output=True)
+    done = subprocess.run(
+        [*check, "vendor.citation-file-format", str(citation)], capture_output=True
+    )
     assert done.returncode == 0, done.stdout
     text = citation.read_text("utf-8")
     papers_cited = re.findall(r"(?:arXiv:|doi: )([\w./]+)", text)
