@@ -136,12 +136,11 @@ def difference_table(
     *,
     method: str,
     notes: tuple[str, ...],
-    **about: str,
+    name: str,
+    title: str,
+    caption: str = "",
 ) -> Table:
-    """A row per pair: where (`at`), the two, what a `method` is called, and their differences.
-
-    Name, title and caption are told by `about`.
-    """
+    """A row per pair: where (`at`), the two, what a `method` is called, and their differences."""
     return Table.of(
         pairs,
         columns=[
@@ -151,7 +150,9 @@ def difference_table(
             *differences(metrics),
         ],
         notes=(*correction(pairs), *notes),
-        **about,
+        name=name,
+        title=title,
+        caption=caption,
     )
 
 

@@ -81,7 +81,9 @@ def test_the_vinland_map_is_disputed_both_ways(
 
 def the_pages(field: str) -> str:
     """A text of the page's example."""
-    return re.findall(rf'{field}: "(.+)"', SCRIPT.read_text("utf-8"))[0]
+    text = re.search(rf'{field}: "(.+)"', SCRIPT.read_text("utf-8"))
+    assert text
+    return text[1]
 
 
 def the_pages_documents() -> dict[str, str]:

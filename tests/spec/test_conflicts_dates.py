@@ -38,13 +38,6 @@ def as_text(found: PartialDate | None) -> str | None:
 # PartialDate
 
 
-def test_its_place_on_a_line_of_years_is_the_middle_of_what_is_given() -> None:
-    assert PartialDate(2023).decimal_year == 2023.5
-    assert PartialDate(2024).decimal_year == 2024.5
-    assert PartialDate(2024, 1).decimal_year == pytest.approx(2024 + 15.5 / 366)
-    assert PartialDate(2023, 12, 31).decimal_year == pytest.approx(2023 + 364.5 / 365)
-
-
 @pytest.mark.parametrize("parts", [(2024, 0, 5), (2023, 2, 29), (2024, 13), (0,), (2024, -1)])
 def test_what_the_calendar_does_not_have_is_no_date(parts: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match=r"day|month|year"):
