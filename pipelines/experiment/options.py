@@ -225,7 +225,7 @@ def judged_by(options: BaseModel, tagger: "TaggerFolder | None") -> str:
     return ""
 
 
-WEAK_TAGGER: Final = f"; it misreads claims that report several views, {LARGE} reads them"
+WEAK_TAGGER: Final = f"; it is small and misses conflicts told in other words, {LARGE} sees more"
 """What a user must know of the tagger that comes with the program."""
 
 
