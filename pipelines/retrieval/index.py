@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
 
 def top(scores: "NDArray[Any]", k: int) -> "NDArray[np.intp]":
-    """Positions of the k largest scores, the largest first; of equals the first ones, in order.
+    """Positions of the k largest scores, the largest first; ties in their order.
 
-    The scores, of shape (n,), are partitioned and only the k are sorted. With fewer than k of
-    them, all are given. k is at least 1.
+    The scores, of shape (n,), are partitioned, and only the k largest sorted. With fewer than k
+    scores all positions are given. k is at least 1.
     """
     import numpy as np
 
@@ -65,11 +65,11 @@ def reciprocal_rank_fusion(
 ) -> list[tuple[ItemT, float]]:
     """Sum over rankings of 1 / (constant + rank), ranks from 1 (Cormack et al. 2009).
 
-    Rankings have the best first, each item once; what one does not name gets nothing from it. The
-    constant is above 0; a larger one lets first places count for less.
+    Rankings have the best first, without repeats; a missing item gets nothing. The constant is
+    above 0; with a larger one, first places count for less.
 
     Returns:
-        Items with their score, the best first; of equals the one that was met first.
+        Items with their score, the best first; ties in the order met.
     """
     scores: dict[ItemT, float] = defaultdict(float)
     for ranking in rankings:
@@ -81,7 +81,7 @@ def reciprocal_rank_fusion(
 def normalised(scores: Sequence[float]) -> list[float]:
     """Scores divided by the largest, in [0, 1]; negative ones count as 0 (ConRAG's rel_i).
 
-    Where none is above 0, all are 0. The smallest score is not moved to 0: the last of twenty
+    If no score is above 0, all are 0. The smallest score is not moved to 0: the last of twenty
     passages is no less relevant for being last.
     """
     most = max(scores, default=0.0)
@@ -95,7 +95,7 @@ DEPTH = 20
 """k, passages retrieved (ConRAG, Table III)."""
 
 FUSED = 100
-"""Passages of each ranking that are fused; what both rank lower is not retrieved."""
+"""Passages of a ranking that are fused; passages that both rank lower are not retrieved."""
 
 FORMAT = 2
 ABOUT = "index.json"
@@ -118,10 +118,10 @@ class About(BaseModel, frozen=True):
 
 @dataclass(frozen=True)
 class Retrieved:
-    """A passage that was found.
+    """A retrieved passage.
 
-    Its score is BM25, cosine or fused reciprocal ranks, its relevance that over the best one's, in
-    [0, 1].
+    Its score is BM25, cosine or fused reciprocal ranks; its relevance is the score over the best
+    one, in [0, 1].
     """
 
     passage: Document
@@ -135,15 +135,14 @@ def build(
     embedder: Embedder | None = None,
     on_embedded: Callable[[], object] = lambda: None,
 ) -> "Index":
-    """Build an index. A process that is killed leaves no half of one, and an old one as it was.
+    """Build an index whole or not at all: a killed process leaves an old index as it was.
 
-    Passages, at least one, have distinct ids; they are written as they come and not kept. The
-    folder is made; an index that is there is replaced, anything else is not touched. Without an
-    embedder the index is of words alone; `on_embedded` is called for each passage that was
-    embedded.
+    Passages, at least one, have distinct ids, and are written as they come. The folder is made; an
+    index that is there is replaced, anything else is not touched. Without an embedder the index is
+    of words alone; `on_embedded` is called for each passage that was embedded.
 
     Raises:
-        InputError: There are no passages or two of one id, the folder holds something else or
+        InputError: Passages are missing or two share an id, the folder holds something else or
             cannot be written, or the embedding model cannot be used.
     """
     coming = iter(passages)
@@ -181,10 +180,10 @@ def build(
 
 
 class Index:
-    """An index that was built; only what a query needs is read from the disk.
+    """A built index; only what a query needs is read from the disk.
 
-    Any method but "bm25" asks for an embedding model, by default the one that the index was built
-    with, where it lies.
+    Methods other than "bm25" need an embedding model, by default the one that the index was built
+    with.
 
     Raises:
         InputError: The folder is not an index of this version, is damaged, or was built with
@@ -227,8 +226,8 @@ class Index:
     ) -> list[Retrieved]:
         """The k passages that fit a query best, the best first; ties in the order of the index.
 
-        By words, passages that share none with the query are not found. `among` are positions of
-        the passages that may be found.
+        By words, passages that share no word with the query are not found. `among` are the
+        positions to search; by default all.
 
         Raises:
             InputError: The index has no embeddings, or their model is missing.

@@ -104,7 +104,7 @@ def test_search_by_meaning_where_the_model_is_installed(contested: Contested) ->
         (["index", "build", "broken.jsonl"], "broken.jsonl:1"),
         (["index", "build", "blank.jsonl"], "blank.jsonl:2"),
         (["index", "build", "blank.txt"], "blank.txt is empty"),
-        (["index", "build", "notes", "--out", "notes"], "holds files that are no index"),
+        (["index", "build", "notes", "--out", "notes"], "holds other files"),
     ],
 )
 def test_what_cannot_be_done_is_told_in_one_line(

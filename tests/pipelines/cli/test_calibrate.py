@@ -159,7 +159,7 @@ def test_what_does_not_help_is_not_stored(
     ]
     write("pairs.jsonl", grouped)
     line = contested.refused(*CALIBRATE, endpoint.url)
-    assert "held-out pairs are no likelier corrected, so no correction is kept" in line
+    assert "does not raise the likelihood of held-out pairs, so it is not kept" in line
     contested.done(*CALIBRATE, endpoint.url, "--dry-run")
     assert not (home / "corrections").exists()
 

@@ -123,7 +123,6 @@ def test_hallucinations_in_responses(contested: Contested, folder: Path) -> None
         ),
         ("--data fm2.jsonl", "fm2.jsonl:1: the field 'source' is missing"),
         ("--dataset fool-me-twice --data fm2.jsonl --half train", "has no claim in the train half"),
-        ("--dataset fever --data claims.jsonl --corpus .", "has no wiki-*.jsonl"),
         ("--tau nan", "tau"),
     ],
 )  # fmt: skip

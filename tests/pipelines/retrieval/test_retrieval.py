@@ -140,7 +140,7 @@ def test_another_model_is_refused(built: Path, embedder: Embedder, tmp_path: Pat
 @pytest.mark.parametrize(
     ("about", "problem"),
     [
-        (None, "is no index"),
+        (None, "is not an index"),
         ("{", "is damaged"),
         ('{"format": 9, "files": "files-1", "passages": 1}', "another version"),
         ('{"format": 1, "files": "files-1", "passages": 1}', "delete it and build"),
@@ -175,7 +175,7 @@ def test_a_kill_leaves_the_old_index(
         assert len(Index(folder)) == before
         assert Index(folder).search("dam")[0].passage == DOCUMENTS[0]
     else:
-        with pytest.raises(InputError, match="is no index"):
+        with pytest.raises(InputError, match="is not an index"):
             Index(folder)
     monkeypatch.undo()
     assert len(build(DOCUMENTS, folder)) == 4
@@ -184,7 +184,7 @@ def test_a_kill_leaves_the_old_index(
 
 def test_what_is_no_index_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("mine")
-    with pytest.raises(InputError, match="files that are no index"):
+    with pytest.raises(InputError, match="holds other files"):
         build(DOCUMENTS, tmp_path)
     with pytest.raises(InputError, match="two passages have the id 'd0'"):
         build([DOCUMENTS[0], DOCUMENTS[0]], tmp_path / "i")
