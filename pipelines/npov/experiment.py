@@ -30,7 +30,7 @@ from pipelines.npov.decoder import DecoderOptions, decoder_folder
 from pipelines.npov.example import as_read, npov_prompt
 from pipelines.npov.page import PAGE
 from pipelines.npov.result import NpovResult
-from pipelines.npov.sets import ORGANIC, Case, SyntheticSet, limited, synthetic_cases
+from pipelines.npov.sets import ORGANIC, Case, SyntheticSet, limited, read_cases, synthetic_cases
 from pipelines.npov.settings import AS_IN_PAPER, SALIENCE_PANEL, GradientSettings, SalienceSettings
 from pipelines.npov.synthesis import DESIGN_HELP, Design, with_other_arguments
 from pipelines.npov.topics import SAMPLE_TOPICS, outside_table, split_of
@@ -102,6 +102,12 @@ class NpovOptions(RunOptions, TaggerOptions, EndpointOptions, DecoderOptions):
     ] = None
     organic: Annotated[
         Path | None, _set_option("Responses whose errors people have annotated.")
+    ] = None
+    cases: Annotated[
+        Path | None,
+        _set_option(
+            "Test sets of a study (its `study.cases.jsonl`), in place of sets that are made here."
+        ),
     ] = None
     paraphrases: Annotated[
         Path | None,
@@ -192,7 +198,7 @@ def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
     names = list(
         dict.fromkeys(options.sets or (SyntheticSet.UNPARAPHRASED, SyntheticSet.PARAPHRASED))
     )
-    every = _cases(options, topics, names)
+    every = read_cases(options.cases) if options.cases else _cases(options, topics, names)
     files = _prompt_files(options)
     prompts = run_prompts.opened(files, (case.annotated.example for case in every))
     cases = limited(every, options.limit)
@@ -219,7 +225,9 @@ def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
                 "organic": _digest(options.organic),
                 "paraphrases": _digest(options.paraphrases),
                 **options.model_dump(include={"split", "design", "per_topic", "seed"}),
-            },
+            }
+            if options.cases is None
+            else {"cases": _digest(options.cases)},
             "encoder": about["digest"],
             "detector": options.detector,
         }
@@ -293,6 +301,9 @@ def cost(case: Case, tokens: Tokens, detector: str) -> Cost:
 def _refuse_unused(options: NpovOptions) -> None:
     """Refuse options that the detector has no use for, with an InputError."""
     named = f"--detector {options.detector}"
+    if options.cases is not None:
+        made_here = ("sets", "organic", "paraphrases", "split", "design", "per_topic")
+        refuse_given(options, made_here, "--cases")
     if options.detector != "salience":
         refuse_given(options.salience, (*GradientSettings.model_fields, "average"), named)
     if options.detector in ("ablation", "tagger", "baselines"):

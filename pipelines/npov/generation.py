@@ -91,8 +91,10 @@ def respond_prompt(overrides: Path | None = None) -> Prompt:
     return prompts.load("npov/respond", {"question", "perspectives"}, overrides)
 
 
-async def respond(given: Perspectives, writer: Writer) -> Response:
-    """Have a response written (NPOV, section 2.1), greedily and with room for all arguments.
+async def respond(
+    given: Perspectives, writer: Writer, *, temperature: float = 0.0, seed: int = 0
+) -> Response:
+    """Have a response written (NPOV, section 2.1), with room for all arguments.
 
     Raises:
         InputError: The soft prompt and the model's embeddings differ in width.
@@ -100,7 +102,7 @@ async def respond(given: Perspectives, writer: Writer) -> Response:
         ServingError: No server can be had, or the model's embeddings cannot be read.
     """
     arguments = len(given.pro) + len(given.con)
-    drawn = Sampling(max(REPLY_TOKENS, TOKENS_PER_ARGUMENT * arguments))
+    drawn = Sampling(max(REPLY_TOKENS, TOKENS_PER_ARGUMENT * arguments), temperature, seed)
     if isinstance(writer, ChatWriter):
         reply = await writer.client.structured(told(given, writer.prompt), ResponseReply, drawn)
         if reply.value is None:

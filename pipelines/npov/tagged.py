@@ -41,15 +41,15 @@ class ArgumentTagger:
         """
         arguments = arguments_read(example)
         said = [what_is_said(each) for each in sentences_read(example)]
-        rests = self._probabilities(arguments, said)
-        says = self._probabilities(said, arguments).transpose(1, 0, 2)
+        rests = self.probabilities(arguments, said)
+        says = self.probabilities(said, arguments).transpose(1, 0, 2)
         support, irrelevant = (LABELS.index(each) for each in (Label.SUPPORT, Label.IRRELEVANT))
         return Tagged(
             Use.of(example, rests[..., support], says[..., support]),
             Use.of(example, 1 - rests[..., irrelevant], 1 - says[..., irrelevant]),
         )
 
-    def _probabilities(self, premises: Sequence[str], hypotheses: Sequence[str]) -> Values:
+    def probabilities(self, premises: Sequence[str], hypotheses: Sequence[str]) -> Values:
         """(premises, hypotheses, labels), labels in the order of `LABELS`."""
         pairs = [Pair(premise, hypothesis) for premise in premises for hypothesis in hypotheses]
         new = [pair for pair in dict.fromkeys(pairs) if pair not in self._known]
