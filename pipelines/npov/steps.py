@@ -24,7 +24,7 @@ from pipelines.npov.paraphrases import cases_of, paraphrased_arguments, sizes_of
 from pipelines.npov.responses import draws, opened_writer, responses
 from pipelines.npov.result import KINDS
 from pipelines.npov.study import Study, StudyOptions, digest, sizes
-from pipelines.npov.topics import Split, split_of
+from pipelines.npov.topics import Split, outside_table, split_of
 from pipelines.report.progress import say
 from pipelines.report.table import Column, Table
 from pipelines.runs.folder import RunFolder
@@ -135,6 +135,7 @@ def opened(options: StudyOptions, folder: RunFolder) -> Study:
     study.tell(
         "topics",
         f"Topics: {options.data.name}, {counts(topics)}; the paper has 9, 28 and 35 of ProCon.org.",
+        *outside_table(study.all_topics),
     )
     return study
 
@@ -143,10 +144,10 @@ def topics_by_split(options: StudyOptions) -> dict[Split, list[Topic]]:
     """The topics of the data as Table 4 divides them; an InputError if a split has none."""
     topics: dict[Split, list[Topic]] = {"train": [], "dev": [], "test": []}
     for topic in procon.read(options.data):
-        topics[split_of(topic.topic) or "test"].append(topic)
+        topics[split_of(topic.topic)].append(topic)
     for split, own in topics.items():
         if not own:
-            raise InputError(f"{options.data} has no {split} topic of the paper's Table 4; add one")
+            raise InputError(f"{options.data} has no topic of the {split} split; add one")
     return topics
 
 

@@ -45,7 +45,7 @@ def test_step_1_topics_are_divided_as_in_table_4(tmp_path: Path) -> None:
         "test": ["Abortion", "Gun Control"],
     }
     file.write_text(topic("Golf").model_dump_json())
-    with pytest.raises(InputError, match="has no train topic of the paper's Table 4"):
+    with pytest.raises(InputError, match="has no topic of the train split"):
         topics_by_split(StudyOptions(data=file))
 
 
