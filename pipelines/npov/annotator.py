@@ -9,6 +9,7 @@ given: ambiguous errors, as are arguments that are said twice or for the wrong s
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -22,6 +23,7 @@ from nli.sentences import sentences
 from pipelines.data import procon
 from pipelines.data.text import read_text
 from pipelines.files import replace_text
+from pipelines.judge.judge import PairError
 from pipelines.judge.tagger import TaggerFolder
 from pipelines.metrics.estimate import Estimate, proportion
 from pipelines.npov import annotation
@@ -37,9 +39,9 @@ from pipelines.npov.example import (
 )
 from pipelines.npov.responses import Drawn
 from pipelines.npov.result import KINDS, ErrorKind
+from pipelines.npov.similarity import ArgumentTagger
 from pipelines.npov.study import Study, digest, digest_of
 from pipelines.npov.synthesis import bundled, rewording, synthetic_examples
-from pipelines.npov.tagged import ArgumentTagger
 from pipelines.npov.topics import SAMPLE_TOPICS, split_of
 from pipelines.npov.tuning_data import TEMPLATE, by_topic
 from pipelines.report.progress import progress
@@ -248,8 +250,9 @@ def annotated(
         with progress("annotations", len(drawn)) as bar:
             for each in drawn:
                 if each.example is not None:
-                    read = read_by(tagger(), each.example)
-                    found.append(annotated_by(each.id, each.example, read, agreement.limit))
+                    with suppress(PairError):  # too long a sentence: the response is left out
+                        read = read_by(tagger(), each.example)
+                        found.append(annotated_by(each.id, each.example, read, agreement.limit))
                 bar.advance()
         study.note("annotation", limit=agreement.limit)
     else:

@@ -85,14 +85,14 @@ def tuned_classifiers(
 
 
 async def detected(
-    study: Study, tuned: bool, classifiers: Mapping[str, Mapping[Task, Path]]
+    study: Study, soft: SoftPrompt | None, classifiers: Mapping[str, Mapping[Task, Path]]
 ) -> None:
     """Have every detector score the test sets, as runs of `contested run npov`."""
     own = study.options
     called = (own.model and Path(own.model).name) or study.model.model.name
-    writer = {"soft_prompt": study.prompt("response")}
+    writer = {"soft_prompt": study.prompt("response")} if soft else {}
     await _run(study, "tagger", "tagger", "tagger")
-    await _run(study, "salience", f"{called}-generator", *_GRADIENTS, **(writer if tuned else {}))
+    await _run(study, "salience", f"{called}-generator", *_GRADIENTS, **writer)
     await _run(study, "ablation", f"{called}-ablation", *_SERVED)
     for name, files in classifiers.items():
         prompts = {f"{kind}_prompt": file for kind, file in files.items()}

@@ -17,9 +17,9 @@ from pipelines.npov import synthesis
 from pipelines.npov.annotation import AnnotatedExample
 from pipelines.npov.annotator import limit_of
 from pipelines.npov.sets import ORGANIC, Case, SyntheticSet, write_cases
+from pipelines.npov.similarity import ArgumentTagger
 from pipelines.npov.study import Study, digest, digest_of
 from pipelines.npov.synthesis import Reword
-from pipelines.npov.tagged import ArgumentTagger
 from pipelines.npov.topics import in_words
 from pipelines.npov.tuning_data import Lesson, by_topic, of_annotated
 from pipelines.report.progress import progress

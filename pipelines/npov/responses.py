@@ -15,7 +15,14 @@ from pipelines.errors import InputError
 from pipelines.experiment.execute import run_examples
 from pipelines.experiment.options import source_of
 from pipelines.npov.example import NpovExample, Perspectives
-from pipelines.npov.generation import ChatWriter, SoftPromptWriter, Writer, respond, respond_prompt
+from pipelines.npov.generation import (
+    TOKENS_PER_ARGUMENT,
+    ChatWriter,
+    SoftPromptWriter,
+    Writer,
+    respond,
+    respond_prompt,
+)
 from pipelines.npov.soft_prompt import SoftPrompt
 from pipelines.npov.study import Study, digest, digest_of
 from pipelines.npov.synthesis import MOST_PER_SIDE
@@ -87,7 +94,14 @@ async def responses(study: Study, writer: Writer) -> list[Drawn]:
 
     async def written(each: Drawn) -> Drawn:
         seed = int(digest_of([study.options.seed, each.id])[:7], 16)
-        found = await respond(each.given, writer, temperature=each.temperature, seed=seed)
+        arguments = len(each.given.pro) + len(each.given.con)
+        found = await respond(
+            each.given,
+            writer,
+            temperature=each.temperature,
+            seed=seed,
+            most=TOKENS_PER_ARGUMENT * (arguments + 2),
+        )
         return each.model_copy(
             update={"example": found.example, "problem": found.problem, "raw": found.raw}
         )

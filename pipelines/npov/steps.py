@@ -52,7 +52,7 @@ async def carried_out(options: StudyOptions, folder: RunFolder) -> None:
         cases = cases_of(study, found, reword)
         clock.ended(5, "test sets", ", ".join(sizes_of(cases)))
     classifiers = tuned_classifiers(study, found, reword)
-    await detected(study, soft is not None, classifiers)
+    await detected(study, soft, classifiers)
     clock.ended(6, "detectors", f"{len(classifiers):,} classifiers among them")
     figure_2(study, soft, cases)
 

@@ -18,9 +18,9 @@ from pipelines.npov.example import NpovExample
 from pipelines.npov.paraphrases import cases_of, numbers, same_meaning
 from pipelines.npov.responses import draws
 from pipelines.npov.sets import read_cases
+from pipelines.npov.similarity import ArgumentTagger
 from pipelines.npov.steps import topics_by_split
 from pipelines.npov.study import PAPER, Study, StudyOptions
-from pipelines.npov.tagged import ArgumentTagger
 from pipelines.npov.tuning_data import lessons
 from pipelines.runs.folder import RunFolder
 
