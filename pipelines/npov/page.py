@@ -14,11 +14,12 @@ from pipelines.experiment.publish import Runs
 from pipelines.experiment.summary import Figure, Page, Problem, Section
 from pipelines.files import read_bytes
 from pipelines.npov.areas import OF_RUNS
+from pipelines.npov.example import SIDES
 from pipelines.npov.result import BASELINES, KINDS, ROUGE, ErrorKind, NpovResult, WordScore
 from pipelines.report.blocks import Facts, Grid, fact
 from pipelines.report.explorer import Example, Facet
 from pipelines.report.table import MISSING, Table
-from pipelines.report.texts import Block, Chip, Heading, Inline, Trouble
+from pipelines.report.texts import Block, Chip, Heading, Inline, Note, Text, Trouble
 
 _INTRO = (
     "Does a response add arguments that were not given (hallucination), or leave out some that "
@@ -75,6 +76,10 @@ def _example(run: str, sourced: Sourced) -> Example:
 
 def _content(result: NpovResult, source: NpovResult | None) -> list[Block]:
     made: list[Block] = [Trouble("Not scored", result.reason)] if result.reason else []
+    if result.example is not None:
+        made += [Heading(result.example.question), Text(result.example.response, "Response")]
+        for side in SIDES:
+            made += [Note(each, side) for each in result.example.arguments(side)]
     facts = [
         fact("Content added", _known(result, "hallucination")),
         fact("Arguments left out", _known(result, "coverage")),

@@ -102,6 +102,7 @@ class Case:
             overlap=self.annotated.overlap,
             topic=self.annotated.example.topic or self.annotated.example.question,
             votes=self.annotated.votes,
+            example=self.annotated.example,
             **found,
         )
 

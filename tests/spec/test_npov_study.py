@@ -67,10 +67,11 @@ def test_step_3_draws_are_others_and_the_first_three_have_two_temperatures() -> 
     assert len(set(as_sets)) == 5
     assert [each.temperature for each in found] == [0.0, 0.7] * 3 + [0.7] * 2
     assert [len(pro) for pro, _ in given] == [1, 1, 2, 2, 1, 1, 1, 1]
-    whole = draws([topic("Golf")], 18, seed=0)
+    golf = topic("Golf", pro=4, con=4)
+    whole = draws([golf], 18, seed=0)
     assert len(whole) == 3 * 2 + 15
     assert [len(each.given.pro) for each in whole if each.temperature][:6] == [1, 2, 3, 1, 2, 3]
-    assert whole == draws([topic("Golf")], 18, seed=0)
+    assert whole == draws([golf], 18, seed=0)
 
 
 EXAMPLE = NpovExample(
