@@ -14,19 +14,15 @@ from pipelines.runs.folder import RunFolder
 def study_npov(options: StudyOptions) -> None:
     """Reproduce the salience experiments, whole. Killed anywhere, the same command resumes.
 
-    Seven steps, in the paper's order: topics; a generator, tuned on responses to train topics; its
-    responses to all topics; their errors; test sets; detectors, with classifiers tuned on the
-    paper's training sets; and Tables 1, 2, 3, 5, 6 and Figure 2 in `report.html`, which says first
-    what was not as in the paper.
+    A generator is tuned on responses to training topics and writes to all topics; its errors are
+    found, synthetic ones made, classifiers tuned, detectors compared. Leaves Tables 1, 2, 3, 5, 6
+    and Figure 2 in `report.html`, which says first what was not as in the paper.
 
-    On a CPU sizes are small, for a model of 135M: some 30 minutes on two cores, 3 GB of memory.
-    With a model of 0.5B and the paper's numbers count on days there. An 8B model takes 20 GB of a
-    GPU for gradients in bf16, and hours for the paper's numbers.
+    On a CPU sizes are small: half an hour and 3 GB on two cores with a model of 135M. The paper's
+    sizes need a GPU: of 24 GB for a model of 8B in bf16.
 
-    Examples:
+    Example:
         contested lab study-npov --dry-run
-
-        contested lab study-npov --data procon.json --annotator labels.jsonl --out results-salience
     """
     import uvloop
 

@@ -185,7 +185,9 @@ def cases_of(study: Study, found: Sequence[AnnotatedExample], reword: Reword) ->
     study.begin(
         "sets", annotated=digest(study.file("annotated")), reworded=digest(study.file("reworded"))
     )
-    study.tell("sets", f"Test sets: {', '.join(sizes_of(cases))}.")
+    limit = study.sizes.limit
+    measured = "all" if limit is None else f"the first {limit:,} of each, not all as in the paper"
+    study.tell("sets", f"Test sets: {', '.join(sizes_of(cases))}; measured are {measured}.")
     write_cases(out, cases)
     return cases
 
