@@ -154,7 +154,8 @@ def _errors(whole: NDArray[np.bool_], part: NDArray[np.bool_]) -> list[Error]:
 
 
 def _worst(errors: Sequence[Error]) -> Error:
-    return next((each for each in ("full", "ambiguous") if each in errors), "none")
+    order: tuple[Error, ...] = ("full", "ambiguous")
+    return next((each for each in order if each in errors), "none")
 
 
 @dataclass(frozen=True)
@@ -205,7 +206,7 @@ def chosen_limit(tagger: ArgumentTagger, known: Sequence[AnnotatedExample]) -> A
 
 
 def _wrong(each: AnnotatedExample, kind: ErrorKind) -> bool:
-    return getattr(each, kind) != "none"
+    return (each.hallucination if kind == "hallucination" else each.coverage) != "none"
 
 
 def _balanced(right: NDArray[np.bool_], wrong: NDArray[np.bool_]) -> float:

@@ -71,7 +71,9 @@ def draws(topics: Sequence[Topic], most: int, seed: int) -> list[Drawn]:
                 if (chosen := (frozenset(pro), frozenset(con))) not in seen[size]:
                     break
             seen[size].add(chosen)
-            given = Perspectives(topic=topic.topic, question=topic.question, pro=pro, con=con)
+            given = Perspectives(
+                topic=topic.topic, question=topic.question, pro=tuple(pro), con=tuple(con)
+            )
             for temperature in (0.0, 0.7) if number < BOTH_TEMPERATURES else (0.7,):
                 name = f"{topic.topic}/{number}-{temperature}"
                 found.append(Drawn(id=name, given=given, temperature=temperature))
