@@ -98,6 +98,7 @@ LAB: Final = {
     "calibrate": "Make a judge's probabilities mean what they say.",
     "conflictbench": "Build ConflictBench from the files of its sources.",
     "ramdocs": "Build data like RAMDocs from AmbigDocs.",
+    "study-npov": "Reproduce the salience experiments, whole.",
     "tune-npov": "Tune a soft prompt that writes neutral responses or finds errors.",
 }
 

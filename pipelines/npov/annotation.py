@@ -7,6 +7,9 @@ and `topic` and `opening` if wanted), `id`, and
                                repetition, sides confused); "none" where they are left out
     hallucinated               parts of the response that rest on no argument, quoted
     uncovered                  parts of arguments that the response has not, quoted
+    said                       where the response has each argument, quoted, by side and in order;
+                               null for an argument that it has not: {"pro": ["it is cheap"], ...};
+                               tells which words are wrong where an argument is taken away
     votes                      where several people annotated it, what each of them said, by name:
                                {"ann": {"hallucination": "none", "coverage": "full"}, ...}; what
                                stands in the line itself counts, and they are compared with it
@@ -58,6 +61,8 @@ class AnnotatedExample(BaseModel, frozen=True):
         hallucinated: Characters of the response as a model reads it; None where words are not
             annotated.
         uncovered: Parts of arguments, likewise.
+        said: Side -> of each argument the characters of the response that say it, None where that
+            is not known; None where nobody marked them.
         overlap: Mean share of the arguments' stems that the response without error has, where
             there is one.
         votes: What each annotator said, by name, where there are several.
@@ -70,6 +75,7 @@ class AnnotatedExample(BaseModel, frozen=True):
     coverage: Error = "none"
     hallucinated: tuple[Span, ...] | None = ()
     uncovered: tuple[Omission, ...] | None = ()
+    said: Mapping[Side, tuple[Span | None, ...]] | None = None
     overlap: float | None = None
     votes: Mapping[str, Vote] = {}
 
@@ -85,7 +91,16 @@ class _Line(NpovExample):
     coverage: Error = "none"
     hallucinated: tuple[Text, ...] | None = None
     uncovered: tuple[Text, ...] | None = None
+    said: Mapping[Side, tuple[Text | None, ...]] | None = None
     votes: Mapping[Text, Vote] = {}
+
+    @model_validator(mode="after")
+    def _all_arguments(self) -> Self:
+        if self.said is not None:
+            for side in SIDES:
+                if len(self.said.get(side, ())) != len(self.arguments(side)):
+                    raise ValueError(f"'said' must have a quote or null for each {side} argument")
+        return self
 
     @model_validator(mode="after")
     def _quotes_of_errors(self) -> Self:
@@ -129,6 +144,13 @@ def _annotated(line: _Line) -> AnnotatedExample:
     if line.hallucinated or line.hallucination == "none":
         response = [as_read(line.response)]
         hallucinated = tuple(_place(as_read(q), response)[1] for q in line.hallucinated or ())
+    said = None
+    if line.said is not None:
+        response = [as_read(line.response)]
+        said = {
+            side: tuple(None if q is None else _place(as_read(q), response)[1] for q in quotes)
+            for side, quotes in line.said.items()
+        }
     return AnnotatedExample(
         id=line.id,
         source=line.id,
@@ -137,6 +159,7 @@ def _annotated(line: _Line) -> AnnotatedExample:
         coverage=line.coverage,
         hallucinated=hallucinated,
         uncovered=uncovered,
+        said=said,
         votes=line.votes,
     )
 

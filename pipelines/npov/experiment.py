@@ -1,6 +1,6 @@
 """Detectors over test sets, in a run folder that may hold those of several models."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from hashlib import sha256
 from importlib.metadata import version
@@ -13,7 +13,14 @@ from pipelines.data import procon
 from pipelines.data.procon import Topic
 from pipelines.errors import InputError
 from pipelines.experiment.cost import Cost, calls
-from pipelines.experiment.experiment import Experiment, Models, Plan, Work
+from pipelines.experiment.experiment import (
+    Experiment,
+    Labelled,
+    Labelling,
+    Models,
+    Plan,
+    Work,
+)
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import (
     EndpointOptions,
@@ -27,10 +34,10 @@ from pipelines.npov import annotation
 from pipelines.npov import synthesis as paraphrases
 from pipelines.npov.areas import METRICS
 from pipelines.npov.decoder import DecoderOptions, decoder_folder
-from pipelines.npov.example import npov_prompt
+from pipelines.npov.example import SIDES, npov_prompt
 from pipelines.npov.page import PAGE
-from pipelines.npov.result import NpovResult
-from pipelines.npov.sets import ORGANIC, Case, SyntheticSet, limited, synthetic_cases
+from pipelines.npov.result import ErrorKind, NpovResult
+from pipelines.npov.sets import ORGANIC, Case, SyntheticSet, limited, read_cases, synthetic_cases
 from pipelines.npov.settings import AS_IN_PAPER, SALIENCE_PANEL, GradientSettings, SalienceSettings
 from pipelines.npov.synthesis import DESIGN_HELP, Design, with_other_arguments
 from pipelines.npov.topics import SAMPLE_TOPICS, outside_table, split_of
@@ -102,6 +109,12 @@ class NpovOptions(RunOptions, TaggerOptions, EndpointOptions, DecoderOptions):
     ] = None
     organic: Annotated[
         Path | None, _set_option("Responses whose errors people have annotated.")
+    ] = None
+    cases: Annotated[
+        Path | None,
+        _set_option(
+            "Test sets of a study (its `study.cases.jsonl`), in place of sets that are made here."
+        ),
     ] = None
     paraphrases: Annotated[
         Path | None,
@@ -192,7 +205,7 @@ def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
     names = list(
         dict.fromkeys(options.sets or (SyntheticSet.UNPARAPHRASED, SyntheticSet.PARAPHRASED))
     )
-    every = _cases(options, topics, names)
+    every = read_cases(options.cases) if options.cases else _cases(options, topics, names)
     files = _prompt_files(options)
     prompts = run_prompts.opened(files, (case.annotated.example for case in every))
     cases = limited(every, options.limit)
@@ -219,7 +232,9 @@ def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
                 "organic": _digest(options.organic),
                 "paraphrases": _digest(options.paraphrases),
                 **options.model_dump(include={"split", "design", "per_topic", "seed"}),
-            },
+            }
+            if options.cases is None
+            else {"cases": _digest(options.cases)},
             "encoder": about["digest"],
             "detector": options.detector,
         }
@@ -290,6 +305,9 @@ def cost(case: Case, detector: str) -> Cost:
 def _refuse_unused(options: NpovOptions) -> None:
     """Refuse options that the detector has no use for, with an InputError."""
     named = f"--detector {options.detector}"
+    if options.cases is not None:
+        made_here = ("sets", "organic", "paraphrases", "split", "design", "per_topic")
+        refuse_given(options, made_here, "--cases")
     if options.detector != "salience":
         refuse_given(options.salience, (*GradientSettings.model_fields, "average"), named)
     if options.detector in ("ablation", "tagger", "baselines"):
@@ -378,6 +396,42 @@ def _digest(path: Path | None) -> str | None:
     return None if path is None else sha256(read_bytes(path)).hexdigest()
 
 
+def _labelled(kind: ErrorKind) -> Callable[[NpovResult], Iterator[Labelled]]:
+    """Responses that a generator wrote, with what their annotation says of an error."""
+
+    def given(result: NpovResult) -> Iterator[Labelled]:
+        example = result.example
+        if result.test_set == ORGANIC and example is not None:
+            texts = [("Question", example.question)]
+            texts += [
+                (f"Given, {side}", each) for side in SIDES for each in example.arguments(side)
+            ]
+            yield Labelled((), (*texts, ("Response", example.response)), result.known(kind))
+
+    return given
+
+
+def _labelling(kind: ErrorKind, asked: str, whole: str) -> Labelling[NpovResult]:
+    ambiguous = "in part, or an argument is repeated or given to the other side"
+    labels = {"none": "no", "full": whole, "ambiguous": ambiguous}
+    return Labelling(asked, "responses", labels, _labelled(kind))
+
+
+LABELLINGS: Final = {
+    "hallucination": _labelling(
+        "hallucination",
+        "Does the response say an argument that was not given?",
+        "yes, a whole argument",
+    ),
+    "coverage": _labelling(
+        "coverage",
+        "Does the response leave out an argument that was given?",
+        "yes, a whole argument",
+    ),
+}
+"""What annotators are asked (NPOV, section 4.1), of the responses of a study."""
+
+
 EXPERIMENT = Experiment(
     name="npov",
     title="NPOV",
@@ -393,4 +447,5 @@ EXPERIMENT = Experiment(
     refusals=(InputError, RequestError, SalienceError),
     in_flight=1,  # gradients take the whole machine
     common=("data", "sets", "encoder"),
+    labellings=LABELLINGS,
 )

@@ -91,8 +91,17 @@ def respond_prompt(overrides: Path | None = None) -> Prompt:
     return prompts.load("npov/respond", {"question", "perspectives"}, overrides)
 
 
-async def respond(given: Perspectives, writer: Writer) -> Response:
-    """Have a response written (NPOV, section 2.1), greedily and with room for all arguments.
+async def respond(
+    given: Perspectives,
+    writer: Writer,
+    *,
+    temperature: float = 0.0,
+    seed: int = 0,
+    most: int | None = None,
+) -> Response:
+    """Have a response written (NPOV, section 2.1), with room for all arguments.
+
+    It has at most so many tokens, `REPLY_TOKENS` or more unless given.
 
     Raises:
         InputError: The soft prompt and the model's embeddings differ in width.
@@ -100,7 +109,8 @@ async def respond(given: Perspectives, writer: Writer) -> Response:
         ServingError: No server can be had, or the model's embeddings cannot be read.
     """
     arguments = len(given.pro) + len(given.con)
-    drawn = Sampling(max(REPLY_TOKENS, TOKENS_PER_ARGUMENT * arguments))
+    room = max(REPLY_TOKENS, TOKENS_PER_ARGUMENT * arguments) if most is None else most
+    drawn = Sampling(room, temperature, seed)
     if isinstance(writer, ChatWriter):
         reply = await writer.client.structured(told(given, writer.prompt), ResponseReply, drawn)
         if reply.value is None:

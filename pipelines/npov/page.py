@@ -1,19 +1,25 @@
 """What detectors of errors put on the page: areas under the ROC curve, and every example."""
 
+from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from statistics import fmean
 from typing import Final, NamedTuple
 
+from markupsafe import Markup
+
 from pipelines.experiment.publish import Runs
 from pipelines.experiment.summary import Figure, Page, Problem, Section
+from pipelines.files import read_bytes
 from pipelines.npov.areas import OF_RUNS
+from pipelines.npov.example import SIDES
 from pipelines.npov.result import BASELINES, KINDS, ROUGE, ErrorKind, NpovResult, WordScore
 from pipelines.report.blocks import Facts, Grid, fact
 from pipelines.report.explorer import Example, Facet
 from pipelines.report.table import MISSING, Table
-from pipelines.report.texts import Block, Chip, Heading, Inline, Trouble
+from pipelines.report.texts import Block, Chip, Heading, Inline, Note, Text, Trouble
 
 _INTRO = (
     "Does a response add arguments that were not given (hallucination), or leave out some that "
@@ -70,6 +76,10 @@ def _example(run: str, sourced: Sourced) -> Example:
 
 def _content(result: NpovResult, source: NpovResult | None) -> list[Block]:
     made: list[Block] = [Trouble("Not scored", result.reason)] if result.reason else []
+    if result.example is not None:
+        made += [Heading(result.example.question), Text(result.example.response, "Response")]
+        for side in SIDES:
+            made += [Note(each, side) for each in result.example.arguments(side)]
     facts = [
         fact("Content added", _known(result, "hallucination")),
         fact("Arguments left out", _known(result, "coverage")),
@@ -133,6 +143,23 @@ def _problems(result: NpovResult) -> Iterator[Problem]:
         yield Problem("failed", result.reason or "")
 
 
+FIGURE_2: Final = "figure-2.png"
+"""The map that a study draws."""
+
+
+def _figure_2(path: Path) -> Iterator[Markup]:
+    if path.exists():
+        data = b64encode(read_bytes(path)).decode()
+        alt = "Figure 2: words of the arguments down, of the response across; dark is salient"
+        yield Markup('<img src="data:image/png;base64,{}" alt="{}">').format(data, alt)
+
+
+def _notes(runs: Runs[NpovResult]) -> Iterator[str]:
+    """What a study's steps noted: what is as in the paper, and what is not."""
+    for entry in runs.folder.entries("study").values():
+        yield from entry.get("told", ())
+
+
 PAGE: Final = Page(
     question="Can errors in a neutral response be found: content added, arguments left out?",
     tables=_tables,
@@ -149,9 +176,14 @@ PAGE: Final = Page(
     examples=_examples,
     problems=_problems,
     failures="npov_failures",
+    notes=_notes,
     sections=(
         Section("By detector", ("npov_detection", "npov_comparisons"), _INTRO),
-        Section("Words", ("npov_words", "npov_aggregations", "npov_classifiers")),
+        Section(
+            "Words",
+            ("npov_words", "npov_aggregations", "npov_classifiers"),
+            plots=lambda runs, _: _figure_2(runs.folder.path / FIGURE_2),
+        ),
         Section("Annotators", ("npov_agreement",)),
     ),
     facets=tuple(Facet(_SAID[kind].capitalize(), _ERRORS) for kind in KINDS),

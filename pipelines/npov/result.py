@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import BaseModel
 
 from pipelines.npov.annotation import Error, Vote
+from pipelines.npov.example import NpovExample
 from salience.variants import Aggregation
 
 ErrorKind = Literal["hallucination", "coverage"]
@@ -82,6 +83,7 @@ class NpovResult(BaseModel, frozen=True):
         topic: What its question is on, by which intervals are clustered; None in results from
             before it was kept.
         votes: What each annotator said, by name, where there are several.
+        example: The arguments and the response; None in results from before they were kept.
         given, response: Content words of the arguments and of the response; None where words were
             not scored or not annotated.
     """
@@ -96,6 +98,7 @@ class NpovResult(BaseModel, frozen=True):
     overlap: float | None = None
     topic: str | None = None
     votes: Mapping[str, Vote] = {}
+    example: NpovExample | None = None
     detectors: Mapping[str, ErrorScores] = {}
     given: tuple[WordScore, ...] | None = None
     response: tuple[WordScore, ...] | None = None

@@ -24,9 +24,8 @@ from pipelines.npov.example import NpovExample
 from pipelines.npov.result import KINDS, NpovResult
 from pipelines.npov.sets import Case
 from pipelines.npov.settings import SalienceSettings
-from pipelines.npov.similarity import BertScore, SentenceEmbeddings
+from pipelines.npov.similarity import ArgumentTagger, BertScore, SentenceEmbeddings
 from pipelines.npov.soft_prompt import SoftPrompt, Task
-from pipelines.npov.tagged import ArgumentTagger
 from pipelines.retrieval.dense import Embedder
 from serving.client import Client
 

@@ -4,9 +4,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
 from pipelines.data.procon import Topic
+from pipelines.data.text import read_text
+from pipelines.errors import InputError
+from pipelines.files import replace_text
 from pipelines.npov.annotation import AnnotatedExample, Error
 from pipelines.npov.result import ErrorKind, NpovResult
 from pipelines.npov.synthesis import (
@@ -96,6 +102,7 @@ class Case:
             overlap=self.annotated.overlap,
             topic=self.annotated.example.topic or self.annotated.example.question,
             votes=self.annotated.votes,
+            example=self.annotated.example,
             **found,
         )
 
@@ -133,6 +140,33 @@ def synthetic_cases(
             topics, per_topic=per_topic, seed=seed, reword=way(name), design=design
         )
     ]
+
+
+_CASE = TypeAdapter(Case)
+
+
+def write_cases(path: Path, cases: Sequence[Case]) -> None:
+    """Write test sets, one example a line, for `read_cases`."""
+    replace_text(path, "".join(f"{_CASE.dump_json(each).decode()}\n" for each in cases))
+
+
+def read_cases(path: Path) -> list[Case]:
+    """The test sets of a file.
+
+    Raises:
+        InputError: It cannot be read, a line is of another format, or there is none.
+    """
+    found = []
+    for number, line in enumerate(read_text(path).splitlines(), 1):
+        try:
+            found.append(_CASE.validate_json(line))
+        except ValidationError as error:
+            raise InputError(
+                f"{path}:{number}: not an example of a test set; name study.cases.jsonl of a study"
+            ) from error
+    if not found:
+        raise InputError(f"{path} has no examples; name study.cases.jsonl of a study")
+    return found
 
 
 def limited(cases: Sequence[Case], limit: int | None) -> list[Case]:

@@ -111,23 +111,22 @@ def with_errors(
     right: AnnotatedExample,
     changes: Sequence[Change],
     draw: Random,
-    *,
-    said: Mapping[Side, Sequence[Span]] | None = None,
 ) -> list[AnnotatedExample]:
     """An example without error, changed in each of these ways.
 
-    An argument given besides comes at a place that is drawn. `said` is where the response has the
-    arguments; without it nobody knows which words are wrong.
+    An argument given besides comes at a place that is drawn. Which words of the response are wrong
+    is known where `right.said` tells which of them say the argument that is taken away.
     """
     found = []
     for change in changes:
         given = {side: list(right.example.arguments(side)) for side in SIDES}
-        hallucinated: tuple[Span, ...] = ()
+        hallucinated: tuple[Span, ...] | None = ()
         uncovered: tuple[Omission, ...] = ()
         if change.taken is not None:
             side, place = change.taken
             del given[side][place]
-            hallucinated = () if said is None else (said[side][place],)
+            words = None if right.said is None else right.said[side][place]
+            hallucinated = None if words is None else (words,)
         if change.extra is not None:
             side, argument = change.extra
             place = draw.randrange(len(given[side]) + 1)
@@ -141,8 +140,8 @@ def with_errors(
                 example=given_instead(right.example, given),
                 coverage="full" if change.extra else "none",
                 hallucination="full" if change.taken else "none",
-                uncovered=None if said is None else uncovered,
-                hallucinated=None if said is None else hallucinated,
+                uncovered=uncovered,
+                hallucinated=hallucinated,
                 overlap=right.overlap,
             )
         )
@@ -205,14 +204,14 @@ def synthetic_examples(
             used = {side: draw.sample(usable[side], sizes[side]) for side in SIDES}
             put = {side: [reword(each) or "" for each in used[side]] for side in SIDES}
             text, said = response(put, draw)
-            right = _error_free(f"{topic.topic}/{number}", topic, used, text)
+            right = _error_free(f"{topic.topic}/{number}", topic, used, text, said)
             unused = {
                 side: [each for each in own if each not in used[side]]
                 for side, own in arguments.items()
             }
             one, other = sizes
             changes = drawn_changes(used, unused, draw, design=design, sides=(one, other))
-            found += [right, *with_errors(right, changes, draw, said=said)]
+            found += [right, *with_errors(right, changes, draw)]
     return found
 
 
@@ -244,8 +243,10 @@ def _matched_sizes(
     return found
 
 
-def _error_free(name: str, topic: Topic, used: Arguments, text: str) -> AnnotatedExample:
-    """A response to the arguments used."""
+def _error_free(
+    name: str, topic: Topic, used: Arguments, text: str, said: Mapping[Side, Sequence[Span]]
+) -> AnnotatedExample:
+    """A response to the arguments used, which it says at those places."""
     shared = [overlap(each, text) for side in SIDES for each in used[side]]
     known = [share for share in shared if share is not None]
     return AnnotatedExample(
@@ -258,6 +259,7 @@ def _error_free(name: str, topic: Topic, used: Arguments, text: str) -> Annotate
             con=tuple(used["con"]),
             response=text,
         ),
+        said={side: tuple(spans) for side, spans in said.items()},
         overlap=sum(known) / len(known) if known else 0.0,
     )
 

@@ -16,7 +16,7 @@ from pipelines.data.procon import Topic
 from pipelines.errors import InputError
 from pipelines.npov.annotation import AnnotatedExample
 from pipelines.npov.classifier import classifier_pairs
-from pipelines.npov.example import SIDES, response_pair
+from pipelines.npov.example import SIDES, response_pair, unbraced
 from pipelines.npov.likelihood import Pair
 from pipelines.npov.soft_prompt import Subject, Task, TunedOn
 from pipelines.npov.synthesis import (
@@ -82,13 +82,18 @@ def with_synthetic_errors(
 def paraphrased(each: AnnotatedExample, paraphrase: Reword) -> AnnotatedExample | None:
     """Its arguments in other words, the response as it is (NPOV, section 4.1).
 
-    None unless all of them can be put so.
+    None unless all of them can be put so. What was left out of an argument is all of it then.
     """
     put = {side: [paraphrase(one) for one in each.example.arguments(side)] for side in SIDES}
     changed = {side: [one for one in own if one is not None] for side, own in put.items()}
     if any(len(changed[side]) < len(put[side]) for side in SIDES):
         return None
-    return each.model_copy(update={"example": given_instead(each.example, changed)})
+    uncovered = each.uncovered and tuple(
+        part.model_copy(update={"span": (0, len(unbraced(changed[part.side][part.argument])))})
+        for part in each.uncovered
+    )
+    example = given_instead(each.example, changed)
+    return each.model_copy(update={"example": example, "uncovered": uncovered})
 
 
 TrainedOn = Literal["train", "train+dev", "all"]
@@ -99,6 +104,9 @@ Errors = Literal["synthetic", "organic", "both"]
 
 Origin = Literal["template", "annotated", "synthetic", "organic"]
 """A response without error, by a template or annotated; an error, put in or found."""
+
+TEMPLATE = "template/"
+"""With this begin ids of responses by a template among annotated ones."""
 
 HELD_BACK = 5
 """Of topics that no table divides, one in so many is for watching."""
@@ -183,7 +191,7 @@ def lessons(
                 )
                 made += _by_template(written, topic, reword)
         for each in organic.get(topic.topic, ()):
-            made += _of_annotated(each, topic, paraphrase, draw, design)
+            made += of_annotated(each, topic, paraphrase, draw, design)
     unwanted = {"synthetic": "organic", "organic": "synthetic"}.get(errors)
     return [each for each in made if each.origin != unwanted and _teaches(each.annotated, task)]
 
@@ -219,19 +227,23 @@ def _by_template(
         yield Lesson(subject_of(topic), each, origin, paraphrased=reword is not verbatim)
 
 
-def _of_annotated(
+def of_annotated(
     each: AnnotatedExample,
     topic: Topic,
     paraphrase: Reword | None,
     draw: Random,
     design: Design,
 ) -> Iterator[Lesson]:
-    """An annotated response, and those that are made of one without error."""
+    """An annotated response, and those that are made of one without error (NPOV, section 4.2).
+
+    With `paraphrase`, those of them whose arguments can all be put in other words come again.
+    """
     subject = subject_of(topic)
     if not each.error_free:
         yield Lesson(subject, each, "organic")
         return
-    family = [Lesson(subject, each, "annotated")]
+    by_template = each.id.startswith(TEMPLATE)
+    family = [Lesson(subject, each, "template" if by_template else "annotated")]
     made = with_synthetic_errors(each, topic, draw, design=design)
     family += [Lesson(subject, one, "synthetic") for one in made]
     yield from family

@@ -18,7 +18,6 @@ def commands(tmp_path: Path, *arguments: str) -> list[list[str]]:
     (scripts / "environment.sh").write_text(
         'fail() { echo "$1" >&2; exit 2; }\n'
         "prepare_environment() { :; }\n"
-        "choose_engine() { echo cpu; }\n"
         "contested() { printf '%s\\t' \"$@\"; echo; }\n"
         "python() { echo cpu-small; }\n"
     )
@@ -33,51 +32,32 @@ def commands(tmp_path: Path, *arguments: str) -> list[list[str]]:
     return [line.split("\t")[:-1] for line in done.stdout.splitlines()]
 
 
-def after(option: str, command: list[str]) -> str:
-    """What a command is given for an option."""
-    return command[command.index(option) + 1]
+STUDY = ["lab", "study-npov", "--profile"]
 
 
-def test_salience_is_run_for_every_model_and_prompts_are_tuned_once(tmp_path: Path) -> None:
-    given = ["--data=t.json", "--out", str(tmp_path / "o"), "--model", "a", "--model=models/b"]
-    made = commands(tmp_path, *given, "--steps=9", "--limit", "2")
-    imported, tagged, by_gradients, left_out, asked, *tuned, told, by_writer = made[:10]
-    assert imported[:2] == ["models", "add"]
-    assert tagged[-2:] == ["--detector", "tagger"]
-    assert "--model" not in tagged
-    assert by_gradients[:2] == ["run", "npov"]
-    assert by_gradients[-2:] == ["--name", "a"]
-    assert by_gradients.count("--set") == 3
-    assert left_out[-4:] == ["--detector", "ablation", "--name", "a-ablation"]
-    assert {after("--limit", command) for command in (tagged, by_gradients, left_out)} == {"2"}
-    assert asked[-4:] == ["--detector", "classifier", "--name", "a-as-it-is"]
-    assert [command[1:4] for command in tuned] == [
-        ["tune-npov", "--task", task] for task in ("hallucination", "coverage", "response")
-    ]
-    assert after("--steps", tuned[0]) == "9"
-    prompt = str(tmp_path / "o/prompts/a-coverage-9.safetensors")
-    assert told[-4:-2] == ["--coverage-prompt", prompt]
-    writer = str(tmp_path / "o/prompts/a-response-9.safetensors")
-    assert by_writer[-4:] == ["--soft-prompt", writer, "--name", "a-soft-prompt"]
-    assert [command[-1] for command in made[-2:]] == ["b-annotation-free", "b-soft-prompt"]
-
-    Path(prompt).touch()
-    again = commands(tmp_path, *given, "--steps=9")
-    assert len(again) == len(made) - 1, "what is tuned is not tuned again"
-    Path(f"{prompt}.unfinished").touch()
-    again = commands(tmp_path, *given, "--steps=9")
-    assert len(again) == len(made), "a tuning that was killed goes on"
+def test_it_is_one_call_with_the_packaged_model(tmp_path: Path) -> None:
+    added, study = commands(tmp_path, "--data=t.json", "--steps", "9", "--models-dir", "m")
+    assert added[:2] == ["models", "add"]
+    assert added[-2:] == ["--models-dir", "m"]
+    assert study == [*STUDY, "cpu-small", "--models-dir", "m", "--data=t.json", "--steps", "9"]
 
 
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        (["--steps", "60k"], "--steps 60k is no number"),
-        (["--split=all"], "are tuned on; add --steps 0"),
-    ],
-)
-def test_what_would_mislead_is_refused(tmp_path: Path, options: list[str], says: str) -> None:
+def test_another_profile_brings_its_own_model(tmp_path: Path) -> None:
+    given = ["--as-in-paper", "--dry-run"]
+    for profile in (["--profile", "gpu-24gb"], ["--profile=gpu-24gb"]):
+        assert commands(tmp_path, *profile, *given) == [[*STUDY, "gpu-24gb", *given]]
+
+
+def test_an_option_without_its_value_is_refused(tmp_path: Path) -> None:
     with pytest.raises(subprocess.CalledProcessError) as refused:
-        commands(tmp_path, *options)
+        commands(tmp_path, "--profile")
     assert refused.value.returncode == 2
-    assert says in refused.value.stderr
+    assert "--profile needs a value" in refused.value.stderr
+
+
+def test_help_says_how_long_it_takes() -> None:
+    script = ROOT / "scripts" / "reproduce_salience.sh"
+    told = subprocess.run(["bash", script, "--help"], capture_output=True, text=True, check=True)
+    for option in ("--data", "--model", "--profile", "--steps", "--annotator", "--as-in-paper"):
+        assert option in told.stdout
+    assert "half an hour" in told.stdout

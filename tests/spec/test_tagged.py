@@ -12,7 +12,7 @@ from nli.pairs import Pair
 from nli.tagger import Tag, UnfitError
 from pipelines.errors import InputError
 from pipelines.npov.example import NpovExample, what_is_said
-from pipelines.npov.tagged import ArgumentTagger
+from pipelines.npov.similarity import ArgumentTagger
 
 EXAMPLE = NpovExample(
     question="Should the dam stay?",

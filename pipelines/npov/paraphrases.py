@@ -1,0 +1,207 @@
+"""Step 5 of the study: arguments in other words, synthetic errors, test sets (NPOV, 4.1 to 4.3)."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import zip_longest
+from random import Random
+from typing import Any, Final
+
+from pydantic import BaseModel
+
+from nli.labels import LABELS, Label
+from pipelines import prompts
+from pipelines.data.procon import Topic
+from pipelines.experiment.execute import run_examples
+from pipelines.npov import synthesis
+from pipelines.npov.annotation import AnnotatedExample
+from pipelines.npov.annotator import limit_of
+from pipelines.npov.sets import ORGANIC, Case, SyntheticSet, write_cases
+from pipelines.npov.similarity import ArgumentTagger
+from pipelines.npov.study import Study, digest, digest_of
+from pipelines.npov.synthesis import Reword
+from pipelines.npov.topics import in_words
+from pipelines.npov.tuning_data import Lesson, by_topic, of_annotated
+from pipelines.report.progress import progress
+from serving.calls import Sampling
+from serving.client import Client
+
+
+class ParaphraseReply(BaseModel):
+    """The JSON reply of a model that puts an argument in other words."""
+
+    paraphrase: str
+
+
+class Reworded(BaseModel, frozen=True):
+    """An argument, by its digest, as a model put it in other words; None where no try is kept."""
+
+    id: str
+    argument: str
+    paraphrase: str | None
+
+
+TRIES: Final = (0.0, 0.7, 0.7)
+"""Temperatures at which a model tries to put an argument in other words."""
+
+_NUMBERS = {
+    word: str(number)
+    for number, word in enumerate(
+        [
+            "zero",
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+        ]
+    )
+}
+
+
+def same_meaning(tagger: ArgumentTagger, argument: str, other: str, limit: float) -> bool:
+    """Whether a paraphrase is in other words, with the same numbers, and supported both ways."""
+    if in_words(argument) == in_words(other) or numbers(argument) != numbers(other):
+        return False
+    both = tagger.probabilities([argument, other], [other, argument])
+    support = both[..., LABELS.index(Label.SUPPORT)]
+    return bool(support[0, 0] >= limit and support[1, 1] >= limit)
+
+
+def numbers(text: str) -> set[str]:
+    """The numbers of a text, in digits."""
+    found = re.findall(r"\d+(?:[.,]\d+)*|[a-z]+", text.lower())
+    return {
+        _NUMBERS.get(each, each.replace(",", ""))
+        for each in found
+        if each[0].isdigit() or each in _NUMBERS
+    } - {"1"}  # "one" is mostly a pronoun
+
+
+async def paraphrased_arguments(
+    study: Study,
+    client: Client,
+    tagger: Callable[[], ArgumentTagger],
+) -> Reword:
+    """Put all arguments in other words, for error-free responses (NPOV, section 4.1, stage 3).
+
+    Arguments are reworded, responses stay. Those that people have paraphrased are taken; for others
+    the model is asked, and what it says is kept only where tagger and numbers agree both ways.
+    """
+    options = study.options
+    given = options.paraphrases
+    known = dict(synthesis.read(given) if given else synthesis.bundled())
+    prompt = prompts.load("npov/paraphrase", {"argument"}, None)
+    limit = limit_of(study)
+    study.begin(
+        "reworded",
+        known=digest_of(sorted(known.items())),
+        model=client.model.digest,
+        prompt=prompt.digest,
+        limit=limit,
+    )
+    log = study.folder.log("study.reworded", Reworded)
+    log.mend()
+    wanted = {
+        synthesis.digest(argument): argument
+        for topic in study.all_topics
+        for argument in (*topic.pro, *topic.con)
+    }
+    asked = {name: argument for name, argument in wanted.items() if name not in known}
+    done = log.read()
+
+    async def put(argument: str) -> Reworded:
+        name, kept = synthesis.digest(argument), None
+        for number, temperature in enumerate(TRIES):
+            drawn = Sampling(160, temperature, number)
+            messages = [*prompt.messages(argument=argument)]
+            reply = (await client.structured(messages, ParaphraseReply, drawn)).value
+            if reply and same_meaning(tagger(), argument, reply.paraphrase, limit):
+                kept = " ".join(reply.paraphrase.split())
+                break
+        return Reworded(id=name, argument=argument, paraphrase=kept)
+
+    if left := [argument for name, argument in asked.items() if name not in done]:
+        with progress("paraphrases", len(left)) as bar:
+
+            def keep(each: Reworded) -> None:
+                log.append(each)
+                bar.advance(client.usage)
+
+            await run_examples(
+                left, put, in_flight=client.concurrency, room=client.room, on_result=keep
+            )
+    tried = log.settle([*asked])
+    made = {each.id: each.paraphrase for each in tried if each.paraphrase is not None}
+    study.tell(
+        "reworded",
+        f"Paraphrased arguments: {len(wanted.keys() & known.keys()):,} of {len(wanted):,} by "
+        f"people, {len(made):,} by {client.model.name}, of {len(asked):,} that it was asked for; "
+        "kept are those with the same numbers that the tagger supports both ways. The paper takes "
+        "QuillBot, and people check.",
+    )
+    return synthesis.rewording(known | made)
+
+
+def _family(
+    study: Study, topic: Topic, each: AnnotatedExample, reword: Reword | None
+) -> list[Lesson]:
+    draw = Random(f"{study.options.seed} {each.id}")  # noqa: S311  (a sample, not a secret)
+    return [*of_annotated(each, topic, reword, draw, "paper")]
+
+
+def cases_of(study: Study, found: Sequence[AnnotatedExample], reword: Reword) -> list[Case]:
+    """Organic responses of test topics, and error-free ones with synthetic errors (section 4.3).
+
+    The topics take turns, so that the first ones of a set are of many.
+    """
+    out = study.file("cases")
+    by_name = by_topic(found, study.all_topics)
+    own = {topic.topic: by_name.get(topic.topic, []) for topic in study.topics["test"]}
+    families = {
+        topic.topic: [
+            _family(study, topic, each, reword) for each in own[topic.topic] if each.error_free
+        ]
+        for topic in study.topics["test"]
+    }
+    right, wrong = (
+        _in_turn([[each for each in some if each.error_free is state] for some in own.values()])
+        for state in (True, False)
+    )
+    cases = [Case(ORGANIC, each) for each in _in_turn([right, wrong])]
+    for name in (SyntheticSet.UNPARAPHRASED, SyntheticSet.PARAPHRASED):
+        paraphrased = name == SyntheticSet.PARAPHRASED
+        for family in _in_turn([*families.values()]):
+            cases += [
+                Case(name, each.annotated) for each in family if each.paraphrased == paraphrased
+            ]
+    study.begin(
+        "sets", annotated=digest(study.file("annotated")), reworded=digest(study.file("reworded"))
+    )
+    limit = study.sizes.limit
+    measured = "all" if limit is None else f"the first {limit:,} of each, not all as in the paper"
+    study.tell("sets", f"Test sets: {', '.join(sizes_of(cases))}; measured are {measured}.")
+    write_cases(out, cases)
+    return cases
+
+
+def sizes_of(cases: Sequence[Case]) -> list[str]:
+    """How many examples test sets have, in words."""
+    counts = Counter((case.test_set, case.annotated.error_free) for case in cases)
+    names = dict.fromkeys(case.test_set for case in cases)
+    return [
+        f"{name} {counts[name, True]:,} error-free and {counts[name, False]:,} with errors"
+        for name in names
+    ]
+
+
+def _in_turn(some: Sequence[Sequence[Any]]) -> list[Any]:
+    """The first of each, then the second of each, and so on."""
+    return [one for each in zip_longest(*some) for one in each if one is not None]

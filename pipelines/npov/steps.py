@@ -1,0 +1,156 @@
+"""The paper's study, step by step: each leaves a file, and is passed over once that is whole.
+
+prompts/                 soft prompts: the generator's, and those of classifiers
+study.responses.jsonl    what was drawn and written
+study.annotated.jsonl    responses with their errors
+study.reworded.jsonl     paraphrases of arguments that were tried
+study.cases.jsonl        test sets
+npov.NAME.jsonl          what each detector says of them
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from pipelines.data import procon
+from pipelines.data.procon import Topic
+from pipelines.errors import InputError
+from pipelines.experiment.options import source_of, tagger_named
+from pipelines.npov.annotator import annotated, errors_in, once_loaded
+from pipelines.npov.decoder import decoder_folder
+from pipelines.npov.detectors import TRAINING, detected, figure_2, tuned_classifiers
+from pipelines.npov.generator import tuned_generator
+from pipelines.npov.paraphrases import cases_of, paraphrased_arguments, sizes_of
+from pipelines.npov.responses import draws, opened_writer, responses
+from pipelines.npov.result import KINDS
+from pipelines.npov.study import Study, StudyOptions, digest, sizes
+from pipelines.npov.topics import Split, outside_table, split_of
+from pipelines.report.progress import say
+from pipelines.report.table import Column, Table
+from pipelines.runs.folder import RunFolder
+
+
+async def carried_out(options: StudyOptions, folder: RunFolder) -> None:
+    """Do what is left of a study's steps 1 to 6, in a folder that the caller has locked.
+
+    Raises:
+        InputError: A file cannot be used, or the folder has a step by other settings.
+        ServingError: A model is missing, or no server can be had.
+    """
+    clock = _Clock()
+    study = opened(options, folder)
+    clock.ended(1, "topics", counts(study.topics))
+    soft = tuned_generator(study)
+    clock.ended(2, "generator", soft.tuned_on.told if soft and soft.tuned_on else "by a prompt")
+    async with opened_writer(study, soft) as (writer, client):
+        drawn = await responses(study, writer)
+        clock.ended(3, "responses", f"{len(drawn):,}")
+        tagger = once_loaded(study.tagger)
+        found = annotated(study, drawn, tagger)
+        clock.ended(4, "annotation", errors_in(found))
+        reword = await paraphrased_arguments(study, client, tagger)
+        cases = cases_of(study, found, reword)
+        clock.ended(5, "test sets", ", ".join(sizes_of(cases)))
+    classifiers = tuned_classifiers(study, found, reword)
+    await detected(study, soft, classifiers)
+    clock.ended(6, "detectors", f"{len(classifiers):,} classifiers among them")
+    figure_2(study, soft, cases)
+
+
+class Planned(NamedTuple):
+    """A step, and how much there is to do."""
+
+    step: str
+    what: str
+
+
+def outline(options: StudyOptions) -> Table:
+    """What a study is to do, step by step; no model is asked.
+
+    Raises:
+        InputError: The data cannot be read, or a split has no topic.
+        ServingError: There is no such profile, or no such model.
+    """
+    topics, size = topics_by_split(options), sizes(options)
+    model, limit = decoder_folder(options).model.name, size.limit or "all"
+    every = [topic for own in topics.values() for topic in own]
+    tuned = f"{size.steps:,} updates of {size.batch:,} examples"
+    rows = (
+        Planned("1 topics", f"{options.data.name}: {counts(topics)}"),
+        Planned(
+            "2 generator",
+            f"{model}, told by a prompt"
+            if options.generator == "prompt"
+            else f"soft prompt of {model}: {tuned}",
+        ),
+        Planned("3 responses", f"{len(draws(every, size.draws, options.seed)):,}"),
+        Planned("4 annotation", f"by {options.annotator}"),
+        Planned("5 test sets", f"organic, unparaphrased, paraphrased; measured: {limit} of each"),
+        Planned(
+            "6 detectors",
+            "lengths, ROUGE, BERTScore, sentence embeddings, tagger, salience, ablation, "
+            f"{len(TRAINING)} classifiers ({len(TRAINING) * len(KINDS)} soft prompts of {tuned})",
+        ),
+        Planned("7 tables", "Tables 1, 2, 3, 5 and 6, Figure 2, in report.html"),
+    )
+    return Table.of(
+        rows,
+        name="study",
+        title=f"The study, into {options.out}",
+        columns=[Column("step", "Step"), Column("what", "What there is to do")],
+    )
+
+
+class _Clock:
+    """Says when a step has ended."""
+
+    def __init__(self) -> None:
+        self._began = time.monotonic()
+
+    def ended(self, number: int, step: str, came: str) -> None:
+        now = time.monotonic()
+        minutes = (now - self._began) / 60
+        self._began = now
+        say(f"step {number} of 7, {step}: {came} ({minutes:,.1f} min)")
+
+
+def opened(options: StudyOptions, folder: RunFolder) -> Study:
+    """The study with its topics, which are divided as Table 4 has them.
+
+    Raises:
+        InputError: The data cannot be read, or a split has no topic.
+        ServingError: A model is missing.
+    """
+    topics = topics_by_split(options)
+    where = source_of(options, "generator")
+    study = Study(
+        options,
+        folder,
+        sizes(options),
+        topics,
+        decoder_folder(options),
+        tagger_named(options.tagger, where),
+    )
+    study.begin("topics", data=digest(options.data), seed=options.seed)
+    study.tell(
+        "topics",
+        f"Topics: {options.data.name}, {counts(topics)}; the paper has 9, 28 and 35 of ProCon.org.",
+        *outside_table(study.all_topics),
+    )
+    return study
+
+
+def topics_by_split(options: StudyOptions) -> dict[Split, list[Topic]]:
+    """The topics of the data as Table 4 divides them; an InputError if a split has none."""
+    topics: dict[Split, list[Topic]] = {"train": [], "dev": [], "test": []}
+    for topic in procon.read(options.data):
+        topics[split_of(topic.topic)].append(topic)
+    for split, own in topics.items():
+        if not own:
+            raise InputError(f"{options.data} has no topic of the {split} split; add one")
+    return topics
+
+
+def counts(topics: Mapping[Split, Sequence[Topic]]) -> str:
+    """How many topics each split has, in words."""
+    return ", ".join(f"{len(own):,} {split}" for split, own in topics.items())

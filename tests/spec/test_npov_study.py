@@ -1,0 +1,219 @@
+"""NPOV, sections 2 to 5: the steps of the study, worked by hand."""
+
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from tagging import SUPPORT, UNSURE, ScriptedTagger
+
+from nli.pairs import Pair
+from pipelines.data.procon import Topic
+from pipelines.errors import InputError
+from pipelines.npov import synthesis
+from pipelines.npov.annotation import AnnotatedExample
+from pipelines.npov.annotator import Reading, annotated_by, chosen_limit, read_by
+from pipelines.npov.detectors import TRAINING
+from pipelines.npov.example import NpovExample
+from pipelines.npov.paraphrases import cases_of, numbers, same_meaning
+from pipelines.npov.responses import draws
+from pipelines.npov.sets import read_cases
+from pipelines.npov.similarity import ArgumentTagger
+from pipelines.npov.steps import topics_by_split
+from pipelines.npov.study import PAPER, Study, StudyOptions
+from pipelines.npov.tuning_data import lessons
+from pipelines.runs.folder import RunFolder
+
+
+def topic(name: str, pro: int = 3, con: int = 3) -> Topic:
+    return Topic(
+        topic=name,
+        question=f"Should {name} stay?",
+        pro=tuple(f"Pro {letter} is good." for letter in "abcdef"[:pro]),
+        con=tuple(f"Con {letter} is bad." for letter in "uvwxyz"[:con]),
+    )
+
+
+def test_step_1_topics_are_divided_as_in_table_4(tmp_path: Path) -> None:
+    names = ("Obesity", "Golf", "Abortion", "Gun Control")
+    file = tmp_path / "topics.jsonl"
+    file.write_text("\n".join(topic(name).model_dump_json() for name in names))
+    found = topics_by_split(StudyOptions(data=file))
+    assert {split: [each.topic for each in own] for split, own in found.items()} == {
+        "train": ["Obesity"],
+        "dev": ["Golf"],
+        "test": ["Abortion", "Gun Control"],
+    }
+    file.write_text(topic("Golf").model_dump_json())
+    with pytest.raises(InputError, match="has no topic of the train split"):
+        topics_by_split(StudyOptions(data=file))
+
+
+def test_step_2_the_generator_learns_one_to_three_arguments_a_side() -> None:
+    """The paper has 80 responses to 9 topics; by template it is 9 for each, 81."""
+    assert (PAPER.steps, PAPER.batch, 9 * PAPER.template) == (20_000, 16, 81)
+    learned = lessons([topic("Obesity")], "response", design="paper", per_topic=9, seed=0)
+    sizes = [len(each.annotated.example.pro) for each in learned]
+    assert sizes == [len(each.annotated.example.con) for each in learned]
+    assert sizes == [1, 2, 3] * 3
+    assert all(each.annotated.error_free for each in learned)
+
+
+def test_step_3_draws_are_others_and_the_first_three_have_two_temperatures() -> None:
+    """Of 2 + 2 arguments there are 4 draws of one a side and 1 of two: 5, of the 18 wanted."""
+    found = draws([topic("Golf", pro=2, con=2)], 18, seed=0)
+    given = [(each.given.pro, each.given.con) for each in found]
+    as_sets = [(frozenset(pro), frozenset(con)) for pro, con in given]
+    assert len(set(as_sets)) == 5
+    assert [each.temperature for each in found] == [0.0, 0.7] * 3 + [0.7] * 2
+    assert [len(pro) for pro, _ in given] == [1, 1, 2, 2, 1, 1, 1, 1]
+    golf = topic("Golf", pro=4, con=4)
+    whole = draws([golf], 18, seed=0)
+    assert len(whole) == 3 * 2 + 15
+    assert [len(each.given.pro) for each in whole if each.temperature][:6] == [1, 2, 3, 1, 2, 3]
+    assert whole == draws([golf], 18, seed=0)
+
+
+EXAMPLE = NpovExample(
+    question="Should Golf stay?",
+    topic="Golf",
+    pro=("Pro a is good.", "Pro b is good."),
+    con=("Con u is bad.",),
+    response="Supporters say that pro a is good. Critics say that con u is bad. Con z is dear.",
+)
+NO, YES = 0.1, 0.9
+
+
+def read(says: list[list[float]], rests: list[list[float]]) -> Reading:
+    """Of three sentences, and the response as a whole; of three arguments, and all of them."""
+    start = [EXAMPLE.response.index(text) for text in ("pro a", "con u", "Con z")]
+    spans = tuple(zip(start, [34, 65, 80], strict=True))
+    told_by = ("pro", "con", "con")
+    return Reading(np.array(says), np.array(rests), cast(Any, spans), cast(Any, told_by))
+
+
+def test_step_4_what_is_supported_one_way_alone_is_ambiguous() -> None:
+    """Pro a and con u are said. Sentence 3 is of no argument, and nobody says pro b."""
+    says = [[YES, NO, NO, YES], [NO, NO, NO, NO], [NO, YES, NO, YES]]
+    rests = [[YES, NO, NO], [NO, NO, NO], [NO, YES, NO], [YES, YES, NO]]
+    found = annotated_by("golf/0", EXAMPLE, read(says, rests), 0.5)
+    assert (found.coverage, found.hallucination) == ("full", "full")
+    assert [(part.side, part.argument) for part in found.uncovered or ()] == [("pro", 1)]
+    said = [EXAMPLE.response[slice(*span)] for span in found.hallucinated or ()]
+    assert said == ["Con z is dear."]
+    assert found.said is not None
+    spans = [span for side in ("pro", "con") for span in found.said[cast(Any, side)]]
+    texts = [span and EXAMPLE.response[slice(*span)] for span in spans]
+    assert texts == ["pro a is good.", None, "con u is bad."]
+
+    rests[1][2] = YES  # sentence 3 follows from pro b, without saying all of it
+    rests[3][2] = YES
+    found = annotated_by("golf/0", EXAMPLE, read(says, rests), 0.5)
+    assert (found.coverage, found.hallucination) == ("ambiguous", "none")
+    says[1] = [NO, NO, YES, YES]  # now it says it, but critics do: sides are confused
+    found = annotated_by("golf/0", EXAMPLE, read(says, rests), 0.5)
+    assert (found.coverage, found.hallucination) == ("ambiguous", "ambiguous")
+    says[1], says[2] = [NO, NO, NO, YES], [NO, YES, YES, YES]  # con u is said twice
+    found = annotated_by("golf/0", EXAMPLE, read(says, rests), 0.5)
+    assert (found.coverage, found.hallucination) == ("none", "ambiguous")
+
+
+def said_in(pair: Pair) -> tuple[float, float, float]:
+    """A text supports what it says, whoever says it, and tells nothing of anything else."""
+    one, other = (each.lower().strip(". ") for each in (pair.hypothesis, pair.premise))
+    return SUPPORT if one in other else UNSURE
+
+
+def test_step_4_the_threshold_is_chosen_by_known_errors() -> None:
+    """Support is 0.9 where a text says it, else 0.2: all limits between find every error."""
+    tagger = ArgumentTagger(ScriptedTagger(weigh=said_in, shows=False))
+    known = synthesis.synthetic_examples(
+        [topic("Golf"), topic("Zoos")], per_topic=2, seed=0, design="paper"
+    )
+    found = chosen_limit(tagger, known)
+    assert 0.2 < found.limit <= 0.9
+    assert {kind: share and share.value for kind, share in found.shares.items()} == {
+        "hallucination": 1.0,
+        "coverage": 1.0,
+    }
+    right = known[0]
+    again = annotated_by("x", right.example, read_by(tagger, right.example), found.limit)
+    assert again.error_free
+    assert again.said is not None
+    assert right.said is not None
+    assert {side: [*spans] for side, spans in again.said.items()} == {
+        # The template's span has no full stop, that of a sentence has.
+        side: [span and (span[0], span[1] + 1) for span in spans]
+        for side, spans in right.said.items()
+    }
+
+
+def test_step_5_a_paraphrase_keeps_numbers_and_is_supported_both_ways() -> None:
+    assert numbers("Two of 1,200 towns in 1.5 years") == {"2", "1200", "1.5"}
+    tagger = ArgumentTagger(ScriptedTagger(weigh=said_in, shows=False))
+    assert not same_meaning(tagger, "It is dear.", "It is dear", 0.5), "the same words"
+    assert not same_meaning(tagger, "It costs 3.", "It costs 4.", 0.1), "another number"
+    assert not same_meaning(tagger, "It is dear.", "It is dear to us.", 0.5), "one way alone"
+    both = ArgumentTagger(ScriptedTagger(weigh=lambda _: SUPPORT, shows=False))
+    assert same_meaning(both, "Two are dear.", "2 cost much.", 0.5)
+
+
+def study(folder: Path, *names: str) -> Study:
+    """A study of topics that are all of the test set; no model is loaded."""
+    topics = {"train": [], "dev": [], "test": [topic(name) for name in names]}
+    none = cast(Any, None)
+    return Study(StudyOptions(), RunFolder(folder), PAPER, cast(Any, topics), none, none)
+
+
+def test_step_5_test_sets_have_every_kind_of_error(tmp_path: Path) -> None:
+    """Two topics, each with an error-free response to 2 + 2 arguments and one with an error."""
+    made = study(tmp_path, "Abortion", "Vegetarianism")
+    for name in ("annotated", "reworded"):
+        made.file(name).write_text("")
+    found: list[AnnotatedExample] = []
+    for each in made.topics["test"]:
+        one = synthesis.synthetic_examples([each], per_topic=2, seed=0, design="paper")
+        right = [example for example in one if example.error_free][1]
+        wrong = right.model_copy(
+            update={"id": f"{each.topic}/9", "source": f"{each.topic}/9", "coverage": "ambiguous"}
+        )
+        found += [right, wrong]
+
+    def reword(argument: str) -> str:
+        return argument.replace("is good", "does good").replace("is bad", "does harm")
+
+    cases = cases_of(made, found, reword)
+    by_set: dict[str, list[str]] = {}
+    for case in cases:
+        by_set.setdefault(case.test_set, []).append(case.annotated.id)
+    assert by_set["organic"] == ["Abortion/1", "Abortion/9", "Vegetarianism/1", "Vegetarianism/9"]
+    family = ["", "+left-out", "+added", "+both"]
+    wanted = [f"{name}/1{kind}" for name in ("Abortion", "Vegetarianism") for kind in family]
+    assert by_set["unparaphrased"] == by_set["paraphrased"] == wanted
+    for case in cases:
+        example = case.annotated.example
+        harm = "does harm" in " ".join(example.con)
+        assert harm is (case.test_set == "paraphrased"), "arguments are reworded"
+        assert "is bad" in example.response, "responses are not"
+    left_out = next(case for case in cases if case.id == "paraphrased/Abortion/1+left-out")
+    (part,) = left_out.annotated.uncovered or ()
+    argument = left_out.annotated.example.arguments(part.side)[part.argument]
+    assert argument[slice(*part.span)] == argument
+    assert argument not in found[0].example.arguments(part.side)
+    added = next(case for case in cases if case.id == "unparaphrased/Abortion/1+added")
+    ((start, end),) = added.annotated.hallucinated or ()
+    gone = {*found[0].example.pro, *found[0].example.con}
+    gone -= {*added.annotated.example.pro, *added.annotated.example.con}
+    assert gone == {f"{added.annotated.example.response[start:end].capitalize()}."}
+    assert read_cases(made.file("cases")) == cases
+
+
+def test_step_6_classifiers_learn_what_table_2_adds() -> None:
+    assert [(each.name, each.split, each.errors, each.paraphrased) for each in TRAINING] == [
+        ("annotation-free", "train", "synthetic", False),
+        ("synth", "train", "synthetic", False),
+        ("para", "train", "synthetic", True),
+        ("dev", "train+dev", "synthetic", True),
+        ("org", "train+dev", "both", True),
+    ]
+    assert [each.annotated for each in TRAINING] == [False, True, True, True, True]
