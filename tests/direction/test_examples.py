@@ -23,7 +23,6 @@ GENUINE = {"vinland-map-1965.md": S, "vinland-map-mccrone.md": C, "vinland-map-y
 """What passages hold that say in so many words whether the map is genuine."""
 
 
-@MISSED
 @pytest.mark.parametrize(("response", "disputed"), [("sure", 1), ("hedged", 0)])
 def test_the_example_of_the_readme(response: str, disputed: float) -> None:
     record = Record.model_validate_json(example_line())
@@ -39,7 +38,6 @@ def test_the_example_of_the_readme(response: str, disputed: float) -> None:
     assert scored.result.cs_c == disputed
 
 
-@MISSED
 def test_the_answer_that_the_tour_scores(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, contested: Contested
 ) -> None:
