@@ -106,8 +106,8 @@ def annotated_by(name: str, example: NpovExample, read: Reading, limit: float) -
     covered = says.any(axis=1)
     given = rests.any(axis=0)
     # Of what does not hold one way, the other way tells whether a part does.
-    left_out = _errors(covered, rests[:-1].any(axis=1))
-    added = _errors(given, by_sentence.any(axis=0))
+    left_out = _errors(np.asarray(covered), np.asarray(rests[:-1].any(axis=1)))
+    added = _errors(np.asarray(given), np.asarray(by_sentence.any(axis=0)))
     coverage, hallucination = _worst(left_out), _worst(added)
     best = read.says[:, :-1].argmax(axis=1) if read.spans else np.zeros(len(sides), int)
     repeated = any(int((row & given).sum()) > 1 for row in by_sentence)

@@ -114,7 +114,7 @@ async def _run(study: Study, detector: str, name: str, *options: str, **more: An
     chosen = NpovOptions(
         data=own.data,
         cases=study.file("cases"),
-        detector=detector,  # type: ignore[arg-type]
+        detector=detector,
         name=file_name(name),
         out=study.folder.path,
         on_error="skip",

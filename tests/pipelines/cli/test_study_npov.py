@@ -12,6 +12,7 @@ from tagging import SUPPORT, UNSURE, ScriptedTagger, offer
 from tiny_loaded import saved
 
 from nli.pairs import Pair
+from pipelines.files import append_line, replace_bytes
 from pipelines.npov import tuning
 from pipelines.runs import folder
 
@@ -113,8 +114,8 @@ def test_killed_again_and_again_it_ends_alike(
 
         return called
 
-    monkeypatch.setattr(folder, "append_line", stopping(folder.append_line))
-    monkeypatch.setattr(tuning, "replace_bytes", stopping(tuning.replace_bytes))
+    monkeypatch.setattr(folder, "append_line", stopping(append_line))
+    monkeypatch.setattr(tuning, "replace_bytes", stopping(replace_bytes))
     kills = 0
     while (code := contested(*asked("--cache", "killed.sqlite")).code) == 130:
         kills += 1
