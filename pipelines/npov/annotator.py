@@ -258,7 +258,6 @@ def annotated(
         study.note("annotation", limit=agreement.limit)
     else:
         found = annotation.read(Path(options.annotator))
-        by_topic(found, study.all_topics)  # said here if one is of no topic
         told = f"Errors are as people labelled them in {Path(options.annotator).name}."
     filled = _filled(study, found)
     study.tell("annotation", told, *_found(found, filled))
@@ -293,10 +292,11 @@ def known_examples(seed: int) -> list[AnnotatedExample]:
 
 def _filled(study: Study, found: Sequence[AnnotatedExample]) -> list[AnnotatedExample]:
     """Responses by the template where a topic has too few without error."""
-    right = Counter(each.example.topic for each in found if each.error_free)
+    known = by_topic(found, study.all_topics)
     filled = []
     for topic in study.all_topics:
-        lacking = max(0, study.sizes.least - right[topic.topic])
+        right = sum(each.error_free for each in known.get(topic.topic, ()))
+        lacking = max(0, study.sizes.least - right)
         made = synthetic_examples(
             [topic], per_topic=lacking + 1, seed=study.options.seed, design="paper"
         )

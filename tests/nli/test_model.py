@@ -214,7 +214,7 @@ def test_a_cpu_without_bf16_computes_in_fp32(
         ({"precision": "fp8"}, "'fp8' is not a precision"),
         ({"precision": "fp16", "device": "cpu"}, "slow on a CPU"),
         ({"device": "gpu"}, "'gpu' is not a device"),
-        ({"device": "cuda:99"}, "no GPU 'cuda:99' here"),
+        ({"device": "cuda:99"}, "GPU 'cuda:99' does not exist here"),
     ],
 )
 def test_a_device_or_precision_that_is_not_there_is_refused(

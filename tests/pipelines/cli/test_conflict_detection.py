@@ -135,4 +135,4 @@ def test_the_documented_example_is_one_and_every_field_is_described(tmp_path: Pa
     assert {*RELEASES} == {*SOURCES}
     assert f"{100 * CHOSEN.high:.0f} %" in page
     assert f"{100 * CHOSEN.low:.0f} %" in page
-    assert f"{len(read(SAMPLES).examples)} claims" in page
+    assert f"{len(read(SAMPLES).examples)} bundled claims" in page

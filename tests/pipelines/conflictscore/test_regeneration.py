@@ -18,7 +18,7 @@ DOCUMENTS = tuple(
     Document(id=name, text=text)
     for name, text in (("plaque", PLAQUE), ("archive", ARCHIVE), ("toll", TOLL))
 )
-FIRM, HEDGED = "It opened in 1932.", "It opened in 1932, or in 1936 by the archive."
+FIRM, HEDGED = "It opened in 1932.", "By the plaque it opened in 1932, by the archive in 1936."
 OTHER = "It opened in 1936."
 FREE = "Crossing is free."
 EXAMPLE = Example(id="bridge", group="bridge", question="When?", response=FIRM, documents=DOCUMENTS)
