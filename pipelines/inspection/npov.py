@@ -96,7 +96,7 @@ async def answer_npov(
     leaves out and adds nevertheless `contested check-npov` finds.
 
     Examples:
-        contested answer-npov "Should zoos be closed?" --out zoos.json
+        contested answer-npov "Should zoos be closed?" --arguments 1 --out zoos.json
 
         contested check-npov zoos.json --html zoos.html
     """

@@ -11,7 +11,7 @@ from pipelines.errors import InputError
 from pipelines.prompts import HERE, fenced, load
 
 ALL = sorted(HERE.glob("*/prompts/*.j2"))
-FOREIGN = r"document|claim|response|question|answer|query|sentence|passage\.text"
+FOREIGN = r"argument|document|claim|response|question|answer|query|sentence|passage\.text"
 """Variables that hold text of others."""
 UNFENCED = sorted(HERE.glob("madam_rag/prompts/*_released.j2"))
 """As the paper's released code has them; nobody is asked with them by default."""

@@ -145,7 +145,7 @@ def test_both_mend_a_model_that_is_too_sure() -> None:
 
 def test_no_pairs_are_refused() -> None:
     for fit in (fit_temperature, fit_isotonic):
-        with pytest.raises(TaggerError, match="none"):
+        with pytest.raises(TaggerError, match="needs labelled pairs"):
             fit(np.zeros((0, 3)), [])
 
 

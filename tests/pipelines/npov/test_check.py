@@ -16,6 +16,9 @@ from pipelines.npov.settings import SalienceSettings
 from salience.decoder import Decoder
 from serving.models import Model
 
+# Gradients of the packaged model: minutes on a processor without native bf16.
+pytestmark = pytest.mark.timeout(1800)
+
 # Arguments of the paper's Figure 1, in our words.
 FAITHFUL: dict[str, Any] = {
     "question": "Should abortion be legal?",
