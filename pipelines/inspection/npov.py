@@ -96,9 +96,9 @@ async def answer_npov(
     leaves out and adds nevertheless `contested check-npov` finds.
 
     Examples:
-        contested answer-npov "Should zoos be closed?" --arguments 1 --out zoos.json
+        contested answer-npov "Should the penny stay in use?" --out penny.json
 
-        contested check-npov zoos.json --html zoos.html
+        contested check-npov penny.json --html penny.html
     """
     from pipelines.npov.generation import respond
 
