@@ -12,8 +12,7 @@ from pathlib import Path
 from nli.errors import TaggerError
 from nli.folder import check_folder
 from nli.labels import label_order
-
-WEIGHTS = "model.safetensors"
+from nli.training import WEIGHTS
 
 
 def average(before: Path, after: Path, share: float, out: Path) -> None:

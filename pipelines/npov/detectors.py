@@ -1,6 +1,7 @@
 """Step 6 of the study: classifiers are tuned, and all detectors run (NPOV, sections 3 and 5.2)."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -55,6 +56,7 @@ def tuned_classifiers(
     organic = {
         name: own for name, own in by_topic(found, study.all_topics).items() if name in names
     }
+    model = cache(study.model.load)  # once for all of them, and not where all are tuned
     made: dict[str, Mapping[Task, Path]] = {}
     for training in TRAINING:
         learned, watched = divided(topics, training.split, study.options.seed)
@@ -75,7 +77,7 @@ def tuned_classifiers(
             ]
             if all(both):
                 name = f"{kind}-{training.name}"
-                tuned(study, name, kind, *both)
+                tuned(study, name, kind, *both, model=model)
                 files[kind] = study.prompt(name)
         if len(files) == len(KINDS):
             made[training.name] = files
@@ -105,8 +107,8 @@ _SERVED: Final = ("model", "endpoint")
 
 async def _run(study: Study, detector: str, name: str, *options: str, **more: Any) -> None:
     own = study.options
-    given = {each: getattr(own, each) for each in (*options, "profile", "models_dir")}
-    given = {each: value for each, value in given.items() if each in own.model_fields_set}
+    known = own.model_fields_set.intersection((*options, "profile", "models_dir"))
+    given = {each: getattr(own, each) for each in known}
     if given.get("endpoint"):
         given.pop("model", None)
     if study.sizes.limit is not None:

@@ -1,8 +1,9 @@
 """Step 2 of the study: a soft prompt that makes the model write responses (NPOV, section 2.1)."""
 
 import gc
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from random import Random
+from typing import TYPE_CHECKING
 
 from pipelines.npov import annotation
 from pipelines.npov.generation import respond_prompt
@@ -12,6 +13,9 @@ from pipelines.npov.study import Study, digest_of
 from pipelines.npov.tuning import state_path, tune
 from pipelines.npov.tuning_data import Lesson, by_topic, lessons, pairs_of, tuned_on
 from pipelines.report.progress import progress
+
+if TYPE_CHECKING:  # torch
+    from salience.decoder import Decoder
 
 
 def tuned_generator(study: Study) -> SoftPrompt | None:
@@ -41,7 +45,7 @@ def tuned_generator(study: Study) -> SoftPrompt | None:
         )
         for split in ("train", "dev")
     )
-    prompt = tuned(study, "response", "response", learned, watched)
+    prompt = tuned(study, "response", "response", learned, watched, model=study.model.load)
     source = "of people" if people else "by a template (the paper: 80 of people)"
     study.tell(
         "generator",
@@ -54,9 +58,15 @@ def tuned_generator(study: Study) -> SoftPrompt | None:
 
 
 def tuned(
-    study: Study, name: str, task: Task, learned: Sequence[Lesson], watched: Sequence[Lesson]
+    study: Study,
+    name: str,
+    task: Task,
+    learned: Sequence[Lesson],
+    watched: Sequence[Lesson],
+    *,
+    model: "Callable[[], Decoder]",
 ) -> SoftPrompt:
-    """A soft prompt from `prompts/`, tuned as far as it is not."""
+    """A soft prompt from `prompts/`, tuned as far as it is not; `model` gives what it is for."""
     options, size = study.options, study.sizes
     if size.watched is not None and size.watched < len(watched):
         watched = Random(options.seed).sample(watched, size.watched)  # noqa: S311  (no secret)
@@ -81,7 +91,7 @@ def tuned(
     out.parent.mkdir(exist_ok=True)
     with progress(f"updates, {name}") as bar:
         found = tune(
-            study.model.load(),
+            model(),
             train,
             dev,
             out,

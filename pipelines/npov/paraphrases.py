@@ -12,17 +12,15 @@ from pydantic import BaseModel
 from nli.labels import LABELS, Label
 from pipelines import prompts
 from pipelines.data.procon import Topic
-from pipelines.experiment.execute import run_examples
 from pipelines.npov import synthesis
 from pipelines.npov.annotation import AnnotatedExample
 from pipelines.npov.annotator import limit_of
 from pipelines.npov.sets import ORGANIC, Case, SyntheticSet, write_cases
 from pipelines.npov.similarity import ArgumentTagger
-from pipelines.npov.study import Study, digest, digest_of
+from pipelines.npov.study import Study, asked, digest, digest_of
 from pipelines.npov.synthesis import Reword
 from pipelines.npov.topics import in_words
 from pipelines.npov.tuning_data import Lesson, by_topic, of_annotated
-from pipelines.report.progress import progress
 from serving.calls import Sampling
 from serving.client import Client
 
@@ -107,15 +105,12 @@ async def paraphrased_arguments(
         prompt=prompt.digest,
         limit=limit,
     )
-    log = study.folder.log("study.reworded", Reworded)
-    log.mend()
     wanted = {
         synthesis.digest(argument): argument
         for topic in study.all_topics
         for argument in (*topic.pro, *topic.con)
     }
-    asked = {name: argument for name, argument in wanted.items() if name not in known}
-    done = log.read()
+    unknown = {name: argument for name, argument in wanted.items() if name not in known}
 
     async def put(argument: str) -> Reworded:
         name, kept = synthesis.digest(argument), None
@@ -128,22 +123,14 @@ async def paraphrased_arguments(
                 break
         return Reworded(id=name, argument=argument, paraphrase=kept)
 
-    if left := [argument for name, argument in asked.items() if name not in done]:
-        with progress("paraphrases", len(left)) as bar:
-
-            def keep(each: Reworded) -> None:
-                log.append(each)
-                bar.advance(client.usage)
-
-            await run_examples(
-                left, put, in_flight=client.concurrency, room=client.room, on_result=keep
-            )
-    tried = log.settle([*asked])
+    tried = await asked(
+        study, "reworded", Reworded, unknown, put, client=client, counted="paraphrases"
+    )
     made = {each.id: each.paraphrase for each in tried if each.paraphrase is not None}
     study.tell(
         "reworded",
         f"Paraphrased arguments: {len(wanted.keys() & known.keys()):,} of {len(wanted):,} by "
-        f"people, {len(made):,} by {client.model.name}, of {len(asked):,} that it was asked for; "
+        f"people, {len(made):,} by {client.model.name}, of {len(unknown):,} that it was asked for; "
         "kept are those with the same numbers that the tagger supports both ways. The paper takes "
         "QuillBot, and people check.",
     )

@@ -12,7 +12,6 @@ from pydantic import BaseModel
 
 from pipelines.data.procon import Topic
 from pipelines.errors import InputError
-from pipelines.experiment.execute import run_examples
 from pipelines.experiment.options import source_of
 from pipelines.npov.example import NpovExample, Perspectives
 from pipelines.npov.generation import (
@@ -24,9 +23,9 @@ from pipelines.npov.generation import (
     respond_prompt,
 )
 from pipelines.npov.soft_prompt import SoftPrompt
-from pipelines.npov.study import Study, digest, digest_of
+from pipelines.npov.study import Study, asked, digest, digest_of
 from pipelines.npov.synthesis import MOST_PER_SIDE
-from pipelines.report.progress import progress, say
+from pipelines.report.progress import say
 from serving.client import Client
 from serving.connect import connect, resolve
 
@@ -88,10 +87,6 @@ async def responses(study: Study, writer: Writer) -> list[Drawn]:
         draws=digest_of([each.model_dump() for each in wanted]),
         writer=_writer_config(study, writer),
     )
-    log = study.folder.log("study.responses", Drawn)
-    log.mend()
-    done = log.read()
-    left = [each for each in wanted if each.id not in done]
     client = writer.client
 
     async def written(each: Drawn) -> Drawn:
@@ -108,18 +103,10 @@ async def responses(study: Study, writer: Writer) -> list[Drawn]:
             update={"example": found.example, "problem": found.problem, "raw": found.raw}
         )
 
-    if left:
-        with progress("responses", len(wanted)) as bar:
-            bar.begin(len(wanted) - len(left))
-
-            def keep(each: Drawn) -> None:
-                log.append(each)
-                bar.advance(client.usage)
-
-            await run_examples(
-                left, written, in_flight=client.concurrency, room=client.room, on_result=keep
-            )
-    found = log.settle([each.id for each in wanted])
+    by_id = {each.id: each for each in wanted}
+    found = await asked(
+        study, "responses", Drawn, by_id, written, client=client, counted="responses"
+    )
     unread = sum(each.example is None for each in found)
     study.tell(
         "responses",

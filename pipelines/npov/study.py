@@ -4,24 +4,30 @@ Topics, generator, responses, annotation, test sets, detectors, tables (NPOV, se
 steps are in `pipelines.npov.steps`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, TypeVar
 
-from pydantic import Field, TypeAdapter
+from pydantic import BaseModel, Field, TypeAdapter
 
 from pipelines.data.procon import Topic
+from pipelines.experiment.execute import run_examples
 from pipelines.experiment.options import AsInPaper, ServedOptions, TaggerOptions, source_of
 from pipelines.files import read_bytes
 from pipelines.judge.tagger import TaggerFolder
 from pipelines.npov.decoder import DecoderFolder, DecoderOptions
 from pipelines.npov.topics import SAMPLE_TOPICS, Split
 from pipelines.option import Choice, Option, Seed, WithPresets
+from pipelines.report.progress import progress
 from pipelines.runs.folder import RunFolder
 from pipelines.runs.provenance import provenance
+from serving.client import Client
+
+ItemT = TypeVar("ItemT")
+ReplyT = TypeVar("ReplyT", bound=BaseModel)
 
 AS_IN_PAPER: Final = (
     Choice("generator", "soft-prompt", "section 2.1"),
@@ -181,3 +187,41 @@ def digest(path: Path) -> str:
 def digest_of(value: Any) -> str:
     """SHA-256 of values, as JSON."""
     return sha256(TypeAdapter(Any).dump_json(value)).hexdigest()
+
+
+async def asked(
+    study: Study,
+    step: str,
+    kind: type[ReplyT],
+    wanted: Mapping[str, ItemT],
+    ask: Callable[[ItemT], Awaitable[ReplyT]],
+    *,
+    client: Client,
+    counted: str,
+) -> list[ReplyT]:
+    """What a server makes of items, in their order; kept in the step's file as it comes.
+
+    Args:
+        study: Its folder has what an earlier call kept.
+        step: Names the file.
+        kind: Type of its lines, whose ids are those of the items.
+        wanted: Items by id.
+        ask: Done for each item that the file lacks.
+        client: Says how many at a time.
+        counted: What the items are called.
+    """
+    log = study.folder.log(f"study.{step}", kind)
+    log.mend()
+    done = log.read()
+    if left := [item for name, item in wanted.items() if name not in done]:
+        with progress(counted, len(wanted)) as bar:
+            bar.begin(len(wanted) - len(left))
+
+            def keep(reply: ReplyT) -> None:
+                log.append(reply)
+                bar.advance(client.usage)
+
+            await run_examples(
+                left, ask, in_flight=client.concurrency, room=client.room, on_result=keep
+            )
+    return log.settle([*wanted])

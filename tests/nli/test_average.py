@@ -6,9 +6,10 @@ import pytest
 from safetensors.torch import load_file, save_file
 from tiny_encoders import cross_encoder
 
-from nli.average import WEIGHTS, average
+from nli.average import average
 from nli.errors import TaggerError
 from nli.tagger import Tagger
+from nli.training import WEIGHTS
 
 
 def test_an_average_lies_between_and_is_a_tagger(tmp_path: Path) -> None:
