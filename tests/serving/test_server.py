@@ -57,6 +57,8 @@ OPTIONS = EngineOptions(start_timeout_s=20)
 Program = Callable[[int], list[str]]
 """Port -> command."""
 
+Family = Callable[[], list[psutil.Process]]
+
 Served = Generator[tuple[str, Endpoint | None], None, None]
 
 
@@ -68,8 +70,16 @@ def stand_in(tmp_path: Path) -> Program:
 
 
 @pytest.fixture
+def family() -> Family:
+    """What this process and its children started during the test, in processes that run."""
+    me = psutil.Process()
+    before = set(me.children(recursive=True))
+    return lambda: [one for one in set(me.children(recursive=True)) - before if lives(one.pid)]
+
+
+@pytest.fixture
 def make(
-    stand_in: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    stand_in: Program, family: Family, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Callable[..., Served]]:
     """Makes servers of the stand-in, unless told of another program; nothing of them is left."""
     made: list[Served] = []
@@ -98,11 +108,6 @@ def until(server: Served, wanted: str) -> tuple[list[str], Endpoint]:
     raise AssertionError(said)
 
 
-def family() -> list[psutil.Process]:
-    """What this process started and what that started, in processes that run."""
-    return [one for one in psutil.Process().children(recursive=True) if lives(one.pid)]
-
-
 def answering(endpoint: Endpoint) -> bool:
     return asyncio.run(answers(endpoint))
 
@@ -116,7 +121,9 @@ def crash(endpoint: Endpoint) -> None:
 # --- start and stop ----------------------------------------------------------------------------
 
 
-def test_it_starts_and_answers_who_has_the_key(make: Callable[..., Served], tmp_path: Path) -> None:
+def test_it_starts_and_answers_who_has_the_key(
+    make: Callable[..., Served], family: Family, tmp_path: Path
+) -> None:
     said, endpoint = until(make(), "ready")
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+/v1", endpoint.url)
     assert len(endpoint.key) >= 32
@@ -130,7 +137,7 @@ def test_it_starts_and_answers_who_has_the_key(make: Callable[..., Served], tmp_
 
 
 def test_what_ignores_a_term_is_killed(
-    make: Callable[..., Served], stand_in: Program, monkeypatch: pytest.MonkeyPatch
+    make: Callable[..., Served], family: Family, stand_in: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "GRACE_S", 0.2)
     monkeypatch.setattr(module, "LEFT_S", 0.2)
@@ -169,7 +176,9 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("quick")
-def test_a_crashed_server_comes_back_at_the_same_address(make: Callable[..., Served]) -> None:
+def test_a_crashed_server_comes_back_at_the_same_address(
+    make: Callable[..., Served], family: Family
+) -> None:
     server = make()
     _, before = until(server, "ready")
     for pause in ("0.05", "0.1"):
