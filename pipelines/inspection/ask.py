@@ -1,13 +1,19 @@
 """What documents say for and against one claim (ConRAG)."""
 
 import tempfile
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+from pipelines.conrag.answer import Answer
+from pipelines.conrag.blocks import answer_blocks
+from pipelines.conrag.generation import generator
+from pipelines.conrag.pipeline import conrag
 from pipelines.conrag.settings import AnswerOptions
 from pipelines.data.records import Document, NonEmpty
 from pipelines.errors import InputError
+from pipelines.experiment.cost import spent
+from pipelines.experiment.experiment import Models
 from pipelines.experiment.options import judging
 from pipelines.inspection.task import (
     Inspection,
@@ -20,16 +26,11 @@ from pipelines.inspection.task import (
     telling,
 )
 from pipelines.option import Option, Options
+from pipelines.report.explorer import single
 from pipelines.retrieval.dense import Embedder
 from pipelines.retrieval.documents import cut
 from pipelines.retrieval.index import Index, Retrieved, build
 from pipelines.text.declarative import affirmed
-
-if TYPE_CHECKING:
-    from pipelines.conrag.answer import Answer
-    from pipelines.experiment.experiment import Models
-    from pipelines.report.explorer import ExperimentView
-    from pipelines.report.glance import ModelUsed
 
 
 class QueryAsked(Options):
@@ -53,26 +54,20 @@ class QueryAsked(Options):
 
 
 def claim_of(text: str, options: AnswerOptions) -> str | None:
-    """The claim that a query puts; None where a model answers it first.
+    """The claim that a query puts: a claim as it is, a question of yes or no affirmed.
+
+    None of other questions, which a model answers first: only then are passages for or against it.
 
     Raises:
-        InputError: It is a question that no model answers.
+        InputError: It is such a question, and no model writes.
     """
-    claim = as_claim(text)
+    claim = affirmed(text) if text.endswith("?") else text
     if claim is None and not options.writes:
         raise InputError(
             f"'{text}' cannot be put as a claim; have a language model answer it first with "
             "--generator model, or write the claim that passages are to support or refute"
         )
     return claim
-
-
-def as_claim(text: str) -> str | None:
-    """The claim that a query puts: a claim as it is, a question of yes or no affirmed.
-
-    None of other questions, which need an answer before passages can be for or against it.
-    """
-    return affirmed(text) if text.endswith("?") else text
 
 
 def retrieve(asked: QueryAsked, text: str, options: AnswerOptions, tell: Tell) -> list[Retrieved]:
@@ -103,8 +98,8 @@ def embedder(path: Path) -> Embedder:
 
 
 async def ask(
-    asked: QueryAsked, options: AnswerOptions, models: "Models", tell: Tell
-) -> "Inspection[Answer]":
+    asked: QueryAsked, options: AnswerOptions, models: Models, tell: Tell
+) -> Inspection[Answer]:
     """Say what documents hold for a claim and against it, with every sentence cited.
 
     Passages are found, tagged as supporting or refuting, and grouped; how evenly the two sides are
@@ -118,10 +113,6 @@ async def ask(
 
         contested ask "When did the last mammoths die?" --generator model --packet 4
     """
-    from pipelines.conrag.generation import generator
-    from pipelines.conrag.pipeline import conrag
-    from pipelines.experiment.cost import spent
-
     models = telling(models, tell)
     claim = claim_of(asked.query, options)
     retrieved = retrieve(asked, claim or asked.query, options, tell)
@@ -145,18 +136,12 @@ async def ask(
         answer,
         spent(models.client, judge),
         title="What the documents say",
-        view=partial(_view, answer, used),
+        view=lambda _: single("conrag", answer.query, answer_blocks(answer), used),
         about={
             "query": answer.query,
             "index": str(asked.index) if asked.documents is None else "the documents given",
         },
     )
-
-
-def _view(answer: "Answer", used: "list[ModelUsed]", _: bytes | None) -> "ExperimentView":
-    from pipelines.conrag.view import answer_view
-
-    return answer_view(answer, used)
 
 
 ASK = Task(

@@ -1,25 +1,22 @@
 """One question, debated by an agent for each document (MADAM-RAG)."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pipelines.errors import InputError
+from pipelines.experiment.cost import cost_line
+from pipelines.experiment.experiment import Models
+from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import ServerOptions
-from pipelines.inspection.task import (
-    Inspection,
-    QuestionAsked,
-    Task,
-    Tell,
-    models_used,
-    telling,
-)
+from pipelines.inspection.task import Inspection, QuestionAsked, Task, Tell, models_used
+from pipelines.madam_rag.baselines import MADAM, WITHOUT_AGGREGATOR, Outcome, QuestionResult
+from pipelines.madam_rag.data import GivenDocument, Question
+from pipelines.madam_rag.debate import debate as hold
+from pipelines.madam_rag.debate import panel
+from pipelines.madam_rag.replies import Debate
 from pipelines.madam_rag.settings import PANEL, DebateOptions, DebateSettings
+from pipelines.madam_rag.view import content
 from pipelines.option import Option
-
-if TYPE_CHECKING:
-    from pipelines.experiment.experiment import Models
-    from pipelines.experiment.needs import Needs
-    from pipelines.madam_rag.replies import Debate
-    from pipelines.report.explorer import ExperimentView
+from pipelines.report.explorer import single
 
 
 class PanelOptions(DebateOptions, ServerOptions):
@@ -36,10 +33,8 @@ class PanelOptions(DebateOptions, ServerOptions):
     ] = True
 
 
-def needs(options: PanelOptions) -> "Needs":
+def needs(options: PanelOptions) -> Needs:
     """The model that debates; it raises what `held` does."""
-    from pipelines.experiment.needs import Needs
-
     held(options)
     return Needs(role="generator")
 
@@ -54,8 +49,8 @@ def held(options: PanelOptions) -> DebateSettings:
 
 
 async def debate(
-    asked: QuestionAsked, options: PanelOptions, models: "Models", tell: Tell
-) -> "Inspection[Debate]":
+    asked: QuestionAsked, options: PanelOptions, models: Models, tell: Tell
+) -> Inspection[Debate]:
     """Let agents debate a question, one for each document, until nobody changes their answer.
 
     Every agent answers from its own document; an aggregator brings the answers together, all right
@@ -64,46 +59,27 @@ async def debate(
     Example:
         contested debate "When was the bridge opened?" --documents guide.txt study.txt leaflet.txt
     """
-    from pipelines.experiment.cost import cost_line
-    from pipelines.madam_rag.debate import debate as hold
-    from pipelines.madam_rag.debate import panel
-
-    models = telling(models, tell)
     client = models.asked
     tell("debating")
     found = await hold(
         asked.question, [*asked.documents], panel(client, models.prompts), held(options)
     )
-
-    def view(_: bytes | None) -> "ExperimentView":
-        from pipelines.madam_rag.baselines import (
-            MADAM,
-            WITHOUT_AGGREGATOR,
-            Outcome,
-            QuestionResult,
-        )
-        from pipelines.madam_rag.data import GivenDocument, Question
-        from pipelines.madam_rag.view import content
-        from pipelines.report.explorer import single
-
-        question = Question(
-            id="question",
-            question=asked.question,
-            documents=tuple(GivenDocument(document=document) for document in asked.documents),
-        )
-        outcome = Outcome(concluded=found.concluded, calls=found.calls, debate=found)
-        method = MADAM if options.aggregator else WITHOUT_AGGREGATOR
-        result = QuestionResult(
-            id=question.id, asked=question, status="answered", outcomes={method: outcome}
-        )
-        used = models_used(agents=client.model)
-        return single("madam-rag", asked.question, content(result), used)
-
+    question = Question(
+        id="question",
+        question=asked.question,
+        documents=tuple(GivenDocument(document=document) for document in asked.documents),
+    )
+    outcome = Outcome(concluded=found.concluded, calls=found.calls, debate=found)
+    method = MADAM if options.aggregator else WITHOUT_AGGREGATOR
+    result = QuestionResult(
+        id=question.id, asked=question, status="answered", outcomes={method: outcome}
+    )
+    used = models_used(agents=client.model)
     return Inspection(
         found,
         cost_line(client),
         title=asked.question,
-        view=view,
+        view=lambda _: single("madam-rag", asked.question, content(result), used),
         about={"question": asked.question},
     )
 

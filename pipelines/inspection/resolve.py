@@ -1,15 +1,23 @@
 """One question: the type of its sources' conflict, and an answer that fits (CONFLICTS)."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
+from pipelines.conflicts.data import Query, Source
+from pipelines.conflicts.experiment import needs_of, refuse_idle
+from pipelines.conflicts.pipeline import Methods, examine
+from pipelines.conflicts.result import QueryResult
 from pipelines.conflicts.settings import (
     ANSWERS_PANEL,
     JUDGES_PANEL,
     AnswerSettings,
     ConflictsSettings,
 )
+from pipelines.conflicts.view import content
 from pipelines.data.records import Document
 from pipelines.errors import InputError
+from pipelines.experiment.cost import cost_line
+from pipelines.experiment.experiment import Models
+from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import Overflow, ServerOptions
 from pipelines.inspection.task import (
     Inspection,
@@ -19,15 +27,10 @@ from pipelines.inspection.task import (
     models_used,
     telling,
 )
+from pipelines.judge.store import stored
+from pipelines.judge.tagger import tagger_judge
 from pipelines.option import Option, refuse_given
-
-if TYPE_CHECKING:
-    from pipelines.conflicts.data import Source
-    from pipelines.conflicts.pipeline import Methods
-    from pipelines.conflicts.result import QueryResult
-    from pipelines.experiment.experiment import Models
-    from pipelines.experiment.needs import Needs
-    from pipelines.report.explorer import ExperimentView
+from pipelines.report.explorer import single
 
 
 class TypedAnswerOptions(ServerOptions):
@@ -53,11 +56,8 @@ class TypedAnswerOptions(ServerOptions):
     on_overflow: Overflow = "error"
 
 
-def methods_of(options: TypedAnswerOptions) -> "Methods":
+def methods_of(options: TypedAnswerOptions) -> Methods:
     """Who predicts and answers; InputError for options that do nothing then."""
-    from pipelines.conflicts.experiment import refuse_idle
-    from pipelines.conflicts.pipeline import Methods
-
     settings = ConflictsSettings(
         **options.answering.model_dump(),
         # Without a model to judge, "model" leaves answers unjudged.
@@ -77,20 +77,16 @@ def methods_of(options: TypedAnswerOptions) -> "Methods":
     return methods
 
 
-def needs(options: TypedAnswerOptions) -> "Needs":
+def needs(options: TypedAnswerOptions) -> Needs:
     """The models; it raises what `methods_of` and `needs_of` do."""
-    from pipelines.conflicts.experiment import needs_of
-
     return needs_of(methods_of(options), options)
 
 
-def source_of(document: Document) -> "Source":
+def source_of(document: Document) -> Source:
     """A source from a document's text, which may begin with lines like "Date: 2021-03-01".
 
     Without a title it is called as the document is; InputError if it has nothing but such lines.
     """
-    from pipelines.conflicts.data import Source
-
     try:
         source = Source.from_text(document.text)
     except ValueError as error:
@@ -101,8 +97,8 @@ def source_of(document: Document) -> "Source":
 
 
 async def resolve(
-    asked: QuestionAsked, options: TypedAnswerOptions, models: "Models", tell: Tell
-) -> "Inspection[QueryResult]":
+    asked: QuestionAsked, options: TypedAnswerOptions, models: Models, tell: Tell
+) -> Inspection[QueryResult]:
     """Say how sources disagree over a question, and answer as that kind of conflict wants.
 
     No conflict is answered plainly; complementary answers are brought together; of opinions both
@@ -115,12 +111,6 @@ async def resolve(
 
         contested resolve "Is it tolled?" --documents guide.txt leaflet.txt --strategy none
     """
-    from pipelines.conflicts.data import Query
-    from pipelines.conflicts.pipeline import examine
-    from pipelines.experiment.cost import cost_line
-    from pipelines.judge.store import stored
-    from pipelines.judge.tagger import tagger_judge
-
     models = telling(models, tell)
     client, tagger = models.client, models.tagger
     sources = tuple(map(source_of, asked.documents))
@@ -130,19 +120,12 @@ async def resolve(
     judging = client if options.judge == "model" else None
     methods = methods_of(options).ready(client, judging, judge, models.prompts)
     result = await examine(query, methods)
-
-    def view(_: bytes | None) -> "ExperimentView":
-        from pipelines.conflicts.view import content
-        from pipelines.report.explorer import single
-
-        used = models_used(answers=client.model if client else None, tagger=tagger)
-        return single("conflicts", asked.question, content(result), used)
-
+    used = models_used(answers=client.model if client else None, tagger=tagger)
     return Inspection(
         result,
         cost_line(client) if client else "",
         title=asked.question,
-        view=view,
+        view=lambda _: single("conflicts", asked.question, content(result), used),
         about={"query": asked.question},
     )
 

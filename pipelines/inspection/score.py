@@ -2,13 +2,21 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
+from pipelines.conflictscore import regeneration
+from pipelines.conflictscore.pipeline import Scorer, conflict_score, scorer_of
+from pipelines.conflictscore.regeneration import Regeneration, Writer
+from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.settings import REGENERATION_AS_IN_PAPER, Settings
+from pipelines.conflictscore.view import content
 from pipelines.data.records import Document, Example, NonEmpty, Text
 from pipelines.data.text import read_text
+from pipelines.experiment.cost import cost_line, spent
+from pipelines.experiment.experiment import Models
+from pipelines.experiment.needs import Needs, judge_needs, writer_needs
 from pipelines.experiment.options import (
     AsInPaper,
     JudgedOptions,
@@ -29,15 +37,9 @@ from pipelines.inspection.task import (
 )
 from pipelines.judge.settings import Evidence
 from pipelines.option import Only, Option, Options, WithPresets
-
-if TYPE_CHECKING:
-    from pipelines.conflictscore.pipeline import Scorer
-    from pipelines.conflictscore.regeneration import Regeneration, Writer
-    from pipelines.conflictscore.result import Result
-    from pipelines.experiment.experiment import Models
-    from pipelines.experiment.needs import Needs
-    from pipelines.report.explorer import ExperimentView
-    from pipelines.report.texts import Line
+from pipelines.report.explorer import single
+from pipelines.report.glance import count
+from pipelines.report.texts import Aside, Line, Strong, line
 
 PANEL = "Regeneration"
 
@@ -114,10 +116,8 @@ class ScoreOptions(WithPresets, JudgedOptions):
         return super().usual(given)
 
 
-def needs(options: ScoreOptions) -> "Needs":
+def needs(options: ScoreOptions) -> Needs:
     """The models that judge, split and write; it raises what `judge_needs` does."""
-    from pipelines.experiment.needs import judge_needs, writer_needs
-
     metric = options.metric
     if options.regenerate:
         return writer_needs(options, metric, options.judge_model, splits=metric.splits)
@@ -125,7 +125,7 @@ def needs(options: ScoreOptions) -> "Needs":
 
 
 async def score(
-    asked: ResponseAsked, options: ScoreOptions, models: "Models", tell: Tell
+    asked: ResponseAsked, options: ScoreOptions, models: Models, tell: Tell
 ) -> Inspection[Any]:
     """Score one answer: its claims, what each document says of them, and four scores.
 
@@ -144,9 +144,6 @@ async def score(
     for and against it, and writes again. Before and after stand side by side, with every word that
     changed.
     """
-    from pipelines.conflictscore.pipeline import conflict_score, scorer_of
-    from pipelines.experiment.cost import spent
-
     example = Example(
         id="response",
         group="response",
@@ -163,30 +160,24 @@ async def score(
     tell("judging")
     result = await conflict_score(example, scorer)
     judge = scorer.judge
-
-    def view(_: bytes | None) -> "ExperimentView":
-        from pipelines.conflictscore.view import content
-        from pipelines.report.explorer import single
-
-        used = models_used(
-            splits=models.client.model if models.client and scorer.decomposition else None,
-            judges=judge.model.client.model if judge.model else None,
-            tags=judge.tagger,
-        )
-        return single("conflictscore", "ConflictScore", [_scores(result), *content(result)], used)
-
-    problem = ""
-    if result.status != "scored":
-        problem = f"the response could not be scored: {result.error}"
-    cost = spent(models.client, judge)
-    return Inspection(result, cost, title="ConflictScore", view=view, problem=problem)
+    title = "ConflictScore"
+    used = models_used(
+        splits=models.client.model if models.client and scorer.decomposition else None,
+        judges=judge.model.client.model if judge.model else None,
+        tags=judge.tagger,
+    )
+    failed = result.status != "scored"
+    return Inspection(
+        result,
+        spent(models.client, judge),
+        title=title,
+        view=lambda _: single("conflictscore", title, [_scores(result), *content(result)], used),
+        problem=f"the response could not be scored: {result.error}" if failed else "",
+    )
 
 
-def _scores(result: "Result") -> "Line":
+def _scores(result: Result) -> Line:
     """The four scores in a line, and of what they are."""
-    from pipelines.report.glance import count
-    from pipelines.report.texts import Aside, Strong, line
-
     counted = f"{count(len(result.claims), 'claim')}"
     if result.undetermined_claims:
         counted += f", {result.undetermined_claims} of them undetermined"
@@ -195,14 +186,9 @@ def _scores(result: "Result") -> "Line":
 
 
 async def _regenerate(
-    example: Example, settings: Settings, options: ScoreOptions, models: "Models", tell: Tell
-) -> "Inspection[Regeneration]":
-    from pipelines.conflictscore.pipeline import scorer_of
-    from pipelines.conflictscore.regeneration import content, regenerate, writer
-    from pipelines.experiment.cost import cost_line
-    from pipelines.report.explorer import single
-
-    author = writer(
+    example: Example, settings: Settings, options: ScoreOptions, models: Models, tell: Tell
+) -> Inspection[Regeneration]:
+    author = regeneration.writer(
         models.asked,
         models.prompts,
         tokens=options.answer_tokens,
@@ -211,7 +197,7 @@ async def _regenerate(
     )
     scorer = scorer_of(settings, models)
     tell("writing")
-    made = await regenerate(example, author, scorer)
+    made = await regeneration.regenerate(example, author, scorer)
     title = example.question or "An answer, written again"
     judge = scorer.judge.model.client.model if scorer.judge.model else None
     used = models_used(writes=author.client.model, judges=judge, tags=models.tagger)
@@ -219,11 +205,11 @@ async def _regenerate(
         made,
         f"{_who(author, scorer)}\n{cost_line(author.client)}",
         title=title,
-        view=lambda _: single("regeneration", title, content(made), used),
+        view=lambda _: single("regeneration", title, regeneration.content(made), used),
     )
 
 
-def _who(author: "Writer", scorer: "Scorer") -> str:
+def _who(author: Writer, scorer: Scorer) -> str:
     """Who wrote and who judged, with a warning where that is one model."""
     said = f"written by {author.client.model.name}, judged by {scorer.judge.name}"
     if scorer.judge.model is not None and scorer.judge.model.client is author.client:

@@ -2,29 +2,25 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Self
+from typing import Annotated, Final, Self
 
 from pydantic import Field, model_validator
 
 from pipelines.data import jsonl
 from pipelines.data.records import Document, NonEmpty
 from pipelines.errors import InputError
+from pipelines.experiment.experiment import Models
+from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import ProfileOptions, TaggerOptions, source_of, tagger_named
 from pipelines.inspection.task import Inspection, Shown, Task, Tell, models_used, telling
 from pipelines.option import Option, Options
+from pipelines.report.blocks import Card, Cards, Grid
+from pipelines.report.explorer import single
+from pipelines.report.glance import count
+from pipelines.report.texts import Aside, Block, Note, Quote, Strong, line
 from pipelines.retrieval.documents import read_documents
-from pipelines.screening import THRESHOLD
-
-if TYPE_CHECKING:
-    from pipelines.experiment.experiment import Models
-    from pipelines.experiment.needs import Needs
-    from pipelines.report.blocks import Card, Grid
-    from pipelines.report.explorer import ExperimentView
-    from pipelines.report.glance import ModelUsed
-    from pipelines.report.texts import Inline
-    from pipelines.screening import Contradiction, Screening
+from pipelines.screening import THRESHOLD, Contradiction, Screening, screen
 
 MOST_IN_GRID: Final = 12
 """Documents of a grid that still reads."""
@@ -91,16 +87,14 @@ class ScreenOptions(TaggerOptions, ProfileOptions):
     ] = THRESHOLD
 
 
-def needs(options: ScreenOptions) -> "Needs":
+def needs(options: ScreenOptions) -> Needs:
     """The tagger; it raises what `tagger_named` does."""
-    from pipelines.experiment.needs import Needs
-
     return Needs(tagger=tagger_named(options.tagger, source_of(options, "judge")))
 
 
 async def screened(
-    asked: DocumentsAsked, options: ScreenOptions, models: "Models", tell: Tell
-) -> "Inspection[Screening]":
+    asked: DocumentsAsked, options: ScreenOptions, models: Models, tell: Tell
+) -> Inspection[Screening]:
     """Find statements of documents that contradict each other, before any answer is written.
 
     Examples:
@@ -114,55 +108,37 @@ async def screened(
     code is 1 if any contradict, 0 if none do. What a tagger calls a contradiction is often none:
     docs/conrag.md says how often.
     """
-    from pipelines.report.glance import count
-    from pipelines.screening import screen
-
     folder = telling(models, tell).tagger
     assert folder is not None  # noqa: S101  (as `needs` has it)
-
-    def compare() -> "Screening":
-        return screen(asked.sets(), folder.load(), options.threshold)
-
-    result = await asyncio.to_thread(compare)
+    result = await asyncio.to_thread(lambda: screen(asked.sets(), folder.load(), options.threshold))
+    title, used = "Documents that contradict each other", models_used(tagger=folder)
     return Inspection(
         result,
         f"{count(2 * result.compared, 'pair')} read by the tagger",
-        title="Documents that contradict each other",
-        view=partial(_view, result, models_used(tagger=folder)),
+        title=title,
+        view=lambda _: single("screen", title, content(result), used),
         exit_code=FOUND if result.contradictions else 0,
     )
 
 
-def _view(result: "Screening", used: "list[ModelUsed]", _: bytes | None) -> "ExperimentView":
-    from pipelines.report.blocks import Cards
-    from pipelines.report.explorer import single
-    from pipelines.report.glance import count
-    from pipelines.report.texts import Aside, Note, Strong, line
-
+def content(result: Screening) -> list[Block]:
+    """How many contradictions there are likely to be, and which."""
     said = (
         f"{count(len(result.documents), 'document')}, {count(result.statements, 'statement')}, "
         f"{count(result.compared, 'pair')} compared"
     )
     number = len(result.contradictions)
-    cards = Cards(tuple(map(_card, result.contradictions[:MOST_SHOWN])))
-    more = number - MOST_SHOWN
-    return single(
-        "screen",
-        "Documents that contradict each other",
-        [
-            line(Strong(count(number, "likely contradiction")), Aside(said)),
-            *([_grid(result)] if 2 < len(result.documents) <= MOST_IN_GRID else []),
-            *([cards] if number else []),
-            *([Note(f"{more:,} more are in the JSON")] if more > 0 else []),
-        ],
-        used,
-    )
+    made: list[Block] = [line(Strong(count(number, "likely contradiction")), Aside(said))]
+    if 2 < len(result.documents) <= MOST_IN_GRID:
+        made.append(_grid(result))
+    if number:
+        made.append(Cards(tuple(map(_card, result.contradictions[:MOST_SHOWN]))))
+    if number > MOST_SHOWN:
+        made.append(Note(f"{number - MOST_SHOWN:,} more are in the JSON"))
+    return made
 
 
-def _card(found: "Contradiction") -> "Card":
-    from pipelines.report.blocks import Card
-    from pipelines.report.texts import Quote
-
+def _card(found: Contradiction) -> Card:
     first, second = found.first, found.second
     return Card(
         f"{first.document} against {second.document}: {found.probability:.2f}",
@@ -170,11 +146,10 @@ def _card(found: "Contradiction") -> "Card":
     )
 
 
-def _grid(result: "Screening") -> "Grid":
+def _grid(result: Screening) -> Grid:
     """The likeliest contradiction of each two documents."""
-    from pipelines.report.blocks import Grid
 
-    def cell(one: str, other: str) -> "tuple[Inline, ...]":
+    def cell(one: str, other: str) -> tuple[str]:
         likeliest = result.likeliest(one, other)
         return ("–" if likeliest is None else f"{likeliest:.2f}",)
 

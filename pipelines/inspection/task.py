@@ -17,18 +17,18 @@ from nli.pairs import Pair
 from pipelines.data.records import Document, NonEmpty
 from pipelines.data.text import read_text
 from pipelines.errors import InputError
+from pipelines.experiment.experiment import Models
+from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import ProfileOptions
 from pipelines.judge.tagger import TaggerFolder, Tagging
 from pipelines.option import Option, Options
+from pipelines.report.explorer import ExperimentView
+from pipelines.report.glance import ModelUsed
+from serving.calls import ServedIdentity
+from serving.connect import UNVERIFIED
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # numpy
     from nli.tagger import Tag
-    from pipelines.experiment.experiment import Models
-    from pipelines.experiment.needs import Needs
-    from pipelines.report.explorer import ExperimentView
-    from pipelines.report.glance import ModelUsed
-    from serving.calls import ServedIdentity
-
 
 Tell = Callable[[str], None]
 """Told what is being waited for."""
@@ -65,7 +65,7 @@ class Inspection(Generic[ResultT]):
     result: ResultT
     cost: str
     title: str = ""
-    view: "Callable[[bytes | None], ExperimentView] | None" = None
+    view: Callable[[bytes | None], ExperimentView] | None = None
     picture: Callable[[], bytes] | None = None
     about: Mapping[str, Any] = field(default_factory=dict)
     problem: str = ""
@@ -92,8 +92,8 @@ class Task(Generic[AskedT, OptionsT, ResultT]):
     title: str
     asked: type[AskedT]
     options: type[OptionsT]
-    needs: "Callable[[OptionsT], Needs]"
-    inspect: "Callable[[AskedT, OptionsT, Models, Tell], Awaitable[Inspection[ResultT]]]"
+    needs: Callable[[OptionsT], Needs]
+    inspect: Callable[[AskedT, OptionsT, Models, Tell], Awaitable[Inspection[ResultT]]]
     form: tuple[str, ...] = ()
     maps: bool = False
 
@@ -154,11 +154,8 @@ class QuestionAsked(Options):
     ]
 
 
-def models_used(**roles: "ServedIdentity | TaggerFolder | None") -> "list[ModelUsed]":
+def models_used(**roles: ServedIdentity | TaggerFolder | None) -> list[ModelUsed]:
     """Who did what, for the page: role -> model, of those that are there."""
-    from pipelines.report.glance import ModelUsed
-    from serving.connect import UNVERIFIED
-
     return [
         ModelUsed(role, model.name, None if model.digest.startswith(UNVERIFIED) else model.digest)
         for role, model in roles.items()
@@ -166,12 +163,12 @@ def models_used(**roles: "ServedIdentity | TaggerFolder | None") -> "list[ModelU
     ]
 
 
-def telling(models: "Models", tell: Tell) -> "Models":
+def telling(models: Models, tell: Tell) -> Models:
     """The same models, with a tagger that tells how many pairs it has read."""
     return loaded_by(models, lambda folder: _TellingTagger(folder.load(), tell))
 
 
-def loaded_by(models: "Models", loading: Callable[[TaggerFolder], Tagging]) -> "Models":
+def loaded_by(models: Models, loading: Callable[[TaggerFolder], Tagging]) -> Models:
     """The same models, whose tagger, if there is one, is loaded in another way."""
     folder = models.tagger
     if folder is None:
