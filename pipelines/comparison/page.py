@@ -1,20 +1,11 @@
 """The page of a comparison: tables, and each example with the blocks of both runs."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
-from pipelines.comparison.folders import (
-    FolderComparison,
-    Match,
-    Run,
-    changes_table,
-    flip_table,
-    remarks,
-    score_table,
-    share_table,
-)
+from pipelines.comparison.folders import FolderComparison, Match, Run, remarks
 from pipelines.experiment.publish import Runs
 from pipelines.report import explorer
 from pipelines.report.blocks import Side, Sides
@@ -27,22 +18,10 @@ from pipelines.report.explorer import (
     address,
 )
 from pipelines.report.table import called, with_names_joined
-from pipelines.report.texts import Block, Chip, Note
+from pipelines.report.texts import Block, Chip
 
 TITLE = "Comparison"
-
-
-class Both(NamedTuple):
-    """An example of both runs, and its verdicts; None where the experiment gives none."""
-
-    id: str
-    match: Match
-    verdicts: tuple[str, str] | None
-
-    @property
-    def changed(self) -> bool:
-        """Whether the runs have another verdict."""
-        return self.verdicts is not None and len({*self.verdicts}) > 1
+CHANGED, SAME = "changed", "the same"
 
 
 def write(path: Path, found: FolderComparison) -> None:
@@ -50,9 +29,7 @@ def write(path: Path, found: FolderComparison) -> None:
     by_experiment: dict[str, list[Match]] = {}
     for match in found.matches:
         by_experiment.setdefault(match.first.experiment.name, []).append(match)
-    views = [
-        view(FolderComparison(found.first, found.second, group)) for group in by_experiment.values()
-    ]
+    views = [view(replace(found, matches=matches)) for matches in by_experiment.values()]
     facts = [("A", str(found.first)), ("B", str(found.second))]
     facts += [("not compared", line) for line in found.alone]
     match = found.matches[0]
@@ -61,38 +38,47 @@ def write(path: Path, found: FolderComparison) -> None:
 
 
 def view(found: FolderComparison) -> ExperimentView:
-    """What the page has of one experiment: examples with another verdict first."""
+    """What the page has of one experiment: of two runs, examples with another verdict first."""
     experiment = found.matches[0].first.experiment
-    verdicts = {pair.match: pair.verdicts for pair in found.verdicts}
-    examples = sorted(
-        (
-            Both(name, match, verdicts.get(match, {}).get(name))
-            for match in found.matches
-            for name in match.shared
-        ),
-        key=lambda example: not example.changed,
-    )
-    chosen = examples[:EXAMPLES_SHOWN]
-    pages = {
-        run: _page(run, [example.id for example in chosen if example.match is match])
-        for match in found.matches
-        for run in (match.first, match.second)
-    }
+    titles = {match.first.called: match.title for match in found.matches}
+    examples = [example for match in found.matches for example in _examples(match, found)]
     links = {
-        called(example.match.title, example.id): address(
-            experiment.name, example.match.first.called, example.id
-        )
-        for example in chosen
+        called(titles[example.run], example.id): address(experiment.name, example.run, example.id)
+        for example in examples
     }
     return ExperimentView(
         name=experiment.name,
         title=experiment.title,
         parts=tuple(_parts(found, links)),
-        examples=tuple(_example(example, pages, found) for example in chosen),
-        facets=(Facet("Verdicts", ("changed", "the same")),),
-        runs={match.first.called: match.title for match in found.matches},
-        left_out=len(examples) - len(chosen),
+        examples=tuple(examples),
+        facets=(Facet("Verdicts", (CHANGED, SAME)),),
+        runs=titles,
+        left_out=sum(len(match.shared) for match in found.matches) - len(examples),
     )
+
+
+def _examples(match: Match, found: FolderComparison) -> Iterator[Example]:
+    """The examples of two runs, as the page of A has them, with the blocks of both."""
+    verdicts = next((pair.verdicts for pair in found.verdicts if pair.match is match), {})
+    facets = {name: [CHANGED if one != other else SAME] for name, (one, other) in verdicts.items()}
+    ids = sorted(match.shared, key=lambda name: facets.get(name) != [CHANGED])
+    ids = ids[: EXAMPLES_SHOWN // len(found.matches)]
+    first, second = (_page(run, ids) for run in (match.first, match.second))
+    for name in ids:
+        tone = "strong" if facets.get(name) == [CHANGED] else "outline"
+        sides = {f"A: {found.first}": first[name], f"B: {found.second}": second[name]}
+        yield replace(
+            first[name],
+            run=match.first.called,
+            status="",
+            blocks=partial(_sides, sides),
+            chips=tuple(
+                Chip(f"{letter}: {verdict}", tone)
+                for letter, verdict in zip("AB", verdicts.get(name, ()), strict=False)
+            ),
+            facets={"Verdicts": facets.get(name, [])},
+            figures={},
+        )
 
 
 def _page(run: Run, ids: Sequence[str]) -> dict[str, Example]:
@@ -102,49 +88,18 @@ def _page(run: Run, ids: Sequence[str]) -> dict[str, Example]:
     return {example.id: example for example in run.experiment.publication(runs).view.examples}
 
 
-def _example(
-    example: Both, pages: Mapping[Run, Mapping[str, Example]], found: FolderComparison
-) -> Example:
-    first, second = (
-        pages[run].get(example.id) for run in (example.match.first, example.match.second)
-    )
-    known = first or second
-    return Example(
-        id=example.id,
-        run=example.match.first.called,
-        title=known.title if known else example.id,
-        status="",
-        blocks=partial(_blocks, {f"A: {found.first}": first, f"B: {found.second}": second}),
-        about=known.about if known else (),
-        chips=tuple(
-            Chip(f"{letter}: {verdict}", "strong" if example.changed else "outline")
-            for letter, verdict in zip("AB", example.verdicts or (), strict=False)
-        ),
-        facets={
-            "Verdicts": ["changed" if example.changed else "the same"] if example.verdicts else []
-        },
-        words=known.words if known else "",
-    )
-
-
-def _blocks(pages: Mapping[str, Example | None]) -> list[Block]:
+def _sides(shown: Mapping[str, Example]) -> list[Block]:
     """What the page of each run shows, by the titles of the sides."""
-    missing = (Note("The page of this run does not show it."),)
-    return [
-        Sides(
-            tuple(
-                Side(title, tuple(page.blocks()) if page else missing)
-                for title, page in pages.items()
-            )
-        )
-    ]
+    sides = (Side(title, tuple(example.blocks())) for title, example in shown.items())
+    return [Sides(tuple(sides))]
 
 
 def _parts(found: FolderComparison, links: Mapping[str, str]) -> Iterator[Part]:
+    changes, scores, shares, flips = found.tables()
     same = "" if found.changes else "No difference in how these runs were made."
-    yield Part("What differs", (changes_table(found.changes),), intro=same)
+    yield Part("What differs", (changes,), intro=same)
     if found.scores:
-        yield Part("Scores", (score_table(found.scores),), remarks=tuple(remarks(found.matches)))
+        yield Part("Scores", (scores,), remarks=tuple(remarks(found.matches)))
     if found.verdicts:
-        flips = with_names_joined(flip_table(found.verdicts), "run", "example")
-        yield Part("Verdicts", (share_table(found.verdicts), flips), links=links)
+        joined = with_names_joined(flips, "run", "example")
+        yield Part("Verdicts", (shares, joined), links=links)

@@ -17,7 +17,7 @@ from pipelines.judge.judgement import Judgements, Relation, Truncation
 from pipelines.judge.run_judge import RunJudge, judge_of
 from pipelines.judge.settings import PANEL, JudgeSettings
 from pipelines.metrics import alce
-from pipelines.metrics.alce import AT_MOST, CitationCounts, CitedSentence, as_scored
+from pipelines.metrics.alce import AT_MOST, as_scored
 from pipelines.option import Only, Option
 
 
@@ -217,27 +217,17 @@ def _worth(answer: Outcome, relations: Relations) -> AnswerWorth:
 
     asserted = [said for said in answer.statements if said.about not in NEUTRAL]
     return AnswerWorth(
-        citations=_citations(answer, relations),
+        # Every sentence needs a citation, even one that says that nothing was found.
+        citations=alce.citation_counts(
+            answer.statements,
+            answer.packet,
+            lambda group, text: relations[text, group] is Relation.SUPPORTS,
+        ),
         statements=len(asserted),
         contradicting=sum(bool(opposed(said) - disclosed(said)) for said in asserted),
         contradicting_strict=sum(bool(opposed(said)) for said in asserted),
         recall=None,
     )
-
-
-def _citations(outcome: Outcome, relations: Relations) -> CitationCounts:
-    """Citation counts; every sentence needs a citation, even one that says nothing was found."""
-    place = {name: position for position, name in enumerate(outcome.packet)}
-
-    def supports(positions: Sequence[int], text: str) -> bool:
-        group = tuple(outcome.packet[position] for position in positions)
-        return relations[text, group] is Relation.SUPPORTS
-
-    sentences = [
-        CitedSentence(said.text, tuple(place[name] for name in said.cites), len(said.dropped))
-        for said in outcome.statements
-    ]
-    return alce.citation_counts(sentences, len(outcome.packet), supports)
 
 
 async def _recall(text: str, gold: GoldAnswer, judge: Judge) -> float | None:

@@ -1,6 +1,6 @@
 """Evidence: tagged passages, their graph and clusters, and their stance (ConRAG, section 2)."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import fsum
@@ -33,9 +33,6 @@ def kappa(support: float, refute: float, *, epsilon: float = EPSILON) -> float:
 
 
 SIDES = (Relation.SUPPORTS, Relation.CONTRADICTS)
-
-NEAR_TIE = 0.15
-"""A tag whose probability leads the next label's by less is shown as unsure; ours."""
 
 
 @dataclass(frozen=True)
@@ -74,18 +71,6 @@ class TaggedPassage:
     def id(self) -> str:
         """Id of the passage."""
         return self.passage.id
-
-    @property
-    def unsure(self) -> bool:
-        """Whether the tag is nearly a tie; False without probabilities."""
-        shares = self.probabilities
-        return shares is not None and lead(shares.values()) < NEAR_TIE
-
-
-def lead(probabilities: Collection[float]) -> float:
-    """The largest probability less the second largest, in [0, 1]; ours."""
-    second, first = sorted(probabilities)[-2:]
-    return first - second
 
 
 def evidence_mass(tagged: Sequence[TaggedPassage], relation: Relation) -> float:

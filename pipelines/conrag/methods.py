@@ -119,7 +119,7 @@ class Case:
             replace(one, relation=self.truth.get(one.id, Relation.IRRELEVANT), confidence=1.0)
             for one in self.tagged
         ]
-        return analyse([replace(one, probabilities=None) for one in known], self.settings)
+        return analyse(known, self.settings)
 
     @cached_property
     def apart(self) -> Analysis:

@@ -14,7 +14,7 @@ from pipelines.conrag.methods import METHODS
 from pipelines.conrag.result import AnswerWorth, ClaimResult
 from pipelines.experiment.metric import Metric, Values, of_each
 from pipelines.judge.judgement import Relation
-from pipelines.metrics.alce import CitationCounts, CitedSentence, citation_counts, list_f1
+from pipelines.metrics.alce import CitationCounts, citation_counts, list_f1
 from pipelines.metrics.estimate import Estimate, mean, proportion, share
 from pipelines.metrics.rates import evidence_f1, macro_f1
 
@@ -86,13 +86,11 @@ def citation_worth(outcome: Outcome, truth: Truth) -> CitationCounts:
 def _counts(statement: Statement, truth: Truth) -> CitationCounts:
     wanted = set(SIDES) if statement.side is None else {statement.side}
 
-    def supports(positions: Sequence[int], _: str) -> bool:
-        said = {truth.get(statement.cites[position]) for position in positions}
+    def supports(cites: tuple[str, ...], _: str) -> bool:
+        said = {truth.get(name) for name in cites}
         return bool(wanted & said) if statement.about == "answer" else wanted <= said
 
-    cited = tuple(range(len(statement.cites)))
-    sentence = CitedSentence(statement.text, cited, len(statement.dropped))
-    return citation_counts([sentence], len(statement.cites), supports)
+    return citation_counts([statement], statement.cites, supports)
 
 
 def citation_leakage(outcome: Outcome, tags: Mapping[str, Relation]) -> tuple[int, int]:

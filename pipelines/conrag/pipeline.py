@@ -62,13 +62,9 @@ async def conrag(
     return Answer(
         query=query,
         first_answer=first.claims if question else (),
-        stance=adjudication.stance,
-        model_stance=written.stance,
+        **vars(adjudication),
         status=adjudication.status,
-        kappa=adjudication.kappa,
-        disputed=adjudication.disputed,
-        support=adjudication.support,
-        refute=adjudication.refute,
+        model_stance=written.stance,
         evidence=table,
         clusters=analysis.clusters,
         # Whether passages disagree is read off the table, never off what a model writes of it.
@@ -78,7 +74,6 @@ async def conrag(
         problem=written.problem,
         raw=written.raw,
         tags={one.id: one.relation for one in everything},
-        unsure=sum(one.unsure for one in tagged),
         truncations=truncations,
     )
 

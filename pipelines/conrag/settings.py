@@ -1,7 +1,7 @@
 """The parameters of ConRAG, and what a user may choose over a data set and for one query alike."""
 
+import re
 from collections.abc import Sequence
-from math import inf
 from pathlib import Path
 from typing import Annotated, ClassVar, Final, Literal
 
@@ -84,17 +84,13 @@ def read_weights(given: Sequence[str]) -> dict[str, float]:
     Raises:
         ValueError: One names no source or no weight from 0 on.
     """
-    found = {}
+    weights = {}
     for text in given:
-        name, _, value = text.rpartition("=")
-        try:
-            weight = float(value)
-        except ValueError:
-            weight = -1.0
-        if not name or not 0 <= weight < inf:
+        name, _, weight = text.rpartition("=")
+        if not name or not re.fullmatch(r"\d+(\.\d+)?", weight, re.ASCII):
             raise ValueError(f"'{text}' is no weight of a source; write SOURCE=0.5, at least 0")
-        found[name] = weight
-    return found
+        weights[name] = float(weight)
+    return weights
 
 
 WriterName = Literal["template", "model"]

@@ -7,8 +7,7 @@ from typing import Final
 from markupsafe import Markup
 
 from pipelines.conrag import metrics, paper
-from pipelines.conrag.answer import Answer
-from pipelines.conrag.blocks import STANCES, VERDICTS, answer_blocks, claim_blocks, verdict
+from pipelines.conrag.blocks import STANCES, VERDICTS, claim_blocks, verdict
 from pipelines.conrag.methods import METHODS
 from pipelines.conrag.metrics import ORACLE, OURS, Results
 from pipelines.conrag.mistakes import CATEGORIES, category
@@ -18,7 +17,7 @@ from pipelines.experiment.publish import Runs
 from pipelines.experiment.summary import Figure, Page, Problem, Section, truncations
 from pipelines.judge.judgement import Relation
 from pipelines.report import glance
-from pipelines.report.explorer import Example, ExperimentView, Facet, single
+from pipelines.report.explorer import Example, Facet
 from pipelines.report.plots import Place, curve, plane, shares
 from pipelines.report.table import Cell, Table, estimate_of, grouped, own_rows
 from pipelines.report.texts import FAILED, values, words
@@ -28,11 +27,6 @@ FIFTHS = ((0.0, 0.2), (0.2, 0.4), (0.4, 0.6), (0.6, 0.8), (0.8, 1.0))
 
 SMALLEST_BIN = 5
 """Claims that a point of a figure must have behind it."""
-
-
-def answer_view(answer: Answer, models: Sequence[glance.ModelUsed] = ()) -> ExperimentView:
-    """The page of one answer."""
-    return single("conrag", answer.query, answer_blocks(answer), models)
 
 
 def _example(run: str, result: ClaimResult) -> Example:

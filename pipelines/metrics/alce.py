@@ -6,9 +6,9 @@ sentence? The rules here say which questions are put, and what follows from the 
 
 import re
 import string
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -119,21 +119,27 @@ def as_scored(output: str) -> str:
 AT_MOST = 3
 """Citations of a sentence that ALCE's code looks at by default."""
 
-Supports = Callable[[Sequence[int], str], bool]
-"""(positions of passages that are read together, in order; sentence) -> whether they entail it."""
+Supports = Callable[[tuple[str, ...], str], bool]
+"""(ids of passages that are read together, in order; sentence) -> whether they entail it."""
 
 
-@dataclass(frozen=True)
-class CitedSentence:
-    """A sentence of an answer without its citation marks, and the passages that it cites.
+class Cited(Protocol):
+    """A sentence of an answer, without its citation marks."""
 
-    They are positions from 0, in the order cited; one that is no passage is out of range.
-    Beside them, `dropped` citations were written and taken away by a policy.
-    """
+    @property
+    def text(self) -> str:
+        """What it says."""
+        ...
 
-    text: str
-    citations: tuple[int, ...]
-    dropped: int = 0
+    @property
+    def cites(self) -> tuple[str, ...]:
+        """Ids of passages, in the order cited."""
+        ...
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """Those that it cited when written, and that a policy took away."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -164,7 +170,7 @@ class CitationCounts:
         return self.needed / self.citations if self.citations else 0.0
 
 
-def precise_citations(sentence: CitedSentence, supports: Supports) -> int:
+def precise_citations(text: str, cited: tuple[str, ...], supports: Supports) -> int:
     """How many citations of a supported sentence are precise (ALCE, section 3.3).
 
     A citation is superfluous if it does not entail the sentence by itself and the others do without
@@ -172,7 +178,6 @@ def precise_citations(sentence: CitedSentence, supports: Supports) -> int:
     the same part of what is needed, both are superfluous. A passage that is cited twice is taken
     out once.
     """
-    text, cited = sentence.text, sentence.citations
     if len(cited) == 1:
         return 1
     return sum(
@@ -182,8 +187,8 @@ def precise_citations(sentence: CitedSentence, supports: Supports) -> int:
 
 
 def citation_counts(
-    sentences: Sequence[CitedSentence],
-    passages: int,
+    sentences: Sequence[Cited],
+    passages: Collection[str],
     supports: Supports,
     *,
     most: int | None = AT_MOST,
@@ -191,30 +196,30 @@ def citation_counts(
     """Count over the sentences of an answer.
 
     A sentence that cites nothing, or a passage that there is not, is not supported, and its
-    citations are in no count: so ALCE's code has it. (There, "[0]" is the last passage; here it is
-    out of range.) A sentence is supported where all that it cites, read together, entails it (ALCE,
-    section 3.3); of one that is not, no citation is precise.
+    citations are in no count: so ALCE's code has it. A sentence is supported where all that it
+    cites, read together, entails it (ALCE, section 3.3); of one that is not, no citation is
+    precise.
 
     A citation that was dropped supports nothing, and stays among the citations: otherwise precision
     would be had for nothing, by a rule that throws citations away.
 
     Args:
         sentences: Of one answer.
-        passages: How many there are to cite.
+        passages: Ids of those that there are to cite.
         supports: The entailment model.
         most: So many citations of a sentence are looked at, 3 in ALCE's code, and so many dropped
             ones counted; None takes all.
     """
     cited = [
-        CitedSentence(each.text, each.citations[:most])
+        (each.text, each.cites[:most])
         for each in sentences
-        if each.citations and all(0 <= position < passages for position in each.citations)
+        if each.cites and all(name in passages for name in each.cites)
     ]
-    right = [each for each in cited if supports(each.citations, each.text)]
+    right = [(text, cites) for text, cites in cited if supports(cites, text)]
     return CitationCounts(
         sentences=len(sentences),
         supported=len(right),
-        citations=sum(len(each.citations) for each in cited)
-        + sum(each.dropped if most is None else min(each.dropped, most) for each in sentences),
-        needed=sum(precise_citations(each, supports) for each in right),
+        citations=sum(len(cites) for _, cites in cited)
+        + sum(len(each.dropped[:most]) for each in sentences),
+        needed=sum(precise_citations(text, cites, supports) for text, cites in right),
     )

@@ -1,7 +1,6 @@
 """ConRAG, section 2: conflict score, graph, clusters, packet and stance, by hand and in general."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from random import Random
 
 import pytest
@@ -25,7 +24,6 @@ from pipelines.conrag.evidence import (
     jaccard,
     kappa,
     key_phrases,
-    lead,
     semantic_agreement,
     similarity_graph,
     word_cosine,
@@ -94,14 +92,6 @@ def test_kappa_by_hand() -> None:
 
 def test_kappa_without_evidence_is_zero_though_the_formula_gives_one() -> None:
     assert kappa(0, 0) == conflict_score([]) == conflict_score([passage("a", I)]) == 0
-
-
-def test_a_tag_is_unsure_where_two_labels_are_nearly_as_likely() -> None:
-    # 0.45 leads 0.35 by 0.10, 0.55 leads 0.30 by 0.25; without probabilities nothing is known.
-    assert lead((0.45, 0.2, 0.35)) == pytest.approx(0.10)
-    for shares, unsure in (((0.45, 0.35, 0.2), True), ((0.55, 0.3, 0.15), False), (None, False)):
-        probabilities = dict(zip(RELATIONS, shares, strict=True)) if shares else None
-        assert replace(passage("a", I), probabilities=probabilities).unsure == unsure
 
 
 @given(st.floats(0.1, 20), st.floats(0.1, 20), SHARES)

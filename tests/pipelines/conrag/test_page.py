@@ -13,10 +13,9 @@ from pipelines.conrag.blocks import answer_blocks, members
 from pipelines.conrag.evidence import Cluster
 from pipelines.conrag.pipeline import conrag
 from pipelines.conrag.settings import ConragSettings
-from pipelines.conrag.view import answer_view
 from pipelines.data.records import Document
 from pipelines.judge.judgement import Relation
-from pipelines.report.explorer import render, write
+from pipelines.report.explorer import render, single, write
 from pipelines.report.glance import ModelUsed
 from pipelines.report.texts import Note
 from pipelines.retrieval.index import Retrieved
@@ -46,7 +45,8 @@ def answer() -> Answer:
 def file(answer: Answer, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("answer") / "answer.html"
     models = [ModelUsed("tagger", "contested-nli", "0123456789abcdef" * 4)]
-    write(path, "What the documents say", [answer_view(answer, models)], {"query": "q"})
+    view = single("conrag", answer.query, answer_blocks(answer), models)
+    write(path, "What the documents say", [view], {"query": "q"})
     return path
 
 
@@ -65,8 +65,9 @@ def test_a_disagreement_that_no_sentence_tells_is_told(answer: Answer) -> None:
     assert answer.conflict is not None
     assert answer.unsaid is None
     silent = answer.model_copy(update={"sentences": (), "conflict": f"The year. {RUNS}"})
-    assert f"The year. {RUNS}" in [note.text for note in every(answer_blocks(silent), Note)]
-    assert "<script>document" not in render("T", [answer_view(silent)], {})
+    blocks = answer_blocks(silent)
+    assert f"The year. {RUNS}" in [note.text for note in every(blocks, Note)]
+    assert "<script>document" not in render("T", [single("conrag", "q", blocks)], {})
 
 
 # In a browser.
