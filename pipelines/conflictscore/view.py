@@ -11,7 +11,7 @@ from pipelines.data.jsonl import Skipped
 from pipelines.data.records import Document
 from pipelines.experiment.publish import Runs
 from pipelines.experiment.summary import Figure, Page, Problem, truncations, unread_labels
-from pipelines.judge.judgement import Judgement, Relation, Truncation, in_conflict
+from pipelines.judge.judgement import Judgement, Relation, Truncation, in_conflict, nearly_tied
 from pipelines.judge.risk import ChosenThreshold
 from pipelines.judge.run_judge import judge_named
 from pipelines.metrics.calibration import is_low
@@ -73,6 +73,7 @@ def cell(
         relation=judgement.relation.value,
         judge=judgement.source,
         shares=tuple((name.value, p) for name, p in (judgement.probabilities or {}).items()),
+        unsure=nearly_tied(judgement.probabilities),
         mass=judgement.label_mass if is_low(judgement.label_mass) else None,
         span=Span(*span, "what decided") if span and shown else None,
         quote="" if shown else judgement.snippet or "",

@@ -70,6 +70,7 @@ class Answer(BaseModel, frozen=True):
         problem: Why sentences are missing, in one line.
         raw: The unreadable reply.
         tags: Passage id -> tag, for everything retrieved, in that order.
+        unsure: How many of these tags are nearly ties.
         truncations: Passages that the judge read in part.
     """
 
@@ -90,6 +91,7 @@ class Answer(BaseModel, frozen=True):
     problem: str | None = None
     raw: str | None = None
     tags: dict[str, Relation]
+    unsure: int = 0
     truncations: tuple[Truncation, ...] = ()
 
     @property

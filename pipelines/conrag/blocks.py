@@ -9,10 +9,11 @@ from pipelines.conrag.evidence import Cluster, Stance, TaggedPassage
 from pipelines.conrag.methods import ABLATIONS
 from pipelines.conrag.metrics import shown_methods
 from pipelines.conrag.result import ClaimResult
-from pipelines.judge.judgement import Relation, Truncation
+from pipelines.judge.judgement import Relation, Truncation, nearly_tied
 from pipelines.report.blocks import (
     Card,
     Cards,
+    Fact,
     Facts,
     Fold,
     Source,
@@ -71,7 +72,7 @@ def answer_blocks(answer: Answer) -> list[Block]:
     if answer.first_answer:
         made.append(Note(" ".join(answer.first_answer), "For and against"))
     facts = (
-        fact("Conflict score κ", f"{answer.kappa:.2f}"),
+        _kappa(answer.kappa, answer.unsure, len(answer.tags)),
         fact("For it", f"{answer.support:.2f}"),
         fact("Against it", f"{answer.refute:.2f}"),
     )
@@ -102,6 +103,12 @@ def answer_blocks(answer: Answer) -> list[Block]:
         names = ", ".join(answer.unreadable)
         made.append(Note(names, "Label could not be read, counted on neither side"))
     return made + _truncations(answer.truncations)
+
+
+def _kappa(kappa: float, unsure: int, tags: int) -> Fact:
+    """Kappa, which counts unsure tags like others, with their number in a note."""
+    note = (f"{unsure} of {tags} tags unsure",) if unsure else ()
+    return fact("Conflict score κ", f"{kappa:.2f}", *note)
 
 
 def members(answer: Answer, relation: Relation) -> list[tuple[Cluster, list[str]]]:
@@ -214,7 +221,8 @@ def _sorted(row: TaggedPassage) -> tuple[Inline, ...]:
     """The relation of a passage to the query, and who decided it."""
     says = SAYS[row.relation]
     if row.tag is None:
-        return (replace(says, text=f"{says.text} {row.confidence:.2f}"),)
+        sure = f"{row.confidence:.2f}{', unsure' if nearly_tied(row.probabilities) else ''}"
+        return (replace(says, text=f"{says.text} {sure}"),)
     by = "the tag; the model did not sort it" if row.reason is None else "the model"
     tagged = f"tagged {SAYS[row.tag].text} {row.confidence:.2f}"
     return (says, Aside(f"by {by}; {tagged}"), *_reason(row))
@@ -239,7 +247,8 @@ def _truncations(truncations: Iterable[Truncation]) -> list[Block]:
 
 def _known(result: ClaimResult) -> Facts:
     facts = [fact("Gold stance", STANCES[result.stance])] if result.stance is not None else []
-    facts.append(fact("Conflict score κ", f"{result.kappa:.2f}"))
+    unsure = sum(nearly_tied(passage.probabilities) for passage in result.passages)
+    facts.append(_kappa(result.kappa, unsure, len(result.passages)))
     if result.disputed is not None:
         said = "it disagrees" if result.disputed else "it does not disagree"
         facts.append(fact("Evidence, by the data", said))

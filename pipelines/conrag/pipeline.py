@@ -13,7 +13,7 @@ from pipelines.conrag.methods import Case, analyse, by_model, by_template, readi
 from pipelines.conrag.result import ClaimResult, JudgedAnswers
 from pipelines.conrag.settings import ConragSettings
 from pipelines.judge.judge import Judge, PairError
-from pipelines.judge.judgement import Judgement, Relation, Truncation
+from pipelines.judge.judgement import Judgement, Relation, Truncation, nearly_tied
 from pipelines.retrieval.index import Retrieved
 
 
@@ -62,8 +62,12 @@ async def conrag(
     return Answer(
         query=query,
         first_answer=first.claims if question else (),
-        **vars(adjudication),
+        stance=adjudication.stance,
         status=adjudication.status,
+        kappa=adjudication.kappa,
+        disputed=adjudication.disputed,
+        support=adjudication.support,
+        refute=adjudication.refute,
         model_stance=written.stance,
         evidence=table,
         clusters=analysis.clusters,
@@ -74,6 +78,7 @@ async def conrag(
         problem=written.problem,
         raw=written.raw,
         tags={one.id: one.relation for one in everything},
+        unsure=sum(nearly_tied(one.probabilities) for one in tagged),
         truncations=truncations,
     )
 

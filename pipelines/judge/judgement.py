@@ -1,6 +1,6 @@
 """The record of what one document says of one claim."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self
@@ -23,6 +23,18 @@ class Relation(StrEnum):
 
 RELATIONS = (Relation.SUPPORTS, Relation.CONTRADICTS, Relation.IRRELEVANT)
 """The three labels a judge may give, in the order prompts name them."""
+
+
+NEAR_TIE = 0.15
+"""A label whose probability leads the next label's by less is shown as unsure; ours."""
+
+
+def nearly_tied(probabilities: Mapping[Relation, float] | None) -> bool:
+    """Whether the likeliest label leads the next by less than `NEAR_TIE`; False without any."""
+    if probabilities is None:
+        return False
+    second, first = sorted(probabilities.values())[-2:]
+    return first - second < NEAR_TIE
 
 
 def conflicting(relations: Sequence[Relation]) -> bool:

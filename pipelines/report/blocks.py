@@ -96,6 +96,7 @@ class Cell(Block):
     Attributes:
         relation: "SUPPORTS", "CONTRADICTS", "IRRELEVANT" or "INVALID", as the judge says.
         shares: (relation, probability) pairs.
+        unsure: Whether the relation leads the next one by little.
         mass: Their total probability, if it is so low that a reader must know.
         span: The passage that decided, in the text of the source.
         quote: That passage, if it is not in the shown part of the text.
@@ -107,6 +108,7 @@ class Cell(Block):
     relation: str
     judge: str
     shares: tuple[tuple[str, float], ...] = ()
+    unsure: bool = False
     mass: float | None = None
     span: Span | None = None
     quote: str = ""

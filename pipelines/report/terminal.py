@@ -196,7 +196,8 @@ def _relation(cell: Cell | None) -> str:
     if cell is None:
         return ""
     sure = dict(cell.shares).get(cell.relation)
-    return RELATIONS[cell.relation] + ("" if sure is None else f" {sure:.0%}")
+    said = "" if sure is None else f" {sure:.0%}"
+    return f"{RELATIONS[cell.relation]}{said}{', unsure' if cell.unsure else ''}"
 
 
 def _why(matrix: Matrix) -> Iterator[str]:

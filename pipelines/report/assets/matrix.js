@@ -18,6 +18,7 @@
     <p class="claim" dir="auto">${row.text}</p>
     ${cell.shares && html`<dl class="chances" aria-label="Probability of each label">${cell.shares.map(([name, value]) => html`
       <dt>${WORDS[name]}</dt><dd class="bar" aria-hidden="true"><i class=${`fill-${name}`} style=${{ "--share": value }}></i></dd><dd>${share(value)}</dd>`)}</dl>`}
+    ${cell.unsure && html`<p class="note">Unsure: the next label is nearly as likely.</p>`}
     ${cell.mass !== undefined && html`<p class="note">Only ${share(cell.mass)} of the model's probability fell on the labels.</p>`}
     ${cell.reasoning && html`<h4>Reasoning</h4><p dir="auto">${cell.reasoning}</p>`}
     ${cell.raw && html`<h4>Reply as it came</h4><pre class="raw" dir="auto" tabindex="0">${cell.raw}</pre>`}
@@ -51,7 +52,7 @@
           ${row.cells.map((cell, column) => {
             if (!cell) return html`<td>–</td>`;
             const own = shareOf(cell);
-            const label = `${corner} ${number + 1}, ${naming(sources[column])}: ${WORDS[cell.relation]}${own === undefined ? "" : `, ${share(own)}`}`;
+            const label = `${corner} ${number + 1}, ${naming(sources[column])}: ${WORDS[cell.relation]}${own === undefined ? "" : `, ${share(own)}`}${cell.unsure ? ", unsure" : ""}`;
             const here = number === down && column === across;
             return html`<td><button type="button" class=${`cell tone-${cell.relation}`} data-cell=${`${number},${column}`} aria-label=${label} title=${label} tabindex=${here ? "0" : "-1"} aria-pressed=${String(here)}
               style=${{ "--share": own ?? 0 }} onClick=${(event) => event.currentTarget.focus()} onFocus=${() => choose([number, column])}>${SIGNS[cell.relation]}</button></td>`;

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from known_labels import KnownLabels
+from pages import every
 from scripted import fenced_text
 from scripted_generator import ScriptedGenerator, schema_of
 
@@ -18,6 +19,7 @@ from pipelines.conrag.pipeline import conrag, deciding
 from pipelines.conrag.settings import ConragSettings
 from pipelines.data.records import Document
 from pipelines.judge.judgement import Judgement, Relation
+from pipelines.report.blocks import Facts
 from pipelines.retrieval.index import Retrieved
 
 S, C, I, X = Relation  # noqa: E741
@@ -37,6 +39,14 @@ async def of(
     ]
     judge = KnownLabels(probability=probability)
     return await conrag("It is so.", found, judge=judge, settings=settings, generator=generator)
+
+
+async def test_near_ties_are_shown_as_unsure_and_count_as_their_tags() -> None:
+    answer = await of("s1", "c1", "x1", probability=0.4)  # 0.4 leads 0.3 by less than 0.15
+    assert (answer.kappa, answer.unsure) == (1, 2)
+    (facts,) = every(answer_blocks(answer), Facts)
+    assert "2 of 3 tags unsure" in str(facts)
+    assert (await of("s1")).unsure == 0
 
 
 async def test_an_unreadable_label_counts_on_neither_side() -> None:

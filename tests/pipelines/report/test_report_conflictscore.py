@@ -6,12 +6,16 @@ from typing import Any
 import pytest
 from pages import Reading, every, published
 from playwright.sync_api import Page, expect
+from rich.console import Console
 
 from pipelines.conflictscore.experiment import EXPERIMENT
 from pipelines.conflictscore.result import Result
-from pipelines.conflictscore.view import content
-from pipelines.report.blocks import Matrix
+from pipelines.conflictscore.view import cell, content, sources
+from pipelines.data.records import Document
+from pipelines.judge.judgement import Judgement, Relation
+from pipelines.report.blocks import Matrix, Row
 from pipelines.report.explorer import ExperimentView, write
+from pipelines.report.terminal import show
 
 SETTINGS = {"claims": "atomic", "judge": "model", "evidence": "choice"}
 MODEL = {"name": "judge <7b>", "digest": "0123456789abcdef" * 4, "engine": "e"}
@@ -39,6 +43,27 @@ def test_claims_carry_their_state(results: list[Result]) -> None:
     survey = matrix.rows[0].cells[0]
     assert survey is not None
     assert survey.read == "The judge saw the first 512 tokens of 1,312."
+
+
+def test_a_near_tie_is_shown_as_unsure() -> None:
+    def shown(support: float, refute: float) -> str:
+        shares = {Relation.SUPPORTS: support, Relation.CONTRADICTS: refute}
+        judgement = Judgement(
+            claim="c",
+            document="guide",
+            relation=Relation.SUPPORTS,
+            probabilities=shares | {Relation.IRRELEVANT: 1 - support - refute},
+            source="tagger",
+        )
+        guide = Document(id="guide", text="Opened 1932.")
+        row = Row("It opened in 1932.", (cell(judgement, guide),))
+        matrix = Matrix("Claim", (row,), sources([guide], ()), (0, 0))
+        console = Console(record=True, width=100, emoji=False)
+        show(console, [matrix])
+        return console.export_text()
+
+    assert "supports 45%, unsure" in shown(0.45, 0.35)
+    assert "unsure" not in shown(0.5, 0.35)
 
 
 # In a browser.
