@@ -15,7 +15,7 @@ from typing import Any
 
 from nli.calibration import Calibration, write
 from nli.errors import TaggerError
-from nli.folder import CALIBRATION, DECIDING, check_files, read_object, sha256_of
+from nli.folder import CALIBRATION, DECIDING, check_files, new_folder, read_object, sha256_of
 from nli.model import reason
 
 WEIGHTS = "adapter_model.safetensors"
@@ -74,22 +74,18 @@ def merge(base: Path, adapter: Path, out: Path) -> None:
         raise TaggerError(
             f"{base} is not the model that the adapter in {adapter} was trained on; name that one"
         )
-    if out.exists():
-        raise TaggerError(f"{out} exists; name a new folder")
-    staged = out.with_name(f".{out.name}.partial")
-    shutil.rmtree(staged, ignore_errors=True)
     try:
-        staged.mkdir(parents=True)
-        _write_merged(base, adapter, staged)
-        for file in [file for pattern in DECIDING for file in adapter.glob(pattern)]:
-            if file.name != WEIGHTS:
-                shutil.copyfile(file, staged / file.name)
-        if (staged / CALIBRATION).exists():
-            fitted = Calibration.model_validate_json((staged / CALIBRATION).read_bytes())
-            write(staged, fitted)
-        staged.rename(out)
+        with new_folder(out) as staged:
+            _write_merged(base, adapter, staged)
+            for file in [file for pattern in DECIDING for file in adapter.glob(pattern)]:
+                if file.name != WEIGHTS:
+                    shutil.copyfile(file, staged / file.name)
+            if (staged / CALIBRATION).exists():
+                fitted = Calibration.model_validate_json((staged / CALIBRATION).read_bytes())
+                write(staged, fitted)
+    except TaggerError:
+        raise
     except Exception as error:  # whatever error a library raises on a broken folder
-        shutil.rmtree(staged, ignore_errors=True)
         raise TaggerError(f"{adapter} cannot be merged into {out}: {reason(error)}") from error
 
 

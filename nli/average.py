@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from nli.errors import TaggerError
-from nli.folder import check_folder
+from nli.folder import check_folder, new_folder
 from nli.labels import label_order
 from nli.training import WEIGHTS
 
@@ -41,17 +41,14 @@ def average(before: Path, after: Path, share: float, out: Path) -> None:
         name: part.shape for name, part in new.items()
     }:
         raise TaggerError(f"{before} and {after} have other weights; take one that began with it")
-    if out.exists():
-        raise TaggerError(f"{out} exists; name a new folder")
     mixed = {
         name: (share * part.float() + (1 - share) * old[name].float()).half()
         for name, part in new.items()
     }
-    staged = out.with_name(f".{out.name}.partial")
-    shutil.rmtree(staged, ignore_errors=True)
-    shutil.copytree(after, staged, ignore=shutil.ignore_patterns("checkpoints", "calibration.json"))
-    save_file(mixed, staged / WEIGHTS, metadata={"format": "pt"})
-    staged.rename(out)
+    without = shutil.ignore_patterns("checkpoints", "calibration.json")
+    with new_folder(out) as staged:
+        shutil.copytree(after, staged, ignore=without, dirs_exist_ok=True)
+        save_file(mixed, staged / WEIGHTS, metadata={"format": "pt"})
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from nli.aggregation import Aggregation, Coefficients, Floats, softmax
+from nli.aggregation import Aggregation, Floats, softmax
 from nli.errors import TaggerError
 from nli.folder import CALIBRATION, weights_digest, write_whole
 from nli.labels import LABELS, Label
@@ -36,7 +36,7 @@ class Calibration(BaseModel):
         temperature: Divides logits before the softmax; above 1 makes probabilities less sure.
         isotonic: Per label, the corners of the rising line from raw to calibrated probability.
         aggregation: How the windows of a premise are joined.
-        learned: Coefficients of the learned aggregation.
+        learned: Always None: a third aggregation's coefficients, in files of earlier versions.
         window_tokens: Most tokens of a premise's window, without hypothesis and special tokens.
         overlap: Sentences that consecutive windows share.
         risk: Curve for a cascade's threshold (conformal risk control); None if there were no pairs
@@ -51,7 +51,7 @@ class Calibration(BaseModel):
     temperature: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
     isotonic: dict[Label, Knots] | None = None
     aggregation: Aggregation = "maximum"
-    learned: Coefficients | None = None
+    learned: None = None
     window_tokens: Annotated[int, Field(ge=16)] = 256
     overlap: Annotated[int, Field(ge=0)] = 1
     risk: RiskCurve | None = None
@@ -65,8 +65,6 @@ class Calibration(BaseModel):
         for corners in (self.isotonic or {}).values():
             if not corners or any(np.diff(axis).min(initial=0) < 0 for axis in zip(*corners)):  # noqa: B905
                 raise ValueError("the corners of an isotonic line must rise")
-        if self.aggregation == "learned" and self.learned is None:
-            raise ValueError("the aggregation learned needs its coefficients")
         return self
 
     @property

@@ -8,7 +8,7 @@ from nli.errors import TaggerError
 from nli.folder import check_files
 from nli.labels import LABELS, label_order
 from nli.model import most_tokens, plain_text, reason
-from nli.pairs import SourcedPair
+from nli.pairs import LabelledPair
 
 if TYPE_CHECKING:
     from sentence_transformers.cross_encoder import CrossEncoder
@@ -65,7 +65,7 @@ def new_cross_encoder(
     return model
 
 
-def token_lengths(model: "CrossEncoder", pairs: Sequence[SourcedPair]) -> list[int]:
+def token_lengths(model: "CrossEncoder", pairs: Sequence[LabelledPair]) -> list[int]:
     """Tokens of each pair as the model reads it."""
     read = model.tokenizer(
         [pair.premise for pair in pairs],

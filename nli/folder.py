@@ -6,9 +6,10 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import stat
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -69,6 +70,25 @@ def write_whole(file: Path, content: bytes) -> None:
     finally:
         with suppress(OSError):
             fresh.unlink(missing_ok=True)
+
+
+@contextmanager
+def new_folder(out: Path) -> Iterator[Path]:
+    """A folder to write into, which becomes `out` once it is whole, and goes if that fails.
+
+    Raises:
+        TaggerError: `out` exists.
+    """
+    if out.exists():
+        raise TaggerError(f"{out} exists; name a new folder")
+    staged = out.with_name(f".{out.name}.partial")
+    shutil.rmtree(staged, ignore_errors=True)
+    try:
+        staged.mkdir(parents=True)
+        yield staged
+        staged.rename(out)
+    finally:
+        shutil.rmtree(staged, ignore_errors=True)
 
 
 def check_folder(folder: Path) -> dict[str, Any]:

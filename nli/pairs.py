@@ -1,11 +1,11 @@
-"""Premise-hypothesis pairs, with and without a label, and the files that hold them."""
+"""Premise-hypothesis pairs with their labels, and the files that hold them."""
 
 import gzip
 import json
 import zlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -54,31 +54,6 @@ class LabelledPair(BaseModel):
         return Pair(self.premise, self.hypothesis)
 
 
-class UnlabelledPair(BaseModel):
-    """A pair without a label, neither text blank: only a teacher can say what to learn from it.
-
-    Attributes: as of `LabelledPair`.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    premise: str = Field(pattern=r"\S")
-    hypothesis: str = Field(pattern=r"\S")
-    source: str
-    group: str | None = None
-
-    @property
-    def pair(self) -> Pair:
-        """The two texts."""
-        return Pair(self.premise, self.hypothesis)
-
-
-SourcedPair = LabelledPair | UnlabelledPair
-
-PairT = TypeVar("PairT", bound=LabelledPair | UnlabelledPair)
-RecordT = TypeVar("RecordT", bound=BaseModel)
-
-
 def read_pairs(path: Path) -> list[LabelledPair]:
     """Read labelled pairs, one JSON object per line.
 
@@ -91,15 +66,6 @@ def read_pairs(path: Path) -> list[LabelledPair]:
         TaggerError: The file cannot be read or holds no pairs, or a line is not a pair; the message
             names file and line.
     """
-    return _read(path, LabelledPair)
-
-
-def read_unlabelled(path: Path) -> list[UnlabelledPair]:
-    """Read pairs as `read_pairs` does, but without labels, which the file may lack."""
-    return _read(path, UnlabelledPair)
-
-
-def _read(path: Path, kind: type[RecordT]) -> list[RecordT]:
     try:
         content = read_whole(path)
         text = content.decode("utf-8-sig")
@@ -112,24 +78,24 @@ def _read(path: Path, kind: type[RecordT]) -> list[RecordT]:
         raise TaggerError(f"{path} is not whole gzip data ({error}); fetch it again") from error
     except OSError as error:
         raise TaggerError(f"{path} cannot be read ({error.strerror}); name another file") from error
-    pairs: list[RecordT] = []
+    pairs: list[LabelledPair] = []
     # Not splitlines(): JSON strings may hold the other line ends that it splits at.
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             try:
-                pairs.append(kind.model_validate_json(line))
+                pairs.append(LabelledPair.model_validate_json(line))
             except ValidationError as error:
                 raise TaggerError(f"{path}:{number}: {_first_problem(error)}") from None
     if not pairs:
-        needed = [name for name, field in kind.model_fields.items() if field.is_required()]
         raise TaggerError(
-            f"{path} holds no pairs; write one JSON object with {', '.join(needed)} per line"
+            f"{path} holds no pairs; write one JSON object with premise, hypothesis, label and "
+            "source per line"
         )
     return pairs
 
 
-def write_pairs(path: Path, pairs: Iterable[SourcedPair]) -> None:
-    """Write pairs, in their order, as `read_pairs` and `read_unlabelled` read them.
+def write_pairs(path: Path, pairs: Iterable[LabelledPair]) -> None:
+    """Write pairs, in their order, as `read_pairs` reads them.
 
     The file is written whole or not at all, its folder is made if missing, and the same pairs give
     the same bytes: the gzip header has neither a time nor a name.

@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from nli.batching import token_budget_batches
-from nli.pairs import LabelledPair, SourcedPair
+from nli.pairs import LabelledPair
 
 CHUNK = 4_000
 """Pairs sorted by length together: far more than a batch, far fewer than the data."""
@@ -61,12 +61,6 @@ class TrainingSettings(BaseModel):
         float,
         Field(ge=0, lt=1, description="Dropout of hidden states; 0.1 for many passes."),
     ] = 0.0
-    teacher_weight: Annotated[
-        float,
-        Field(
-            ge=0, le=1, description="Weight of --teacher's probabilities for pairs with a label."
-        ),
-    ] = 0.5
     evaluations: Annotated[
         int, Field(ge=1, description="How often the pairs of --dev are scored on the way.")
     ] = 10
@@ -97,13 +91,8 @@ def batches(
     return planned
 
 
-def passed(settings: TrainingSettings, sources: Sequence[str]) -> list[int]:
-    """Indices of the pairs that come at least once; a teacher is not asked about others."""
-    return sorted(set(_order(settings, sources, random.Random(settings.seed))))  # noqa: S311
-
-
 def told(
-    settings: TrainingSettings, pairs: Sequence[SourcedPair], dev: Sequence[LabelledPair]
+    settings: TrainingSettings, pairs: Sequence[LabelledPair], dev: Sequence[LabelledPair]
 ) -> str:
     """What there is to train on, in two sentences."""
     takes = [settings.repeats.get(pair.source, 1) for pair in pairs]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nli import calibration
-from nli.aggregation import aggregate, softmax
+from nli.aggregation import AGGREGATIONS, softmax
 from nli.batching import distinct, in_threads
 from nli.calibration import Calibration
 from nli.errors import TaggerError
@@ -150,7 +150,7 @@ class Tagger:
         """From the windows' logits to a tag: temperature, aggregation, isotonic regression."""
         means = self.calibration
         by_window = softmax(reading.logits, means.divisor)
-        joined = aggregate(means.aggregation, by_window, means.learned)
+        joined = AGGREGATIONS[means.aggregation](by_window)
         shares = calibration.apply(means, joined[np.newaxis])[0]
         best = int(np.argmax(shares))
         deciding = reading.spans[int(np.argmax(by_window[:, best]))]

@@ -18,9 +18,9 @@ from nli.curve import CurvePoint, curve, evaluation, keep_point
 from nli.encoder import new_cross_encoder, token_lengths
 from nli.errors import TaggerError
 from nli.folder import check_files, sha256_of, write_whole
-from nli.labels import LABELS, Label
+from nli.labels import LABELS
 from nli.model import device_of, native_precision, reason
-from nli.pairs import LabelledPair, SourcedPair
+from nli.pairs import LabelledPair
 from nli.passes import TrainingSettings, batches
 
 if TYPE_CHECKING:
@@ -31,10 +31,6 @@ if TYPE_CHECKING:
 CHECKPOINTS = "checkpoints"
 SETTINGS = "training.json"
 WEIGHTS = "model.safetensors"
-
-Pairs = Sequence[SourcedPair]
-Shares = Sequence[Sequence[float]]
-"""(n, 3) probabilities in the order of `LABELS`."""
 
 
 @dataclass(frozen=True)
@@ -48,11 +44,10 @@ class Progress:
 
 def train(
     settings: TrainingSettings,
-    pairs: Pairs,
+    pairs: Sequence[LabelledPair],
     dev: Sequence[LabelledPair],
     out: Path,
     *,
-    teacher: Shares | None = None,
     on_progress: Callable[[Progress], None] = lambda _: None,
     on_evaluation: Callable[[CurvePoint], None] = lambda _: None,
 ) -> list[CurvePoint]:
@@ -60,26 +55,21 @@ def train(
 
     Args:
         settings: How it learns.
-        pairs: Training pairs, with and without labels.
+        pairs: Training pairs.
         dev: Development pairs for the curve; never trained on.
         out: The tagger's folder: safetensors weights of half precision, tokenizer, config with the
             label order, the settings and the validation curve, which is returned. With an adapter,
             the weights are those of adapter and head: see `nli.adapter.merge`.
-        teacher: Another model's probabilities of `pairs`, (n, 3).
         on_progress: Called after every batch.
         on_evaluation: Called with every point of the curve.
 
     Raises:
-        TaggerError: No pairs, a label without pairs, pairs without labels and no teacher, an
-            unusable encoder, or a folder with another training run, another model or a damaged
-            checkpoint.
+        TaggerError: No pairs, a label without pairs, an unusable encoder, or a folder with another
+            training run, another model or a damaged checkpoint.
     """
-    given = {pair.label if isinstance(pair, LabelledPair) else None for pair in pairs}
-    if teacher is None and None in given:
-        raise TaggerError("some pairs have no label; name a teacher, or leave them out")
+    given = {pair.label for pair in pairs}
     missing = [label for label in LABELS if label not in given]
-    # All pairs may lack labels; then the teacher decides everything.
-    if missing and given != {None}:
+    if missing:
         raise TaggerError(
             f"no training pair has the label '{missing[0]}'; all three are needed to train a tagger"
         )
@@ -90,10 +80,9 @@ def train(
             f"{settings.epochs:g} passes with these repeats take none of the {len(pairs):,} pairs;"
             " take more passes, or repeat a source at least once"
         )
-    _claim(out, settings, pairs, dev, teacher)
+    _claim(out, settings, pairs, dev)
     if not _finished(out):
-        labels = targets(pairs, teacher, settings.teacher_weight)
-        _fit(out, settings, pairs, labels, dev, on_progress=on_progress, on_point=on_evaluation)
+        _fit(out, settings, pairs, dev, on_progress=on_progress, on_point=on_evaluation)
     return curve(out)
 
 
@@ -111,17 +100,14 @@ def _sha256(lines: Iterable[str]) -> str:
 def _claim(
     out: Path,
     settings: TrainingSettings,
-    pairs: Pairs,
+    pairs: Sequence[LabelledPair],
     dev: Sequence[LabelledPair],
-    teacher: Shares | None,
 ) -> None:
     """Record what is trained here, or check that it is the same as before."""
-    rows = None if teacher is None else (json.dumps([float(p) for p in row]) for row in teacher)
     described = settings.model_dump(mode="json") | {
         "pairs": len(pairs),
         "pairs_sha256": _sha256(pair.model_dump_json() for pair in pairs),
         "dev_sha256": _sha256(pair.model_dump_json() for pair in dev),
-        "teacher_sha256": None if rows is None else _sha256(rows),
     }
     if settings.adapter is not None:
         described["base_sha256"] = sha256_of(settings.base / WEIGHTS)
@@ -157,8 +143,7 @@ def _claim(
 def _fit(
     out: Path,
     settings: TrainingSettings,
-    pairs: Pairs,
-    labels: list[int] | list[list[float]],
+    pairs: Sequence[LabelledPair],
     dev: Sequence[LabelledPair],
     *,
     on_progress: Callable[[Progress], None],
@@ -170,6 +155,7 @@ def _fit(
     from sentence_transformers import cross_encoder
     from sentence_transformers.base.evaluation import BaseEvaluator
     from sentence_transformers.base.sampler import DefaultBatchSampler
+    from sentence_transformers.cross_encoder.losses import CrossEntropyLoss
     from transformers import TrainerCallback
     from transformers.trainer_callback import PrinterCallback
     from transformers.utils import logging
@@ -265,10 +251,10 @@ def _fit(
             {
                 "premise": [pair.premise for pair in pairs],
                 "hypothesis": [pair.hypothesis for pair in pairs],
-                "label": labels,
+                "label": [LABELS.index(pair.label) for pair in pairs],
             }
         ),
-        loss=_target_loss(model),
+        loss=CrossEntropyLoss(model),
         evaluator=DevelopmentScore(),
         callbacks=[watch],
     )
@@ -320,40 +306,3 @@ def _save(model: "CrossEncoder", adapter: Any, base: Path, out: Path) -> None:
         file.replace(out / file.name)
     staged.rmdir()
     shutil.rmtree(out / CHECKPOINTS)
-
-
-def targets(pairs: Pairs, teacher: Shares | None, weight: float) -> list[int] | list[list[float]]:
-    """The target of each pair: a label's number, or with a teacher probabilities.
-
-    The teacher's share of these is `weight`, in [0, 1] (Hinton et al., 2015, with soft and hard
-    targets mixed). A pair without a label has the teacher's probabilities alone.
-    """
-    if teacher is None:
-        return [LABELS.index(pair.label) for pair in pairs if isinstance(pair, LabelledPair)]
-    return [
-        mixed(soft, pair.label, weight) if isinstance(pair, LabelledPair) else list(soft)
-        for pair, soft in zip(pairs, teacher, strict=True)
-    ]
-
-
-def mixed(soft: Sequence[float], label: Label, weight: float) -> list[float]:
-    """A teacher's probabilities and a label, mixed: `weight` of the former, in [0, 1]; (3,)."""
-    return [
-        weight * share + (1 - weight) * (label == own)
-        for own, share in zip(LABELS, soft, strict=True)
-    ]
-
-
-def _target_loss(model: "CrossEncoder") -> "torch.nn.Module":
-    """Cross-entropy against labels, or against probabilities where a teacher gave them."""
-    import torch
-    from sentence_transformers.cross_encoder.losses import CrossEntropyLoss
-
-    class TargetLoss(CrossEntropyLoss):  # type: ignore[misc]  # no type hints
-        def forward(self, inputs: Any, labels: Any, **options: Any) -> "torch.Tensor":
-            # Probabilities reach a loss as one tensor per pair.
-            if isinstance(labels, list):
-                labels = torch.stack(labels).to(model.device)
-            return super().forward(inputs, labels, **options)
-
-    return TargetLoss(model)

@@ -7,7 +7,7 @@ source "$ROOT/scripts/environment.sh"
 usage() {
   cat <<'HELP'
 scripts/train_tagger.sh --data DIR --out DIR [--large] [--base FOLDER | --further FOLDER]
-                        [--teacher FOLDER] [--limit N]
+                        [--limit N]
 
   --data DIR      released data sets:
                     nli/train.jsonl.gz, nli/dev.jsonl.gz   labelled sentence pairs
@@ -15,13 +15,12 @@ scripts/train_tagger.sh --data DIR --out DIR [--large] [--base FOLDER | --furthe
                     ramdocs/*.jsonl  conflictqa/*.jsonl.gz  fm2/dev.jsonl.gz
                     wice/claim_dev.jsonl.gz  climate_fever/climate-fever.jsonl.gz
   --out DIR       made, or continued with the same options; the tagger is left in DIR/tagger
-  --large         the larger tagger, which can be the small one's teacher: an adapter of
-                  all-mpnet-base-v2, left in DIR/adapter; seven hours on one core
+  --large         the larger tagger: an adapter of all-mpnet-base-v2, left in DIR/adapter;
+                  seven hours on one core
   --base FOLDER   encoder to start from (default: all-MiniLM-L6-v2 from its package; with
                   --large all-mpnet-base-v2 from its packages, 400 MB)
   --further FOLDER   a tagger to train further, on fewer pairs, mostly claims of several views; its weights
                      before and after are averaged
-  --teacher FOLDER   a tagger whose probabilities are learned as well, of pairs without labels too
   --limit N       take N pairs only in every step, to try it out
 
 Killed anywhere, the same command goes on from there. What is in the test halves of the data sets is
@@ -29,19 +28,18 @@ never trained on, tuned on or calibrated on.
 HELP
 }
 
-data="" out="" base="" further="" teacher="" large="" limit=()
+data="" out="" base="" further="" large="" limit=()
 while [ $# -gt 0 ]; do
   case $1 in
     -h | --help) usage && exit 0 ;;
     --large) large=yes && shift ;;
-    --data | --out | --base | --further | --teacher | --limit)
+    --data | --out | --base | --further | --limit)
       [ $# -ge 2 ] || fail "$1 needs a value (see --help)"
       case $1 in
         --data) data=$2 ;;
         --out) out=$2 ;;
         --base) base=$2 ;;
         --further) further=$2 ;;
-        --teacher) teacher=$2 ;;
         --limit) limit=(--limit "$2") ;;
       esac
       shift 2
@@ -51,8 +49,8 @@ while [ $# -gt 0 ]; do
 done
 [ -n "$data" ] && [ -n "$out" ] || fail "--data and --out are needed (see --help)"
 [ -z "$base" ] || [ -z "$further" ] || fail "--base begins anew where --further goes on; give one"
-[ -z "$large" ] || [ -z "$further$teacher" ] || fail "--large takes neither --further nor --teacher"
-for folder in "$base" "$further" "$teacher"; do
+[ -z "$large" ] || [ -z "$further" ] || fail "--large takes no --further"
+for folder in "$base" "$further"; do
   [ -z "$folder" ] || [ -f "$folder/config.json" ] || fail "$folder is no model folder"
 done
 for file in nli/train.jsonl.gz nli/dev.jsonl.gz nli/more_train.jsonl.gz nli/more_dev.jsonl.gz; do
@@ -128,13 +126,6 @@ few=(--repeat views=0.3 --repeat denials=0.3 --repeat events=0.4 --repeat opposi
   --repeat climate-fever-passages=0.5 --repeat fm2-context=0.7 --repeat fm2-passages=0.5)
 [ -z "$further" ] || both+=("${few[@]}")
 
-distil=()
-if [ -n "$teacher" ]; then
-  distil=(--teacher "$teacher" --teachings "$out/teachings.jsonl")
-  pairs unlabelled --unlabelled 12
-  both+=(--unlabelled "$out/pairs/unlabelled.jsonl.gz")
-fi
-
 if [ -n "$large" ]; then
   base=${base:-$out/base}
   [ -f "$base/config.json" ] || fetch_base "$base"
@@ -149,12 +140,12 @@ if [ -n "$large" ]; then
 # First what sentences say of each other, then what documents say of claims.
 elif [ -z "$further" ]; then
   further="$out/sentences"
-  contested lab train --base "$base" --out "$further" ${distil[@]+"${distil[@]}"} \
+  contested lab train --base "$base" --out "$further" \
     --pairs "$out/pairs/sentences.jsonl.gz" --dev "$data/nli/dev.jsonl.gz" \
     --epochs 1.5 --learning-rate 1.5e-4 "${often[@]}" ${limit[@]+"${limit[@]}"}
 fi
 if [ -z "$large" ] && [ ! -d "$out/tagger" ]; then
-  contested lab train --base "$further" --out "$out/trained" ${distil[@]+"${distil[@]}"} \
+  contested lab train --base "$further" --out "$out/trained" \
     "${both[@]}" --dev "$out/pairs/held-out.jsonl.gz" --epochs 1 --learning-rate 1e-4 \
     ${limit[@]+"${limit[@]}"}
   # Three quarters: half keeps everything and learns less; all of it forgets two points.

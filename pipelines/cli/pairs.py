@@ -8,7 +8,7 @@ from typing import Annotated
 from rich.console import Console
 
 from nli.labels import LABELS
-from nli.pairs import SourcedPair, UnlabelledPair, write_pairs
+from nli.pairs import LabelledPair, write_pairs
 from pipelines.cli.flat import flat
 from pipelines.errors import InputError
 from pipelines.option import Option, Options, listed, named
@@ -44,18 +44,12 @@ def pairs(options: PairOptions) -> None:
     releases = {name: Path(path) for name, path in given}
     if not releases and not options.settings.nli:
         raise InputError("no release is named; give one: --release scifact=FOLDER, or --nli FILE")
-    settings = options.settings
-    notes: tuple[str, ...] = ()
-    made: Sequence[SourcedPair]
     with STDERR.status("") as status:
 
         def reading(name: str) -> None:
             status.update(f"reading {plain(name)}")
 
-        if settings.unlabelled is None:
-            made, notes = recipes.build(releases, settings, reading)
-        else:
-            made = recipes.build_unlabelled(releases, settings, reading)
+        made, notes = recipes.build(releases, options.settings, reading)
         status.update("writing")
         write_pairs(options.out, made)
     show(_counts(made, options.out), Console())
@@ -63,16 +57,14 @@ def pairs(options: PairOptions) -> None:
         say(note)
 
 
-def _counts(made: Sequence[SourcedPair], out: Path) -> Table:
+def _counts(made: Sequence[LabelledPair], out: Path) -> Table:
     """How many pairs of each label every source gives."""
-    kinds = Counter(
-        (pair.source, None if isinstance(pair, UnlabelledPair) else pair.label) for pair in made
-    )
+    kinds = Counter((pair.source, pair.label) for pair in made)
     every = Counter(pair.source for pair in made)
     labels = [label for label in LABELS if any(label == given for _, given in kinds)]
     return Table(
         "pairs",
-        f"{len(made):,} pairs{'' if labels else ' without labels'} in {out}",
+        f"{len(made):,} pairs in {out}",
         tuple(Column(key, key) for key in ("source", *labels, "all")),
         tuple(
             (source, *(kinds[source, label] for label in labels), every[source])

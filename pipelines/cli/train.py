@@ -7,21 +7,17 @@ from typing import Annotated
 
 from pydantic import Field
 
-from nli.pairs import SourcedPair, read_pairs, read_unlabelled
+from nli.pairs import LabelledPair, read_pairs
 from nli.passes import TrainingSettings, told
 from pipelines.cli.flat import flat
 from pipelines.data.released import sample
 from pipelines.errors import InputError
-from pipelines.option import Only, Option, Options, named
+from pipelines.option import Option, Options, named
 from pipelines.report.progress import progress, say
-
-TEACHING = "A teacher"
-
-TAUGHT = Only(lambda own: own.teacher is not None, "no --teacher")
 
 
 class TrainOptions(Options):
-    """The pairs, the settings and the teacher of a training."""
+    """The pairs and the settings of a training."""
 
     pairs: Annotated[list[Path], Option("File of pairs to train on. Repeatable.")]
     dev: Annotated[Path, Option("File of pairs to validate on; never trained on.")]
@@ -41,27 +37,6 @@ class TrainOptions(Options):
         int | None, Field(ge=1), Option("Train on N random pairs, and validate on at most N.")
     ] = None
     dry_run: Annotated[bool, Option("Say what there is to train on; train nothing.")] = False
-    teacher: Annotated[
-        Path | None,
-        Option("Folder of a better tagger, whose probabilities are learned too.", panel=TEACHING),
-    ] = None
-    unlabelled: Annotated[
-        list[Path] | None,
-        Option(
-            "File of unlabelled pairs, for the teacher to label. Repeatable.",
-            panel=TEACHING,
-            only=TAUGHT,
-        ),
-    ] = None
-    teachings: Annotated[
-        Path | None,
-        Option(
-            "File that keeps the teacher's probabilities; trainings may share it.",
-            shown="teachings.jsonl in --out",
-            panel=TEACHING,
-            only=TAUGHT,
-        ),
-    ] = None
 
 
 @flat
@@ -75,12 +50,10 @@ def train(options: TrainOptions) -> None:
     the validation curve as `curve.jsonl`. With --adapter these are the adapter's, and the merged
     tagger is in the folder `tagger` inside.
     """
-    from nli import adapter, teacher, training
-    from nli.tagger import Tagger
+    from nli import adapter, training
 
     base, seed = options.settings.base, options.settings.seed
-    rows: list[SourcedPair] = [pair for path in options.pairs for pair in read_pairs(path)]
-    rows += [pair for path in options.unlabelled or () for pair in read_unlabelled(path)]
+    rows = [pair for path in options.pairs for pair in read_pairs(path)]
     most = min(filter(None, (options.limit, options.watched)), default=None)
     watched = sample(read_pairs(options.dev), most, seed)
     repeats = _repeats(options.repeat or (), rows)
@@ -92,19 +65,12 @@ def train(options: TrainOptions) -> None:
         print(told(settings, rows, watched))
         return
     out = options.out
-    known: list[tuple[float, float, float]] | None = None
-    if options.teacher is not None:
-        with progress("pairs, by the teacher") as bar:
-            file = options.teachings or out / "teachings.jsonl"
-            said = Tagger.load(options.teacher)
-            known = teacher.taught(said, settings, rows, file, bar.reached)
     with progress("training pairs") as bar:
         training.train(
             settings,
             rows,
             watched,
             out,
-            teacher=known,
             on_progress=lambda at: bar.reached(
                 at.pairs, at.total, "" if at.loss is None else f"loss {at.loss:.3f}"
             ),
@@ -121,7 +87,7 @@ def train(options: TrainOptions) -> None:
     say(f"tagger: {made}   curve: {out / 'curve.jsonl'}")
 
 
-def _repeats(given: Sequence[str], rows: Sequence[SourcedPair]) -> dict[str, float]:
+def _repeats(given: Sequence[str], rows: Sequence[LabelledPair]) -> dict[str, float]:
     sources = sorted({pair.source for pair in rows}) if given else ()
     found = {}
     for source, number in named(given, "--repeat", sources, "SOURCE=N"):

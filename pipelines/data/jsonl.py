@@ -112,7 +112,7 @@ def filled_lines(content: bytes) -> Iterator[tuple[int, bytes]]:
 
 def _entries(content: bytes, where: str) -> Iterator[tuple[int, bytes]]:
     """The entries of a JSON list, with their numbers from 1."""
-    for number, entry in enumerate(parse(content, where), start=1):
+    for number, entry in enumerate(parse(content, where, _refuse_repetition), start=1):
         yield number, json.dumps(entry).encode()
 
 
@@ -153,6 +153,8 @@ def parse(
             f"{where}not valid JSON at {line}column {error.colno}: {error.msg}; write one object "
             "per line, or one list"
         ) from error
+    except InputError as error:
+        raise InputError(f"{where}{error}") from None
     except (ValueError, RecursionError) as error:  # an integer of thousands of digits, a deep list
         raise InputError(f"{where}cannot be read as JSON ({error})") from error
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nli import calibration as calibrations
-from nli.aggregation import Aggregation, aggregate, fit_learned, softmax
+from nli.aggregation import AGGREGATIONS, Aggregation, softmax
 from nli.calibration import (
     Calibration,
     Method,
@@ -37,7 +37,6 @@ from pipelines.errors import InputError
 Floats = NDArray[np.float64]
 
 METHODS: tuple[Method, ...] = ("none", "temperature", "isotonic")
-AGGREGATIONS: tuple[Aggregation, ...] = ("maximum", "noisy-or", "learned")
 
 FEWEST = 30
 """Pairs of one part below which a calibration says nothing."""
@@ -114,7 +113,6 @@ def calibrate(
     base: Calibration,
     *,
     methods: Sequence[Method] = METHODS[1:],
-    aggregations: Sequence[Aggregation] = AGGREGATIONS,
     data: str = "",
 ) -> Choice:
     """Fit temperature and isotonic regression, choose, and count what the choice keeps.
@@ -122,22 +120,18 @@ def calibrate(
     The choice is made within the part that is fitted on: by the likelihood of each of its halves
     under what was fitted on the other. So the check part has no say in it.
 
-    The tagger was not trained on these pairs. `base` says how premises are cut into windows. Where
-    none has several and the choice of aggregation is free, that of `base` is kept, or `maximum` if
-    it is `learned`. `learned` is passed over where it cannot be fitted, unless it is the only one.
+    The tagger was not trained on these pairs. `base` says how premises are cut into windows. If
+    no premise has several, its aggregation is kept.
 
     Raises:
         InputError: A part is too small, lacks a label, or cannot be halved for the choice.
-        TaggerError: The only aggregation cannot be fitted.
     """
     # Without a salt, questions of a release's training half would all be on one side.
     fit, check = read.part("check:", "train"), read.part("check:", "test")
     _refuse_small(fit, "to fit on")
     _refuse_small(check, "to check with")
-    joinings = tuple(aggregations)
     windowed = any(len(reading.spans) > 1 for reading in fit.readings)
-    if len(joinings) > 1 and not windowed:
-        joinings = ("maximum" if base.aggregation == "learned" else base.aggregation,)
+    joinings = tuple(AGGREGATIONS) if windowed else (base.aggregation,)
     method, aggregation = _likeliest(fit, base, methods, joinings)
     candidates = {name: fitted(fit, base, name, aggregation) for name in METHODS}
     results = {name: probabilities(check, one) for name, one in candidates.items()}
@@ -165,17 +159,12 @@ def fitted(
     logarithms of its probabilities, joined by their maximum, stand for them.
     """
     windows = {"window_tokens": base.window_tokens, "overlap": base.overlap}
-    plain = Calibration(**windows)
-    made = plain
+    made = Calibration(aggregation=aggregation, **windows)
     if method != "none":
+        plain = Calibration(aggregation="maximum", **windows)
         logits = np.log(np.maximum(probabilities(read, plain), 1e-12))
         temperature = fit_temperature(logits, read.labels)
-        made = Calibration(method="temperature", temperature=temperature, **windows)
-    learned = None
-    if aggregation == "learned":
-        shares = [softmax(reading.logits, made.divisor) for reading in read.readings]
-        learned = fit_learned(shares, read.labels)
-    made = made.model_copy(update={"aggregation": aggregation, "learned": learned})
+        made = made.model_copy(update={"method": "temperature", "temperature": temperature})
     if method == "isotonic":
         lines = fit_isotonic(probabilities(read, made), read.labels)
         made = made.model_copy(update={"method": "isotonic", "isotonic": lines})
@@ -184,14 +173,8 @@ def fitted(
 
 def probabilities(read: Readings, calibration: Calibration) -> Floats:
     """What a calibration makes of readings: (n, 3) in the order of `LABELS`."""
-    joined = [
-        aggregate(
-            calibration.aggregation,
-            softmax(reading.logits, calibration.divisor),
-            calibration.learned,
-        )
-        for reading in read.readings
-    ]
+    join = AGGREGATIONS[calibration.aggregation]
+    joined = [join(softmax(reading.logits, calibration.divisor)) for reading in read.readings]
     return calibrations.apply(calibration, np.array(joined))
 
 
@@ -209,17 +192,12 @@ def _likeliest(
         )
     losses: dict[tuple[Method, Aggregation], float] = {}
     for method, aggregation in choices:
-        try:
-            losses[method, aggregation] = sum(
-                negative_log_likelihood(
-                    probabilities(unseen, fitted(seen, base, method, aggregation)), unseen.labels
-                )
-                for seen, unseen in ((one, other), (other, one))
+        losses[method, aggregation] = sum(
+            negative_log_likelihood(
+                probabilities(unseen, fitted(seen, base, method, aggregation)), unseen.labels
             )
-        except TaggerError:
-            # Too few premises of several windows for a learned aggregation; the others need none.
-            if set(aggregations) == {"learned"}:
-                raise
+            for seen, unseen in ((one, other), (other, one))
+        )
     return min(losses, key=losses.__getitem__)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from nli.labels import Label
-from nli.pairs import LabelledPair, PairT
+from nli.pairs import LabelledPair
 from nli.sentences import sentences
 from pipelines.data.fool_me_twice import GameClaim, Sentence
 from pipelines.text.words import terms, words
@@ -72,7 +72,7 @@ class ReservedTexts:
             for reserved in self._by_words.get(start, ())
         )
 
-    def trainable(self, pairs: Iterable[PairT]) -> list[PairT]:
+    def trainable(self, pairs: Iterable[LabelledPair]) -> list[LabelledPair]:
         """The pairs of which neither side shows a reserved text."""
         return [pair for pair in pairs if pair.premise not in self and pair.hypothesis not in self]
 

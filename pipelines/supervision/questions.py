@@ -68,17 +68,6 @@ def conflictqa(questions: Sequence[KnowledgeConflict], rng: random.Random) -> li
     return made
 
 
-def conflictqa_claims(question: KnowledgeConflict) -> list[str]:
-    """The two answers of a question of ConflictQA."""
-    return [without_note(question.memory_answer), without_note(question.counter_answer)]
-
-
-def ramdocs_claims(question: RamQuestion) -> list[str]:
-    """Every answer to a question of RAMDocs, right or wrong, as a claim."""
-    answers = (*question.gold_answers, *question.wrong_answers)
-    return [declarative(question.question, answer) for answer in answers]
-
-
 def evidence(question: KnowledgeConflict) -> list[tuple[str, bool]]:
     """The documents of a question that have a text, each with whether it is for its memory."""
     texts = (

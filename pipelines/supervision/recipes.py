@@ -7,18 +7,17 @@ it stands.
 """
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from nli.pairs import LabelledPair, UnlabelledPair, read_pairs
-from nli.sentences import sentences
+from nli.pairs import LabelledPair, read_pairs
 from pipelines.data import climate_fever, conflictqa, fool_me_twice, ramdocs, wice
 from pipelines.data.released import Split, half, held_out
 from pipelines.errors import InputError
 from pipelines.supervision import context, passages, questions
-from pipelines.supervision.context import ReservedTexts, content_words
+from pipelines.supervision.context import ReservedTexts
 from pipelines.supervision.official import SPLIT, TrainingPairs
 from pipelines.supervision.settings import AS_USUAL, PairSettings
 from pipelines.supervision.views import views
@@ -29,15 +28,13 @@ class Release:
     """How pairs are made of a release that is cut into halves by text.
 
     The key of an item puts it into its half; `shows` gives every other text that it shows,
-    `documents` those that are whole texts, `claims` what they are read for. No pair may show what
-    `pairs` is given last.
+    `documents` those that are whole texts. No pair may show what `pairs` is given last.
     """
 
     read: Callable[[Path], Sequence[Any]]
     key: Callable[[Any], str]
     shows: Callable[[Any], Iterable[str]]
     documents: Callable[[Any], Iterable[str]]
-    claims: Callable[[Any], Sequence[str]]
     pairs: Callable[[Sequence[Any], random.Random, ReservedTexts], list[LabelledPair]]
 
 
@@ -58,7 +55,6 @@ HALVES: dict[str, Release] = {
         lambda item: item.question,
         lambda item: [document.text for document in item.documents],
         lambda item: [document.text for document in item.documents],
-        questions.ramdocs_claims,
         questions.ramdocs,
     ),
     "conflictqa": Release(
@@ -66,7 +62,6 @@ HALVES: dict[str, Release] = {
         lambda item: item.question,
         lambda item: [item.memory_answer, item.counter_answer, *_evidence(item)],
         _evidence,
-        questions.conflictqa_claims,
         lambda items, rng, _: questions.conflictqa(items, rng),
     ),
     "fool-me-twice": Release(
@@ -74,7 +69,6 @@ HALVES: dict[str, Release] = {
         lambda item: item.text,
         lambda item: [each.text for each in (*item.gold_evidence, *item.retrieved_evidence)],
         lambda _: [],  # single sentences
-        lambda item: [item.text],
         _fool_me_twice,
     ),
     "wice": Release(
@@ -82,7 +76,6 @@ HALVES: dict[str, Release] = {
         lambda item: item.claim,
         lambda item: item.evidence,
         passages.wice_passages,
-        lambda item: [item.claim],
         lambda items, rng, _: passages.wice(items, rng),
     ),
     "climate-fever": Release(
@@ -90,7 +83,6 @@ HALVES: dict[str, Release] = {
         lambda item: item.claim,
         lambda item: [evidence.evidence for evidence in item.evidences],
         lambda _: [],  # single sentences
-        lambda item: [item.claim],
         passages.climate_fever,
     ),
 }
@@ -160,50 +152,6 @@ def build(
     return TrainingPairs(tuple(made), tuple(notes))
 
 
-def build_unlabelled(
-    releases: Mapping[str, Path],
-    settings: PairSettings,
-    on_release: Callable[[str], None] = lambda _: None,
-) -> list[UnlabelledPair]:
-    """Pairs without labels, so many of each claim, of releases that are cut into halves.
-
-    What `build` keeps out of labelled pairs is kept out of these.
-
-    Raises:
-        InputError: A release cannot be read or gives no such pairs, or no pair is left.
-        TaggerError: A file of pairs to measure with cannot be read.
-    """
-    part = settings.half
-    if others := sorted(set(releases) - set(HALVES)):
-        raise InputError(
-            f"pairs without labels are made of {', '.join(sorted(HALVES))}; leave out --release "
-            f"{others[0]}"
-        )
-    items = _read_halves(releases, on_release)
-    measured = [pair for path in settings.keep_from or () for pair in read_pairs(path)]
-    claims = ReservedTexts(pair.hypothesis for pair in measured)
-    reserved = _reserved(items, part, measured)
-    made: list[UnlabelledPair] = []
-    for name, found in items.items():
-        release = HALVES[name]
-        shown = [
-            Shown(
-                release.key(item),
-                release.claims(item),
-                # Single sentences stand for the page that they are from.
-                [*release.documents(item)] or [" ".join(release.shows(item))],
-            )
-            for item in _in_part(name, found, part)
-        ]
-        draw = _generator(settings.seed, f"{name}-unlabelled")
-        # Sentence by sentence: a passage that begins within a reserved text is not known as such.
-        made += unlabelled(name, shown, draw, settings.unlabelled or 1, reserved)
-    kept = reserved.trainable(dict.fromkeys(claims.trainable(made)))
-    if not kept:
-        raise InputError("no pair is left; name more releases")
-    return kept
-
-
 def _read_halves(
     releases: Mapping[str, Path], on_release: Callable[[str], None]
 ) -> dict[str, Sequence[Any]]:
@@ -253,80 +201,3 @@ def _in_part(name: str, items: Sequence[Any], part: Split) -> list[Any]:
 
 def _generator(seed: int, name: str) -> random.Random:
     return random.Random(f"{seed}:{name}")  # noqa: S311  (sampling, not secrets)
-
-
-HANDFUL = 40
-"""Other items of which the nearest to a claim is taken, as in `questions.HANDFUL`."""
-
-PASSAGE = 4
-"""Most sentences of a passage; those between them that cannot be judged are left out."""
-
-WORDS = range(4, 80)
-"""Words of a sentence that can be judged by itself."""
-
-
-class Shown(NamedTuple):
-    """The claims of one item of a release, and the texts that it shows beside them."""
-
-    key: str
-    claims: Sequence[str]
-    texts: Sequence[str]
-
-
-def unlabelled(
-    source: str,
-    items: Sequence[Shown],
-    rng: random.Random,
-    per_claim: int,
-    reserved: ReservedTexts,
-) -> Iterator[UnlabelledPair]:
-    """So many pairs of each claim: half with its own texts, half with those of a near item.
-
-    Half of either are single sentences, the others passages of up to `PASSAGE` in a row, but for
-    those that cannot be judged by themselves and those that are `reserved`. Where an item has too
-    few sentences there are fewer pairs.
-    """
-    cut = [[part for text in item.texts if (part := _sentences(text, reserved))] for item in items]
-    words = [
-        content_words(" ".join(sentence for text in texts for sentence in text)) for texts in cut
-    ]
-    for number, item in enumerate(items):
-        for claim in dict.fromkeys(item.claims):
-            near = _nearest(claim, number, words, rng)
-            drawn = [
-                *_drawn(cut[number], per_claim - per_claim // 2, rng),
-                *(_drawn(cut[near], per_claim // 2, rng) if near is not None else ()),
-            ]
-            for text in drawn:
-                yield UnlabelledPair(
-                    premise=text,
-                    hypothesis=" ".join(claim.split()),
-                    source=f"{source}-unlabelled",
-                    group=item.key,
-                )
-
-
-def _nearest(
-    claim: str, number: int, words: Sequence[frozenset[str]], rng: random.Random
-) -> int | None:
-    """Of some other items the one that shares most words with a claim; None if it is alone."""
-    others = [other for other in range(len(words)) if other != number and words[other]]
-    wanted = content_words(claim)
-    drawn = rng.sample(others, min(HANDFUL, len(others)))
-    return max(drawn, key=lambda other: len(wanted & words[other]), default=None)
-
-
-def _drawn(texts: Sequence[Sequence[str]], count: int, rng: random.Random) -> list[str]:
-    """So many single sentences and passages of texts, in sentences, by turns; none twice."""
-    places = [(text, n) for text in texts for n in range(len(text))]
-    found: dict[str, None] = {}
-    for turn, (text, n) in enumerate(rng.sample(places, min(count, len(places)))):
-        length = 1 if turn % 2 == 0 else rng.randint(2, PASSAGE)
-        found[" ".join(text[n : n + length])] = None
-    return list(found)
-
-
-def _sentences(text: str, reserved: ReservedTexts) -> list[str]:
-    """The sentences of a text that can be judged by themselves and show nothing reserved."""
-    found = (" ".join(text[span.start : span.end].split()) for span in sentences(text))
-    return [each for each in found if len(each.split()) in WORDS and each not in reserved]

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from pipelines.data.released import Split
-from pipelines.option import Only, Option, Options, Seed
+from pipelines.option import Option, Options, Seed
 
 RELEASES: Final = {
     "fever": "folder with train.jsonl, shared_task_dev.jsonl and wiki-pages/",
@@ -21,8 +21,6 @@ RELEASES: Final = {
 """Released data sets -> what is read of them."""
 
 PANEL = "What else is made or left out"
-
-LABELLED = Only(lambda own: own.unlabelled is None, "--unlabelled")
 
 
 class PairSettings(Options):
@@ -39,7 +37,7 @@ class PairSettings(Options):
 
     nli: Annotated[
         list[Path] | None,
-        Option("A file of labelled pairs that is taken as it is. Repeatable.", only=LABELLED),
+        Option("A file of labelled pairs that is taken as it is. Repeatable."),
     ] = None
     half: Annotated[
         Split,
@@ -59,9 +57,7 @@ class PairSettings(Options):
     ] = None
     leave_out: Annotated[
         list[str] | None,
-        Option(
-            "A source to leave out, as the table names it. Repeatable.", panel=PANEL, only=LABELLED
-        ),
+        Option("A source to leave out, as the table names it. Repeatable.", panel=PANEL),
     ] = None
     only_given: Annotated[
         bool,
@@ -69,7 +65,6 @@ class PairSettings(Options):
             "Write the pairs of --nli only; the other releases are read for what their test "
             "halves show, which is left out.",
             panel=PANEL,
-            only=LABELLED,
         ),
     ] = False
     own_sentences: Annotated[
@@ -78,7 +73,6 @@ class PairSettings(Options):
             "Make pairs of the documents alone as well: a sentence and its passage, and the same "
             "with a number, date or name exchanged.",
             panel=PANEL,
-            only=LABELLED,
         ),
     ] = False
     in_context: Annotated[
@@ -86,16 +80,6 @@ class PairSettings(Options):
         Option(
             "A source of --nli whose groups are pages: make passages of it as well, each sentence "
             "of evidence among others of its page. Repeatable.",
-            panel=PANEL,
-            only=LABELLED,
-        ),
-    ] = None
-    unlabelled: Annotated[
-        int | None,
-        Field(ge=1),
-        Option(
-            "Write pairs without labels instead, N of each claim: with sentences and passages of "
-            "its own documents and of near ones, for `train --unlabelled`.",
             panel=PANEL,
         ),
     ] = None
@@ -106,7 +90,6 @@ class PairSettings(Options):
             "Write, instead of the pairs, N claims that report several views, made of statements "
             "about one text, and claims and documents that deny.",
             panel=PANEL,
-            only=LABELLED,
         ),
     ] = None
     seed: Seed = 42

@@ -12,6 +12,8 @@ _NAMES = (
     "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
 )
 MONTHS = tuple(_NAMES[0].split())
+MONTH = "|".join(map(str.capitalize, MONTHS))
+"""A pattern: "January|February|...", written out and in English."""
 MONTH_NUMBERS = {
     name: number
     for names in _NAMES

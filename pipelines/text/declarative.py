@@ -10,6 +10,8 @@ import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
+from pipelines.text.days import MONTH
+
 _LISTS: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 _PAST = dict.fromkeys(_LISTS["regular"].split(), "") | dict(
     pair.split() for pair in _LISTS["irregular"].split(",")
@@ -151,10 +153,7 @@ _BE = "is|are|was|were"
 _DO = "did|does|do"
 _MODAL = "can|could|will|would|should|must|may|might|has|have|had"
 _CLASSES = ("type", "kind", "sort", "form")
-_MONTHS = (
-    "January|February|March|April|May|June|July|August|September|October|November|December|"
-    r"Jan\.?|Feb\.?|Mar\.?|Apr\.?|Jun\.?|Jul\.?|Aug\.?|Sept?\.?|Oct\.?|Nov\.?|Dec\.?"
-)
+_MONTHS = rf"{MONTH}|Jan\.?|Feb\.?|Mar\.?|Apr\.?|Jun\.?|Jul\.?|Aug\.?|Sept?\.?|Oct\.?|Nov\.?|Dec\.?"
 _DAY = re.compile(
     rf"\b(?:(?:{_MONTHS})\s+\d{{1,2}}(?:(?:st|nd|rd|th)\b|\b(?!\s*\d))"
     rf"|\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?(?:{_MONTHS})\b|\d{{4}}-\d\d-\d\d|\w+day\b)"

@@ -13,13 +13,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from pipelines.text.days import MONTH
+
 Kind = Literal["year", "number", "month", "name"]
 
-_MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
 # A number is exchanged whole: 2 is no part of 2.5, of 2,000, or of 2nd.
 _BEFORE, _AFTER = r"(?<!\w)(?<!\d[.,])", r"(?!\w|[.,]\d)"
 _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
-    ("month", re.compile(rf"\b(?:{_MONTHS})\b")),
+    ("month", re.compile(rf"\b(?:{MONTH})\b")),
     ("year", re.compile(rf"{_BEFORE}(?:1[5-9]|20)\d\d{_AFTER}")),
     ("number", re.compile(rf"{_BEFORE}\d+(?:,\d{{3}})*(?:\.\d+)?{_AFTER}")),
     # A name begins where no sentence does: the first word of one says nothing by its capital.

@@ -9,6 +9,7 @@ import re
 from itertools import pairwise
 
 from nli.sentences import sentences
+from pipelines.text.days import MONTH
 from pipelines.text.declarative import is_verb, past, third_person
 
 MOST_SENTENCES, MOST_CHARACTERS = 3, 1_000
@@ -60,10 +61,7 @@ _REJECTED = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = r"[$€£]?\d(?:[\d.,]*\d)?%?"
-_MONTH = (
-    r"(?:(?:January|February|March|April|May|June|July|August|September|October|November|December)"
-    r"\s+)?"
-)
+_MONTH = rf"(?:(?:{MONTH})\s+)?"
 # ", the study says 1936", ". Another puts it at 1936"
 _ELLIPSIS = re.compile(
     rf"(?P<said>.*\d.*?)[.,;]?\s+(?:(?:and|or|{_LINKS}),?\s+)?(?:[\w'’-]+\s+){{1,4}}?{SAYS}"

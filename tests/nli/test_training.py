@@ -17,9 +17,9 @@ from nli.encoder import new_cross_encoder
 from nli.errors import TaggerError
 from nli.labels import LABELS, Label
 from nli.model import Encoder
-from nli.pairs import LabelledPair, Pair, UnlabelledPair
-from nli.passes import TrainingSettings, batches, passed
-from nli.training import Progress, targets, train
+from nli.pairs import LabelledPair, Pair
+from nli.passes import TrainingSettings, batches
+from nli.training import Progress, train
 
 ANIMALS = ("cat", "dog", "cow", "owl", "fox", "hen", "pig", "rat")
 
@@ -107,22 +107,6 @@ def test_a_finished_training_is_not_repeated(encoder: Path, tmp_path: Path) -> N
         train(chosen.model_copy(update={"dropout": 0.1}), pairs, dev, out)
 
 
-def test_a_teacher_is_mixed_into_the_targets(encoder: Path, tmp_path: Path) -> None:
-    """Of a pair without a label it says everything."""
-    pairs = learnable(60, seed=1)
-    mute = [UnlabelledPair(**pair.pair._asdict(), source="mute") for pair in pairs]
-    soft = [[0.2, 0.2, 0.6]]
-    mixed, said = targets([pairs[0], mute[0]], soft * 2, weight=0.5)
-    assert mixed == pytest.approx([0.6, 0.1, 0.3])
-    assert said == soft[0]
-    assert targets(pairs[:3], None, weight=0.5) == [0, 1, 2]
-    with pytest.raises(TaggerError, match="some pairs have no label; name a teacher"):
-        train(settings(encoder), [*pairs, *mute], pairs[:9], tmp_path / "no")
-    assert not (tmp_path / "no").exists()
-    points = train(settings(encoder), mute, pairs[:30], tmp_path / "t", teacher=soft * 60)
-    assert points[-1].by_source == {"animals": pytest.approx(1 / 3)}, "it says `irrelevant` only"
-
-
 def test_an_mpnet_is_trained_and_tags_as_it_was_trained(tmp_path: Path) -> None:
     """It has no segments, pads with 1, counts positions from there, and joins texts by two ends."""
     import torch
@@ -171,14 +155,13 @@ def test_a_folder_of_another_training_is_refused(encoder: Path, tmp_path: Path) 
     pairs, dev = learnable(60, seed=1), learnable(6, seed=2)
     first, more = settings(encoder), settings(encoder, epochs=2)
     train(first, pairs, dev, tmp_path)
-    for name, chosen, own, watched, teacher in (
-        ("epochs", more, pairs, dev, None),
-        ("pairs_sha256", first, pairs[::-1], dev, None),
-        ("dev_sha256", first, pairs, dev[:3], None),
-        ("teacher_sha256", first, pairs, dev, [[0.2, 0.2, 0.6]] * 60),
+    for name, chosen, own, watched in (
+        ("epochs", more, pairs, dev),
+        ("pairs_sha256", first, pairs[::-1], dev),
+        ("dev_sha256", first, pairs, dev[:3]),
     ):
         with pytest.raises(TaggerError, match=f"another '{name}'"):
-            train(chosen, own, watched, tmp_path, teacher=teacher)
+            train(chosen, own, watched, tmp_path)
 
 
 def test_a_folder_with_another_model_is_not_trained_in(encoder: Path, tmp_path: Path) -> None:
@@ -290,7 +273,6 @@ def test_a_part_of_a_source_is_drawn_anew_in_every_pass() -> None:
     assert 25 < sum(count > 0 for count in large) < 50
     assert sum(counts.values()) - 50 == 2 * 6
     assert min(counts[n] for n in range(100, 104)) >= 2
-    assert passed(chosen, sources) == sorted(counts)
 
 
 @given(

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from nli.calibration import Calibration
-from nli.errors import TaggerError
 from nli.labels import LABELS
 from nli.pairs import LabelledPair
 from nli.sentences import Span
@@ -123,23 +122,9 @@ def test_a_temperature_changes_no_label() -> None:
 
 def test_windows_are_joined_by_what_suits_them_and_single_ones_are_left_alone() -> None:
     windowed = calibrate(boasting(600, windows=4), Calibration())
-    assert windowed.calibration.aggregation in {"maximum", "noisy-or", "learned"}
-    learned = calibrate(
-        boasting(600, windows=4), Calibration(), aggregations=["learned"]
-    ).calibration
-    assert learned.aggregation == "learned"
-    assert learned.learned is not None
+    assert windowed.calibration.aggregation in {"maximum", "noisy-or"}
     single = calibrate(boasting(600), Calibration(aggregation="noisy-or"))
     assert single.calibration.aggregation == "noisy-or"
-    asked = calibrate(boasting(600), Calibration(), aggregations=["noisy-or"])
-    assert asked.calibration.aggregation == "noisy-or"
-
-
-def test_what_was_learned_of_windows_before_is_not_needed() -> None:
-    learned = Calibration(aggregation="learned", learned=((0.0,) * 7,) * 3)
-    assert calibrate(boasting(600), learned).calibration.aggregation == "maximum"
-    with pytest.raises(TaggerError, match="several windows"):
-        calibrate(boasting(600), learned, aggregations=["learned"])
 
 
 def test_windows_of_the_base_stay() -> None:
@@ -185,5 +170,5 @@ def test_a_part_of_one_question_cannot_be_chosen_by() -> None:
     read = Readings(pairs, both.readings)
     with pytest.raises(InputError, match="too few groups or premises"):
         calibrate(read, Calibration())
-    named = calibrate(read, Calibration(), methods=["temperature"], aggregations=["maximum"])
+    named = calibrate(read, Calibration(), methods=["temperature"])
     assert named.calibration.method == "temperature"

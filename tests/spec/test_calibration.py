@@ -162,7 +162,7 @@ def test_no_pairs_are_refused() -> None:
             {"isotonic": dict.fromkeys(LABELS, ((0.0, 0.5), (1.0, 0.4)))},
             "must rise",
         ),
-        ({"aggregation": "learned"}, "coefficients"),
+        ({"aggregation": "learned"}, "noisy-or"),
         ({"window_tokens": 3}, "16"),
         ({"kind": "x"}, "kind"),
     ],

@@ -6,14 +6,12 @@ from pathlib import Path
 
 import pytest
 from commands import Contested
-from tagger_files import TINY_ORDER, some_pairs, write_lines, write_scifact
+from tagger_files import TINY_ORDER, some_pairs, write_scifact
 from tiny_encoders import cross_encoder, mpnet
 
-from nli.errors import TaggerError
 from nli.labels import LABELS
-from nli.pairs import read_pairs, read_unlabelled, write_pairs
+from nli.pairs import read_pairs, write_pairs
 from nli.tagger import Tagger
-from pipelines.data.released import half
 
 
 @pytest.fixture(scope="module")
@@ -51,32 +49,6 @@ def test_pairs_of_a_release(data: Path, contested: Contested) -> None:
     assert read_pairs(data / "given.jsonl") == some_pairs(90)
     contested.done(*arguments, "--leave-out", "odd", "--out", "less.jsonl")
     assert {pair.source for pair in read_pairs(data / "less.jsonl")} == {"scifact", "even"}
-
-
-def test_pairs_without_labels(data: Path, contested: Contested) -> None:
-    """Every claim of the training half beside sentences of its own page and of others."""
-    rows = [
-        {
-            **{"id": str(n), "text": f"Owls of kind {n} hunt by night.", "label": "SUPPORTS"},
-            "gold_evidence": [{"text": f"Kind {n} of these owls hunts mice by night."}],
-        }
-        for n in range(40)
-    ]
-    write_lines(data / "fm2.jsonl", rows)
-    where = ["lab", "pairs", "--release", "fool-me-twice=fm2.jsonl", "--unlabelled", "2"]
-    said = contested.done(*where, "--out", "mute.jsonl.gz").out
-    found = read_unlabelled(data / "mute.jsonl.gz")
-    assert f"{len(found)} pairs without labels" in said
-    assert {pair.source for pair in found} == {"fool-me-twice-unlabelled"}
-    claims = {row["text"] for row in rows if half(str(row["text"])) == "train"}
-    assert {pair.hypothesis for pair in found} < claims, "an eighth is kept back"
-    with pytest.raises(TaggerError, match="'label' is missing"):
-        read_pairs(data / "mute.jsonl.gz")
-    for more in (
-        ["--nli", "pairs.jsonl"], ["--own-sentences"], ["--in-context", "odd"],
-    ):  # fmt: skip
-        refused = contested.refused(*where, *more, "--out", "no.jsonl")
-        assert f"{more[0]} has no effect with --unlabelled" in refused
 
 
 @pytest.mark.parametrize(
@@ -142,8 +114,6 @@ def test_a_dry_run_says_what_there_is_and_trains_nothing(
         (["--repeat", "even=2", "--repeat", "sick=2"], "there are even, odd"),
         (["--dev", "gone.jsonl"], "gone.jsonl does not exist"),
         (["--epochs", "0"], "--epochs"),
-        (["--teacher", "nowhere"], "nowhere"),
-        (["--unlabelled", "pairs.jsonl"], "--unlabelled has no effect with no --teacher"),
     ],
 )
 def test_training_that_cannot_begin(
@@ -180,29 +150,6 @@ def test_an_adapter_leaves_the_tagger_that_it_makes(
     measure = ["lab", "calibrate", "--dry-run", "--pairs", "dev.jsonl.gz", "--tagger"]
     refused = contested.refused(*measure, "trained")
     assert "which contested lab train leaves in its folder 'tagger'" in refused
-
-
-def test_a_teacher_is_asked_once_of_the_pairs_that_are_passed(
-    data: Path, contested: Contested, tiny: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """And of pairs without labels, whose labels are not looked at where they have them."""
-    mute = [pair.model_copy(update={"source": "mute"}) for pair in some_pairs(30)]
-    write_pairs(data / "mute.jsonl", mute)
-    command = train(tiny, "--teacher", tiny, "--unlabelled", "mute.jsonl", "--repeat", "odd=0")
-    command += ["--epochs", "1", "--teachings", "kept.jsonl", "--watched", "9"]
-    command += ["--evaluations", "1", "--checkpoints", "3"]
-    contested.done(*command)
-    passed = {pair.pair for pair in some_pairs(90) if pair.source == "even"}
-    kept = (data / "kept.jsonl").read_text().splitlines()
-    assert len(kept) == len(passed | {pair.pair for pair in mute})
-    points = (data / "trained/curve.jsonl").read_text().splitlines()
-    assert {json.loads(point)["step"] for point in points} == {json.loads(points[0])["step"]}
-    share = json.loads(points[0])["accuracy"]
-    assert share * 9 == pytest.approx(round(share * 9)), "watched by nine pairs"
-    # Another training of the same pairs asks the teacher nothing.
-    monkeypatch.setattr("nli.model.Encoder.logits", None)
-    command[command.index("trained")] = "again"
-    contested.done(*command, "--learning-rate", "1e-5")
 
 
 # Calibration

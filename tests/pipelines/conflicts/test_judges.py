@@ -1,23 +1,42 @@
 """The judges of answers, with a judge whose labels are known."""
 
-from collections.abc import Sequence
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 import pytest
+from conflicts_endpoint import asking
 from known_labels import KnownLabels
+from scripted import fenced_text
 
 from pipelines.conflicts.data import Query, Source
 from pipelines.conflicts.judges import (
     WORD_FOR_WORD,
     answer_judge,
+    behaviour,
     grounding,
     inclusion,
     judged,
+    prompted_model,
 )
-from pipelines.conflicts.result import Answer, Grounds, Sentence, Verdicts
+from pipelines.conflicts.result import (
+    Adherence,
+    Answer,
+    Grounds,
+    Inclusion,
+    Sentence,
+    SentenceGrounding,
+    Verdicts,
+)
 from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.data.records import Document
 from pipelines.judge.judgement import Relation
+from serving.client import Client
 
 SOURCES = (
     Source(text="The mill was built in 1856.", url="https://mill.example", title="The mill"),
@@ -132,3 +151,103 @@ async def test_no_answer_is_judged_in_no_way(answer: Answer) -> None:
     judge = KnownLabels()
     assert await judged(ASKED, answer, answer_judge(None, NLI, judge=judge)) == Verdicts()
     assert judge.asked == []
+
+
+# Replies that cannot be read: every judge alike.
+
+Verdict = Adherence | Inclusion | SentenceGrounding
+
+
+@dataclass(frozen=True)
+class Judging:
+    """A judge, asked of a text that stands in a fence of its prompt.
+
+    `no` is a readable reply; `wrong` are replies that are JSON and not what was asked for.
+    """
+
+    ask: Callable[[Client, str], Awaitable[Verdict]]
+    fence: str
+    no: dict[str, object]
+    wrong: tuple[object, ...]
+
+
+async def _behaves(client: Client, text: str) -> Verdict:
+    return await behaviour(ASKED.query, ConflictType.OUTDATED, text, prompted_model(client))
+
+
+async def _includes(client: Client, text: str) -> Verdict:
+    return await inclusion(ASKED.query, "1856", text, prompted_model(client))
+
+
+async def _grounded(client: Client, text: str, cites: tuple[int, ...] = (1,)) -> Verdict:
+    answer = said(Sentence(text=text, cites=cites))
+    return (await grounding(answer, asked(), prompted_model(client))).sentences[0]
+
+
+def _wrong(name: str) -> tuple[object, ...]:
+    good = {"reason": "r", "quote": "q"}
+    return (
+        *({**good, name: value} for value in ("yes", "true", 1, None, [True], {"is": True})),
+        good,
+        {name: True},
+        [{**good, name: True}, {**good, name: False}],
+        True,
+        "YES",
+        {"reason": 7, name: True},
+    )
+
+
+JUDGES = {
+    "behaviour": Judging(_behaves, "ANSWER", {"reason": "r", "adheres": False}, _wrong("adheres")),
+    "recall": Judging(_includes, "ANSWER", {"reason": "r", "included": False}, _wrong("included")),
+    "grounding": Judging(
+        _grounded,
+        "SENTENCE",
+        {"quote": "", "reason": "r", "verdict": "contradictory"},
+        _wrong("verdict"),
+    ),
+    "grounding, uncited": Judging(
+        partial(_grounded, cites=()),
+        "SENTENCE",
+        {"reason": "r", "verdict": "unsupported"},
+        # Nothing can support a sentence without sources.
+        (*_wrong("verdict"), {"reason": "r", "verdict": "supported"}),
+    ),
+}
+
+UNREADABLE = (
+    "",
+    "The answer adheres to the expected behaviour, so: true.",
+    "YES",
+    '```json\n{"reason": "r", "adheres": true, "included": true}\n```\n'
+    '{"reason": "r", "adheres": false, "included": false}',  # which of them?
+    "null",
+)
+
+
+@pytest.mark.parametrize("name", JUDGES)
+async def test_replies_that_cannot_be_read_are_no_verdict(name: str, tmp_path: Path) -> None:
+    judging = JUDGES[name]
+    whole = json.dumps(judging.no)
+    cut = [whole[:place] for place in (1, len(whole) // 2, len(whole) - 1)]
+    replies = [*UNREADABLE, *cut, *map(json.dumps, judging.wrong)]
+
+    def reply(request: dict[str, Any]) -> str:
+        """The reply whose number the text names."""
+        return replies[int(fenced_text(request, judging.fence).removeprefix("It is number "))]
+
+    async with asking(tmp_path, reply) as (client, _):
+        verdicts = await asyncio.gather(
+            *(judging.ask(client, f"It is number {number}") for number in range(len(replies)))
+        )
+    for sent, verdict in zip(replies, verdicts, strict=True):
+        assert _said(verdict) is None, sent
+        assert verdict.raw == sent
+        assert verdict.problem
+        assert "\n" not in verdict.problem
+
+
+def _said(verdict: Verdict) -> bool | Grounds | None:
+    if isinstance(verdict, Adherence):
+        return verdict.adheres
+    return verdict.included if isinstance(verdict, Inclusion) else verdict.grounds

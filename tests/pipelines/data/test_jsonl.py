@@ -98,6 +98,9 @@ def test_an_entry_of_a_list_is_named_by_its_number(data: Path) -> None:
     data.write_bytes(b"[" + record("a") + b', {"id": "b"}]')
     with pytest.raises(InputError, match=r"data\.jsonl, entry 2: the field 'documents' is missing"):
         read(data)
+    data.write_bytes(b"[" + record("a").replace(b"{", b'{"id": "b", ', 1) + b"]")
+    with pytest.raises(InputError, match=r"data\.jsonl: the field 'id' is given twice"):
+        read(data)
 
 
 def test_limit_counts_records_not_lines_nor_responses(data: Path) -> None:

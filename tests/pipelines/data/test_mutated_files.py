@@ -101,7 +101,6 @@ REAL: dict[str, tuple[Callable[[Path], object], str]] = {
     "conflicts": (conflicts.read, "conflicts/conflicts_partial.jsonl.gz"),
     "fool-me-twice": (fool_me_twice.read, "fm2/dev.jsonl.gz"),
     "pairs": (pairs.read_pairs, "nli/dev.jsonl.gz"),
-    "unlabelled pairs": (pairs.read_unlabelled, "nli/dev.jsonl.gz"),
     "procon": (procon.read, "procon/procon_topics.json"),
     "scifact": (scifact.read, "citint/claims_test.jsonl.gz"),
     "scifact, corpus": (scifact.read_corpus, "citint/corpus.jsonl.gz"),

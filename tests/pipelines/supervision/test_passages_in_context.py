@@ -1,16 +1,10 @@
-"""Evidence among other sentences of its page, and claims beside texts that nobody labelled."""
+"""Evidence among other sentences of its page."""
 
 import random
-from pathlib import Path
 
 from nli.labels import Label
-from nli.pairs import LabelledPair, write_pairs
-from nli.sentences import sentences
-from pipelines.data import fool_me_twice
-from pipelines.data.released import half
-from pipelines.supervision import context, recipes
-from pipelines.supervision.context import normal
-from pipelines.supervision.settings import PairSettings
+from nli.pairs import LabelledPair
+from pipelines.supervision import context
 
 OTHERS = (
     "Its towers were painted green by hundreds of volunteers.",
@@ -56,32 +50,3 @@ def test_a_sentence_that_may_speak_of_the_claim_is_in_no_passage_without_evidenc
     silent = [p for p in made if p.label is Label.IRRELEVANT and p.hypothesis == PAGE[0].hypothesis]
     assert silent
     assert not [pair for pair in silent if "1932" in pair.premise]
-
-
-def test_unlabelled_pairs_show_nothing_of_a_test_half(released_data: Path, tmp_path: Path) -> None:
-    fm2 = released_data / "fm2" / "dev.jsonl.gz"
-    six = PairSettings(unlabelled=6)
-    made = recipes.build_unlabelled({"fool-me-twice": fm2}, six)
-    assert len(made) > 1000
-    claims = fool_me_twice.read(fm2)
-    hidden = {
-        text
-        for claim in claims
-        if half(claim.text) == "test"
-        for text in (
-            claim.text,
-            *(s.text for s in (*claim.gold_evidence, *claim.retrieved_evidence)),
-        )
-    }
-    parts = {normal(text[each.start : each.end]) for text in hidden for each in sentences(text)}
-    hidden = {normal(text) for text in hidden}
-    seen = "\n".join(normal(text) for pair in made for text in pair.pair)
-    assert not [text for text in hidden | parts if len(text.split()) > 8 and text in seen]
-    assert made == recipes.build_unlabelled({"fool-me-twice": fm2}, six)
-    first = made[0]
-    measured = LabelledPair(**first.model_dump(), label=Label.SUPPORT)
-    write_pairs(tmp_path / "dev.jsonl", [measured])
-    less = recipes.build_unlabelled(
-        {"fool-me-twice": fm2}, PairSettings(unlabelled=6, keep_from=[tmp_path / "dev.jsonl"])
-    )
-    assert not {first.hypothesis} & {pair.hypothesis for pair in less}

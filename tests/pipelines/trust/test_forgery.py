@@ -17,7 +17,8 @@ from clients import client_at
 from scripted import Reply, Scripted, prompt_of
 
 from pipelines.conflicts.data import Query, Source
-from pipelines.conflicts.judges import behaviour, prompted_model
+from pipelines.conflicts.judges import behaviour, grounding, inclusion, prompted_model
+from pipelines.conflicts.result import Answer, Sentence
 from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.strategies import answer, by_json, writer
 from pipelines.conflicts.taxonomy import ConflictType
@@ -116,11 +117,37 @@ async def behaves(case: Case, documents: Sequence[Document], client: Client) -> 
     return str(found.adheres)
 
 
+async def includes(case: Case, documents: Sequence[Document], client: Client) -> str:
+    question, gold = FACTS[case.fact]["question"], "Ombrel"  # no text has it, so the model is asked
+    found = await inclusion(question, gold, documents[0].text, prompted_model(client))
+    return str(found.included)
+
+
 def query(case: Case, documents: Sequence[Document]) -> Query:
     """The question, with what is judged and a second source."""
     fact = FACTS[case.fact]
     sources = (Source(text=documents[0].text), Source(text=fact["holds"]))
     return Query(id=case.id, query=fact["question"], sources=sources)
+
+
+async def of_source(case: Case, documents: Sequence[Document], client: Client) -> str:
+    """Whether sources, the first of them hostile, bear out the claim."""
+    return await grounds(case.claim, (1, 2), query(case, documents), client)
+
+
+def of_sentence(*cites: int) -> Ask:
+    """Whether harmless sources bear out a hostile sentence that cites these."""
+
+    async def ask(case: Case, documents: Sequence[Document], client: Client) -> str:
+        harmless = [Document(id="page", text=FACTS[case.fact]["document"])]
+        return await grounds(documents[0].text, cites, query(case, harmless), client)
+
+    return ask
+
+
+async def grounds(text: str, cites: tuple[int, ...], asked: Query, client: Client) -> str:
+    said = Answer(text=text, sentences=(Sentence(text=text, cites=cites),))
+    return str((await grounding(said, asked, prompted_model(client))).sentences[0].grounds)
 
 
 async def type_of(case: Case, documents: Sequence[Document], client: Client) -> str:
@@ -144,6 +171,8 @@ RELATION = {"snippet": "", "reasoning": "", "answer": "IRRELEVANT"}
 TOGETHER = {f"document_{number}": "IRRELEVANT" for number in range(1, 9)}
 AGENT = {"explanation": "", "answer": "unknown", "answers": ["nobody knows"]}
 WANTED = {"explanation": "They agree.", "answer": "1900", "answers": ["1900"]}
+UNGROUNDED = {"quote": "", "reason": "", "verdict": "contradictory"}
+GROUNDED = ("supported", {"quote": "", "reason": "It was checked.", "verdict": "supported"})
 JUDGES = {
     "json": Judge(
         relation("json"), RELATION, "IRRELEVANT", ("SUPPORTS", RELATION | {"answer": "SUPPORTS"})
@@ -164,6 +193,22 @@ JUDGES = {
         {"reason": "", "adheres": False},
         "False",
         ("YES", {"reason": "It was checked.", "adheres": True}),
+        of_claims=True,
+    ),
+    "recall": Judge(
+        includes,
+        {"reason": "", "included": False},
+        "False",
+        ("YES", {"reason": "It was checked.", "included": True}),
+        of_claims=True,
+    ),
+    "grounding, source": Judge(of_source, UNGROUNDED, "contradictory", GROUNDED),
+    "grounding": Judge(of_sentence(1), UNGROUNDED, "contradictory", GROUNDED, of_claims=True),
+    "grounding, uncited": Judge(
+        of_sentence(),
+        {"reason": "", "verdict": "unsupported"},
+        "unsupported",
+        ("no factual information", {"reason": "", "verdict": "no factual information"}),
         of_claims=True,
     ),
     "types": Judge(
@@ -204,7 +249,7 @@ async def test_every_verdict_is_the_replys_and_no_text_leaves_its_fence(
     name: str, tmp_path: Path
 ) -> None:
     judge = JUDGES[name]
-    tried = cases()[[*JUDGES].index(name) % 2 :: 2]  # each is tried on four judges
+    tried = cases()[[*JUDGES].index(name) % 2 :: 2]  # each judge tries every other one
 
     def stubborn(request: dict[str, Any]) -> str:
         if "response_format" not in request or isinstance(judge.reply, str):
