@@ -8,8 +8,6 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.main import get_command
 
-from pipelines.errors import InputError
-
 Function = Callable[..., Any]
 
 WHOLE: Final = "contested: whole help"
@@ -94,7 +92,6 @@ class Group(TyperGroup):
         name: Its name.
         about: What it is for.
         commands: What it lists.
-        renamed: Old names, of one or two words -> what to say of them.
         panel: Heading in the help of the group around it.
     """
 
@@ -103,7 +100,6 @@ class Group(TyperGroup):
         name: str,
         about: str,
         commands: Mapping[str, TyperCommand | TyperGroup],
-        renamed: Mapping[str, str] | None = None,
         panel: str | None = None,
     ) -> None:
         super().__init__(
@@ -114,13 +110,9 @@ class Group(TyperGroup):
             rich_markup_mode=MARKDOWN,
             rich_help_panel=panel,
         )
-        self._renamed = renamed or {}
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
-        """The command of a name, imported; InputError for a name of old."""
-        for old in (" ".join(args[:2]), args[0]):
-            if old in self._renamed:
-                raise InputError(f"contested {old} is {self._renamed[old]}")
+        """The command of a name, imported."""
         name, command, rest = super().resolve_command(ctx, args)
         return name, command.load() if isinstance(command, Listed) else command, rest
 

@@ -200,18 +200,6 @@ def test_what_cannot_be_done_is_refused(
     assert contents(Path("out")) == before
 
 
-def test_a_folder_without_labels_of_a_judge_is_refused(contested: Contested) -> None:
-    write_run([])
-    assert "no run here has labels that people can give" in contested.refused("annotate", "out")
-
-
-def test_one_of_several_runs_has_to_be_named(contested: Contested) -> None:
-    write_run(LABELS)
-    write_run(LABELS, entry="conflict-detection.model-json")
-    said = contested.refused("annotate", "out")
-    assert "several kinds of labels; name one of: --entry conflict-detection.tagger" in said
-
-
 def test_another_sample_and_damaged_labels_are_refused(contested: Contested) -> None:
     write_run(LABELS)
     own = subject(Path("out"))
@@ -231,14 +219,3 @@ def test_another_sample_and_damaged_labels_are_refused(contested: Contested) -> 
         path.write_text(json.dumps(line | changed) + "\n")
         said = contested.refused("annotate", "out", "--results")
         assert "which is not of this sample; remove the line" in said
-
-
-def test_a_taken_port_is_refused(contested: Contested) -> None:
-    import socket
-
-    write_run(LABELS)
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = str(taken.getsockname()[1])
-        assert f"port {port} cannot be had" in contested.refused("annotate", "out", "--port", port)

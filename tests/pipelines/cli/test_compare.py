@@ -163,13 +163,6 @@ def test_what_cannot_be_compared_is_one_line(contested: Contested) -> None:
     assert "was not written by this program" in contested.refused("compare", "a", "b")
 
 
-def test_folders_that_share_nothing(contested: Contested) -> None:
-    made("a", [True])
-    made("b", [True], name="x")
-    made("b", [True], name="y")
-    assert "share no run" in contested.refused("compare", "a", "b")
-
-
 def test_which_runs_belong_together(contested: Contested) -> None:
     """The only ones of an experiment whatever their names; of several, those of one name."""
     made("a", [True])

@@ -79,27 +79,6 @@ def test_pairs_without_labels(data: Path, contested: Contested) -> None:
         assert f"{more[0]} has no effect with --unlabelled" in refused
 
 
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        ([], "no release is named"),
-        (["--release", "scifact=nowhere"], "nowhere/claims_train.jsonl does not exist"),
-        (["--release", "fever=."], "train.jsonl does not exist"),
-        (["--release", "ragtruth=."], "response.jsonl does not exist"),
-        (["--release", "ramdocs=pairs.jsonl"], "pairs.jsonl:1: the field 'question' is missing"),
-        (["--release", "wise=x"], "did you mean 'wice'?"),
-        (["--nli", "gone.jsonl"], "gone.jsonl does not exist"),
-        (["--nli", "pairs.jsonl", "--leave-out", "SICK"], "there are even, odd"),
-        (["--nli", "pairs.jsonl", "--half", "third"], "'third' is not one of"),
-    ],
-)
-def test_pairs_that_cannot_be_made(
-    arguments: list[str], problem: str, data: Path, contested: Contested
-) -> None:
-    assert problem in contested.refused("lab", "pairs", "--out", "out.jsonl", *arguments)
-    assert not (data / "out.jsonl").exists()
-
-
 @pytest.mark.parametrize("command", ["pairs", "train", "calibrate"])
 def test_a_bad_line_is_named_by_every_command(
     command: str, data: Path, contested: Contested, tiny: Path
@@ -123,34 +102,6 @@ def test_a_bad_line_is_named_by_every_command(
 def train(encoder: Path, *more: object) -> list[object]:
     where = ["--pairs", "pairs.jsonl", "--dev", "dev.jsonl.gz", "--base", encoder]
     return ["lab", "train", *where, "--out", "trained", *more]
-
-
-def test_a_dry_run_says_what_there_is_and_trains_nothing(
-    data: Path, contested: Contested, tiny: Path
-) -> None:
-    said = contested.done(*train(tiny, "--dry-run", "--epochs", "3", "--repeat", "odd=2")).out
-    assert "90 pairs from 2 sources, 135 a pass, 3 passes: 405 pairs" in said
-    assert "Watched by 30 pairs." in said
-    assert not (data / "trained").exists()
-
-
-@pytest.mark.parametrize(
-    ("more", "problem"),
-    [
-        (["--base", "nowhere"], "nowhere is no model folder"),
-        (["--repeat", "odd"], "write SOURCE=N"),
-        (["--repeat", "even=2", "--repeat", "sick=2"], "there are even, odd"),
-        (["--dev", "gone.jsonl"], "gone.jsonl does not exist"),
-        (["--epochs", "0"], "--epochs"),
-        (["--teacher", "nowhere"], "nowhere"),
-        (["--unlabelled", "pairs.jsonl"], "--unlabelled has no effect with no --teacher"),
-    ],
-)
-def test_training_that_cannot_begin(
-    more: list[str], problem: str, data: Path, contested: Contested, tiny: Path
-) -> None:
-    assert problem in contested.refused(*train(tiny, *more))
-    assert not (data / "trained").exists()
 
 
 def test_training_leaves_a_tagger_with_its_curve_and_is_not_done_twice(
@@ -180,29 +131,6 @@ def test_an_adapter_leaves_the_tagger_that_it_makes(
     measure = ["lab", "calibrate", "--dry-run", "--pairs", "dev.jsonl.gz", "--tagger"]
     refused = contested.refused(*measure, "trained")
     assert "which contested lab train leaves in its folder 'tagger'" in refused
-
-
-def test_a_teacher_is_asked_once_of_the_pairs_that_are_passed(
-    data: Path, contested: Contested, tiny: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """And of pairs without labels, whose labels are not looked at where they have them."""
-    mute = [pair.model_copy(update={"source": "mute"}) for pair in some_pairs(30)]
-    write_pairs(data / "mute.jsonl", mute)
-    command = train(tiny, "--teacher", tiny, "--unlabelled", "mute.jsonl", "--repeat", "odd=0")
-    command += ["--epochs", "1", "--teachings", "kept.jsonl", "--watched", "9"]
-    command += ["--evaluations", "1", "--checkpoints", "3"]
-    contested.done(*command)
-    passed = {pair.pair for pair in some_pairs(90) if pair.source == "even"}
-    kept = (data / "kept.jsonl").read_text().splitlines()
-    assert len(kept) == len(passed | {pair.pair for pair in mute})
-    points = (data / "trained/curve.jsonl").read_text().splitlines()
-    assert {json.loads(point)["step"] for point in points} == {json.loads(points[0])["step"]}
-    share = json.loads(points[0])["accuracy"]
-    assert share * 9 == pytest.approx(round(share * 9)), "watched by nine pairs"
-    # Another training of the same pairs asks the teacher nothing.
-    monkeypatch.setattr("nli.model.Encoder.logits", None)
-    command[command.index("trained")] = "again"
-    contested.done(*command, "--learning-rate", "1e-5")
 
 
 # Calibration
@@ -238,33 +166,4 @@ def test_calibration_is_stored_used_and_shown(data: Path, contested: Contested, 
     assert json.loads((data / "tagger/calibration.json").read_text()) == stored
 
 
-def test_a_calibration_of_other_weights_is_replaced(
-    data: Path, contested: Contested, tiny: Path
-) -> None:
-    shutil.copytree(tiny, data / "tagger")
-    (data / "tagger/calibration.json").write_text('{"weights": "of another"}')
-    write_pairs(data / "held-out.jsonl", some_pairs(300))
-    look = ["lab", "calibrate", "--dry-run", "--tagger", "tagger", "--pairs", "dev.jsonl.gz"]
-    assert "calibrate again" in contested.refused(*look)
-    contested.done("lab", "calibrate", "--tagger", "tagger", "--pairs", "held-out.jsonl")
-    contested.done(*look)
-
-
 # Measures
-
-
-def test_a_dry_run_prints_and_leaves_the_same_figures(
-    data: Path, contested: Contested, tiny: Path
-) -> None:
-    shutil.copytree(tiny, data / "tagger")
-    arguments = ["lab", "calibrate", "--dry-run", "--pairs", "dev.jsonl.gz", "--tagger", "tagger"]
-    said = contested.done(*arguments, "--report", "results").out
-    assert not (data / "tagger/calibration.json").exists()
-    table = json.loads((data / "results/tables/tagger.json").read_text())
-    rows = {row["source"]: row for row in table["rows"]}
-    assert list(rows) == ["all", "even", "odd"]
-    assert rows["all"]["pairs"] == 30
-    parts = (rows[name]["accuracy"] * rows[name]["pairs"] for name in ("even", "odd"))
-    assert rows["all"]["accuracy"] == pytest.approx(sum(parts) / 30)
-    assert f"{rows['all']['accuracy']:.2f} [" in said
-    assert "a second" in said

@@ -62,25 +62,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_splits_of_the_release_and_rows_that_are_not_in_its_format(
-    contested: Contested, folder: Path
-) -> None:
-    rows = [
-        RESPONSE | {"split": "train"},
-        FAITHFUL | {"split": "test"},
-        RESPONSE | {"id": "9", "labels": [RESPONSE["labels"][0] | {"label_type": "Typo"}]},
-    ]
-    Path("response.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    told = contested.done("run", "conrag", *RAGTRUTH, "--half", "test", "--method", "bm25").err
-    assert (
-        "rows skipped: 1; the first: response.jsonl:3: the field 'labels.0.label_type'"
-        in " ".join(told.split())
-    )
-    lines = Path("results/conrag.ragtruth.jsonl").read_text().splitlines()
-    assert {json.loads(line)["id"].split(":")[0] for line in lines} == {"2"}
-    assert table(Path("results"), "conrag_data")[0]["skipped"] == 1
-
-
 def test_hallucinations_in_responses(contested: Contested, folder: Path) -> None:
     contested.done("run", "conrag", *RAGTRUTH, "--method", "bm25", "--out", "out")
     out = folder / "out"
@@ -102,107 +83,6 @@ def test_hallucinations_in_responses(contested: Contested, folder: Path) -> None
     before = contents(out)
     contested.done("run", "conrag", *RAGTRUTH, "--method", "bm25", "--out", "out")
     assert contents(out) == before
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ("--dataset scifact --data claims.jsonl", "needs its passages; name corpus.jsonl"),
-        ("--dataset ragtruth --data response.jsonl", "needs its passages; name source_info.jsonl"),
-        (
-            "--dataset ragtruth --data response.jsonl --corpus others.jsonl",
-            "response '1' was written from source 's1', which is not among the sources",
-        ),
-        (
-            "--dataset ragtruth --data response.jsonl --corpus claims.jsonl",
-            "claims.jsonl:1: the field 'source_id' is missing",
-        ),
-        (
-            "--dataset ragtruth --data faulty.jsonl --corpus source_info.jsonl",
-            "faulty.jsonl has no claim that can be checked",
-        ),
-        ("--data fm2.jsonl", "fm2.jsonl:1: the field 'source' is missing"),
-        ("--dataset fool-me-twice --data fm2.jsonl --half train", "has no claim in the train half"),
-        ("--tau nan", "tau"),
-    ],
-)  # fmt: skip
-def test_bad_input_is_one_line(
-    arguments: str, said: str, contested: Contested, folder: Path
-) -> None:
-    assert said in contested.refused("run", "conrag", *arguments.split())
-    assert not list(folder.glob("results/conrag*"))
-
-
-ALCE = ["--dataset", "alce", "--data", "asqa.json"]
-
-
-def alce_file() -> None:
-    docs = [
-        {"title": "Guide", "text": "The bridge was opened by the mayor in 1932."},
-        {"title": "Study", "text": "Traffic first crossed the bridge in May 1936."},
-        {"title": "Food", "text": "Cheese is made of milk."},
-    ]
-    question = {
-        "sample_id": "7",
-        "question": "When was the bridge opened?",
-        "qa_pairs": [{"short_answers": ["1932"]}],
-        "docs": docs,
-    }
-    Path("asqa.json").write_text(json.dumps([question]))
-
-
-def answering(request: dict[str, Any]) -> str:
-    """A writer that knows the year, and cites the first passage for it."""
-    schema = request["response_format"]["json_schema"]["name"]
-    if schema == "FirstAnswerReply":
-        return '{"answers": ["1932"]}'
-    said = {"about": "answer", "sent": "The bridge was opened in 1932.", "cites": [1]}
-    return json.dumps({"stance": "SUPPORT", "conflict": "", "sentences": [said]})
-
-
-def judging(request: dict[str, Any]) -> str:
-    """As `answering`; as a judge it lets nothing bear anything out."""
-    if request["response_format"]["json_schema"]["name"] != "RelationReply":
-        return answering(request)
-    return json.dumps({"snippet": "", "reasoning": "It does not say.", "answer": "IRRELEVANT"})
-
-
-def sorting(request: dict[str, Any]) -> str:
-    """As `judging`; of evidence it sorts the first passage alone."""
-    if request["response_format"]["json_schema"]["name"] != "SortReply":
-        return judging(request)
-    first = {"number": 1, "reason": "It has the year."}
-    return json.dumps({"support": [first], "refute": [], "irrelevant": []})
-
-
-def test_questions_as_in_the_paper(contested: Contested, folder: Path) -> None:
-    alce_file()
-    with Scripted(reply=sorting) as endpoint:
-        told = contested.done(
-            "run", "conrag", *ALCE, "--as-in-paper", "--endpoint", endpoint.url, "--out", "out"
-        )
-        asked = {
-            each["response_format"]["json_schema"]["name"]
-            for each in endpoint.requests
-            if "response_format" in each
-        }
-    assert {"SortReply", "RelationReply"} <= asked
-    assert "--sort model" in " ".join(told.err.split())
-    entry = json.loads((folder / "out" / "run.json").read_text())["pipelines"]["conrag.alce-asqa"]
-    assert (entry["preset"], entry["config"]["conrag"]["sort"]) == ("as-in-paper", "model")
-    assert entry["config"]["citations"]["model"]["name"] == "scripted"
-
-
-def test_what_a_language_model_writes_is_drawn_by_the_seed(contested: Contested) -> None:
-    run = ["run", "conrag", "--data", "claims.jsonl", "--generator", "model", "--method", "bm25"]
-    with Scripted(reply=answering) as endpoint:
-        run += ["--endpoint", endpoint.url]
-        contested.done(*run, "--out", "greedy")
-        greedy = len(endpoint.requests)
-        contested.done(*run, "--temperature", "0.7", "--out", "out")
-        drawn = [(each["temperature"], each["seed"]) for each in endpoint.requests]
-    assert set(drawn[:greedy]) == {(0, 0)}, "nothing is drawn at 0"
-    assert set(drawn[greedy:]) == {(0.7, 42)}, "Table III"
 
 
 # QAMPARI, and FEVER.

@@ -104,12 +104,6 @@ def results(name: str = "ramdocs", out: str = "out") -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines]
 
 
-def entry(name: str = "ramdocs") -> dict[str, Any]:
-    about = json.loads(Path("out/run.json").read_text())
-    found: dict[str, Any] = about["pipelines"][f"madam-rag.{name}"]
-    return found
-
-
 def figures(row: dict[str, Any]) -> tuple[float, ...]:
     return tuple(row[key] for key in ("exact_match", "precision", "recall", "f1", "calls"))
 
@@ -133,34 +127,6 @@ def test_data_sets_stand_in_one_report(contested: Contested, endpoint: Scripted)
 
 
 # Variants of the debate.
-
-
-def written(request: dict[str, Any]) -> str:
-    """What `readers` say, in the free text of appendix C and of the released code."""
-    prompt = prompt_of(request)
-    if not prompt.startswith(("As an agent,", "You read one document")):
-        asked = re.split("<<QUE|\nAgent responses:", prompt)[-1]
-        years = re.findall(r"\b\d{4}\b", asked)
-        return f"All Correct Answers: {json.dumps(years)}. Explanation: They say so."
-    document = re.search(r"^(?:Document: |<<DOCUMENT \w+\n)(.*)$", prompt, re.MULTILINE)
-    year = re.search(r"\b\d{4}\b", document[1]) if document else None
-    return f"Answer: {year.group() if year else 'unknown'}. Explanation: It says so."
-
-
-def test_as_in_paper_is_free_text_and_consolidates_again(
-    contested: Contested, endpoint: Scripted
-) -> None:
-    endpoint.reply = written
-    said = contested.done(*MINE, *at(endpoint), "--as-in-paper")
-    assert "--as-in-paper: --replies text, --sample 1000, --consolidations 2" in said.err
-    assert not [request for request in endpoint.requests if "response_format" in request]
-    calls = {row["method"]: row["calls"] for row in ours("madam_methods")}
-    # Section 4's debate, as by default: 20 replies for three questions.
-    assert calls == dict(zip(METHODS, (1, 1, 4, pytest.approx(20 / 3)), strict=True))
-    config = entry()["config"]
-    assert (config["sample"], config["consolidations"]) == (1000, 2)
-    message = contested.refused(*MINE, *at(endpoint), "--replies", "text", "--sample", 1000)
-    assert "holds a run that differs in consolidations" in message
 
 
 # What cannot be read, or cannot be asked.
@@ -228,35 +194,3 @@ def results_so_far() -> list[dict[str, Any]]:
 
 
 # Bad input.
-
-BAD_FILES: dict[str, str] = {
-    "broken.jsonl": json.dumps(BRIDGE) + '\n{"question": }\n',
-    "field.jsonl": json.dumps(BRIDGE | {"documents": [document("a", "lie", "b")]}),
-    "empty.jsonl": json.dumps(BRIDGE | {"documents": [document(" ", "noise", "unknown")]}),
-    "none.jsonl": "\n",
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ("--data field.jsonl", "field.jsonl:1: the field 'documents.0.type'"),
-        ("--data empty.jsonl", "empty.jsonl:1: the field 'documents.0.text'"),
-        ("--data faith.jsonl", "faith.jsonl:1: the field 'documents' is missing"),
-        ("--dataset faitheval --data mine.jsonl", "mine.jsonl:1: the field 'context' is missing"),
-        (
-            "--dataset ambigdocs --data ambig.json --experiment support",
-            "--experiment support is made from the kinds of documents that ramdocs names",
-        ),
-        ("--data mine.jsonl --experiment support", "mine.jsonl has no question that --experiment"),
-        (
-            "--as-released --history aggregate",
-            "--as-released decides --history; leave one of the two",
-        ),
-    ],
-)
-def test_bad_input_is_one_line(arguments: str, said: str, contested: Contested) -> None:
-    for name, text in BAD_FILES.items():
-        Path(name).write_text(text)
-    assert said in contested.refused(*RUN, *arguments.split())
-    assert not [path for path in Path("out").rglob("*") if path.is_file() and path.name != ".lock"]
