@@ -220,23 +220,6 @@ class Choice:
         return given.get(name, default) in values
 
 
-@dataclass(frozen=True)
-class Difference:
-    """How a default differs from a preset, by the option's flag."""
-
-    flag: str
-    ours: Any
-    preset: Any
-    choice: Choice
-
-    @property
-    def told(self) -> str:
-        """The preset's value for people, and what it is for: "all (of --dataset scifact)"."""
-        where = self.choice.where
-        only = f" (of {_flag(where[0])} {', '.join(where[1])})" if where else ""
-        return f"{shown(self.preset)}{only}"
-
-
 class WithPresets(BaseModel):
     """Settings with switches that put them as a paper, or its released code, has them.
 
@@ -287,12 +270,11 @@ def told(settings: BaseModel) -> str:
     preset = switched(settings)
     if preset is None or not isinstance(settings, WithPresets):
         return ""
-    decided = differences(type(settings), preset.replace("-", "_"))
     own = dict(settings)
     parts = (
-        f"{each.flag} {shown(each.preset)}"
-        for each in decided
-        if each.choice.holds(type(settings), own)
+        f"{flag} {shown(choice.value)}"
+        for flag, choice in differences(type(settings), preset.replace("-", "_"))
+        if choice.holds(type(settings), own)
     )
     return f"--{preset}: {', '.join(parts) or 'our defaults are the same'}"
 
@@ -306,21 +288,16 @@ def shown(value: Any) -> str:
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
-def differences(settings: type[WithPresets], preset: str) -> Iterator[Difference]:
-    """Where the defaults differ from a preset, in its order."""
+def differences(settings: type[WithPresets], preset: str) -> Iterator[tuple[str, Choice]]:
+    """The choices of a preset that differ from the defaults, by the option's flag, in order."""
     for choice in settings.PRESETS[preset]:
-        *inside, name = choice.field.split(".")
+        first, *inside = choice.field.split(".")
         kind: type[BaseModel] = settings
-        for each in inside:
-            kind = dict(nested(kind))[each]
-        default: Any = settings.model_fields[(*inside, name)[0]].get_default(
-            call_default_factory=True
-        )
-        for each in (*inside, name)[1:]:
-            default = getattr(default, each)
-        if default == choice.value:
-            continue
-        yield Difference(_flag_of(kind, name), default, choice.value, choice)
+        default: Any = kind.model_fields[first].get_default(call_default_factory=True)
+        for name in inside:
+            kind, default = type(default), getattr(default, name)
+        if default != choice.value:
+            yield _flag_of(kind, choice.field.rpartition(".")[2]), choice
 
 
 def _choose(
@@ -335,28 +312,23 @@ def _choose(
             )
         values[name] = value
         return
-    standing, found = _default(kind, name), values.get(name)
+    usual, found = dict(standing(kind, name) or {}), values.get(name)
     if isinstance(found, BaseModel):
-        standing, known = dict(found), set(found.model_fields_set)
+        usual, known = dict(found), set(found.model_fields_set)
         # A model within it may hold what the preset decided before.
         given = {
             field: kept
-            for field, kept in standing.items()
+            for field, kept in usual.items()
             if field in known or isinstance(kept, BaseModel)
         }
     else:
         given = dict(found or {})
         known = set(given)
     _choose(inner := dict(nested(kind))[name], given, rest, value, preset)
-    made = inner.model_validate(standing | given)
+    made = inner.model_validate(usual | given)
     # What a preset decides does not count as given: see `refuse_idle`.
     made.model_fields_set.intersection_update(known)
     values[name] = made
-
-
-def _default(kind: type[BaseModel], name: str) -> dict[str, Any]:
-    found = kind.model_fields[name].get_default(call_default_factory=True)
-    return dict(found) if isinstance(found, BaseModel) else {}
 
 
 def _flag(name: str) -> str:

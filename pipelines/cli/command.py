@@ -56,12 +56,11 @@ class Listed(TyperCommand):
         self._function = function
 
     def load(self) -> TyperCommand:
-        """The command. Its function may have `context_settings`."""
+        """The command."""
         assert self.name  # noqa: S101
         function = self._function(self.name)
         app = typer.Typer(add_completion=False, rich_markup_mode=MARKDOWN)
-        settings = getattr(function, "context_settings", None)
-        app.command(self.name, cls=Command, context_settings=settings)(function)
+        app.command(self.name, cls=Command)(function)
         made = get_command(app)
         assert isinstance(made, TyperCommand)  # noqa: S101
         made.help = with_examples(made.help or "")

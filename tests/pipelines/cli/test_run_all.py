@@ -31,7 +31,7 @@ def planned(monkeypatch: pytest.MonkeyPatch) -> list[Stage]:
     """What would be run, in place of running it."""
     found: list[Stage] = []
 
-    def note(_: object, stages: Sequence[Stage], options: object) -> None:
+    def note(stages: Sequence[Stage], _: object) -> None:
         found[:] = stages
 
     monkeypatch.setattr(run_all, "_run_stages", note)
