@@ -1,7 +1,7 @@
 """Models that vLLM really serves give the numbers that transformers gives.
 
-SmolLM2, a Llama, is served by the session's server; a tiny Gemma 3 with random weights and SmolLM2's
-tokenizer by one of its own, which is killed in the end. Both compute in float32.
+SmolLM2, a Llama, is served by the session's server; a tiny Gemma 3 with random weights and
+SmolLM2's tokenizer by one of its own, which is killed in the end. Both compute in float32.
 """
 
 import asyncio
