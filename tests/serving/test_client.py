@@ -73,6 +73,7 @@ async def client(endpoint: Scripted, cache: Path) -> AsyncIterator[Client]:
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PATIENCE_S", 4.0)
+    monkeypatch.setattr(module.random, "random", lambda: 0.0)
 
 
 async def test_an_answer_is_asked_once_and_then_comes_from_the_cache(
@@ -108,7 +109,7 @@ async def test_sampling_is_part_of_the_key(endpoint: Scripted, cache: Path) -> N
     assert len(endpoint.requests) == 3
 
 
-@pytest.mark.parametrize("fault", [0, 500, 503, 429])
+@pytest.mark.parametrize("fault", [0, 503, 429])
 async def test_what_can_pass_is_tried_again(fault: int, client: Client, endpoint: Scripted) -> None:
     endpoint.reply, endpoint.faults = (lambda _: "at last"), [fault, fault]
     assert (await client.chat(ASK, Sampling(4))).text == "at last"

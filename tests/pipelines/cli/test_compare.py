@@ -130,15 +130,6 @@ def test_paired_differences_by_hand(contested: Contested) -> None:
     ]
 
 
-def test_examples_of_one_question_go_together(contested: Contested) -> None:
-    made("a", [True] * 6, questions=3)
-    made("b", [False, True, True, False, True, True], questions=3)
-    (score,) = compared(contested, "a", "b")["scores"]
-    assert score["difference"] == pytest.approx(-1 / 3)
-    # One of three questions differs, with both its examples: flipping it is flipping all there is.
-    assert (score["p"], score["test"]) == (1.0, "sign flips by cluster")
-
-
 def test_what_cannot_be_compared_is_one_line(contested: Contested) -> None:
     made("a", [True])
     made("b", [True])

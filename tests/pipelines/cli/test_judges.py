@@ -70,20 +70,6 @@ def test_a_score_needs_neither_server_nor_model(contested: Contested) -> None:
     assert "no language model was needed; 4 pairs tagged by scripted-nli on cpu" in done.err
 
 
-def test_a_claim_that_does_not_fit_is_counted_and_costs_itself_alone(
-    contested: Contested, files: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    offer(monkeypatch, ScriptedTagger(too_long=("Text 1.",)), None)
-    contested.done(*RUN, *NLI)
-    found = results(files / "out")
-    only = found["r1/other"]
-    assert only["status"] == "invalid"
-    assert only["error"] == "no claim could be judged: 'Text 1.' is too long"
-    assert sum(result["status"] == "scored" for result in found.values()) == 5
-    failures = (files / "out" / "tables" / "failures.md").read_text("utf-8")
-    assert failures.count("'Text 1.' is too long") == 1 + len(only["judgements"])
-
-
 def test_a_run_by_the_tagger_alone(
     contested: Contested, files: Path, tagger: ScriptedTagger
 ) -> None:

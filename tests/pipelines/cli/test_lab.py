@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 from commands import Contested
 from tagger_files import TINY_ORDER, some_pairs, write_lines, write_scifact
-from tiny_encoders import cross_encoder, mpnet
+from tiny_encoders import cross_encoder
 
 from nli.errors import TaggerError
 from nli.labels import LABELS
 from nli.pairs import read_pairs, read_unlabelled, write_pairs
-from nli.tagger import Tagger
 from pipelines.data.released import half
 
 
@@ -79,23 +78,6 @@ def test_pairs_without_labels(data: Path, contested: Contested) -> None:
         assert f"{more[0]} has no effect with --unlabelled" in refused
 
 
-@pytest.mark.parametrize("command", ["pairs", "train", "calibrate"])
-def test_a_bad_line_is_named_by_every_command(
-    command: str, data: Path, contested: Contested, tiny: Path
-) -> None:
-    good = some_pairs(1)[0].model_dump_json(exclude_none=True)
-    (data / "bad.jsonl").write_text(f'{good}\n\n{{"premise": \n')
-    arguments: dict[str, list[object]] = {
-        "pairs": ["--nli", "bad.jsonl", "--out", "out.jsonl"],
-        "train": ["--pairs", "bad.jsonl", "--dev", "dev.jsonl.gz", "--base", tiny]
-        + ["--out", "trained"],
-        "calibrate": ["--pairs", "bad.jsonl", "--tagger", tiny],
-    }
-    message = contested.refused("lab", command, *arguments[command])
-    assert message.startswith("bad.jsonl:3: ")
-    assert "write one JSON object per line" in message
-
-
 # Training
 
 
@@ -117,20 +99,6 @@ def test_training_leaves_a_tagger_with_its_curve_and_is_not_done_twice(
     contested.done(*command)
     assert (data / "trained/model.safetensors").read_bytes() == before
     assert "another 'batch_tokens' (128)" in contested.refused(*command[:-1], "256")
-
-
-def test_an_adapter_leaves_the_tagger_that_it_makes(
-    data: Path, contested: Contested, tmp_path: Path
-) -> None:
-    base = mpnet(tmp_path / "mpnet", tokens=400)
-    command = train(base, "--adapter", 2, "--epochs", 1, "--limit", 30, "--evaluations", 1)
-    assert "trained/tagger" in contested.done(*command).err.replace("\n", "")
-    tagger = Tagger.load(data / "trained/tagger")
-    contested.done(*command)
-    assert Tagger.load(data / "trained/tagger").digest == tagger.digest
-    measure = ["lab", "calibrate", "--dry-run", "--pairs", "dev.jsonl.gz", "--tagger"]
-    refused = contested.refused(*measure, "trained")
-    assert "which contested lab train leaves in its folder 'tagger'" in refused
 
 
 # Calibration
