@@ -220,6 +220,23 @@ class Choice:
         return given.get(name, default) in values
 
 
+@dataclass(frozen=True)
+class Difference:
+    """How a default differs from a preset, by the option's flag."""
+
+    flag: str
+    ours: Any
+    preset: Any
+    choice: Choice
+
+    @property
+    def told(self) -> str:
+        """The preset's value for people, and what it is for: "all (of --dataset scifact)"."""
+        where = self.choice.where
+        only = f" (of {_flag(where[0])} {', '.join(where[1])})" if where else ""
+        return f"{shown(self.preset)}{only}"
+
+
 class WithPresets(BaseModel):
     """Settings with switches that put them as a paper, or its released code, has them.
 
@@ -270,11 +287,12 @@ def told(settings: BaseModel) -> str:
     preset = switched(settings)
     if preset is None or not isinstance(settings, WithPresets):
         return ""
+    decided = differences(type(settings), preset.replace("-", "_"))
     own = dict(settings)
     parts = (
-        f"{flag} {shown(choice.value)}"
-        for flag, choice in differences(type(settings), preset.replace("-", "_"))
-        if choice.holds(type(settings), own)
+        f"{each.flag} {shown(each.preset)}"
+        for each in decided
+        if each.choice.holds(type(settings), own)
     )
     return f"--{preset}: {', '.join(parts) or 'our defaults are the same'}"
 
@@ -288,16 +306,16 @@ def shown(value: Any) -> str:
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
-def differences(settings: type[WithPresets], preset: str) -> Iterator[tuple[str, Choice]]:
-    """The choices of a preset that differ from the defaults, by the option's flag, in order."""
+def differences(settings: type[WithPresets], preset: str) -> Iterator[Difference]:
+    """Where the defaults differ from a preset, in its order."""
     for choice in settings.PRESETS[preset]:
-        first, *inside = choice.field.split(".")
+        name, *inside = choice.field.split(".")
         kind: type[BaseModel] = settings
-        default: Any = kind.model_fields[first].get_default(call_default_factory=True)
+        default: Any = kind.model_fields[name].get_default(call_default_factory=True)
         for name in inside:
             kind, default = type(default), getattr(default, name)
         if default != choice.value:
-            yield _flag_of(kind, choice.field.rpartition(".")[2]), choice
+            yield Difference(_flag_of(kind, name), default, choice.value, choice)
 
 
 def _choose(

@@ -89,6 +89,7 @@ class Client:
     usage: Usage = field(init=False, default_factory=Usage)
     _door: Door | None = field(init=False, default=None)
     _in_flight: dict[str, asyncio.Task[Completion]] = field(init=False, default_factory=dict)
+    _landing: asyncio.Event = field(init=False, default_factory=asyncio.Event)
     _lines: list[Line] = field(init=False, default_factory=list)
     _label_ids: dict[str, list[int]] = field(init=False, default_factory=dict)
     _asking_ids: asyncio.Lock = field(init=False, default_factory=asyncio.Lock)
@@ -233,6 +234,12 @@ class Client:
         """Names that servers gave the model which answered, where they asked for another."""
         return sorted({name for line in self._lines for name in line.others})
 
+    async def room(self) -> None:
+        """Wait until fewer requests than `concurrency` are in flight or wait for their turn."""
+        while len(self._in_flight) >= self.concurrency:
+            self._landing.clear()
+            await self._landing.wait()
+
     def through(self, door: Door) -> "Client":
         """The same model behind a door that every request passes; it shares all else."""
         again = copy(self)
@@ -316,6 +323,7 @@ class Client:
 
     def _landed(self, key: str, task: asyncio.Task[Completion]) -> None:
         del self._in_flight[key]
+        self._landing.set()
         if not task.cancelled():
             task.exception()  # marks it as seen where nobody waits any more
 

@@ -112,13 +112,13 @@ def test_an_experiment_without_a_paper_refuses_the_switch() -> None:
 @pytest.mark.parametrize(("name", "preset"), presets())
 def test_a_preset_can_be_made_and_differs_from_the_defaults(name: str, preset: str) -> None:
     options: Any = papers.experiment(name).options
-    for flag, choice in differences(options, preset):
-        where = {choice.where[0]: choice.where[1][0]} if choice.where else {}
+    for each in differences(options, preset):
+        where = {each.choice.where[0]: each.choice.where[1][0]} if each.choice.where else {}
         made = value = options(**{preset: True}, **where)
         refuse_idle(made)
-        for part in choice.field.split("."):
+        for part in each.choice.field.split("."):
             value = getattr(value, part)
-        assert value == choice.value, choice.field
-        assert flag.startswith("--") or choice.field in UNASKED, choice.field
-        assert choice.source
-        assert len(choice.why.split()) > 4
+        assert value == each.preset != each.ours, each.choice.field
+        assert each.flag.startswith("--") or each.choice.field in UNASKED, each.choice.field
+        assert each.choice.source
+        assert len(each.choice.why.split()) > 4

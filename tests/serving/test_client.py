@@ -73,7 +73,7 @@ async def client(endpoint: Scripted, cache: Path) -> AsyncIterator[Client]:
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PATIENCE_S", 4.0)
-    monkeypatch.setattr(module.random, "random", lambda: 0.0)
+    monkeypatch.setattr("random.random", lambda: 0.0)
 
 
 async def test_an_answer_is_asked_once_and_then_comes_from_the_cache(
