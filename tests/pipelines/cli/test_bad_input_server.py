@@ -50,9 +50,7 @@ def run(data: Path, *more: object) -> list[object]:
     ("key", "part"),
     [
         ("wrong", "refuses the key; set CONTESTED_API_KEY to the one it was started with"),
-        ("", "refuses the key; set CONTESTED_API_KEY to the one it was started with"),
         ("sésame", "the key in CONTESTED_API_KEY has characters that no key can have"),
-        ("two\nlines", "the key in CONTESTED_API_KEY has characters that no key can have"),
     ],
 )
 def test_a_wrong_key(
