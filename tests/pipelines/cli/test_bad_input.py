@@ -213,43 +213,7 @@ def test_a_bad_text(
     assert not endpoint.requests
 
 
-def test_documents_that_cannot_be_told_apart_or_named(
-    contested: Contested, endpoint: Scripted, tmp_path: Path
-) -> None:
-    answer, long = tmp_path / "answer.txt", tmp_path / ("n" * 220)
-    answer.write_text("The bridge is old.")
-    long.write_text("The bridge was opened in 1936.")
-    score = ["score", "--endpoint", endpoint.url, "--response", answer, "--documents"]
-    assert "answer.txt is given twice; name each" in contested.refused(*score, answer, answer)
-    assert "cannot name a document" in contested.refused(*score, long)
-
-
-# Options.
-
-
-@pytest.mark.parametrize(
-    ("arguments", "parts"),
-    [
-        (["--frobnicate"], ("No such option: --frobnicate", "--help")),
-        (["--limit", "x"], ("'--limit'", "valid integer")),
-        (["--claims", "x"], ("'--claims': 'x' is not one of 'atomic'")),
-        (["--k", "21"], ("'--k'", "less than or equal to 20")),
-        (["--strict"], ("--strict", "--endpoint", "leave one")),
-        (
-            ["--profile", "cpu-smal"],
-            ("no profile 'cpu-smal'", "did you mean 'cpu-small'?", ".toml"),
-        ),
-    ],
-)
-def test_a_bad_option(
-    arguments: list[str],
-    parts: tuple[str, ...],
-    contested: Contested,
-    endpoint: Scripted,
-    earlier: Path,
-) -> None:
-    contested.refused(*run(earlier / "good.jsonl", earlier, endpoint, *arguments), says=parts)
-    assert not endpoint.requests
+# Options and commands.
 
 
 FILES: dict[str, bytes] = {
@@ -267,6 +231,7 @@ FILES: dict[str, bytes] = {
     "q.csv": b"Question,Answer\nIs it?,No",
     "empty/.kept": b"",
 }
+SCORES = "run conflictscore --data good.jsonl"
 TEXTS_OF = "--response answer.txt --documents guide.txt"
 PAIRS = "lab pairs --out new.jsonl"
 TRAIN = "lab train --pairs pair.jsonl --dev pair.jsonl --base empty --out new"
@@ -279,6 +244,12 @@ BENCH = "lab conflictbench --release"
         ("frobnicate", "No such command 'frobnicate'"),
         ("lab trian", "No such command 'trian'. Did you mean 'train'?"),
         ("score", "Missing option '--response'"),
+        (f"{SCORES} --frobnicate", "No such option: --frobnicate"),
+        (f"{SCORES} --limit x", "'--limit': 'x' is not a valid integer"),
+        (f"{SCORES} --claims x", "'--claims': 'x' is not one of 'atomic'"),
+        (f"{SCORES} --k 21", "'--k': 21 is not in the range"),
+        (f"{SCORES} --strict --endpoint http://127.0.0.1:1/v1", "leave one of them out"),
+        (f"{SCORES} --profile cpu-smal", "no profile 'cpu-smal' (did you mean 'cpu-small'?)"),
         (f"score {TEXTS_OF} guide.txt", "the document guide.txt is given twice"),
         (f"score {TEXTS_OF} --judge cascade --evidence together", "a cascade asks for single ones"),
         (f"score {TEXTS_OF} --judge cascade --risk 1.5", "--risk: Input should be less than 1"),
@@ -455,27 +426,6 @@ def test_a_damaged_line_of_results(
     kept.write_bytes(b"\n".join([lines[0], *lines[2:]]))
     contested.done(*run(data, tmp_path, endpoint))
     assert kept.read_bytes() == b"\n".join(lines)
-
-
-@pytest.mark.parametrize(
-    ("content", "part"),
-    [
-        (None, "is not a run folder (run.json is missing); name one made by --out"),
-        ('{"pipelines": {}}', "has no results yet"),
-    ],
-)
-def test_no_run_folder(
-    content: str | None, part: str, contested: Contested, tmp_path: Path
-) -> None:
-    out = tmp_path / "out"
-    out.mkdir()
-    if content is not None:
-        (out / "run.json").write_text(content)
-    before = contents(out)
-    message = contested.refused("export", out, "--out", tmp_path / "new")
-    assert message.startswith(str(out))
-    assert part in message
-    assert contents(out) == before
 
 
 # The cache.

@@ -90,19 +90,6 @@ def test_an_answer_under_the_type_that_the_model_gives(
     assert "2 calls to scripted" in done.err
 
 
-def test_type_and_answer_in_one_reply(
-    contested: Contested, bridges: Scripted, tagger: ScriptedTagger
-) -> None:
-    done = contested.done(*ASKED, "--strategy", "taxonomy-aware", "--endpoint", bridges.url)
-    assert [call_of(request) for request in bridges.requests] == ["taxonomy-aware"]
-    assert "LLM, with its answer\n  Outdated information" in done.out
-    assert "The dates differ." in done.out
-    assert "The bridge has four lanes. [1] ✓ supported" in done.out
-    assert "It moved. [2] [9] ○ unsupported" in done.out
-    asked = [pair for batch in tagger.batches for pair in batch]
-    assert {pair.hypothesis for pair in asked} == {"The bridge has four lanes.", "It moved."}
-
-
 # JSON and a page.
 
 

@@ -8,11 +8,9 @@ from typing import Any
 
 import pytest
 from commands import Contested, at, contents, ours, table, write
-from debates import readers, schema_of
-from scripted import Scripted, prompt_of
+from debates import readers
+from scripted import Scripted
 from tiny_words import word_counting
-
-METHODS = ["No RAG", "Concatenated prompt", "Astute RAG", "MADAM-RAG"]
 
 
 def document(text: str, kind: str, answer: str) -> dict[str, str]:
@@ -20,19 +18,8 @@ def document(text: str, kind: str, answer: str) -> dict[str, str]:
     return {"text": text, "type": kind, "answer": answer}
 
 
-# No question nor document of these three has four digits for its fence's mark: `readers` would take
-# them for a year.
-BRIDGE = {
-    "question": "When was the old bridge opened?",
-    "documents": [
-        document("The old bridge was opened in 1901.", "correct", "1901"),
-        document("Another old bridge opened in 1902.", "correct", "1902"),
-        document("A stone of it is in the museum.", "noise", "unknown"),
-    ],
-    "disambig_entity": [None, None],
-    "gold_answers": ["1901", "1902"],
-    "wrong_answers": [],
-}
+# No question nor document has four digits for its fence's mark: `readers` would take them for a
+# year.
 MILL = {
     "question": "When was the old mill built?",
     "documents": [
@@ -43,25 +30,16 @@ MILL = {
     "gold_answers": ["1803"],
     "wrong_answers": ["1999"],
 }
-TOWER = {
-    "question": "When was the tower finished?",
-    "documents": [
-        document("The tower was finished in 1777.", "correct", "1777"),
-        document("The tower can be seen from afar.", "noise", "unknown"),
-    ],
-    "disambig_entity": [None],
-    "gold_answers": ["1777"],
-    "wrong_answers": [],
-}
 # Four hundred words each: one fits a small context, three together do not.
 WIDE = {
-    **BRIDGE,
     "question": "When was the wide bridge opened?",
     "documents": [
         document(f"The wide bridge was opened in {year}." + " Word" * 400, "correct", year)
         for year in ("1901", "1902", "1903")
     ],
+    "disambig_entity": [None, None],
     "gold_answers": ["1901", "1902", "1903"],
+    "wrong_answers": [],
 }
 HOUSES = {
     "question": "When was Griswold House built?",
@@ -80,12 +58,10 @@ CANAL = {
 }
 
 RUN = ["run", "madam-rag", "--out", "out"]
-MINE = [*RUN, "--data", "mine.jsonl"]
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path) -> Path:
-    write("mine.jsonl", BRIDGE, MILL, TOWER)
     write("faith.jsonl", CANAL)
     write("wide.jsonl", MILL, WIDE)
     Path("ambig.json").write_text(json.dumps([HOUSES]))
@@ -130,29 +106,6 @@ def test_data_sets_stand_in_one_report(contested: Contested, endpoint: Scripted)
 
 
 # What cannot be read, or cannot be asked.
-
-
-def test_an_unreadable_aggregator_is_counted(contested: Contested, endpoint: Scripted) -> None:
-    def unreadable(request: dict[str, Any]) -> str:
-        aggregates = schema_of(request) == "ConclusionJson" and "<<AGENT 1 " in prompt_of(request)
-        return "{" if aggregates else readers(request)
-
-    endpoint.reply = unreadable
-    contested.done(*MINE, *at(endpoint))
-    counted = {row["method"]: row["unreadable"] for row in ours("madam_methods")}
-    assert counted == dict.fromkeys(METHODS, 0) | {"MADAM-RAG": 3}
-    (row,) = ours("madam_methods", method="MADAM-RAG")
-    assert (row["questions"], row["exact_match"], row["f1"]) == (3, 0, 0)
-    failures = table(Path("out"), "madam_failures")
-    assert [(each["question"], each["what"], each["reply"]) for each in failures] == [
-        (question, "unreadable, MADAM-RAG", "{") for question in ("1", "2", "3")
-    ]
-    assert all(each["reason"] for each in failures)
-    # The agents are read all the same.
-    assert {row["agents_unreadable"] for row in ours("madam_rounds")} == {0}
-    asked = len(endpoint.requests)
-    contested.done(*MINE, *at(endpoint))
-    assert len(endpoint.requests) == asked, "what was said is not asked again"
 
 
 @pytest.fixture

@@ -8,8 +8,6 @@ import pytest
 from commands import Contested
 from scripted import Scripted, fenced_text
 
-from pipelines.conflictscore.result import Result
-
 SCORE = ["score", "--response", "answer.txt", "--documents", "plaque.txt", "archive.txt"]
 
 
@@ -42,14 +40,6 @@ def test_an_undetermined_claim_is_not_shown_as_agreement(
     endpoint.reply = reply
     shown = " ".join(contested.done(*SCORE, "--endpoint", endpoint.url).out.split())
     assert "2 claims, 1 of them undetermined, 2 documents" in shown
-
-
-def test_json_is_the_result_and_nothing_else(contested: Contested, endpoint: Scripted) -> None:
-    done = contested.done(*SCORE, "--json", "--endpoint", endpoint.url)
-    result = Result.model_validate_json(done.out)
-    assert [document.id for document in result.documents] == ["plaque", "archive"]
-    assert len(result.judgements) == 4
-    assert all(judgement.snippet for judgement in result.judgements)
 
 
 # Written again; the shipped tagger judges.
