@@ -59,11 +59,11 @@ class AllOptions(JudgedOptions):
     metric: Settings = Settings()
 
 
-def stages(options: AllOptions, further: Sequence[str] = ()) -> list[Stage]:
+def stages(options: AllOptions) -> list[Stage]:
     """The commands of the main job, in their order.
 
-    `further` and the options of the metric are for ConflictScore alone. The packaged model takes a
-    first look at the bundled samples. Where the tagger judges by profile, a rule tells types of
+    The options of the metric are for ConflictScore alone. The packaged model takes a first look at
+    the bundled samples. Where the tagger judges by profile, a rule tells types of
     conflicts: it was better than models of that size in docs/results.md, and is much faster.
 
     Raises:
@@ -115,7 +115,7 @@ def stages(options: AllOptions, further: Sequence[str] = ()) -> list[Stage]:
     add(
         "ConflictScore: do responses admit that their documents disagree?",
         *("conflictscore", "conflictscore"),
-        (*scoring, *anyway, *further),
+        (*scoring, *anyway),
     )
     detection = "conflict-detection"
     add("Conflict Detection: the tagger looks for conflicts", detection, detection, tagged)

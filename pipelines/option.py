@@ -309,18 +309,13 @@ def shown(value: Any) -> str:
 def differences(settings: type[WithPresets], preset: str) -> Iterator[Difference]:
     """Where the defaults differ from a preset, in its order."""
     for choice in settings.PRESETS[preset]:
-        *inside, name = choice.field.split(".")
+        name, *inside = choice.field.split(".")
         kind: type[BaseModel] = settings
-        for each in inside:
-            kind = dict(nested(kind))[each]
-        default: Any = settings.model_fields[(*inside, name)[0]].get_default(
-            call_default_factory=True
-        )
-        for each in (*inside, name)[1:]:
-            default = getattr(default, each)
-        if default == choice.value:
-            continue
-        yield Difference(_flag_of(kind, name), default, choice.value, choice)
+        default: Any = kind.model_fields[name].get_default(call_default_factory=True)
+        for name in inside:
+            kind, default = type(default), getattr(default, name)
+        if default != choice.value:
+            yield Difference(_flag_of(kind, name), default, choice.value, choice)
 
 
 def _choose(
@@ -335,28 +330,23 @@ def _choose(
             )
         values[name] = value
         return
-    standing, found = _default(kind, name), values.get(name)
+    usual, found = dict(standing(kind, name) or {}), values.get(name)
     if isinstance(found, BaseModel):
-        standing, known = dict(found), set(found.model_fields_set)
+        usual, known = dict(found), set(found.model_fields_set)
         # A model within it may hold what the preset decided before.
         given = {
             field: kept
-            for field, kept in standing.items()
+            for field, kept in usual.items()
             if field in known or isinstance(kept, BaseModel)
         }
     else:
         given = dict(found or {})
         known = set(given)
     _choose(inner := dict(nested(kind))[name], given, rest, value, preset)
-    made = inner.model_validate(standing | given)
+    made = inner.model_validate(usual | given)
     # What a preset decides does not count as given: see `refuse_idle`.
     made.model_fields_set.intersection_update(known)
     values[name] = made
-
-
-def _default(kind: type[BaseModel], name: str) -> dict[str, Any]:
-    found = kind.model_fields[name].get_default(call_default_factory=True)
-    return dict(found) if isinstance(found, BaseModel) else {}
 
 
 def _flag(name: str) -> str:

@@ -87,7 +87,6 @@ class Client:
     reasoning_tokens: int = 0
     concurrency: int = 64
     usage: Usage = field(init=False, default_factory=Usage)
-    _repeat: int = field(init=False, default=0)
     _door: Door | None = field(init=False, default=None)
     _in_flight: dict[str, asyncio.Task[Completion]] = field(init=False, default_factory=dict)
     _landing: asyncio.Event = field(init=False, default_factory=asyncio.Event)
@@ -241,13 +240,6 @@ class Client:
             self._landing.clear()
             await self._landing.wait()
 
-    def repeated(self, repeat: int) -> "Client":
-        """The same model asked anew, in draw 0, 1, ...: it shares everything but the answers."""
-        again = copy(self)
-        again._repeat = repeat
-        again.usage = Usage()
-        return again
-
     def through(self, door: Door) -> "Client":
         """The same model behind a door that every request passes; it shares all else."""
         again = copy(self)
@@ -309,7 +301,8 @@ class Client:
     async def _completion(
         self, request: dict[str, Any], affinity: str, vectors: "Vectors | None"
     ) -> Completion:
-        parts = {"model": self.model.digest, "engine": self.model.engine, "repeat": self._repeat}
+        # `repeat` is in the keys of every store that was filled so far.
+        parts = {"model": self.model.digest, "engine": self.model.engine, "repeat": 0}
         key = completion_key(parts | {"template": TEMPLATE_ARGUMENTS, "request": request})
         if (stored := self.cache.get(key)) is not None:
             try:

@@ -102,23 +102,6 @@ LAB: Final = {
     "tune-npov": "Tune a soft prompt that writes neutral responses or finds errors.",
 }
 
-RENAMED: Final = {
-    **{name: f"an experiment: contested run {name}" for name in papers.EXPERIMENTS},
-    "conflicts": "an experiment: contested run conflicts; for one question: contested resolve",
-    **{name: f"now contested lab {name}" for name in LAB},
-    **{f"nli {name}": f"now contested lab {name}" for name in ("pairs", "train")},
-    "nli merge": "now done by contested lab train --adapter",
-    "nli": "now contested lab",
-}
-"""Commands of old, and experiments that are called without `run` -> what they are."""
-
-NEW_NAMES: Final = {
-    "No such option: --labeller": "--labeller is now --judge",
-    "'--judge': 'nli'": "'nli' is now 'tagger'",
-    "'--judge': 'llm'": "'llm' is now 'model'",
-}
-"""What an error says of options and values of old -> their names today."""
-
 app: Final = Group(
     "contested",
     """Measure, explain and repair what language models do when their documents disagree.
@@ -168,7 +151,6 @@ stands in every result.""",
             panel="This machine",
         ),
     },
-    RENAMED,
 )
 
 
@@ -189,12 +171,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _tell(str(error))
     except TyperException as error:
         said = error.format_message().replace("Value error, ", "").removesuffix(".")
-        names = [f"; {name}" for old, name in NEW_NAMES.items() if old in said]
-        option, context = (getattr(error, name, None) for name in ("option_name", "ctx"))
-        if option and context and any("--release" in each.opts for each in context.command.params):
-            names.append(f"; a release is given as --release {option.strip('-')}=PATH")
         # A group without a command has shown its help.
-        return _tell(f"{said}{''.join(names)} (see --help)") if said else USER_ERROR
+        return _tell(f"{said} (see --help)") if said else USER_ERROR
     except (KeyboardInterrupt, Abort):
         _tell("stopped; what was answered is kept, the same command resumes it")
         return INTERRUPTED

@@ -8,8 +8,6 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.main import get_command
 
-from pipelines.errors import InputError
-
 Function = Callable[..., Any]
 
 WHOLE: Final = "contested: whole help"
@@ -58,12 +56,11 @@ class Listed(TyperCommand):
         self._function = function
 
     def load(self) -> TyperCommand:
-        """The command. Its function may have `context_settings`."""
+        """The command."""
         assert self.name  # noqa: S101
         function = self._function(self.name)
         app = typer.Typer(add_completion=False, rich_markup_mode=MARKDOWN)
-        settings = getattr(function, "context_settings", None)
-        app.command(self.name, cls=Command, context_settings=settings)(function)
+        app.command(self.name, cls=Command)(function)
         made = get_command(app)
         assert isinstance(made, TyperCommand)  # noqa: S101
         made.help = with_examples(made.help or "")
@@ -94,7 +91,6 @@ class Group(TyperGroup):
         name: Its name.
         about: What it is for.
         commands: What it lists.
-        renamed: Old names, of one or two words -> what to say of them.
         panel: Heading in the help of the group around it.
     """
 
@@ -103,7 +99,6 @@ class Group(TyperGroup):
         name: str,
         about: str,
         commands: Mapping[str, TyperCommand | TyperGroup],
-        renamed: Mapping[str, str] | None = None,
         panel: str | None = None,
     ) -> None:
         super().__init__(
@@ -114,13 +109,9 @@ class Group(TyperGroup):
             rich_markup_mode=MARKDOWN,
             rich_help_panel=panel,
         )
-        self._renamed = renamed or {}
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
-        """The command of a name, imported; InputError for a name of old."""
-        for old in (" ".join(args[:2]), args[0]):
-            if old in self._renamed:
-                raise InputError(f"contested {old} is {self._renamed[old]}")
+        """The command of a name, imported."""
         name, command, rest = super().resolve_command(ctx, args)
         return name, command.load() if isinstance(command, Listed) else command, rest
 

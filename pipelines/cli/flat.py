@@ -34,7 +34,7 @@ _WHOLE_HELP = typer.Option(
 
 
 def flat(command: Callable[..., Any], items: str = "items") -> Callable[..., Any]:
-    """A command for typer, with an option for each field of its parameters that are settings.
+    """A command for typer, with an option for each field of its parameters, which are settings.
 
     The settings that the command is called with know in `model_fields_set` what was given on the
     command line; defaults are not in it. Options without effect are refused. `items` is what the
@@ -42,19 +42,10 @@ def flat(command: Callable[..., Any], items: str = "items") -> Callable[..., Any
     options have one name.
     """
     own = inspect.signature(command, eval_str=True).parameters
-    groups = {
-        name: parameter.annotation
-        for name, parameter in own.items()
-        if isinstance(parameter.annotation, type) and issubclass(parameter.annotation, BaseModel)
-    }
-    parameters: list[inspect.Parameter] = []
-    for name, parameter in own.items():
-        if name in groups:
-            parameters += _parameters(groups[name], items)
-        else:
-            parameters.append(_keyword(name, parameter.annotation, parameter.default))
-    if CONTEXT not in own:
-        parameters.insert(0, _keyword(CONTEXT, typer.Context, inspect.Parameter.empty))
+    groups: dict[str, type[BaseModel]] = {name: own[name].annotation for name in own}
+    parameters = [_keyword(CONTEXT, typer.Context, inspect.Parameter.empty)]
+    for settings in groups.values():
+        parameters += _parameters(settings, items)
     options = [option for settings in groups.values() for option in _all_options(settings)]
     if any(option.option.panel for option in options):
         parameters.append(_keyword(WHOLE_HELP, Annotated[bool, _WHOLE_HELP], False))
@@ -66,7 +57,7 @@ def flat(command: Callable[..., Any], items: str = "items") -> Callable[..., Any
     @wraps(command)
     def called(**values: Any) -> Any:
         values.pop(WHOLE_HELP, None)
-        context: typer.Context = values[CONTEXT] if CONTEXT in own else values.pop(CONTEXT)
+        context: typer.Context = values.pop(CONTEXT)
         if greedy is not None and (more := values.pop(MORE)):
             values[greedy] = [*(values[greedy] or ()), *more]
         given = {
@@ -80,13 +71,10 @@ def flat(command: Callable[..., Any], items: str = "items") -> Callable[..., Any
         known = {name: made(settings, given) for name, settings in groups.items()}
         for settings in known.values():
             refuse_idle(settings)
-        return command(**{name: known[name] if name in known else values[name] for name in own})
+        return command(**known)
 
     called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     called.__annotations__ = {}
-    if CONTEXT in own:  # for the words that it does not know
-        more = {"allow_extra_args": True, "ignore_unknown_options": True}
-        called.context_settings = more  # type: ignore[attr-defined]
     return called
 
 

@@ -12,7 +12,7 @@ from rich.filesize import decimal
 from pipelines.cli.flat import flat
 from pipelines.errors import InputError
 from pipelines.option import Option, Options
-from pipelines.report.progress import STDERR, progress, say, show
+from pipelines.report.progress import progress, say, show
 from pipelines.report.table import Column, Table
 from serving import gguf, models
 from serving.errors import ServingError
@@ -137,16 +137,7 @@ def add(options: AddOptions) -> None:
         with hashing(name, path.expanduser()) as on_bytes:
             model = add_to(path, on_bytes=on_bytes)
     else:
-        with STDERR.status(f"{name}: looking at the GGUF file") as status:
-
-            def on_step(step: str) -> None:
-                # Where there is no terminal to draw on, each step is a line of its own.
-                if STDERR.is_terminal:
-                    status.update(f"{name}: {step}")
-                else:
-                    say(f"{name}: {step}")
-
-            model = add_to(path, on_step=on_step)
+        model = add_to(path, on_step=lambda step: say(f"{name}: {step}"))
     print(f"{model.name} is registered: {model.path}, digest {model.digest[:12]}")
 
 

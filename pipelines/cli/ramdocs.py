@@ -1,7 +1,7 @@
 """`contested lab ramdocs`: questions with ambiguity, misinformation and noise, as in RAMDocs."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pydantic import Field
 from rich.console import Console
@@ -9,9 +9,6 @@ from rich.console import Console
 from pipelines.cli.flat import flat
 from pipelines.option import Option, Options, Seed
 from pipelines.report.progress import STDERR, say, show
-
-if TYPE_CHECKING:
-    from pipelines.madam_rag.build import Record
 
 
 class BuildOptions(Options):
@@ -55,23 +52,7 @@ def ramdocs(options: BuildOptions) -> None:
             most=options.questions,
             seed=options.seed,
         )
-    _tell(record, options.questions)
     show(averages(statistics(questions), options.out.name), Console())
-    say(f"{len(questions):,} questions: {options.out}")
-
-
-def _tell(record: "Record", wanted: int) -> None:
-    counts, questions, searched = record.counts, record.ambigdocs, record.passages
-    say(f"AmbigDocs: {questions.name}, {counts.read:,} questions (SHA-256 {questions.sha256[:12]})")
-    say(
-        f"searched: {searched.name}, {searched.entries:,} passages (SHA-256 {searched.sha256[:12]})"
-    )
-    say(
-        f"seed {record.seed}; {counts.unanswered:,} questions skipped, as none of their documents "
-        "states the answer"
-    )
-    for kind, made in counts.made.items():
-        say(f"{kind}: {made:,} of {counts.drawn[kind]:,} drawn")
-    say(f"misinfo: {counts.copies:,} are copies of a shown document with the answer exchanged")
-    if counts.questions < wanted:
-        say(f"only {counts.questions:,} of {wanted:,} questions could be built")
+    if record.counts.questions < options.questions:
+        say(f"only {len(questions):,} of {options.questions:,} questions could be built")
+    say(f"{len(questions):,} questions: {options.out}   counts: {options.out}.build.json")

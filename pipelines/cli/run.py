@@ -4,7 +4,6 @@ The options of `contested run NAME` are made from the fields of the experiment's
 """
 
 import asyncio
-import gc
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -61,9 +60,6 @@ def run(experiment: Experiment[Any, Any], options: RunOptions) -> "Forecast | No
     with folder.locked():
         with workers(experiment, options) as placing:
             begun = partial(say, judged_by(options, plan.needs.tagger))
-            # A thousand requests in flight are many live objects: to go through them after every
-            # 700 new ones takes a third of what the client needs of a request.
-            gc.set_threshold(10_000)
             done = uvloop.run(execute(experiment, plan, options, progress, placing, on_begun=begun))
         for cost in done.costs:
             STDERR.print(f"[dim]{plain(cost)}[/dim]", soft_wrap=True)

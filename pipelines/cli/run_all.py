@@ -3,8 +3,6 @@
 import time
 from collections.abc import Sequence
 
-import typer
-
 from pipelines.cli.flat import flat
 from pipelines.errors import LowLabelMassError
 from pipelines.experiment.forecast import Forecast, table
@@ -15,25 +13,26 @@ from serving.connect import shared_servers, stop_shared
 
 
 @flat
-def run_all(context: typer.Context, options: AllOptions) -> None:
+def run_all(options: AllOptions) -> None:
     """Run every experiment over the bundled samples, or over data of your own.
 
     `scripts/run_all.sh` installs what is missing and calls this. ConflictScore, Conflict Detection
     (by the tagger and, to compare them, by the language model), ConRAG, MADAM-RAG, CONFLICTS,
     report writing, TruthfulQA and NPOV leave their results in one folder, with one report. One
     server per model serves all of them; it starts when the first question is asked and ends with
-    the job. Options that it does not know go to `contested run conflictscore`.
+    the job.
 
     Example:
         contested run all --limit 1 --dry-run
     """
     with shared_servers():
-        _run_stages(context, stages(options, context.args), options)
+        _run_stages(stages(options), options)
 
 
-def _run_stages(context: typer.Context, planned: Sequence[Stage], options: AllOptions) -> None:
+def _run_stages(planned: Sequence[Stage], options: AllOptions) -> None:
     """Run one after the other; a dry run ends with a table of what each would take."""
-    contested = context.find_root().command
+    from pipelines.cli.app import app
+
     began = time.monotonic()
     forecasts: list[tuple[str, Forecast]] = []
     doubts: list[LowLabelMassError] = []
@@ -42,7 +41,7 @@ def _run_stages(context: typer.Context, planned: Sequence[Stage], options: AllOp
         if stage.gradients and not options.dry_run and not fits_beside_servers(options):
             stop_shared()
         try:
-            run = contested.main(list(stage.command), prog_name="contested", standalone_mode=False)
+            run = app.main(list(stage.command), prog_name="contested", standalone_mode=False)
         except LowLabelMassError as error:  # the other experiments do not depend on it
             doubts.append(error)
             run = None

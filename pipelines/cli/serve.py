@@ -4,7 +4,6 @@ import asyncio
 import os
 import shlex
 import signal
-import sys
 from collections.abc import Coroutine, Sequence
 from dataclasses import replace
 from typing import Annotated, Any
@@ -15,6 +14,7 @@ from pipelines.cli.flat import flat
 from pipelines.errors import InputError
 from pipelines.experiment.options import ModelOptions, source_of
 from pipelines.option import Option
+from pipelines.report.progress import say
 from serving import detached, models, weights
 from serving.connect import KEY_VARIABLE
 from serving.endpoint import Endpoint
@@ -76,7 +76,7 @@ def serve(options: ServeOptions) -> None:
         seats=source.seats(),
         port=options.port,
         owner=None if options.detach else os.getpid(),
-        on_status=_say,
+        on_status=say,
     )
     if options.detach:
         for endpoint in asyncio.run(start):
@@ -84,10 +84,6 @@ def serve(options: ServeOptions) -> None:
         print("Commands with this profile use it from now on. Stop it: contested serve --stop")
     else:
         asyncio.run(_foreground(start))
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr)
 
 
 def _show() -> None:
@@ -124,11 +120,11 @@ async def _foreground(start: Coroutine[Any, Any, Sequence[Endpoint]]) -> None:
             print(f"URL    {endpoint.url}")
             print(f"model  {endpoint.model}")
             print(f"export {KEY_VARIABLE}={shlex.quote(endpoint.key)}", flush=True)
-        _say("Ctrl-C stops it.")
+        say("Ctrl-C stops it.")
         while any({*endpoints} & {*state.endpoints} for state in detached.running()):  # noqa: ASYNC110
             await asyncio.sleep(1)
         raise ServingError(f"the server has ended, as {detached.log_path()} says")
     except asyncio.CancelledError:
-        _say("stopping")
+        say("stopping")
     finally:
         detached.stop(owner=os.getpid())

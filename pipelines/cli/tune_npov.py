@@ -4,7 +4,6 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
 from pydantic import Field, model_validator
 
 from pipelines.cli.flat import flat
@@ -43,6 +42,21 @@ class BriefTuning(TuningSettings):
 class TuneOptions(DecoderOptions):
     """What a soft prompt learns from, and how."""
 
+    task: Annotated[
+        Literal["response", "hallucination", "coverage"],
+        Option(
+            "What is learned: to write neutral responses, or to tell whether a response "
+            "adds an argument (`hallucination`) or leaves one out (`coverage`).",
+        ),
+    ]
+    data: Annotated[
+        Path,
+        Option(
+            "Topics with arguments for and against, as ProCon.org has them, or lines with "
+            "topic, question, pro and con.",
+        ),
+    ]
+    out: Annotated[Path, Option("File of the soft prompt (safetensors).")]
     split: Annotated[
         Literal["train", "train+dev", "all"],
         Option(
@@ -89,24 +103,7 @@ class TuneOptions(DecoderOptions):
 
 
 @flat
-def tune_npov(
-    task: Annotated[
-        Literal["response", "hallucination", "coverage"],
-        typer.Option(
-            help="What is learned: to write neutral responses, or to tell whether a response "
-            "adds an argument (`hallucination`) or leaves one out (`coverage`).",
-        ),
-    ],
-    data: Annotated[
-        Path,
-        typer.Option(
-            help="Topics with arguments for and against, as ProCon.org has them, or lines with "
-            "topic, question, pro and con.",
-        ),
-    ],
-    out: Annotated[Path, typer.Option(help="File of the soft prompt (safetensors).")],
-    options: TuneOptions,
-) -> None:
+def tune_npov(options: TuneOptions) -> None:
     """Tune a soft prompt. If killed, the same command resumes at the last evaluation.
 
     A few vectors before the input are learned, on examples made from the topics and on annotated
@@ -119,10 +116,11 @@ def tune_npov(
     from pipelines.npov.tuning import refuse_finished, tune
     from pipelines.npov.tuning_data import pairs_of, tuned_on
 
+    task, out = options.task, options.out
     settings = TuningSettings(**options.tuning.model_dump())
     if task == "response":
         refuse_given(options, ("errors",), "--task response, which learns none")
-    learned, watched = _lessons(task, data, options)
+    learned, watched = _lessons(task, options.data, options)
     about = tuned_on(learned, watched, options.design)
     train, dev = pairs_of(learned, task), pairs_of(watched, task)
     if options.dry_run:

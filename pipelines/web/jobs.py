@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ValidationError
 
@@ -33,6 +33,9 @@ from pipelines.report.texts import one_line, visible
 from salience.errors import SalienceError
 from serving.connect import shared_servers
 from serving.errors import ServingError
+
+if TYPE_CHECKING:
+    from pipelines.web.tasks import Form
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 
@@ -81,20 +84,6 @@ class Found(BaseModel, frozen=True):
     models: tuple[ModelUsed, ...]
     blocks: list[dict[str, Any]]
     result: Any
-
-
-class Asked(Protocol):
-    """What jobs are made of: a task with its texts and choices."""
-
-    @property
-    def task(self) -> str:
-        """Its name."""
-
-    def subject(self) -> str:
-        """What the list calls it."""
-
-    def model_dump_json(self) -> str:
-        """All of it, for `Jobs`' `read`."""
 
 
 Perform = Callable[[Any, Tell], Awaitable[tuple[Found, str]]]
@@ -176,7 +165,7 @@ class Jobs:
         """A file of a job."""
         return self._folder / name / which
 
-    def add(self, asked: Asked) -> Job:
+    def add(self, asked: "Form") -> Job:
         """Queue a job; InputError if too many wait."""
         with self._changed:
             if sum(job.state == "queued" for job in self.all()) >= WAITING:

@@ -21,13 +21,6 @@ def bench(script: str, *options: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_tagger_is_timed(released_data: Path) -> None:
-    data = released_data / "nli" / "train.jsonl.gz"
-    done = bench("tagger.py", "--rounds", "1", "--pairs", "100", "--data", str(data))
-    assert done.returncode == 0, done.stderr
-    assert "100 pairs from train.jsonl.gz" in done.stdout
-
-
 def test_both_indexes_find_the_same(released_data: Path) -> None:
     data = released_data / "nli" / "train.jsonl.gz"
     done = bench("retrieval.py", "--passages", "300", "--queries", "20", "--data", str(data))

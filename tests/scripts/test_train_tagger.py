@@ -146,12 +146,6 @@ def test_from_released_data_to_calibrated_taggers(
         table = json.loads((out / "evaluation" / name / "tables" / "tagger.json").read_text())
         assert {row["source"] for row in table["rows"]} >= shown
 
-    again = tmp_path / "again"
-    assert trained(again, "--further", out / "tagger").digest != tagger.digest
-    assert not (again / "sentences").exists(), "the first step is left out"
-    settings = json.loads((again / "tagger/training.json").read_text())
-    assert settings["base"] == str(out / "tagger")
-
 
 def test_what_is_missing_is_told_in_one_line(tmp_path: Path) -> None:
     for arguments, says in (

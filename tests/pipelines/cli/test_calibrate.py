@@ -162,30 +162,3 @@ def test_what_does_not_help_is_not_stored(
     assert "does not raise the likelihood of held-out pairs, so it is not kept" in line
     contested.done(*CALIBRATE, endpoint.url, "--dry-run")
     assert not (home / "corrections").exists()
-
-
-def test_pairs_that_cannot_be_asked_are_passed_over(
-    contested: Contested, endpoint: Scripted
-) -> None:
-    endpoint.refuses = lambda prompt: "Bridge 0 " in prompt
-    assert "33 of 36 pairs could be judged" in contested.done(*CALIBRATE, endpoint.url).out
-    endpoint.refuses = lambda _: True
-    line = contested.refused(*CALIBRATE, endpoint.url, "--cache", "apart.sqlite")
-    assert "0 pairs of 0 groups are too few" in line
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        (("--judge", "model", "--tagger", "t"), "--tagger has no effect with --judge model"),
-        (("--judge", "model", "--method", "best"), "--method has no effect with --judge model"),
-        (("--method", "best", "--dry-run"), "--method has no effect with --dry-run"),
-        (("--model", "m"), "--model has no effect with --judge tagger"),
-        ((), "name the folder of another: --tagger FOLDER, or measure it: --dry-run"),
-        (("--judge", "cascade"), "'cascade' is not one of 'tagger', 'model'"),
-    ],
-)
-def test_what_calibrates_nothing_is_refused(
-    given: tuple[str, ...], said: str, contested: Contested
-) -> None:
-    assert said in contested.refused("lab", "calibrate", "--pairs", "pairs.jsonl", *given)

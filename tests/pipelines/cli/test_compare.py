@@ -130,15 +130,6 @@ def test_paired_differences_by_hand(contested: Contested) -> None:
     ]
 
 
-def test_examples_of_one_question_go_together(contested: Contested) -> None:
-    made("a", [True] * 6, questions=3)
-    made("b", [False, True, True, False, True, True], questions=3)
-    (score,) = compared(contested, "a", "b")["scores"]
-    assert score["difference"] == pytest.approx(-1 / 3)
-    # One of three questions differs, with both its examples: flipping it is flipping all there is.
-    assert (score["p"], score["test"]) == (1.0, "sign flips by cluster")
-
-
 def test_what_cannot_be_compared_is_one_line(contested: Contested) -> None:
     made("a", [True])
     made("b", [True])
@@ -161,13 +152,6 @@ def test_what_cannot_be_compared_is_one_line(contested: Contested) -> None:
     assert "a or b was not written by this version" in said
     Path("b/run.json").write_text("{}")
     assert "was not written by this program" in contested.refused("compare", "a", "b")
-
-
-def test_folders_that_share_nothing(contested: Contested) -> None:
-    made("a", [True])
-    made("b", [True], name="x")
-    made("b", [True], name="y")
-    assert "share no run" in contested.refused("compare", "a", "b")
 
 
 def test_which_runs_belong_together(contested: Contested) -> None:

@@ -8,7 +8,7 @@ from commands import Contested
 from scripted import Scripted, fenced_text
 
 from pipelines.cli.conflictbench import RELEASES
-from pipelines.conflictscore.detection.bench import SOURCES, part_of
+from pipelines.conflictscore.detection.bench import SOURCES
 from pipelines.conflictscore.detection.detect import CHOSEN
 from pipelines.data.released import half
 from pipelines.judge.examples import SAMPLES, ContestedClaim, read
@@ -34,9 +34,6 @@ QUIET = EXAMPLE | {
 def files(tmp_path: Path) -> Path:
     Path("bench.jsonl").write_text(f"{json.dumps(EXAMPLE)}\n{json.dumps(QUIET)}\n")
     return tmp_path
-
-
-RUN = ["run", "conflict-detection", "--data", "bench.jsonl", "--out", "out"]
 
 
 # Building
@@ -73,51 +70,6 @@ def test_halves_are_of_what_the_tagger_learned_from(
     assert taken == {"train", "test"}
     refused = contested.refused("lab", "conflictbench", "--as-in-paper", "--half", "test", *given)
     assert "--as-in-paper decides --half; leave one of the two out" in refused
-
-
-def test_a_source_that_nothing_learned_from_is_taken_whole() -> None:
-    assert [part_of(name, None) for name in ("ramdocs", "ambigdocs", "contraqa")] == [
-        "test",
-        "all",
-        "all",
-    ]
-    assert part_of("ambigdocs", "train") == "train"
-
-
-@pytest.mark.parametrize(
-    ("releases", "parts"),
-    [
-        ([], ("no source is named",)),
-        (["ramdocs=."], (". cannot be read",)),
-        (["ramdocs=bench.jsonl"], ("bench.jsonl:1: the field 'question' is missing",)),
-        (["conflictqa=broken"], ("broken:1: not valid JSON",)),
-        (["conflictingqa=pickle"], ("is a pickle", "to_json")),
-        (["contraqa=bench.jsonl"], ("contraqa is read from queries.json and corpus.json",)),
-        (["contraqa=one"] * 4, ("contraqa is read from queries.json and corpus.json",)),
-        (["ramdoc=one"], ("--release ramdoc=one", "did you mean 'ramdocs'?")),
-        (["ramdocs"], ("--release ramdocs: write NAME=FILE",)),
-        (["ramdocs=one"], ("ramdocs", "too few questions", "larger file")),
-    ],
-)
-def test_building_from_what_is_no_release(
-    releases: list[str], parts: tuple[str, ...], files: Path, contested: Contested
-) -> None:
-    Path("broken").write_text('{"question": ')
-    Path("pickle").write_bytes(b"\x80\x04K\x01.")
-    question = {
-        "question": "When?",
-        "documents": [{"text": "In 1902.", "type": "correct", "answer": "1902"}],
-        "gold_answers": ["1902"],
-    }
-    Path("one").write_text(json.dumps(question))
-    given = [word for release in releases for word in ("--release", release)]
-    contested.refused("lab", "conflictbench", *given, "--half", "all", says=parts)
-    assert sorted(path.name for path in files.iterdir()) == [
-        "bench.jsonl",
-        "broken",
-        "one",
-        "pickle",
-    ]
 
 
 # Bad input

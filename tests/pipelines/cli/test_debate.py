@@ -33,26 +33,3 @@ def test_rounds_are_columns_and_agents_rows(contested: Contested, mills: Scripte
     assert "Ended after round 2: no agent changed its answer" in out
     asked = [fenced_text(r, "QUESTION") for r in mills.requests]
     assert set(asked) == {QUESTION}
-
-
-def test_a_page(contested: Contested, mills: Scripted) -> None:
-    contested.done(*ASKED, "--html", "mill.html", "--endpoint", mills.url)
-    page = Path("mill.html").read_text()
-    assert "When was the mill built?" in page
-    assert "<script>alert" not in page
-    assert "Results" not in page
-
-
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        (["--no-aggregator", "--history", "aggregate"], "--history aggregate needs an aggregator"),
-        (["--as-released", "--replies", "json"], "--as-released decides --replies"),
-        (["lost.txt"], "lost.txt does not exist"),
-    ],
-)
-def test_what_cannot_be_done_is_said_in_a_line(
-    contested: Contested, mills: Scripted, more: list[str], message: str
-) -> None:
-    assert message in contested.refused(*ASKED, *more, "--endpoint", mills.url)
-    assert not mills.requests

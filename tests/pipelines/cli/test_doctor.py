@@ -84,15 +84,6 @@ def test_a_gpu_profile_takes_the_first_of_its_taggers_that_is_registered(
         assert tagger().startswith(f"{name}, ")
 
 
-def test_the_memory_that_is_not_there_is_noted(registered: Path, tmp_path: Path) -> None:
-    (tmp_path / "lab.toml").write_text(PROFILE)
-    models.add(tmp_path / "folder", "judge", registered)
-    memory = by_name(findings(str(tmp_path / "lab.toml"), registered))["memory"]
-    assert memory.state == "note"
-    assert "the server takes some 100003.0 GiB" in memory.says
-    assert by_name(findings("cpu-small", registered))["memory"].state == "good"
-
-
 def test_memory_is_that_of_the_weights_in_the_format_they_are_computed_in(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -116,11 +107,6 @@ def test_memory_is_that_of_the_weights_in_the_format_they_are_computed_in(
     assert states["bfloat16"].state == "good"
     assert states["float32"].state == "note"
     assert "the server takes some 10.8 GiB" in states["float32"].says
-
-
-def test_a_model_that_can_be_fetched_is_told_how(tmp_path: Path) -> None:
-    found = by_name(findings("cpu-0.5b", tmp_path))
-    assert "scripts/fetch_models.sh --profile" in found["model qwen2.5-coder-0.5b-instruct"].says
 
 
 @pytest.mark.parametrize(

@@ -17,22 +17,17 @@ from nli.pairs import Pair
 from nli.tagger import Tag, Tagger
 
 BY_MODEL = (
-    "conflictscore --limit 6",
-    "conflictscore --limit 4 --claims salient --evidence json",
+    "conflictscore --limit 3",
     "conflictscore --limit 4 --claims sentences --judge cascade",
-    "conflict-detection --limit 8",
+    "conflict-detection --limit 4",
     "report-writing --limit 1",
     "truthfulqa --limit 2 --judge tagger --claims sentences --truth tagger",
-    "both-sides --limit 4 --evidence json",
-    "conrag --limit 3 --method bm25 --generator model --sort model --judge model",
     "conrag --dataset alce --data alce.json --judge model --citation-judge model",
     "conflicts --limit 2 --judge tagger --against all --behaviour choice",
     "madam-rag --limit 2 --history agents --consolidations 2",
-    "madam-rag --limit 2 --as-released",
     "npov --data topics.jsonl --set unparaphrased --limit 1",  # two share prompts
 )
 BY_TAGGER = (
-    "conflict-detection --limit 8 --judge tagger",
     "both-sides --limit 4 --judge tagger --claims sentences",
     "conrag --limit 3 --method bm25",
     "npov --data topics.jsonl --set unparaphrased --limit 2 --detector tagger",
@@ -121,17 +116,6 @@ def test_a_probe_runs_five_items_and_keeps_the_answers(
     contested.done(*command)
     assert asked < len(model.requests) == 102
     assert "hours" not in contested.done(*command, "--dry-run", "--probe").out, "nothing is left"
-
-
-def test_a_probe_of_the_tagger_alone(contested: Contested, tagged: list[Pair]) -> None:
-    command = ["run", "conflict-detection", "--judge", "tagger", "--limit", 1, "--dry-run"]
-    assert "hours: " in contested.done(*command, "--probe").out
-    assert tagged
-
-
-def test_a_probe_is_part_of_a_dry_run(contested: Contested) -> None:
-    message = contested.refused("run", "conflict-detection", "--probe")
-    assert "--probe has no effect with a run that is no --dry-run; leave it out" in message
 
 
 def test_the_main_job_is_summed_up(contested: Contested, model: Scripted) -> None:

@@ -81,11 +81,3 @@ def test_all_that_a_run_knows_of_one_example(contested: Contested, endpoint: Scr
     assert json.loads(contested.done("export", "out", "--example", own).out) == found
     line = contested.refused("export", "out", "--example", own + "x")
     assert f"no example '{own}x' in this run; some that it has: {own}" in line
-
-
-def test_a_run_without_results_is_one_line(contested: Contested) -> None:
-    contested.done(*RUN, "--judge", "tagger", "--out", "out")
-    Path("out/conflict-detection.tagger.jsonl").unlink()
-    assert "has no results yet" in contested.refused("export", "out", "--out", "new")
-    assert "name the folder to write with --out" in contested.refused("export", "out")
-    assert not Path("new").exists()

@@ -41,10 +41,8 @@ def files(tmp_path: Path) -> None:
         (f"{SCORE} --judge tagger --claims whole", "tagger whole"),
         (f"{SCORE} {{llm}}", NAMED),
         (f"{SCORE} --regenerate {{llm}}", "tagger sentences (--judge and --claims: so that no"),
-        (f"{RUN} --dry-run", SMALL),
         (f"{RUN} --profile one-gpu-7b --dry-run", "model atomic (--judge and --claims: profile"),
         (f"{RUN} --profile mine.toml --dry-run", "model whole (--judge and --claims: profile m"),
-        (f"{RUN} {{llm}} --dry-run", NAMED),
         (
             f"{RUN} --as-in-paper {{llm}} --dry-run",
             "model statements (--judge and --claims: as in",
@@ -69,13 +67,10 @@ def test_the_judge_is_said_first(
     ("command", "remedy"),
     [
         (f"{SCORE} --judge model", "take --judge tagger --claims sentences, or a larger model"),
-        (f"{SCORE} --model smollm2-135m-instruct", "say --anyway"),
         (f"{RUN} --claims atomic", "take --judge tagger --claims sentences"),
-        (f"{RUN} --as-in-paper", "take --judge tagger --claims sentences"),
         ("run report-writing --judge cascade", "take --judge tagger --claims sentences"),
         ("run truthfulqa --truth model", "smollm2-135m-instruct is too weak to judge"),
         ("run conflict-detection --judge model", "take --judge tagger, or a larger model"),
-        ("run conrag --judge model", "take --judge tagger, or a larger model"),
     ],
 )
 def test_the_packaged_model_is_no_judge(command: str, remedy: str, contested: Contested) -> None:

@@ -70,45 +70,6 @@ def test_a_score_needs_neither_server_nor_model(contested: Contested) -> None:
     assert "no language model was needed; 4 pairs tagged by scripted-nli on cpu" in done.err
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ([*NLI, "--model", "m"], "--judge tagger --claims sentences, which asks no language"),
-        (["--judge", "cascade", "--evidence", "together"], "a cascade asks for single ones"),
-        (["--judge", "cascade", "--risk", "1.5"], "--risk: Input should be less than 1"),
-        ([*NLI, "--tagger", "nobody"], "there is no model 'nobody'"),
-        ([*NLI, "--tagger", "./nowhere"], "the folder nowhere does not exist"),
-    ],
-)
-def test_what_has_no_effect_or_is_not_there_is_refused(
-    options: list[str], said: str, contested: Contested
-) -> None:
-    assert said in contested.refused(*SCORE, *options)
-
-
-def test_a_tagger_without_points_makes_no_cascade(
-    contested: Contested, endpoint: Scripted, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    offer(monkeypatch, ScriptedTagger(), None)
-    line = contested.refused(*SCORE, "--judge", "cascade", "--endpoint", endpoint.url)
-    assert "scripted-nli has no calibration points" in line
-    assert "contested lab calibrate" in line
-
-
-def test_a_claim_that_does_not_fit_is_counted_and_costs_itself_alone(
-    contested: Contested, files: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    offer(monkeypatch, ScriptedTagger(too_long=("Text 1.",)), None)
-    contested.done(*RUN, *NLI)
-    found = results(files / "out")
-    only = found["r1/other"]
-    assert only["status"] == "invalid"
-    assert only["error"] == "no claim could be judged: 'Text 1.' is too long"
-    assert sum(result["status"] == "scored" for result in found.values()) == 5
-    failures = (files / "out" / "tables" / "failures.md").read_text("utf-8")
-    assert failures.count("'Text 1.' is too long") == 1 + len(only["judgements"])
-
-
 def test_a_run_by_the_tagger_alone(
     contested: Contested, files: Path, tagger: ScriptedTagger
 ) -> None:

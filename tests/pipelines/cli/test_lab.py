@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 from commands import Contested
 from tagger_files import TINY_ORDER, some_pairs, write_scifact
-from tiny_encoders import cross_encoder, mpnet
+from tiny_encoders import cross_encoder
 
 from nli.labels import LABELS
 from nli.pairs import read_pairs, write_pairs
-from nli.tagger import Tagger
 
 
 @pytest.fixture(scope="module")
@@ -51,76 +50,12 @@ def test_pairs_of_a_release(data: Path, contested: Contested) -> None:
     assert {pair.source for pair in read_pairs(data / "less.jsonl")} == {"scifact", "even"}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        ([], "no release is named"),
-        (["--release", "scifact=nowhere"], "nowhere/claims_train.jsonl does not exist"),
-        (["--release", "fever=."], "train.jsonl does not exist"),
-        (["--release", "ragtruth=."], "response.jsonl does not exist"),
-        (["--release", "ramdocs=pairs.jsonl"], "pairs.jsonl:1: the field 'question' is missing"),
-        (["--release", "wise=x"], "did you mean 'wice'?"),
-        (["--nli", "gone.jsonl"], "gone.jsonl does not exist"),
-        (["--nli", "pairs.jsonl", "--leave-out", "SICK"], "there are even, odd"),
-        (["--nli", "pairs.jsonl", "--half", "third"], "'third' is not one of"),
-    ],
-)
-def test_pairs_that_cannot_be_made(
-    arguments: list[str], problem: str, data: Path, contested: Contested
-) -> None:
-    assert problem in contested.refused("lab", "pairs", "--out", "out.jsonl", *arguments)
-    assert not (data / "out.jsonl").exists()
-
-
-@pytest.mark.parametrize("command", ["pairs", "train", "calibrate"])
-def test_a_bad_line_is_named_by_every_command(
-    command: str, data: Path, contested: Contested, tiny: Path
-) -> None:
-    good = some_pairs(1)[0].model_dump_json(exclude_none=True)
-    (data / "bad.jsonl").write_text(f'{good}\n\n{{"premise": \n')
-    arguments: dict[str, list[object]] = {
-        "pairs": ["--nli", "bad.jsonl", "--out", "out.jsonl"],
-        "train": ["--pairs", "bad.jsonl", "--dev", "dev.jsonl.gz", "--base", tiny]
-        + ["--out", "trained"],
-        "calibrate": ["--pairs", "bad.jsonl", "--tagger", tiny],
-    }
-    message = contested.refused("lab", command, *arguments[command])
-    assert message.startswith("bad.jsonl:3: ")
-    assert "write one JSON object per line" in message
-
-
 # Training
 
 
 def train(encoder: Path, *more: object) -> list[object]:
     where = ["--pairs", "pairs.jsonl", "--dev", "dev.jsonl.gz", "--base", encoder]
     return ["lab", "train", *where, "--out", "trained", *more]
-
-
-def test_a_dry_run_says_what_there_is_and_trains_nothing(
-    data: Path, contested: Contested, tiny: Path
-) -> None:
-    said = contested.done(*train(tiny, "--dry-run", "--epochs", "3", "--repeat", "odd=2")).out
-    assert "90 pairs from 2 sources, 135 a pass, 3 passes: 405 pairs" in said
-    assert "Watched by 30 pairs." in said
-    assert not (data / "trained").exists()
-
-
-@pytest.mark.parametrize(
-    ("more", "problem"),
-    [
-        (["--base", "nowhere"], "nowhere is no model folder"),
-        (["--repeat", "odd"], "write SOURCE=N"),
-        (["--repeat", "even=2", "--repeat", "sick=2"], "there are even, odd"),
-        (["--dev", "gone.jsonl"], "gone.jsonl does not exist"),
-        (["--epochs", "0"], "--epochs"),
-    ],
-)
-def test_training_that_cannot_begin(
-    more: list[str], problem: str, data: Path, contested: Contested, tiny: Path
-) -> None:
-    assert problem in contested.refused(*train(tiny, *more))
-    assert not (data / "trained").exists()
 
 
 def test_training_leaves_a_tagger_with_its_curve_and_is_not_done_twice(
@@ -136,20 +71,6 @@ def test_training_leaves_a_tagger_with_its_curve_and_is_not_done_twice(
     contested.done(*command)
     assert (data / "trained/model.safetensors").read_bytes() == before
     assert "another 'batch_tokens' (128)" in contested.refused(*command[:-1], "256")
-
-
-def test_an_adapter_leaves_the_tagger_that_it_makes(
-    data: Path, contested: Contested, tmp_path: Path
-) -> None:
-    base = mpnet(tmp_path / "mpnet", tokens=400)
-    command = train(base, "--adapter", 2, "--epochs", 1, "--limit", 30, "--evaluations", 1)
-    assert "trained/tagger" in contested.done(*command).err.replace("\n", "")
-    tagger = Tagger.load(data / "trained/tagger")
-    contested.done(*command)
-    assert Tagger.load(data / "trained/tagger").digest == tagger.digest
-    measure = ["lab", "calibrate", "--dry-run", "--pairs", "dev.jsonl.gz", "--tagger"]
-    refused = contested.refused(*measure, "trained")
-    assert "which contested lab train leaves in its folder 'tagger'" in refused
 
 
 # Calibration
@@ -185,33 +106,4 @@ def test_calibration_is_stored_used_and_shown(data: Path, contested: Contested, 
     assert json.loads((data / "tagger/calibration.json").read_text()) == stored
 
 
-def test_a_calibration_of_other_weights_is_replaced(
-    data: Path, contested: Contested, tiny: Path
-) -> None:
-    shutil.copytree(tiny, data / "tagger")
-    (data / "tagger/calibration.json").write_text('{"weights": "of another"}')
-    write_pairs(data / "held-out.jsonl", some_pairs(300))
-    look = ["lab", "calibrate", "--dry-run", "--tagger", "tagger", "--pairs", "dev.jsonl.gz"]
-    assert "calibrate again" in contested.refused(*look)
-    contested.done("lab", "calibrate", "--tagger", "tagger", "--pairs", "held-out.jsonl")
-    contested.done(*look)
-
-
 # Measures
-
-
-def test_a_dry_run_prints_and_leaves_the_same_figures(
-    data: Path, contested: Contested, tiny: Path
-) -> None:
-    shutil.copytree(tiny, data / "tagger")
-    arguments = ["lab", "calibrate", "--dry-run", "--pairs", "dev.jsonl.gz", "--tagger", "tagger"]
-    said = contested.done(*arguments, "--report", "results").out
-    assert not (data / "tagger/calibration.json").exists()
-    table = json.loads((data / "results/tables/tagger.json").read_text())
-    rows = {row["source"]: row for row in table["rows"]}
-    assert list(rows) == ["all", "even", "odd"]
-    assert rows["all"]["pairs"] == 30
-    parts = (rows[name]["accuracy"] * rows[name]["pairs"] for name in ("even", "odd"))
-    assert rows["all"]["accuracy"] == pytest.approx(sum(parts) / 30)
-    assert f"{rows['all']['accuracy']:.2f} [" in said
-    assert "a second" in said

@@ -49,29 +49,3 @@ def test_add_list_and_verify(contested: Contested, folder: Path, home: Path) -> 
     contested.done(*verify)
     folder.rename(folder.with_name("elsewhere"))
     assert "folder is gone" in contested.done("models", "list", *where).out
-
-
-def test_the_models_folder_follows_the_environment(
-    contested: Contested, folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("CONTESTED_HOME", str(tmp_path / "home"))
-    contested.done("models", "add", folder, "--name", "tiny")
-    assert (tmp_path / "home/models/tiny").resolve() == folder.resolve()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["add", "org/model", "--name", "x"], "nothing is downloaded"),
-        (["add", "/no/such/folder", "--name", "x"], "there is no model folder"),
-        (["list", "--verify", "x"], "there is no model 'x'"),
-        (["add", "/no/such.gguf", "--name", "x"], "cannot be read"),
-        (["add", "--package", "no-such", "--name", "x"], "not installed"),
-        (["add", "--name", "x"], "give PATH or --package"),
-        (["add", "a.gguf", "--package", "b", "--name", "x"], "give PATH or --package"),
-    ],
-)
-def test_mistakes_give_one_clear_line(
-    contested: Contested, arguments: list[str], message: str, home: Path
-) -> None:
-    contested.refused("models", *arguments, "--models-dir", home, says=[message])

@@ -9,7 +9,6 @@ from conflicts_endpoint import WEIGHTS, call_of, speaks
 from scripted import Scripted, fenced_text
 from tagging import ScriptedTagger, offer, word_for_word
 
-from pipelines.conflicts.result import QueryResult
 from pipelines.conflicts.taxonomy import CATEGORY, ConflictType
 
 QUESTION = "How many lanes does the bridge have?"
@@ -54,10 +53,6 @@ def names(endpoint: Scripted) -> set[str]:
     }
 
 
-def as_json(contested: Contested, *arguments: object) -> QueryResult:
-    return QueryResult.model_validate_json(contested.done(*ASKED, "--json", *arguments).out)
-
-
 BY_RULE = ["--strategy", "none", "--types", "yes-no"]
 
 
@@ -73,15 +68,6 @@ def test_the_rule_needs_no_model_and_is_named(contested: Contested, tagger: Scri
     asked = ["resolve", "Is the bridge wide?", *ASKED[2:]]
     assert "Conflicting opinions" in contested.done(*asked, *BY_RULE).out
     assert tagger.loads == 0
-
-
-def test_the_model_gives_every_type_a_probability(contested: Contested, bridges: Scripted) -> None:
-    found = as_json(contested, "--strategy", "none", "--endpoint", bridges.url)
-    (prediction,) = found.predictions.values()
-    assert prediction.probabilities is not None
-    assert set(prediction.probabilities) == set(ConflictType)
-    assert sum(prediction.probabilities.values()) == pytest.approx(1)
-    assert found.outcomes == {}
 
 
 # Answers.
@@ -102,29 +88,6 @@ def test_an_answer_under_the_type_that_the_model_gives(
     assert "Grounding: 1 of 3 sentences with facts supported" in lines
     assert "expected" not in done.out
     assert "2 calls to scripted" in done.err
-
-
-def test_type_and_answer_in_one_reply(
-    contested: Contested, bridges: Scripted, tagger: ScriptedTagger
-) -> None:
-    done = contested.done(*ASKED, "--strategy", "taxonomy-aware", "--endpoint", bridges.url)
-    assert [call_of(request) for request in bridges.requests] == ["taxonomy-aware"]
-    assert "LLM, with its answer\n  Outdated information" in done.out
-    assert "The dates differ." in done.out
-    assert "The bridge has four lanes. [1] ✓ supported" in done.out
-    assert "It moved. [2] [9] ○ unsupported" in done.out
-    asked = [pair for batch in tagger.batches for pair in batch]
-    assert {pair.hypothesis for pair in asked} == {"The bridge has four lanes.", "It moved."}
-
-
-def test_what_cannot_be_read_is_said(contested: Contested, bridges: Scripted) -> None:
-    bridges.reply = lambda request: "{" if "response_format" in request else "..."
-    command = ["--endpoint", bridges.url]
-    out = contested.done(*ASKED, "--types", "json", *command).out
-    assert out.count("could not be read (") == 2
-    assert "could not be read (the reply has no text)" in out
-    out = contested.done(*ASKED, "--strategy", "taxonomy-aware", *command).out
-    assert "could not be read (" in out
 
 
 # JSON and a page.
@@ -165,25 +128,3 @@ def test_a_hostile_question_and_source(contested: Contested, bridges: Scripted) 
 
 
 # Bad input.
-
-
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        (["lost.txt"], "lost.txt does not exist"),
-        (["head.txt"], "head has no text below its first lines; give it some"),
-        (["latin.txt"], "latin.txt"),
-        (["old.txt"], "the document old.txt is given twice; name each file once"),
-        (["--html", "taken"], "taken cannot be written (it is a folder)"),
-        (["--strategy", "taxonomy-aware", "--types", "yes-no"], "which names the type itself"),
-    ],
-)
-def test_what_cannot_be_done_is_said_in_a_line(
-    contested: Contested, bridges: Scripted, more: list[str], message: str
-) -> None:
-    Path("taken").mkdir()
-    Path("empty.txt").write_text(" \n")
-    Path("head.txt").write_text("Date: 2021-03-01\nTitle: A page\n")
-    Path("latin.txt").write_bytes("Käse".encode("latin-1"))
-    assert message in contested.refused(*ASKED, *more, "--endpoint", bridges.url)
-    assert not bridges.requests

@@ -31,7 +31,7 @@ def planned(monkeypatch: pytest.MonkeyPatch) -> list[Stage]:
     """What would be run, in place of running it."""
     found: list[Stage] = []
 
-    def note(_: object, stages: Sequence[Stage], options: object) -> None:
+    def note(stages: Sequence[Stage], _: object) -> None:
         found[:] = stages
 
     monkeypatch.setattr(run_all, "_run_stages", note)
@@ -148,17 +148,6 @@ def test_a_folder_has_what_is_to_be_run(
         assert "--dry-run" in found[name]
         assert found[name][found[name].index("--data") + 1] == str(tmp_path / f"{file}.jsonl")
         assert "--limit" not in found[name]
-
-
-def test_a_file_is_scored_alone(contested: Contested, planned: list[Stage], tmp_path: Path) -> None:
-    file = tmp_path / "a.jsonl"
-    file.write_text(RECORD)
-    contested.done("run", "all", "--data", file)
-    assert list(lines(planned)) == ["add", "conflictscore"]
-
-
-def test_data_that_is_not_there_is_refused(contested: Contested) -> None:
-    assert contested.refused("run", "all", "--data", "nowhere").startswith("nowhere does not exist")
 
 
 def test_a_stage_that_fails_ends_the_job_and_is_told(

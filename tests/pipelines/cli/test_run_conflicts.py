@@ -14,7 +14,6 @@ from scripted import Scripted
 from tagging import ScriptedTagger, offer, word_for_word
 from tiny_words import word_counting
 
-from pipelines.conflicts.taxonomy import CATEGORY, ConflictType
 from pipelines.retrieval.dense import Embedder
 
 STRATEGIES = ["Vanilla", "Pipeline", "Taxonomy-aware", "Oracle"]
@@ -156,37 +155,6 @@ def test_a_file_without_types(contested: Contested, endpoint: Scripted) -> None:
 # What cannot be read, or cannot be asked.
 
 
-def test_unreadable_replies_are_counted(contested: Contested, endpoint: Scripted) -> None:
-    """The explained type and the one with the answer, grounding and recall; the rest is read."""
-
-    def mute(request: dict[str, Any]) -> str:
-        asked = request.get("response_format", {}).get("json_schema", {}).get("name")
-        return speaks(request) if asked in {None, "AdherenceJson"} else "{"
-
-    endpoint.reply = mute
-    contested.done(*MINE, *at(endpoint), "--classifier", "json", "--types", "choice")
-    types = {row["classifier"]: row for row in ours("conflicts_types")}
-    for name in ("LLM, explained", "LLM, with its answer"):
-        assert (types[name]["unreadable"], types[name]["accuracy"]) == (4, 0)
-    assert (types["LLM, by choice"]["unreadable"], types["LLM, by choice"]["accuracy"]) == (
-        0,
-        1 / 4,
-    )
-    rows = answers()
-    assert column(rows, "unreadable") == [0, 0, 4, 0]
-    assert column(rows, "behaviour") == [0, 1 / 4, 0, 1]
-    assert column(rows, "recall") == [None, None, 0, None]
-    assert column(rows, "grounding") == [None, None, 0, None]
-    lost = [row["what"] for row in table(Path("out"), "conflicts_failures")]
-    assert lost.count("type, LLM, explained") == 4
-    assert lost.count("answer, Taxonomy-aware") == 4
-    assert lost.count("recall, Vanilla") == 2
-    assert {row["reply"] for row in table(Path("out"), "conflicts_failures")} == {"{"}
-    asked = len(endpoint.requests)
-    contested.done(*MINE, *at(endpoint), "--classifier", "json", "--types", "choice")
-    assert len(endpoint.requests) == asked, "what was said is not asked again"
-
-
 @pytest.fixture
 def small(endpoint: Scripted, tmp_path: Path) -> Scripted:
     """An endpoint of 1,800 tokens, whose tokenizer counts words and marks."""
@@ -260,40 +228,3 @@ def test_segments_are_chosen_from_pages_once(
 
 
 # Bad input.
-
-BAD_FILES: dict[str, str] = {
-    "broken.jsonl": json.dumps(TOWER) + '\n{"question": }\n',
-    "label.jsonl": json.dumps(TOWER | {"conflict_type": "Quarrel"}),
-    "silent.jsonl": json.dumps(TOWER | {"search_results": [{"title": "A page"}]}),
-    "none.jsonl": "\n",
-    "asked.jsonl": json.dumps({"conflict_type": "No conflict", "search_results": [{}]}),
-    "embedder/config.json": "{}",
-}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ("--data label.jsonl", "label.jsonl:1: "),
-        ("--data label.jsonl", "'Quarrel' is no type of conflict; there are 'No conflict'"),
-        ("--data silent.jsonl", "silent.jsonl:1: none of the 1 search results has a text"),
-        ("--data none.jsonl", "none.jsonl has no entry"),
-        ("--data asked.jsonl", "asked.jsonl:1: the field 'question' is missing"),
-        (
-            "--strategy none --strategy vanilla",
-            "--strategy none stands alone, for it asks for no answers; leave it or the others out",
-        ),
-        ("--strategy none --types json", "--types has no effect with --strategy none"),
-        ("--strategy none --classifier yes-no --embedder embedder", "embedder has no safetensors"),
-    ],
-)
-def test_bad_input_is_one_line(arguments: str, said: str, contested: Contested) -> None:
-    for name, text in BAD_FILES.items():
-        Path(name).parent.mkdir(exist_ok=True)
-        Path(name).write_text(text)
-    assert said in contested.refused(*RUN, *arguments.split())
-    assert not [path for path in Path("out").rglob("*") if path.is_file() and path.name != ".lock"]
-
-
-def test_the_types_have_the_names_that_options_take() -> None:
-    assert [str(each) for each in ConflictType] == [category.type for category in CATEGORY.values()]

@@ -1,4 +1,4 @@
-"""`contested run conrag`, as a person meets it: claims, RAGTruth, ALCE, QAMPARI, FEVER."""
+"""`contested run conrag`, as a person meets it, over RAGTruth."""
 
 import json
 from pathlib import Path
@@ -6,27 +6,8 @@ from typing import Any
 
 import pytest
 from commands import Contested, contents, table
-from scripted import KEY, Scripted, prompt_of
+from scripted import KEY
 
-EXAMPLE = {
-    "id": "bridge",
-    "source": "mine",
-    "claim": "The bridge was opened in 1932.",
-    "documents": [
-        {"id": "guide", "text": "The bridge was opened by the mayor in 1932."},
-        {"id": "study", "text": "Traffic first crossed the bridge in May 1936."},
-    ],
-    "relations": ["SUPPORTS", "CONTRADICTS"],
-    "conflict": True,
-}
-WATER = {
-    "id": "0",
-    "text": "The watermill was built in 1902.",
-    "label": "SUPPORTS",
-    "wikipedia_page": "Watermill",
-    "gold_evidence": [{"text": "The watermill dates from 1902."}],
-    "retrieved_evidence": [{"text": "It is of stone."}],
-}
 RESPONSE: dict[str, Any] = {
     "id": "1",
     "source_id": "s1",
@@ -52,33 +33,10 @@ RAGTRUTH = ["--dataset", "ragtruth", "--data", "response.jsonl", "--corpus", "so
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("CONTESTED_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("CONTESTED_API_KEY", KEY)
-    Path("claims.jsonl").write_text(json.dumps(EXAMPLE) + "\n")
-    Path("fm2.jsonl").write_text(json.dumps(WATER) + "\n")
     responses = [RESPONSE, FAITHFUL, FAULTY]
     Path("response.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in responses))
     Path("source_info.jsonl").write_text(json.dumps(SOURCE) + "\n")
-    Path("others.jsonl").write_text(json.dumps(SOURCE | {"source_id": "s2"}) + "\n")
-    Path("faulty.jsonl").write_text(json.dumps(FAULTY) + "\n")
     return tmp_path
-
-
-def test_splits_of_the_release_and_rows_that_are_not_in_its_format(
-    contested: Contested, folder: Path
-) -> None:
-    rows = [
-        RESPONSE | {"split": "train"},
-        FAITHFUL | {"split": "test"},
-        RESPONSE | {"id": "9", "labels": [RESPONSE["labels"][0] | {"label_type": "Typo"}]},
-    ]
-    Path("response.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    told = contested.done("run", "conrag", *RAGTRUTH, "--half", "test", "--method", "bm25").err
-    assert (
-        "rows skipped: 1; the first: response.jsonl:3: the field 'labels.0.label_type'"
-        in " ".join(told.split())
-    )
-    lines = Path("results/conrag.ragtruth.jsonl").read_text().splitlines()
-    assert {json.loads(line)["id"].split(":")[0] for line in lines} == {"2"}
-    assert table(Path("results"), "conrag_data")[0]["skipped"] == 1
 
 
 def test_hallucinations_in_responses(contested: Contested, folder: Path) -> None:
@@ -101,180 +59,4 @@ def test_hallucinations_in_responses(contested: Contested, folder: Path) -> None
     assert "Passage AUC, ragtruth" in report
     before = contents(out)
     contested.done("run", "conrag", *RAGTRUTH, "--method", "bm25", "--out", "out")
-    assert contents(out) == before
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ("--dataset scifact --data claims.jsonl", "needs its passages; name corpus.jsonl"),
-        ("--dataset ragtruth --data response.jsonl", "needs its passages; name source_info.jsonl"),
-        (
-            "--dataset ragtruth --data response.jsonl --corpus others.jsonl",
-            "response '1' was written from source 's1', which is not among the sources",
-        ),
-        (
-            "--dataset ragtruth --data response.jsonl --corpus claims.jsonl",
-            "claims.jsonl:1: the field 'source_id' is missing",
-        ),
-        (
-            "--dataset ragtruth --data faulty.jsonl --corpus source_info.jsonl",
-            "faulty.jsonl has no claim that can be checked",
-        ),
-        ("--data fm2.jsonl", "fm2.jsonl:1: the field 'source' is missing"),
-        ("--dataset fool-me-twice --data fm2.jsonl --half train", "has no claim in the train half"),
-        ("--tau nan", "tau"),
-    ],
-)  # fmt: skip
-def test_bad_input_is_one_line(
-    arguments: str, said: str, contested: Contested, folder: Path
-) -> None:
-    assert said in contested.refused("run", "conrag", *arguments.split())
-    assert not list(folder.glob("results/conrag*"))
-
-
-ALCE = ["--dataset", "alce", "--data", "asqa.json"]
-
-
-def alce_file() -> None:
-    docs = [
-        {"title": "Guide", "text": "The bridge was opened by the mayor in 1932."},
-        {"title": "Study", "text": "Traffic first crossed the bridge in May 1936."},
-        {"title": "Food", "text": "Cheese is made of milk."},
-    ]
-    question = {
-        "sample_id": "7",
-        "question": "When was the bridge opened?",
-        "qa_pairs": [{"short_answers": ["1932"]}],
-        "docs": docs,
-    }
-    Path("asqa.json").write_text(json.dumps([question]))
-
-
-def answering(request: dict[str, Any]) -> str:
-    """A writer that knows the year, and cites the first passage for it."""
-    schema = request["response_format"]["json_schema"]["name"]
-    if schema == "FirstAnswerReply":
-        return '{"answers": ["1932"]}'
-    said = {"about": "answer", "sent": "The bridge was opened in 1932.", "cites": [1]}
-    return json.dumps({"stance": "SUPPORT", "conflict": "", "sentences": [said]})
-
-
-def judging(request: dict[str, Any]) -> str:
-    """As `answering`; as a judge it lets nothing bear anything out."""
-    if request["response_format"]["json_schema"]["name"] != "RelationReply":
-        return answering(request)
-    return json.dumps({"snippet": "", "reasoning": "It does not say.", "answer": "IRRELEVANT"})
-
-
-def sorting(request: dict[str, Any]) -> str:
-    """As `judging`; of evidence it sorts the first passage alone."""
-    if request["response_format"]["json_schema"]["name"] != "SortReply":
-        return judging(request)
-    first = {"number": 1, "reason": "It has the year."}
-    return json.dumps({"support": [first], "refute": [], "irrelevant": []})
-
-
-def test_questions_as_in_the_paper(contested: Contested, folder: Path) -> None:
-    alce_file()
-    with Scripted(reply=sorting) as endpoint:
-        told = contested.done(
-            "run", "conrag", *ALCE, "--as-in-paper", "--endpoint", endpoint.url, "--out", "out"
-        )
-        asked = {
-            each["response_format"]["json_schema"]["name"]
-            for each in endpoint.requests
-            if "response_format" in each
-        }
-    assert {"SortReply", "RelationReply"} <= asked
-    assert "--sort model" in " ".join(told.err.split())
-    entry = json.loads((folder / "out" / "run.json").read_text())["pipelines"]["conrag.alce-asqa"]
-    assert (entry["preset"], entry["config"]["conrag"]["sort"]) == ("as-in-paper", "model")
-    assert entry["config"]["citations"]["model"]["name"] == "scripted"
-
-
-def test_what_a_language_model_writes_is_drawn_by_the_seed(contested: Contested) -> None:
-    run = ["run", "conrag", "--data", "claims.jsonl", "--generator", "model", "--method", "bm25"]
-    with Scripted(reply=answering) as endpoint:
-        run += ["--endpoint", endpoint.url]
-        contested.done(*run, "--out", "greedy")
-        greedy = len(endpoint.requests)
-        contested.done(*run, "--temperature", "0.7", "--out", "out")
-        drawn = [(each["temperature"], each["seed"]) for each in endpoint.requests]
-    assert set(drawn[:greedy]) == {(0, 0)}, "nothing is drawn at 0"
-    assert set(drawn[greedy:]) == {(0.7, 42)}, "Table III"
-
-
-# QAMPARI, and FEVER.
-
-FEVER = ["--dataset", "fever", "--data", "dev.jsonl", "--corpus", "wiki-pages"]
-
-
-def listing(request: dict[str, Any]) -> str:
-    """A writer of lists, in which one bridge is right and one is not."""
-    if request["response_format"]["json_schema"]["name"] == "FirstAnswerReply":
-        return '{"answers": ["Alder Bridge"]}'
-    assert "asks for a list" in prompt_of(request)
-    said = {"about": "answer", "sent": "the Alder Bridge, Reed Crossing.", "cites": [1]}
-    return json.dumps({"conflict": "", "sentences": [said]})
-
-
-def test_lists_of_qampari(contested: Contested, folder: Path) -> None:
-    question = {
-        "id": "7__dev",
-        "question": "Which bridges did Ada Ng build?",
-        "answers": [["Alder Bridge", "Old Alder Bridge"], ["Mill Bridge"]],
-        "docs": [
-            {"title": "Ada Ng", "text": "Ada Ng built Alder Bridge."},
-            {"title": "Food", "text": "Cheese is made of milk."},
-        ],
-    }
-    Path("qampari.json").write_text(json.dumps([question]))
-    asked = ["run", "conrag", "--dataset", "alce", "--data", "qampari.json", "--out", "out"]
-    with Scripted(reply=listing) as endpoint:
-        contested.done(*asked, "--endpoint", endpoint.url)
-        before = contents(folder / "out")
-        contested.done(*asked, "--endpoint", endpoint.url)
-        assert contents(folder / "out") == before, "a finished run is left as it is"
-    (ours,) = [
-        row
-        for row in table(folder / "out", "conrag_citations")
-        if (row["method"], row["figures"]) == ("ConRAG", "this run")
-    ]
-    assert ours["dataset"] == "alce-qampari"
-    assert (ours["list_precision"], ours["list_f1_5"], ours["answer_recall"]) == (0.5, 0.5, 0.5)
-    assert ours["str_em_substrings"] is None
-    assert ours["statements"] == 2
-
-
-def wikipedia() -> None:
-    Path("wiki-pages").mkdir()
-    pages = {"Alder_Bridge": "It was opened in 1932 .", "Salmon": "Salmon are fish ."}
-    rows = [{"id": name, "text": text, "lines": f"0\t{text}"} for name, text in pages.items()]
-    Path("wiki-pages/wiki-001.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    claims = [
-        {"id": 1, "claim": "Alder Bridge was opened in 1932.", "label": "SUPPORTS",
-         "evidence": [[[1, 2, "Alder_Bridge", 0]]]},
-        {"id": 2, "claim": "Salmon are old.", "label": "NOT ENOUGH INFO",
-         "evidence": [[[3, None, None, None]]]},
-        {"id": 3, "claim": "Xylophones sing.", "label": "NOT ENOUGH INFO",
-         "evidence": [[[4, None, None, None]]]},
-    ]  # fmt: skip
-    Path("dev.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in claims))
-
-
-def test_fever_on_the_pages_of_all_claims(contested: Contested, folder: Path) -> None:
-    wikipedia()
-    command = ["run", "conrag", *FEVER, "--among", "all", "--method", "bm25", "--out", "out"]
-    contested.done(*command)
-    out = folder / "out"
-    lines = (out / "conrag.fever.jsonl").read_text().splitlines()
-    found = [[one["passage"]["id"] for one in json.loads(line)["passages"]] for line in lines]
-    assert found == [["Alder_Bridge:0"], [], []], "Salmon are on no page of the claims"
-    config = json.loads((out / "run.json").read_text())["pipelines"]["conrag.fever"]["config"]
-    assert config["retrieval"]["among"] == "all"
-    assert "2 of 3 claims had no passage" in (out / "tables" / "conrag_stance.md").read_text()
-    assert "bm25 in all passages" in (out / "report.html").read_text()
-    before = contents(out)
-    contested.done(*command)
     assert contents(out) == before

@@ -8,11 +8,9 @@ from typing import Any
 
 import pytest
 from commands import Contested, at, contents, ours, table, write
-from debates import readers, schema_of
-from scripted import Scripted, prompt_of
+from debates import readers
+from scripted import Scripted
 from tiny_words import word_counting
-
-METHODS = ["No RAG", "Concatenated prompt", "Astute RAG", "MADAM-RAG"]
 
 
 def document(text: str, kind: str, answer: str) -> dict[str, str]:
@@ -20,19 +18,8 @@ def document(text: str, kind: str, answer: str) -> dict[str, str]:
     return {"text": text, "type": kind, "answer": answer}
 
 
-# No question nor document of these three has four digits for its fence's mark: `readers` would take
-# them for a year.
-BRIDGE = {
-    "question": "When was the old bridge opened?",
-    "documents": [
-        document("The old bridge was opened in 1901.", "correct", "1901"),
-        document("Another old bridge opened in 1902.", "correct", "1902"),
-        document("A stone of it is in the museum.", "noise", "unknown"),
-    ],
-    "disambig_entity": [None, None],
-    "gold_answers": ["1901", "1902"],
-    "wrong_answers": [],
-}
+# No question nor document has four digits for its fence's mark: `readers` would take them for a
+# year.
 MILL = {
     "question": "When was the old mill built?",
     "documents": [
@@ -43,25 +30,16 @@ MILL = {
     "gold_answers": ["1803"],
     "wrong_answers": ["1999"],
 }
-TOWER = {
-    "question": "When was the tower finished?",
-    "documents": [
-        document("The tower was finished in 1777.", "correct", "1777"),
-        document("The tower can be seen from afar.", "noise", "unknown"),
-    ],
-    "disambig_entity": [None],
-    "gold_answers": ["1777"],
-    "wrong_answers": [],
-}
 # Four hundred words each: one fits a small context, three together do not.
 WIDE = {
-    **BRIDGE,
     "question": "When was the wide bridge opened?",
     "documents": [
         document(f"The wide bridge was opened in {year}." + " Word" * 400, "correct", year)
         for year in ("1901", "1902", "1903")
     ],
+    "disambig_entity": [None, None],
     "gold_answers": ["1901", "1902", "1903"],
+    "wrong_answers": [],
 }
 HOUSES = {
     "question": "When was Griswold House built?",
@@ -80,12 +58,10 @@ CANAL = {
 }
 
 RUN = ["run", "madam-rag", "--out", "out"]
-MINE = [*RUN, "--data", "mine.jsonl"]
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path) -> Path:
-    write("mine.jsonl", BRIDGE, MILL, TOWER)
     write("faith.jsonl", CANAL)
     write("wide.jsonl", MILL, WIDE)
     Path("ambig.json").write_text(json.dumps([HOUSES]))
@@ -102,12 +78,6 @@ def endpoint() -> Iterator[Scripted]:
 def results(name: str = "ramdocs", out: str = "out") -> list[dict[str, Any]]:
     lines = Path(out, f"madam-rag.{name}.jsonl").read_text().splitlines()
     return [json.loads(line) for line in lines]
-
-
-def entry(name: str = "ramdocs") -> dict[str, Any]:
-    about = json.loads(Path("out/run.json").read_text())
-    found: dict[str, Any] = about["pipelines"][f"madam-rag.{name}"]
-    return found
 
 
 def figures(row: dict[str, Any]) -> tuple[float, ...]:
@@ -135,58 +105,7 @@ def test_data_sets_stand_in_one_report(contested: Contested, endpoint: Scripted)
 # Variants of the debate.
 
 
-def written(request: dict[str, Any]) -> str:
-    """What `readers` say, in the free text of appendix C and of the released code."""
-    prompt = prompt_of(request)
-    if not prompt.startswith(("As an agent,", "You read one document")):
-        asked = re.split("<<QUE|\nAgent responses:", prompt)[-1]
-        years = re.findall(r"\b\d{4}\b", asked)
-        return f"All Correct Answers: {json.dumps(years)}. Explanation: They say so."
-    document = re.search(r"^(?:Document: |<<DOCUMENT \w+\n)(.*)$", prompt, re.MULTILINE)
-    year = re.search(r"\b\d{4}\b", document[1]) if document else None
-    return f"Answer: {year.group() if year else 'unknown'}. Explanation: It says so."
-
-
-def test_as_in_paper_is_free_text_and_consolidates_again(
-    contested: Contested, endpoint: Scripted
-) -> None:
-    endpoint.reply = written
-    said = contested.done(*MINE, *at(endpoint), "--as-in-paper")
-    assert "--as-in-paper: --replies text, --sample 1000, --consolidations 2" in said.err
-    assert not [request for request in endpoint.requests if "response_format" in request]
-    calls = {row["method"]: row["calls"] for row in ours("madam_methods")}
-    # Section 4's debate, as by default: 20 replies for three questions.
-    assert calls == dict(zip(METHODS, (1, 1, 4, pytest.approx(20 / 3)), strict=True))
-    config = entry()["config"]
-    assert (config["sample"], config["consolidations"]) == (1000, 2)
-    message = contested.refused(*MINE, *at(endpoint), "--replies", "text", "--sample", 1000)
-    assert "holds a run that differs in consolidations" in message
-
-
 # What cannot be read, or cannot be asked.
-
-
-def test_an_unreadable_aggregator_is_counted(contested: Contested, endpoint: Scripted) -> None:
-    def unreadable(request: dict[str, Any]) -> str:
-        aggregates = schema_of(request) == "ConclusionJson" and "<<AGENT 1 " in prompt_of(request)
-        return "{" if aggregates else readers(request)
-
-    endpoint.reply = unreadable
-    contested.done(*MINE, *at(endpoint))
-    counted = {row["method"]: row["unreadable"] for row in ours("madam_methods")}
-    assert counted == dict.fromkeys(METHODS, 0) | {"MADAM-RAG": 3}
-    (row,) = ours("madam_methods", method="MADAM-RAG")
-    assert (row["questions"], row["exact_match"], row["f1"]) == (3, 0, 0)
-    failures = table(Path("out"), "madam_failures")
-    assert [(each["question"], each["what"], each["reply"]) for each in failures] == [
-        (question, "unreadable, MADAM-RAG", "{") for question in ("1", "2", "3")
-    ]
-    assert all(each["reason"] for each in failures)
-    # The agents are read all the same.
-    assert {row["agents_unreadable"] for row in ours("madam_rounds")} == {0}
-    asked = len(endpoint.requests)
-    contested.done(*MINE, *at(endpoint))
-    assert len(endpoint.requests) == asked, "what was said is not asked again"
 
 
 @pytest.fixture
@@ -228,35 +147,3 @@ def results_so_far() -> list[dict[str, Any]]:
 
 
 # Bad input.
-
-BAD_FILES: dict[str, str] = {
-    "broken.jsonl": json.dumps(BRIDGE) + '\n{"question": }\n',
-    "field.jsonl": json.dumps(BRIDGE | {"documents": [document("a", "lie", "b")]}),
-    "empty.jsonl": json.dumps(BRIDGE | {"documents": [document(" ", "noise", "unknown")]}),
-    "none.jsonl": "\n",
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ("--data field.jsonl", "field.jsonl:1: the field 'documents.0.type'"),
-        ("--data empty.jsonl", "empty.jsonl:1: the field 'documents.0.text'"),
-        ("--data faith.jsonl", "faith.jsonl:1: the field 'documents' is missing"),
-        ("--dataset faitheval --data mine.jsonl", "mine.jsonl:1: the field 'context' is missing"),
-        (
-            "--dataset ambigdocs --data ambig.json --experiment support",
-            "--experiment support is made from the kinds of documents that ramdocs names",
-        ),
-        ("--data mine.jsonl --experiment support", "mine.jsonl has no question that --experiment"),
-        (
-            "--as-released --history aggregate",
-            "--as-released decides --history; leave one of the two",
-        ),
-    ],
-)
-def test_bad_input_is_one_line(arguments: str, said: str, contested: Contested) -> None:
-    for name, text in BAD_FILES.items():
-        Path(name).write_text(text)
-    assert said in contested.refused(*RUN, *arguments.split())
-    assert not [path for path in Path("out").rglob("*") if path.is_file() and path.name != ".lock"]

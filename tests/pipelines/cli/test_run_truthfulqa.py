@@ -4,14 +4,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from by_schema import reply
 from commands import Contested
 from scripted import Scripted, fenced_text, prompt_of
 
 TAGGER = ("--judge", "tagger", "--claims", "sentences")
 TRUTH = ("run", "truthfulqa", *TAGGER, "--truth", "tagger")
-REPORTS = ("run", "report-writing", *TAGGER)
 HEAD = "Question,Best Answer,Best Incorrect Answer,Correct Answers,Incorrect Answers"
 
 
@@ -42,48 +40,3 @@ def test_documents_from_a_file_and_from_an_index(contested: Contested, endpoint:
     contested.done(*TRUTH, *data, "--index", "ix", "--endpoint", endpoint.url)
     results = read("results/truthfulqa.scripted.jsonl")
     assert sorted(len(each["documents"]) for each in results) == [1, 1, 1, 1, 2, 2]
-
-
-@pytest.mark.parametrize(
-    ("lines", "more", "message"),
-    [
-        ([HEAD, "Is it?,No,Yes,,"], (), "none of the questions has documents"),
-        ([HEAD, *["Is it?,No,Yes,,"] * 2], (), "q.csv:3: the question 'Is it?' stands already"),
-        (["Question,Answer", "Is it?,No"], (), "the column 'Best Answer' is missing"),
-        (None, ("--index", "lost"), "lost"),
-    ],
-)
-def test_what_truthfulqa_cannot_do_is_said_in_a_line(
-    contested: Contested, lines: list[str] | None, more: tuple[str, ...], message: str
-) -> None:
-    command = [*TRUTH, *more]
-    if lines is not None:
-        Path("q.csv").write_text("\n".join(lines))
-        command += ["--data", "q.csv"]
-    assert message in contested.refused(*command, "--dry-run")
-    assert not Path("results").exists()
-
-
-@pytest.mark.parametrize(
-    ("record", "more", "message"),
-    [
-        ({"id": "1", "question": "Q?", "response": "x"}, (), "the field 'documents' is missing"),
-        (
-            {"id": "1", "documents": [{"id": "a", "text": "x"}], "response": "x"},
-            (),
-            "no question with documents that could disagree",
-        ),
-    ],
-)
-def test_what_report_writing_cannot_do_is_said_in_a_line(
-    contested: Contested,
-    record: dict[str, Any] | None,
-    more: tuple[str, ...],
-    message: str,
-) -> None:
-    command = [*REPORTS, *more]
-    if record is not None:
-        Path("own.jsonl").write_text(json.dumps(record))
-        command += ["--data", "own.jsonl"]
-    assert message in contested.refused(*command, "--dry-run")
-    assert not Path("results").exists()

@@ -8,8 +8,6 @@ import pytest
 from commands import Contested
 from scripted import Scripted, fenced_text
 
-from pipelines.conflictscore.result import Result
-
 SCORE = ["score", "--response", "answer.txt", "--documents", "plaque.txt", "archive.txt"]
 
 
@@ -42,25 +40,6 @@ def test_an_undetermined_claim_is_not_shown_as_agreement(
     endpoint.reply = reply
     shown = " ".join(contested.done(*SCORE, "--endpoint", endpoint.url).out.split())
     assert "2 claims, 1 of them undetermined, 2 documents" in shown
-
-
-def test_json_is_the_result_and_nothing_else(contested: Contested, endpoint: Scripted) -> None:
-    done = contested.done(*SCORE, "--json", "--endpoint", endpoint.url)
-    result = Result.model_validate_json(done.out)
-    assert [document.id for document in result.documents] == ["plaque", "archive"]
-    assert len(result.judgements) == 4
-    assert all(judgement.snippet for judgement in result.judgements)
-
-
-def test_files_of_one_name_are_told_apart_by_their_folder(
-    contested: Contested, endpoint: Scripted
-) -> None:
-    Path("other").mkdir()
-    Path("other/plaque.txt").write_text("Opened 1936.")
-    asked = ["score", "--response", "answer.txt", "--documents", "plaque.txt", "other/plaque.txt"]
-    documents = json.loads(contested.done(*asked, "--json", "--endpoint", endpoint.url).out)
-    named = [document["id"] for document in documents["documents"]]
-    assert named == ["plaque.txt", "other/plaque.txt"]
 
 
 # Written again; the shipped tagger judges.
@@ -118,39 +97,8 @@ def test_as_in_the_paper_the_model_judges_and_is_not_asked_to_hedge(
     assert "--as-in-paper decides --hedge" in said
 
 
-def test_a_writer_that_does_not_listen_is_told_of(contested: Contested, mill: Scripted) -> None:
-    mill.reply = lambda _: ANSWER
-    out = contested.done(*ASKED, "--endpoint", mill.url).out
-    assert "The disputed claim stands as it was." in out
-
-
-def test_an_answer_in_no_conflict_is_not_written_again(
-    contested: Contested, mill: Scripted
-) -> None:
-    Path("south.txt").write_text("The inn has nine rooms.")
-    out = contested.done(*ASKED, "--endpoint", mill.url).out
-    assert "Not written again: no claim is in conflict." in out
-    assert not mill.requests
-
-
 def test_a_model_that_judges_itself_is_told_of(contested: Contested, mill: Scripted) -> None:
     err = contested.done(
         *ASKED, "--judge", "model", "--evidence", "choice", "--endpoint", mill.url
     ).err
     assert "the same model judges what it writes" in err
-
-
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        (["lost.txt"], "lost.txt does not exist"),
-        (["north.txt"], "the document north.txt is given twice"),
-        (["--answer-tokens", "1"], "Invalid value for '--answer-tokens'"),
-        (["--question", " "], "the query is empty"),
-    ],
-)
-def test_what_cannot_be_done_is_said_in_a_line(
-    contested: Contested, mill: Scripted, more: list[str], message: str
-) -> None:
-    assert message in contested.refused(*ASKED, *more, "--endpoint", mill.url)
-    assert not mill.requests

@@ -44,26 +44,6 @@ def test_the_shipped_tagger_under_all_hostile_texts(contested: Contested, tmp_pa
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_cascade_is_forged_by_neither_judge(contested: Contested, endpoint: Scripted) -> None:
-    found = rows(contested, "--limit", "12", "--judge", "cascade", *at(endpoint))
-    assert (found["all"]["cases"], found["all"]["forged"]) == (12, 0)
-
-
-def test_a_model_swayed_by_some_texts_and_one_that_is_too_long(
-    contested: Contested, endpoint: Scripted
-) -> None:
-    endpoint.refuses = lambda prompt: "a" * 20_000 in prompt
-    endpoint.weigh = lambda request: (
-        [0.8, 0.1, 0.1] if "<|" in str(request) or "mistake" in str(request) else [0.1, 0.8, 0.1]
-    )
-    found = rows(contested, "--limit", "12", "--judge", "model", *at(endpoint))
-    assert found["denials"]["swayed"] == 1
-    assert found["denials"]["control"] == 0
-    assert found["fences"]["swayed"] == 0
-    assert (found["huge and broken"]["n"], found["huge and broken"]["swayed"]) == (0, None)
-    assert (found["all"]["n"], found["all"]["forged"]) == (10, 0)
-
-
 # The texts elsewhere.
 
 

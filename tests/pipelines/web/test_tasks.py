@@ -25,12 +25,9 @@ BY_TAGGER = [
     {"task": "ask", "query": "Was the bridge opened in 1932?", **DOCUMENTS},
 ]
 BY_MODEL = [
-    SCORE | {"judge": "model", "claims": "atomic"},
     SCORE | {"judge": "cascade", "claims": "salient"},
-    SCORE | {"judge": "model", "claims": "whole"},
     {"task": "ask", "query": QUESTION, "generator": "model", "judge": "model", **DOCUMENTS},
     {"task": "debate", "question": QUESTION, "rounds": 2, **DOCUMENTS},
-    {"task": "resolve", "question": QUESTION, "strategy": "none", **DOCUMENTS},
     {"task": "resolve", "question": QUESTION, "types": "json", **DOCUMENTS},
 ]
 
