@@ -6,22 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nli.aggregation import (
-    Aggregation,
     aggregate,
-    any_of,
     features,
     fit_learned,
     learned,
     maximum,
     noisy_or,
-    strongest,
 )
 from nli.errors import TaggerError
 from nli.labels import Label
 
 S, R, I = Label  # noqa: E741
-
-shares = st.floats(0, 1)
 
 
 def normalised(row: list[float]) -> list[float]:
@@ -37,12 +32,6 @@ TWO = [[0.6, 0.1, 0.3], [0.2, 0.3, 0.5]]
 def test_maximum_worked_by_hand() -> None:
     # Strongest support 0.6, strongest refute 0.3, 0.1 is left.
     assert maximum(TWO) == pytest.approx([0.6, 0.3, 0.1])
-
-
-def test_maximum_of_a_text_that_does_both() -> None:
-    # 0.9 and 0.8 leave nothing: 0.9 / 1.7, 0.8 / 1.7.
-    both = maximum([[0.9, 0.05, 0.05], [0.1, 0.8, 0.1]])
-    assert both == pytest.approx([0.529412, 0.470588, 0], abs=1e-6)
 
 
 def test_noisy_or_worked_by_hand() -> None:
@@ -81,49 +70,8 @@ def test_one_window_stays_as_it_is(row: list[float]) -> None:
     assert aggregate("learned", [row], weights) == pytest.approx(row)
 
 
-@given(st.lists(shares, min_size=1, max_size=8), shares)
-def test_any_of_is_at_least_the_strongest_and_grows_with_windows(
-    found: list[float], more: float
-) -> None:
-    assert any_of(found) >= strongest(found) - 1e-12
-    assert any_of([*found, more]) >= any_of(found) - 1e-12
-    assert strongest([*found, more]) >= strongest(found)
-    assert 0 <= any_of(found) <= 1
-
-
-def test_learned_finds_a_rule_of_its_own() -> None:
-    # Support here means that most windows support: the mean decides, not the maximum.
-    draw = np.random.default_rng(0)
-    texts, labels = [], []
-    for _ in range(600):
-        label = (S, R, I)[draw.integers(3)]
-        count = int(draw.integers(2, 6))
-        inner = draw.dirichlet((2, 2, 8), count)
-        inner[0] = (0.9, 0.05, 0.05)  # one loud window in every text
-        if label is not I:
-            inner[1:, [0, 2] if label is S else [1, 2]] += (0.5, -inner[1:, 2].min() / 2)
-        texts.append(inner / inner.sum(axis=1, keepdims=True))
-        labels.append(label)
-    weights = fit_learned(texts[:400], labels[:400])
-
-    def right(join: Aggregation) -> float:
-        rest = zip(texts[400:], labels[400:], strict=True)
-        return float(
-            np.mean([list(Label)[aggregate(join, t, weights).argmax()] is gold for t, gold in rest])
-        )
-
-    assert right("learned") > 0.8
-    assert right("learned") > right("maximum") + 0.2
-
-
 def test_learned_needs_long_texts_of_every_label() -> None:
     with pytest.raises(TaggerError, match="all three labels"):
         fit_learned([TWO, TWO, TWO[:1]], [S, R, I])
     with pytest.raises(ValueError, match="not been fitted"):
         aggregate("learned", TWO)
-
-
-@pytest.mark.parametrize("bad", [[], [[]], [[0.5, 0.5]], [0.2, 0.3, 0.5]])
-def test_what_are_no_windows_is_refused(bad: list[float]) -> None:
-    with pytest.raises(ValueError, match="shape"):
-        maximum(bad)

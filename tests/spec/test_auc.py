@@ -96,19 +96,3 @@ def test_the_interval_covers_the_truth_as_often_as_it_says(clustered: bool) -> N
         )
         covered += low <= 0.760250 <= high
     assert 0.84 < covered / 300 < 0.95
-
-
-@pytest.mark.parametrize(
-    ("scores", "positive", "names"),
-    [
-        ([0.1], [True, False], None),
-        ([0.1, 0.2], [True, False], ["a"]),
-        ([0.1, float("nan")], [True, False], None),
-        ([0.1, float("inf")], [True, False], None),
-    ],
-)
-def test_what_cannot_be_ranked_is_refused(
-    scores: list[float], positive: list[bool], names: list[str] | None
-) -> None:
-    with pytest.raises(ValueError, match=r"labels|not finite"):
-        roc_auc(scores, positive, names)

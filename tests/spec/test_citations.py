@@ -122,32 +122,3 @@ def test_shares_lie_in_zero_and_one(answer: list[CitedSentence]) -> None:
     counts = citation_counts(answer, PASSAGES, Facts())
     assert 0 <= counts.needed <= counts.citations
     assert 0 <= counts.supported <= counts.sentences == len(answer)
-
-
-@given(ANSWERS, st.integers(0, 5))
-def test_dropping_what_supports_nothing_makes_precision_no_better(
-    answer: list[CitedSentence], place: int
-) -> None:
-    """Of the sentences that their citations do not support, one is left without them."""
-    before = citation_counts(answer, PASSAGES, Facts())
-    each = answer[place % len(answer)]
-    if citation_counts([each], PASSAGES, Facts()).supported:
-        return
-    there = [n for n in each.citations if n < PASSAGES]
-    without = [
-        CitedSentence(each.text, (), len(there)) if other is each else other for other in answer
-    ]
-    after = citation_counts(without, PASSAGES, Facts())
-    assert (after.needed, after.supported) == (before.needed, before.supported)
-    assert after.citations >= before.citations
-
-
-@given(ANSWERS, st.integers(0, 3))
-def test_citing_more_never_lowers_recall(answer: list[CitedSentence], more: int) -> None:
-    """More evidence entails what less does; of a real model this is a hope."""
-    longer = [
-        CitedSentence(each.text, (*each.citations, more)) if each.citations else each
-        for each in answer
-    ]
-    before = citation_counts(answer, PASSAGES, Facts(), most=None)
-    assert citation_counts(longer, PASSAGES, Facts(), most=None).supported >= before.supported

@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pytest
 from debates import asking
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pipelines.conflicts.judges import (
     BEHAVIOUR,
@@ -59,15 +57,6 @@ def test_what_several_sources_make(
     relations: tuple[Relation, ...], grounds: Grounds | None
 ) -> None:
     assert verdict(*relations).grounds is grounds
-
-
-@given(st.lists(st.sampled_from(Relation), min_size=1, max_size=8), st.randoms())
-def test_the_order_of_sources_has_no_part_in_it(relations: list[Relation], random: object) -> None:
-    found = verdict(*relations)
-    assert verdict(*reversed(relations)).grounds is found.grounds
-    assert (found.grounds is Grounds.SUPPORTED) == (S in relations)
-    assert (found.problem is not None) == (found.grounds is None)
-    assert [each.relation for each in found.judgements] == relations
 
 
 def test_the_quote_is_that_of_the_deciding_source() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from pipelines.conflicts.data import Query, Source
-from pipelines.conflicts.metrics import JOINT, MAJORITY, MERGED, Part
+from pipelines.conflicts.metrics import MAJORITY, Part
 from pipelines.conflicts.pipeline import STRATEGIES
 from pipelines.conflicts.result import (
     Adherence,
@@ -166,12 +166,6 @@ def only(found: dict[str, Cell], *keys: str) -> list[Cell]:
     return [found[key] for key in keys]
 
 
-def test_every_table_is_there() -> None:
-    names = "statistics types type_differences answers behaviour differences"
-    assert set(tables()) == {f"conflicts_{name}" for name in names.split()}
-    assert all(table.rows == () for table in all_tables([]))
-
-
 def test_accuracy() -> None:
     found = record(tables()["conflicts_types"], classifier=RULE)
     # o1, n1, p1 are right, o2 and m1 wrong; o3 and o4 could not be read: 3 of 7. u1 has no gold
@@ -189,12 +183,6 @@ def test_the_most_frequent_type() -> None:
     # Outdated: 4 of 8 typed queries.
     assert only(found, "queries", "untyped", "accuracy") == [9, 1, 1 / 2]
     assert found["writer"] is None
-
-
-def test_the_taxonomy_aware_strategy_is_a_classifier() -> None:
-    found = record(tables()["conflicts_types"], classifier=JOINT)
-    assert only(found, "unreadable", "accuracy") == [1, 0]
-    assert found["writer"] == "small"
 
 
 def test_differences_between_classifiers() -> None:
@@ -249,7 +237,3 @@ def test_differences_from_vanilla() -> None:
     assert found["grounding"] == pytest.approx((1 / 3 - 1 / 2 + 1) / 3)
     assert found["grounding_p"] == pytest.approx(6 / 8)
     assert "2 comparisons with 6 values of p" in made.notes[0]
-
-
-def test_every_type_has_one_category() -> None:
-    assert sorted(each for types in MERGED.values() for each in types) == sorted(ConflictType)

@@ -14,7 +14,6 @@ from pipelines.conflictscore.truthfulqa.result import (
 )
 from pipelines.conflictscore.truthfulqa.tables import all_tables
 from pipelines.conflictscore.truthfulqa.view import problems
-from pipelines.experiment.summary import Problem
 from pipelines.report.table import Cell, Table, own_rows, records
 
 CONFIG = {
@@ -166,14 +165,3 @@ def test_shares_of_judged_answers() -> None:
     unread = [problem.what for answer in answers for problem in problems(answer)]
     assert len(unread) == 4
     assert {what.partition(",")[0] for what in unread} == {"unreadable verdict (truthful)"}
-
-
-def test_a_failed_question_is_a_problem_and_in_no_figure() -> None:
-    gone = choice(8, "A", "A", "A").model_copy(
-        update={"status": "failed", "outcomes": {}, "error": "too long"}
-    )
-    made = tables([*CHOICES, gone])
-    assert [*problems(gone)] == [Problem("failed", "too long")]
-    unread = [problem.what for problem in problems(CHOICES[6])]
-    assert unread == [f"unreadable choice, {name}" for name in ("RAG", "Rewritten, untold")]
-    assert row(made["binary"], condition="RAG")["answers"] == 7
