@@ -274,12 +274,9 @@ def _worths(judged: Verdicts, asked: Query) -> tuple[Fact, ...]:
 
 def _behaviour(judged: Adherence, asked: Query) -> Fact:
     under = "" if asked.conflict_type else ", the type it was written under"
-    chips: list[Inline] = [_adheres(judged).chip]
-    if judged.probability is not None:
-        chips.append(Aside(f"probability {judged.probability:.2f}"))
     return Fact(
         f"Expected behaviour ({CATEGORY[judged.type].short}{under})",
-        (tuple(chips),),
+        ((_adheres(judged).chip,),),
         (*noted(judged.reason), *unread(judged.problem, judged.raw)),
     )
 

@@ -26,7 +26,7 @@ BY_MODEL = (
     "both-sides --limit 4 --evidence json",
     "conrag --limit 3 --method bm25 --generator model --sort model --judge model",
     "conrag --dataset alce --data alce.json --judge model --citation-judge model",
-    "conflicts --limit 2 --judge tagger --against all --behaviour choice",
+    "conflicts --limit 2 --judge tagger --against all",
     "madam-rag --limit 2 --history agents --consolidations 2",
     "madam-rag --limit 2 --as-released",
     "npov --data topics.jsonl --set unparaphrased --limit 1",  # two share prompts

@@ -71,7 +71,7 @@ def predicted(
 
 UNREAD = Prediction(type=None, by="json", problem="the reply is no JSON", raw=f"Sure! {CLOSES}")
 JUDGED = Verdicts(
-    adherence=Adherence(adheres=True, type=OLD, probability=0.8, reason=f"It gives 13. {RUNS}"),
+    adherence=Adherence(adheres=True, type=OLD, reason=f"It gives 13. {RUNS}"),
     inclusion=Inclusion(included=False, gold="13", reason="It says 14.", judgement=None),
     grounding=Grounding(
         sentences=(
