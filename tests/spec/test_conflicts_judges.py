@@ -191,7 +191,6 @@ async def test_what_the_judge_of_behaviour_is_told(of: ConflictType, tmp_path: P
         found = await behaviour("Who built it?", of, "Ann Li built it [1].", by)
         await behaviour("When was that?", of, "In 1902 [2].", by)
     assert (found.adheres, found.type, found.reason) == (True, of, "So it does.")
-    assert found.probability is None
     assert found.problem is None
     one, other = (request["messages"][-1]["content"] for request in requests)
     before = one[: one.index("<<QUESTION")]
