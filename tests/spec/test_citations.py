@@ -106,17 +106,6 @@ def test_all_citations_are_looked_at_where_that_is_asked() -> None:
     assert (counts.supported, counts.needed, counts.citations) == (1, 2, 4)
 
 
-def test_each_question_is_put_once() -> None:
-    asked: list[tuple[int, ...]] = []
-
-    def supports(positions: Sequence[int], sentence: str) -> bool:
-        asked.append(tuple(positions))
-        return Facts()(positions, sentence)
-
-    citation_counts([CitedSentence("abc", (0, 2, 3))], PASSAGES, supports)
-    assert asked == [(0, 2, 3), (0,), (2, 3), (2,), (0, 3), (3,), (0, 2)]
-
-
 @given(ANSWERS)
 def test_shares_lie_in_zero_and_one(answer: list[CitedSentence]) -> None:
     counts = citation_counts(answer, PASSAGES, Facts())

@@ -8,7 +8,6 @@ from typing import Any, cast
 
 import pytest
 from debates import agent, answers_heard, asking, conclusion, documents, readers, schema_of
-from hypothesis import given
 from hypothesis import strategies as st
 from scripted import fenced_text, prompt_of
 
@@ -21,7 +20,6 @@ from pipelines.madam_rag.replies import (
     ConclusionJson,
     Debate,
     Round,
-    joint_answers,
 )
 from pipelines.madam_rag.settings import DebateSettings
 from serving.client import Client
@@ -265,12 +263,3 @@ async def test_a_debate_in_which_nothing_can_be_read_has_no_answer(tmp_path: Pat
 def concluded(texts: list[str], settings: DebateSettings) -> Debate:
     with tempfile.TemporaryDirectory() as folder:
         return asyncio.run(hold(Path(folder), *texts, settings=settings))[0]
-
-
-@given(st.lists(answers, max_size=6))
-def test_joint_answers_are_what_agents_say_each_once(given_answers: list[str | None]) -> None:
-    joint = joint_answers(replies(*given_answers))
-    assert set(joint) <= {answer for answer in given_answers if answer}
-    assert "unknown" not in joint
-    assert joint_answers(replies(*joint)) == joint
-    assert joint_answers(replies(*given_answers, *joint)) == joint

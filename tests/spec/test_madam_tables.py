@@ -170,25 +170,6 @@ def test_methods() -> None:
     assert cell(made, "precision", method=NO_RAG).n == 1
 
 
-def test_comparisons() -> None:
-    made = tables()["madam_comparisons"]
-    # q1 to q3 have gold answers. With No RAG: exact 1 - 0, 0 - 0, 0 - 1; F1 1 - 0, 0 - 0,
-    # 0 - 4/5. With the prompt the same of exact, F1 1 - 2/3, 0 - 0, 0 - 1. One discordant question
-    # each way has p = 1; no signs make less of 1 and 4/5, or of 1/3 and 1, than these. Without an
-    # aggregator: q1 is right under both; of q2 "Paris" and "Lyon" have F1 2/3, and
-    # "Lyon" has 0.
-    assert rows(made, "data", "model", "first", "second") == {
-        ("RAMDocs", "small", MADAM, NO_RAG): close(0.0, 1.0, 1 / 15, 1.0, 3),
-        ("RAMDocs", "small", MADAM, CONCATENATED): close(0.0, 1.0, -2 / 9, 1.0, 3),
-        ("RAMDocs, rounds", "small", MADAM, WITHOUT_AGGREGATOR): close(0.0, 1.0, -1 / 3, 1.0, 2),
-    }
-    # t(2) / sqrt(3) = 2.48, cut to what a difference can be.
-    exact = cell(made, "exact_match", second=CONCATENATED)
-    assert (exact.low, exact.high) == (-1, 1)
-    assert "3 comparisons with 6 values of p" in made.notes[0]
-    assert "0.05 / 6 = 0.0083" in made.notes[0]
-
-
 def test_rounds() -> None:
     # MADAM-RAG, one round: q1 with 1998, precision 2/3 and F1 4/5; q2 nothing; q3 Rome and Turin,
     # all 1/2. Two: q1 right, q2 nothing, q3 unreadable and so without an answer; three are the

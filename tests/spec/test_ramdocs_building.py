@@ -14,7 +14,6 @@ from pipelines.madam_rag import build as building
 from pipelines.madam_rag.build import (
     Built,
     Stated,
-    disambiguated,
     shape,
     stated,
     supports,
@@ -202,19 +201,6 @@ def test_the_answer_is_exchanged_wherever_it_stands(
 
 
 # What retrieval is asked, and what supports an answer.
-
-
-@pytest.mark.parametrize(
-    ("question", "name", "expected"),
-    [
-        ("Who built aldham?", "Aldham", "Who built Aldham, Essex?"),
-        ("Who built it?", "Aldham", "Who built it? Aldham, Essex"),
-        ("Who built it?", "", "Who built it? Aldham, Essex"),
-    ],
-)
-def test_the_disambiguated_query(question: str, name: str, expected: str) -> None:
-    own = asked(question, name, ("a", "b", "c"), ("d", "e", "f"))
-    assert disambiguated(own, "Aldham, Essex") == expected
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from pipelines.conflictscore.result import Score
 from pipelines.conflictscore.truthfulqa.result import (
     CONDITIONS,
@@ -116,16 +114,6 @@ def test_what_became_of_answers() -> None:
     paper = records(table)[-1]
     assert (paper["retained"], paper["corrected"], paper["broken"]) == (224, 16, 8)
     assert paper["asked"] == 248
-
-
-def test_mcnemar_between_conditions() -> None:
-    """Regenerated alone right: 2, 3, 7; RAG alone: 4. Two-sided: 2 (1 + 4) / 2^4 = 5/8."""
-    found = row(tables(CHOICES)["differences"], first="Regenerated-RAG", second="RAG")
-    assert found["right_p"] == pytest.approx(5 / 8)
-    assert value(found["right"]) == round(2 / 7, 4)
-    assert found["right_questions"] == 7
-    same = row(tables(CHOICES)["differences"], first="Rewritten, untold", second="RAG")
-    assert (value(same["right"]), same["right_p"]) == (0.0, 1.0)
 
 
 def answer(number: int, *truthful: bool | None, informative: bool = True) -> TruthResult:
