@@ -117,7 +117,7 @@ def as_scored(output: str) -> str:
 
 
 AT_MOST = 3
-"""Citations of a sentence that ALCE's code looks at by default."""
+"""Citations of a sentence that ALCE's code looks at."""
 
 Supports = Callable[[Sequence[int], str], bool]
 """(positions of passages that are read together, in order; sentence) -> whether they entail it."""
@@ -182,11 +182,7 @@ def precise_citations(sentence: CitedSentence, supports: Supports) -> int:
 
 
 def citation_counts(
-    sentences: Sequence[CitedSentence],
-    passages: int,
-    supports: Supports,
-    *,
-    most: int | None = AT_MOST,
+    sentences: Sequence[CitedSentence], passages: int, supports: Supports
 ) -> CitationCounts:
     """Count over the sentences of an answer.
 
@@ -196,17 +192,16 @@ def citation_counts(
     section 3.3); of one that is not, no citation is precise.
 
     A citation that was dropped supports nothing, and stays among the citations: otherwise precision
-    would be had for nothing, by a rule that throws citations away.
+    would be had for nothing, by a rule that throws citations away. At most `AT_MOST` citations of
+    a sentence are looked at, and as many dropped ones counted.
 
     Args:
         sentences: Of one answer.
         passages: How many there are to cite.
         supports: The entailment model.
-        most: So many citations of a sentence are looked at, 3 in ALCE's code, and so many dropped
-            ones counted; None takes all.
     """
     cited = [
-        CitedSentence(each.text, each.citations[:most])
+        CitedSentence(each.text, each.citations[:AT_MOST])
         for each in sentences
         if each.citations and all(0 <= position < passages for position in each.citations)
     ]
@@ -215,6 +210,6 @@ def citation_counts(
         sentences=len(sentences),
         supported=len(right),
         citations=sum(len(each.citations) for each in cited)
-        + sum(each.dropped if most is None else min(each.dropped, most) for each in sentences),
+        + sum(min(each.dropped, AT_MOST) for each in sentences),
         needed=sum(precise_citations(each, supports) for each in right),
     )

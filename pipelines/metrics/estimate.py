@@ -151,7 +151,7 @@ def redrawn(clusters: int, *, seed: int = 0) -> "NDArray[np.int64]":
 
 
 def redrawn_sums(
-    counts: Sequence[Sequence[int]], *, seed: int = 0, resamples: int = RESAMPLES
+    counts: Sequence[Sequence[int]], *, resamples: int = RESAMPLES
 ) -> "NDArray[np.int64]":
     """The sums over each resample of whole numbers that clusters have, (resamples, columns).
 
@@ -160,9 +160,7 @@ def redrawn_sums(
     import numpy as np
 
     kinds, sizes = np.unique(np.array(counts), axis=0, return_counts=True)
-    draws = np.random.default_rng(seed).multinomial(
-        len(counts), sizes / sizes.sum(), size=resamples
-    )
+    draws = np.random.default_rng(0).multinomial(len(counts), sizes / sizes.sum(), size=resamples)
     sums: NDArray[np.int64] = draws @ kinds
     return sums
 

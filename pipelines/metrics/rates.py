@@ -138,12 +138,11 @@ def clustered_f1(
     clusters: Sequence[Hashable],
     *,
     resamples: int = RESAMPLES,
-    seed: int = 0,
 ) -> Estimate | None:
     """F1 of yes, 2 TP / (2 TP + FP + FN), with the interval of a bootstrap over clusters.
 
     None where yes is neither true nor said; no interval with a single cluster. A resample without
-    any yes is left out. Equal seeds give equal intervals.
+    any yes is left out.
 
     Raises:
         ValueError: The lengths differ.
@@ -163,7 +162,7 @@ def clustered_f1(
     if len(rows) == 1:
         return Estimate(value, None, None, len(gold))
     found = [[hits, false + missed] for hits, false, missed in rows]
-    hits, misses = redrawn_sums(found, seed=seed, resamples=resamples).T
+    hits, misses = redrawn_sums(found, resamples=resamples).T
     with np.errstate(invalid="ignore"):
         scores = 2 * hits / (2 * hits + misses)
     return percentile_estimate(value, scores, len(gold))

@@ -72,7 +72,7 @@ def test_what_cannot_be_known_is_none() -> None:
 def test_f1_is_the_harmonic_mean_within_its_interval(verdicts: list[Verdict]) -> None:
     hits = sum(verdict.truth and verdict.found for verdict in verdicts)
     misses = sum(verdict.truth != verdict.found for verdict in verdicts)
-    score = f1_score(verdicts, resamples=50)
+    score = f1_score(verdicts)
     if score is None:
         assert hits + misses == 0
         return
@@ -86,10 +86,8 @@ def test_f1_is_the_harmonic_mean_within_its_interval(verdicts: list[Verdict]) ->
         assert len({each.group for each in verdicts}) == 1
 
 
-def test_equal_seeds_give_equal_intervals_and_groups_widen_them() -> None:
+def test_groups_widen_intervals() -> None:
     alone = many(tp=40, fp=20, fn=20, tn=40)
-    assert f1_score(alone, seed=1) == f1_score(alone, seed=1)
-    assert f1_score(alone, seed=1) != f1_score(alone, seed=2)
     pooled = [Verdict(each.truth, each.found, n // 10) for n, each in enumerate(alone)]
     assert width(f1_score(pooled)) > 1.5 * width(f1_score(alone))
     # Less a detector that finds nothing, whose F1 is 0, the difference is F1 itself.

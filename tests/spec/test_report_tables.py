@@ -27,7 +27,6 @@ def report(number: int, prompt: str, cs_c: float | None, words: int = 2) -> Repo
         cs_c=cs_c,
         cs_r=None if cs_c is None else cs_c / 2,
         entity="x",
-        entity_source="model",
         error=None if cs_c is not None else "no claim",
     )
 
