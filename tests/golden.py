@@ -92,7 +92,7 @@ RUNS = {
     "debates-released": ["madam-rag --as-released --sample 4 --seed 3 {llm}"],
     "conflicts": [
         "conflicts --limit 6 {llm}",
-        "conflicts --judge tagger --name second --behaviour choice --against all --limit 6 {llm}",
+        "conflicts --judge tagger --name second --against all --limit 6 {llm}",
     ],
     "npov": [
         f"npov --data {{topics}} --organic {{organic}} --set unparaphrased --per-topic 4 "

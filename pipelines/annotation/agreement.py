@@ -168,10 +168,6 @@ def people_table(every: Sequence[Ratings]) -> Table:
         labels = [[person.given[i] for person in group if i in person.given] for i in items]
         return [unit for unit in labels if len(unit) > 1]
 
-    def kappa(group: Sequence[Ratings]) -> Estimate | None:
-        pairs = [(one, other) for one, other in units(group)] if len(group) == 2 else []
-        return stratified_kappa({"all": pairs}, {"all": len(pairs)}) if pairs else None
-
     return Table.of(
         several(every),
         name="annotation_people",
@@ -183,7 +179,6 @@ def people_table(every: Sequence[Ratings]) -> Table:
             Measure(
                 "agree", "All agree", lambda group: share([len({*u}) == 1 for u in units(group)])
             ),
-            Measure("kappa", "Kappa of two", kappa),
             Measure("alpha", "Krippendorff's alpha", lambda group: nominal_alpha(units(group))),
         ],
         notes=("Over the sample as it was drawn.",),

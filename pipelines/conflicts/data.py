@@ -3,11 +3,9 @@
 import hashlib
 import json
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Protocol, Self
 
@@ -21,7 +19,6 @@ from pipelines.errors import InputError
 from pipelines.files import read_bytes
 from pipelines.retrieval.dense import Embedder
 from pipelines.runs.folder import RunFolder
-from pipelines.text.days import ISO_DAY, with_iso_days
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,7 +36,7 @@ class Source(BaseModel, frozen=True, extra="forbid"):
         url: Where it was found.
         title: Of the page.
         snippet: The few lines that the search engine showed.
-        date: When it was published, as the source gives it; see `dates.written`.
+        date: When it was published, in whatever form the source gives it.
     """
 
     text: Text
@@ -103,98 +100,12 @@ class Query(BaseModel, frozen=True, extra="forbid"):
     origin: str | None = None
 
 
-EARLIEST, LATEST = 1000, 2100
-"""Years outside of which a date is taken for a mistake."""
-
-
-@dataclass(frozen=True)
-class PartialDate:
-    """A date, as precise as it is given.
-
-    Attributes:
-        year: 1 to 9999.
-        month: 1 to 12; 0 where only the year is given.
-        day: 1 to 31; 0 where the day is not given.
-    """
-
-    year: int
-    month: int = 0
-    day: int = 0
-
-    def __post_init__(self) -> None:
-        if self.day and not self.month:
-            raise ValueError("a day needs a month")
-        date(self.year, self.month or 1, self.day or 1)
-
-
 def absent(text: str | None) -> bool:
     """Whether what stands for a date says that there is none: "", "NA", "unknown"."""
     return not text or text.strip().casefold() in _NONE
 
 
-def parse(text: str) -> PartialDate | None:
-    """A date as search results write it.
-
-    The one day that `with_iso_days` finds, whatever stands beside it; else what dateutil
-    understands, at the precision at which it is given: "July 2024" has no day. With dots the day
-    is first. With slashes and dashes the month is, where both readings are possible: 07/08/2024 is
-    the 8th of July, as in American pages. 21-07-04 is no date. "2 days ago" is none either: the
-    data do not say when the search was.
-
-    Returns:
-        The date; None where there is none, its year lies outside 1000 to 2100, or the text is
-        something else, as a plain number or more than 100 characters are.
-    """
-    text = text.strip()
-    if absent(text) or len(text) > 100:
-        return None
-    found = _absolute(text)
-    return found if found and EARLIEST <= found.year <= LATEST else None
-
-
-def written(source: Source) -> PartialDate | None:
-    """When a source was written, as it states itself; None where it states nothing readable."""
-    return parse(source.date or "")
-
-
 _NONE = frozenset({"", "na", "n/a", "nan", "none", "null", "unknown", "no date", "undated", "-"})
-
-# Numbers that dateutil would take for dates, "12.5" or "202407"; 20240730 and 2024 are some.
-_NUMBER = re.compile(r"(?![0-9]{4}$|[0-9]{8}$)[-+]?[0-9]+(?:[.,][0-9]+)?")
-_IN_DOUBT = re.compile(
-    r"(?<![0-9])[0-9]{1,2}(?:-[0-9]{1,2}-[0-9]{1,2}|\.[0-9]{1,2}\.[0-9])(?![0-9])"
-)
-_DAY_FIRST = re.compile(r"(?<![0-9.])[0-9]{1,2}\. ?[0-9]{1,2}\. ?[0-9]{2}(?![0-9])")
-
-
-def _absolute(text: str) -> PartialDate | None:
-    from dateutil import parser
-
-    text = with_iso_days(unicodedata.normalize("NFKC", text))
-    if days := set(re.findall(ISO_DAY, text)):
-        text = days.pop() if len(days) == 1 else ""
-    if _NUMBER.fullmatch(text) or _IN_DOUBT.search(text):
-        return None
-    day_first = _DAY_FIRST.search(text) is not None
-    # What is not given is taken from the default; so it is what two defaults differ in. Their days
-    # fall on different days of the week, else "Tuesday, July 2024" would have a day.
-    defaults = (datetime(2000, 1, 1), datetime(2004, 2, 15))
-    try:
-        one, two = (
-            parser.parse(text, default=each, dayfirst=day_first, ignoretz=True) for each in defaults
-        )
-    except Exception:  # on strings that are no dates it raises errors of many kinds
-        return None
-    if one.year != two.year:
-        return None
-    years = re.findall(r"(?<![0-9])[0-9]{4}(?![0-9])", text)
-    if years and str(one.year) not in years and f"{one.year:04d}" not in text:
-        return None  # of "Jan 5-10, 2021" dateutil makes the year 2010
-    month = one.month if one.month == two.month else 0
-    day = one.day if month and one.day == two.day else 0
-    if not day and not years:
-        return None  # "12 50" would be December 2050
-    return PartialDate(one.year, month, day)
 
 
 SAMPLES = Path(__file__).parents[1] / "data" / "samples" / "conflicts.jsonl"

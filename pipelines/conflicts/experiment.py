@@ -101,7 +101,7 @@ def refuse_idle(options: BaseModel, settings: BaseModel, methods: Methods) -> No
         InputError: One was given.
     """
     if not methods.strategies:
-        idle = ("answer_tokens", "judge", "behaviour", "against", "judge_model")
+        idle = ("answer_tokens", "judge", "against", "judge_model")
         for given in (options, settings):
             refuse_given(given, idle, f"--strategy {NO_ANSWERS}")
 

@@ -94,14 +94,11 @@ def states_a_fact(sentence: str) -> bool:
     return not (is_unknown(bare) or any(remark.fullmatch(told) for remark in _REMARKS))
 
 
-BehaviourForm = Literal["json", "choice"]
-"""A verdict with its reason, or one word with its probability."""
-
 BEHAVIOUR: Final = {each: f"behaviour_{each.replace('-', '_')}" for each in ConflictType}
 """Type -> the prompt on its expected behaviour, with examples of answers that adhere or do not."""
 
 VARIABLES: Final = {
-    **{name: {"definition", "expected", "query", "answer", "form"} for name in BEHAVIOUR.values()},
+    **{name: {"definition", "expected", "query", "answer"} for name in BEHAVIOUR.values()},
     "recall": {"query", "gold", "answer"},
     "grounding": {"evidence", "query", "answer", "sentence"},
 }
@@ -114,11 +111,10 @@ ReplyT = TypeVar("ReplyT", bound=BaseModel)
 
 @dataclass(frozen=True)
 class PromptedModel:
-    """A language model with the prompts of `VARIABLES`, and how it is asked about behaviour."""
+    """A language model with the prompts of `VARIABLES`."""
 
     client: Client
     templates: Mapping[str, Prompt]
-    form: BehaviourForm = "json"
 
     async def reply(
         self,
@@ -134,9 +130,7 @@ class PromptedModel:
         return await self.client.structured(messages, schema, Sampling(tokens), affinity=affinity)
 
 
-def prompted_model(
-    client: Client, form: BehaviourForm = "json", overrides: Path | None = None
-) -> PromptedModel:
+def prompted_model(client: Client, overrides: Path | None = None) -> PromptedModel:
     """A language model with its prompts.
 
     Raises:
@@ -146,10 +140,7 @@ def prompted_model(
         name: prompts.load(f"conflicts/{name}", variables, overrides)
         for name, variables in VARIABLES.items()
     }
-    return PromptedModel(client, templates, form)
-
-
-_YES, _NO = "YES", "NO"
+    return PromptedModel(client, templates)
 
 
 class AdherenceJson(BaseModel):
@@ -179,20 +170,9 @@ async def behaviour(
         "expected": CATEGORY[type].expected,
         "query": query,
         "answer": answer,
-        "form": judge.form,
     }
     # Queries of one type share the prompt up to the query.
     affinity = f"behaviour {type}"
-    if judge.form == "choice":
-        messages = judge.templates[BEHAVIOUR[type]].messages(**told)
-        choice = await judge.client.choose(messages, (_YES, _NO), affinity=affinity)
-        return Adherence(
-            adheres=None if choice.label is None else choice.label == _YES,
-            type=type,
-            probability=choice.probabilities[_YES],
-            mass=choice.mass,
-            problem=choice.problem,
-        )
     reply = await judge.reply(BEHAVIOUR[type], AdherenceJson, told, affinity=affinity)
     if reply.value is None:
         return Adherence(adheres=None, type=type, problem=reply.problem, raw=reply.raw)
@@ -426,7 +406,7 @@ def answer_judge(
     Raises:
         InputError: The user's own prompt cannot be used, or who should judge is not there.
     """
-    model = None if client is None else prompted_model(client, settings.behaviour, overrides)
+    model = None if client is None else prompted_model(client, overrides)
     if settings.judge == "tagger":
         if judge is None:
             raise InputError("the judge 'tagger' needs a tagger; name one, or let a model judge")

@@ -35,7 +35,7 @@ def _answers(result: QueryResult) -> Iterator[Labelled]:
         said = outcome.judged.adherence
         if said is None:
             continue
-        category, sure = CATEGORY[said.type], said.probability
+        category = CATEGORY[said.type]
         yield Labelled(
             (strategy,),
             (
@@ -44,7 +44,7 @@ def _answers(result: QueryResult) -> Iterator[Labelled]:
                 ("Answer", outcome.answer.text),
             ),
             None if said.adheres is None else ADHERES if said.adheres else FAILS,
-            None if sure is None else {ADHERES: sure, FAILS: 1 - sure},
+            None,
             {"strategy": strategy, "type": category.short},
         )
 

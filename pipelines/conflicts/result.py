@@ -14,19 +14,15 @@ class Adherence(BaseModel, frozen=True):
     """Whether an answer behaves as its conflict type wants (CONFLICTS, section 4).
 
     Attributes:
-        adheres: The verdict; None in a tie, or where the reply could not be read.
+        adheres: The verdict; None where the reply could not be read.
         type: The type whose behaviour was expected.
-        probability: That it adheres, in [0, 1]; None where the judge gives none.
-        mass: Then, the probability that the judge names a verdict at all, in [0, 1].
         reason: Why, in the judge's words.
-        problem: Why the reply could not be read, or that verdicts tie, in one line.
+        problem: Why the reply could not be read, in one line.
         raw: The reply as it came, where it could not be read.
     """
 
     adheres: bool | None
     type: ConflictType
-    probability: float | None = None
-    mass: float | None = None
     reason: str = ""
     problem: str | None = None
     raw: str | None = None

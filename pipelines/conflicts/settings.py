@@ -27,7 +27,6 @@ AS_IN_PAPER: Final = (
         "a citation is to be right, and not only some source that was not cited",
     ),
     Choice("settings.judge", "model", "section 4"),
-    Choice("settings.behaviour", "json", "section 4"),
 )
 
 
@@ -68,13 +67,6 @@ class ConflictsSettings(AnswerSettings):
             panel=JUDGES_PANEL,
         ),
     ] = "model"
-    behaviour: Annotated[
-        Literal["json", "choice"],
-        Option(
-            "Whether behaviour is judged with a reason, or with a probability in one token.",
-            panel=JUDGES_PANEL,
-        ),
-    ] = "json"
     against: Annotated[
         Literal["cited", "all"],
         Option(

@@ -381,13 +381,6 @@ def behaviour(made: Sequence[Part]) -> Table:
             "Queries are all of the category; those that failed, or whose verdict could not be "
             "read, are not among the n.",
             "In brackets 95 % Wilson intervals.",
-            *low_label_mass(
-                verdict.mass
-                for part in made
-                for result in part.results
-                for outcome in result.outcomes.values()
-                if (verdict := outcome.judged.adherence)
-            ),
         ),
     )
 

@@ -6,7 +6,7 @@ from functools import partial
 from itertools import zip_longest
 from typing import Final
 
-from pipelines.conflicts.data import PartialDate, Query, Statistic, written
+from pipelines.conflicts.data import Query, Statistic
 from pipelines.conflicts.data import Source as Asked
 from pipelines.conflicts.metrics import BASELINES, JOINT, part_of, predictions
 from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES
@@ -57,7 +57,6 @@ from pipelines.report.texts import (
     visible,
     words,
 )
-from pipelines.text.days import MONTHS
 
 GUESSES: Final = (RIGHT, WRONG, UNREADABLE, UNJUDGED)
 """What a predicted type is worth; not judged where no type is known."""
@@ -115,7 +114,6 @@ def content(result: QueryResult) -> list[Block]:
         made.append(Trouble(title, result.error))
     if asked.conflict_type or asked.gold_answer:
         made.append(_known(asked))
-    dates = [written(source) for source in asked.sources]
     if types := predictions(result):
         cards = (_prediction(name, each, asked) for name, each in types.items())
         made += [Heading("Predicted types"), Cards(tuple(cards))]
@@ -131,10 +129,7 @@ def content(result: QueryResult) -> list[Block]:
         Note(f"{each.text}: the writer saw {each.kept:,} of {each.tokens:,} tokens")
         for each in result.truncations
     ]
-    sources = (
-        _source(number, *each)
-        for number, each in enumerate(zip(asked.sources, dates, strict=True), 1)
-    )
+    sources = (_source(*each) for each in enumerate(asked.sources, 1))
     return [*made, Sources(tuple(sources))]
 
 
@@ -145,13 +140,6 @@ def live(url: str | None) -> bool:
         and visible(url) == url
         and re.fullmatch(r"https?://[^\s/?#\\]\S*", url, re.IGNORECASE) is not None
     )
-
-
-def said(date: PartialDate) -> str:
-    """A date in words, as exactly as it is known: "3 April 2025", "April 2025", "2025"."""
-    parts = [str(date.day)] if date.day else []
-    parts += [MONTHS[date.month - 1].capitalize()] if date.month else []
-    return " ".join([*parts, str(date.year)])
 
 
 def _adheres(judged: Adherence | None) -> Mark:
@@ -173,13 +161,12 @@ def _title(source: Asked) -> str:
     return source.title or source.url or "no title"
 
 
-def _source(number: int, source: Asked, date: PartialDate | None) -> Source:
-    unread_date = f"no date that can be read: {source.date}" if source.date else "no date"
+def _source(number: int, source: Asked) -> Source:
     return Source(
         number,
         _title(source),
         source.text,
-        (Aside(said(date) if date else unread_date),),
+        (Aside(source.date or "no date"),),
         url=source.url,
         linked=live(source.url),
         note=f"Snippet: {source.snippet}" if source.snippet else "",
@@ -274,12 +261,9 @@ def _worths(judged: Verdicts, asked: Query) -> tuple[Fact, ...]:
 
 def _behaviour(judged: Adherence, asked: Query) -> Fact:
     under = "" if asked.conflict_type else ", the type it was written under"
-    chips: list[Inline] = [_adheres(judged).chip]
-    if judged.probability is not None:
-        chips.append(Aside(f"probability {judged.probability:.2f}"))
     return Fact(
         f"Expected behaviour ({CATEGORY[judged.type].short}{under})",
-        (tuple(chips),),
+        ((_adheres(judged).chip,),),
         (*noted(judged.reason), *unread(judged.problem, judged.raw)),
     )
 

@@ -33,14 +33,7 @@ class EntityReply(BaseModel):
     entity: Annotated[str, told(minLength=1, maxLength=MOST_CHARACTERS)]
 
 
-class Entity(NamedTuple):
-    """What a report is about: as the model named it, or the question as it is."""
-
-    name: str
-    source: Literal["model", "question"]
-
-
-async def main_entity(question: str, client: Client, prompt: Prompt) -> Entity:
+async def main_entity(question: str, client: Client, prompt: Prompt) -> str:
     """The main entity by a language model; the question if its reply is empty or unreadable.
 
     Args:
@@ -56,7 +49,7 @@ async def main_entity(question: str, client: Client, prompt: Prompt) -> Entity:
         prompt.messages(question=question), EntityReply, Sampling(max_tokens=REPLY_TOKENS)
     )
     named = " ".join(reply.value.entity.split()).strip(" .?\"'") if reply.value else ""
-    return Entity(named, "model") if named else Entity(question, "question")
+    return named or question
 
 
 Prompting = Literal["rag", "balanced", "super-balanced", "copied"]
@@ -223,13 +216,11 @@ class ReportResult(Result):
 
     Attributes:
         entity: What it is about; None of a document that was copied.
-        entity_source: Whether the model named it, or it is the question.
         finished: Whether the report ended by itself, and not for its length.
         unread: Documents that the writer saw only in part; `truncations` are the judge's.
     """
 
     entity: str | None = None
-    entity_source: Literal["model", "question"] | None = None
     finished: bool = True
     unread: tuple[Truncation, ...] = ()
 
@@ -263,7 +254,7 @@ async def report_on(assignment: Assignment, author: ReportWriter, scorer: Scorer
     entity = await main_entity(topic.question, author.client, author.entity)
 
     def messages(prompt: Prompt, texts: Sequence[str]) -> list[dict[str, str]]:
-        return prompt.messages(documents=texts, entity=entity.name)
+        return prompt.messages(documents=texts, entity=entity)
 
     def longest(texts: Sequence[str]) -> list[dict[str, str]]:
         rendered = (messages(prompt, texts) for prompt in author.reports.values())
@@ -282,8 +273,7 @@ async def report_on(assignment: Assignment, author: ReportWriter, scorer: Scorer
         assignment,
         reply.text.strip(),
         scorer,
-        entity=entity.name,
-        entity_source=entity.source,
+        entity=entity,
         finished=reply.finished,
         unread=cuts,
     )

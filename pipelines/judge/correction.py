@@ -76,7 +76,7 @@ class Correction(BaseModel):
         return f"{self.method}, from {self.pairs:,} pairs: {added}"
 
 
-class HeldOut(BaseModel, frozen=True, extra="forbid"):
+class HeldOut(BaseModel, frozen=True):
     """Figures on labelled pairs; a correction's are on pairs that it was not fitted on.
 
     Attributes:

@@ -30,7 +30,6 @@ from pipelines.madam_rag.baselines import (
     baseline_prompts,
     outcome,
 )
-from pipelines.madam_rag.build import MOST, misinformation, support_imbalance
 from pipelines.madam_rag.data import (
     RAMDOCS,
     SAMPLES,
@@ -41,6 +40,7 @@ from pipelines.madam_rag.data import (
     statistics,
 )
 from pipelines.madam_rag.debate import panel
+from pipelines.madam_rag.levels import MOST, misinformation, support_imbalance
 from pipelines.madam_rag.metrics import METRICS, base_id, verdict_of_question
 from pipelines.madam_rag.replies import Conclusion
 from pipelines.madam_rag.settings import AS_IN_PAPER, DebateOptions, DebateSettings

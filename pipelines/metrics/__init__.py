@@ -1,4 +1,1 @@
-"""Metrics and their intervals.
-
-`confidence` is everywhere the level of the interval, in (0, 1); another one is a ValueError.
-"""
+"""Metrics and their 95 % intervals."""

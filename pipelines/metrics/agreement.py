@@ -3,14 +3,11 @@
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from math import sqrt
-from statistics import NormalDist
 
-from pipelines.metrics.estimate import Estimate, check_confidence, percentile_estimate, redrawn
+from pipelines.metrics.estimate import Estimate, Z, percentile_estimate, redrawn
 
 
-def stratified_share(
-    strata: Sequence[tuple[Sequence[bool], int]], *, confidence: float = 0.95
-) -> Estimate | None:
+def stratified_share(strata: Sequence[tuple[Sequence[bool], int]]) -> Estimate | None:
     """Share of all examples for which something holds, known of a random sample of each stratum.
 
     With n of N examples of a stratum known, k of which hold, the value is the mean of k / n
@@ -25,12 +22,10 @@ def stratified_share(
 
     Args:
         strata: Of each what is known of its sample, and the number of all its examples.
-        confidence: Level of the interval.
 
     Returns:
         A value in [0, 1]; None without a stratum, or where nothing is known of one.
     """
-    check_confidence(confidence)
     if not strata or not all(sample for sample, _ in strata):
         return None
     whole = sum(size for _, size in strata)
@@ -44,10 +39,10 @@ def stratified_share(
             share = (holds + 2 / len(strata)) / drawn
             centre += others / whole * share
             variance += (others / whole) ** 2 * share * (1 - share) * (1 / drawn + 1 / others)
-    half = NormalDist().inv_cdf((1 + confidence) / 2) * sqrt(variance)
+    half = Z * sqrt(variance)
     value = min(value, 1.0)  # it may be above by rounding
     low, high = min(max(centre - half, 0.0), value), max(min(centre + half, 1.0), value)
-    return Estimate(value, low, high, sum(len(sample) for sample, _ in strata), confidence)
+    return Estimate(value, low, high, sum(len(sample) for sample, _ in strata))
 
 
 Pairs = Sequence[tuple[Hashable, Hashable]]
@@ -99,7 +94,7 @@ def stratified_kappa(strata: Mapping[str, Pairs], sizes: Mapping[str, int]) -> E
     return percentile_estimate(value, kappas[1:], n)
 
 
-def nominal_alpha(units: Sequence[Sequence[Hashable]], *, seed: int = 0) -> Estimate | None:
+def nominal_alpha(units: Sequence[Sequence[Hashable]]) -> Estimate | None:
     """Krippendorff's alpha of labels without an order (Krippendorff 2011; NPOV, section 4.1.1).
 
     A unit has the labels that annotators gave it; units with fewer than two say nothing and are
@@ -125,7 +120,7 @@ def nominal_alpha(units: Sequence[Sequence[Hashable]], *, seed: int = 0) -> Esti
     counts = np.array([[unit[label] for label in labels] for unit in compared])
     sizes = counts.sum(axis=1)
     apart = (sizes**2 - (counts**2).sum(axis=1)) / (sizes - 1)
-    times = np.vstack([np.ones((1, len(compared)), dtype=int), redrawn(len(compared), seed=seed)])
+    times = np.vstack([np.ones((1, len(compared)), dtype=int), redrawn(len(compared))])
     of_label = times @ counts
     n = of_label.sum(axis=1)
     observed = times @ apart / n

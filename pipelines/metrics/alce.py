@@ -117,7 +117,7 @@ def as_scored(output: str) -> str:
 
 
 AT_MOST = 3
-"""Citations of a sentence that ALCE's code looks at by default."""
+"""Citations of a sentence that ALCE's code looks at."""
 
 Supports = Callable[[tuple[str, ...], str], bool]
 """(ids of passages that are read together, in order; sentence) -> whether they entail it."""
@@ -187,11 +187,7 @@ def precise_citations(text: str, cited: tuple[str, ...], supports: Supports) -> 
 
 
 def citation_counts(
-    sentences: Sequence[Cited],
-    passages: Collection[str],
-    supports: Supports,
-    *,
-    most: int | None = AT_MOST,
+    sentences: Sequence[Cited], passages: Collection[str], supports: Supports
 ) -> CitationCounts:
     """Count over the sentences of an answer.
 
@@ -201,17 +197,16 @@ def citation_counts(
     precise.
 
     A citation that was dropped supports nothing, and stays among the citations: otherwise precision
-    would be had for nothing, by a rule that throws citations away.
+    would be had for nothing, by a rule that throws citations away. At most `AT_MOST` citations of
+    a sentence are looked at, and as many dropped ones counted.
 
     Args:
         sentences: Of one answer.
         passages: Ids of those that there are to cite.
         supports: The entailment model.
-        most: So many citations of a sentence are looked at, 3 in ALCE's code, and so many dropped
-            ones counted; None takes all.
     """
     cited = [
-        (each.text, each.cites[:most])
+        (each.text, each.cites[:AT_MOST])
         for each in sentences
         if each.cites and all(name in passages for name in each.cites)
     ]
@@ -220,6 +215,6 @@ def citation_counts(
         sentences=len(sentences),
         supported=len(right),
         citations=sum(len(cites) for _, cites in cited)
-        + sum(len(each.dropped[:most]) for each in sentences),
+        + sum(len(each.dropped[:AT_MOST]) for each in sentences),
         needed=sum(precise_citations(text, cites, supports) for text, cites in right),
     )

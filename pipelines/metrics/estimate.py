@@ -14,21 +14,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A point estimate, its confidence interval and what they rest on.
+    """A point estimate, its 95 % confidence interval and what they rest on.
 
     Attributes:
         value: The estimate.
         low: Lower end of the interval, at most `value`; None where no interval can be given.
         high: Upper end, at least `value`; None exactly where `low` is None.
         n: Observations behind the value, at least 1.
-        confidence: Level of the interval, in (0, 1).
     """
 
     value: float
     low: float | None
     high: float | None
     n: int
-    confidence: float = 0.95
 
     def __post_init__(self) -> None:
         if (self.low is None) != (self.high is None):
@@ -39,16 +37,15 @@ class Estimate:
             raise ValueError(f"{self.value} lies outside [{self.low}, {self.high}]")
 
 
-def check_confidence(confidence: float) -> None:
-    """Raises ValueError for a level that is not strictly between 0 and 1."""
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence is {confidence}; it must lie between 0 and 1")
+QUANTILE = 0.975
+"""The upper end of a 95 % interval leaves 2.5 % above it."""
+Z = NormalDist().inv_cdf(QUANTILE)
 
 
-def proportion(successes: int, total: int, *, confidence: float = 0.95) -> Estimate | None:
+def proportion(successes: int, total: int) -> Estimate | None:
     """Share of successes with the Wilson score interval, without continuity correction.
 
-    With p = successes / total, n = total and z the two-sided normal quantile, the interval is
+    With p = successes / total, n = total and z = 1.96, the interval is
 
         (p + z^2/2n  -+  z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n).
 
@@ -59,20 +56,18 @@ def proportion(successes: int, total: int, *, confidence: float = 0.95) -> Estim
     Raises:
         ValueError: Counts are negative, or there are more successes than trials.
     """
-    check_confidence(confidence)
     if not 0 <= successes <= total:
         raise ValueError(f"{successes} successes of {total} trials")
     if total == 0:
         return None
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
     p = successes / total
-    scale = 1 + z * z / total
-    centre = (p + z * z / (2 * total)) / scale
-    half = z * sqrt(p * (1 - p) / total + z * z / (4 * total * total)) / scale
+    scale = 1 + Z * Z / total
+    centre = (p + Z * Z / (2 * total)) / scale
+    half = Z * sqrt(p * (1 - p) / total + Z * Z / (4 * total * total)) / scale
     # At p = 0 and p = 1 one end is exactly p; rounding must not move it past.
     low = 0.0 if successes == 0 else min(p, max(0.0, centre - half))
     high = 1.0 if successes == total else max(p, min(1.0, centre + half))
-    return Estimate(p, low, high, total, confidence)
+    return Estimate(p, low, high, total)
 
 
 def share(holds: Collection[bool]) -> Estimate | None:
@@ -85,7 +80,6 @@ def mean(
     clusters: Sequence[Hashable] | None = None,
     *,
     bounds: tuple[float, float] | None = None,
-    confidence: float = 0.95,
 ) -> Estimate | None:
     """Arithmetic mean with a t interval from a cluster-robust standard error.
 
@@ -106,7 +100,6 @@ def mean(
         values: Finite numbers.
         clusters: The cluster of each value; None makes each value its own cluster.
         bounds: Range that a value can take; the interval is cut to it.
-        confidence: Level of the interval.
 
     Returns:
         The mean over the values (each value weighs the same, whatever its cluster's size).
@@ -114,7 +107,6 @@ def mean(
     Raises:
         ValueError: A value is not finite or out of bounds, or the lengths differ.
     """
-    check_confidence(confidence)
     if clusters is not None and len(clusters) != len(values):
         raise ValueError(f"{len(values)} values, but {len(clusters)} cluster names")
     for value in values:
@@ -131,23 +123,23 @@ def mean(
         residuals[index if clusters is None else clusters[index]].append(value - centre)
     count = len(residuals)
     if count == 1:
-        return Estimate(centre, None, None, n, confidence)
+        return Estimate(centre, None, None, n)
 
     from scipy.special import stdtrit
 
     cr1 = fsum(fsum(cluster) ** 2 for cluster in residuals.values()) / n**2 * count / (count - 1)
-    half = float(stdtrit(count - 1, (1 + confidence) / 2)) * sqrt(cr1)
+    half = float(stdtrit(count - 1, QUANTILE)) * sqrt(cr1)
     low, high = centre - half, centre + half
     if bounds is not None:
         low, high = max(low, bounds[0]), min(high, bounds[1])
-    return Estimate(centre, low, high, n, confidence)
+    return Estimate(centre, low, high, n)
 
 
 RESAMPLES = 9_999
 
 
-def redrawn(clusters: int, *, seed: int = 0, resamples: int = RESAMPLES) -> "NDArray[np.int64]":
-    """How often each cluster is in each resample: (resamples, clusters).
+def redrawn(clusters: int, *, seed: int = 0) -> "NDArray[np.int64]":
+    """How often each cluster is in each resample: (`RESAMPLES`, clusters).
 
     Each resample draws as many clusters as there are, with replacement, so that its row sums to
     their number. Equal seeds give equal draws.
@@ -155,11 +147,11 @@ def redrawn(clusters: int, *, seed: int = 0, resamples: int = RESAMPLES) -> "NDA
     import numpy as np
 
     shares = np.full(clusters, 1 / clusters)
-    return np.random.default_rng(seed).multinomial(clusters, shares, size=resamples)
+    return np.random.default_rng(seed).multinomial(clusters, shares, size=RESAMPLES)
 
 
 def redrawn_sums(
-    counts: Sequence[Sequence[int]], *, seed: int = 0, resamples: int = RESAMPLES
+    counts: Sequence[Sequence[int]], *, resamples: int = RESAMPLES
 ) -> "NDArray[np.int64]":
     """The sums over each resample of whole numbers that clusters have, (resamples, columns).
 
@@ -168,16 +160,12 @@ def redrawn_sums(
     import numpy as np
 
     kinds, sizes = np.unique(np.array(counts), axis=0, return_counts=True)
-    draws = np.random.default_rng(seed).multinomial(
-        len(counts), sizes / sizes.sum(), size=resamples
-    )
+    draws = np.random.default_rng(0).multinomial(len(counts), sizes / sizes.sum(), size=resamples)
     sums: NDArray[np.int64] = draws @ kinds
     return sums
 
 
-def percentile_estimate(
-    value: float, resampled: "NDArray[np.floating]", n: int, *, confidence: float = 0.95
-) -> Estimate:
+def percentile_estimate(value: float, resampled: "NDArray[np.floating]", n: int) -> Estimate:
     """A value with the percentile interval of what resamples give; NaN of a resample is left out.
 
     The interval is widened to the value if all but a few resamples are on one side of it. It is
@@ -185,13 +173,11 @@ def percentile_estimate(
     """
     import numpy as np
 
-    check_confidence(confidence)
     known = resampled[~np.isnan(resampled)]
     if not len(known):
-        return Estimate(value, None, None, n, confidence)
-    tail = (1 - confidence) / 2
-    low, high = (float(each) for each in np.quantile(known, (tail, 1 - tail)))
-    return Estimate(value, min(low, value), max(high, value), n, confidence)
+        return Estimate(value, None, None, n)
+    low, high = (float(each) for each in np.quantile(known, (1 - QUANTILE, QUANTILE)))
+    return Estimate(value, min(low, value), max(high, value), n)
 
 
 Key = TypeVar("Key", bound=Hashable)
@@ -242,11 +228,11 @@ def mcnemar(first: Mapping[Key, bool], second: Mapping[Key, bool]) -> float | No
     return float(binomtest(only_first, only_first + only_second).pvalue)
 
 
-def sign_flip(differences: Sequence[float], *, seed: int = 0) -> float | None:
+def sign_flip(differences: Sequence[float]) -> float | None:
     """Probability of so large a mean difference, were the two sides of each pair exchangeable.
 
     The signs of the differences are flipped at random (Fisher 1935): 9,999 times, or in every way
-    there is where there are fewer. Equal seeds give equal values. The p-value is two-sided, in
+    there is where there are fewer. The p-value is two-sided, in
     (0, 1]; it is 1 of a single pair, and None without a pair.
     """
     if not differences:
@@ -264,6 +250,6 @@ def sign_flip(differences: Sequence[float], *, seed: int = 0) -> float | None:
         vectorized=True,
         n_resamples=RESAMPLES,
         batch=1_000,
-        rng=np.random.default_rng(seed),
+        rng=np.random.default_rng(0),
     )
     return float(found.pvalue)

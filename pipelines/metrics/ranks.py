@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pipelines.metrics.estimate import (
     RESAMPLES,
     Estimate,
-    check_confidence,
+    Z,
     percentile_estimate,
     redrawn,
 )
@@ -26,8 +26,6 @@ def roc_auc(
     scores: Sequence[float],
     positive: Sequence[bool],
     clusters: Sequence[Hashable] | None = None,
-    *,
-    confidence: float = 0.95,
 ) -> Estimate | None:
     """Probability that a positive example scores higher than a negative one; ties count half.
 
@@ -48,7 +46,6 @@ def roc_auc(
         scores: Finite numbers, higher for what is taken to be positive.
         positive: Whether each example is.
         clusters: The cluster of each example; None makes each example its own.
-        confidence: Level of the interval.
 
     Returns:
         A value in [0, 1], 0.5 for scores that tell nothing; None where all examples are positive,
@@ -57,7 +54,6 @@ def roc_auc(
     Raises:
         ValueError: A score is not finite, or the lengths differ.
     """
-    check_confidence(confidence)
     names: Sequence[Hashable] = range(len(scores)) if clusters is None else clusters
     if not len(scores) == len(positive) == len(names):
         raise ValueError(f"{len(scores)} scores, {len(positive)} labels, {len(names)} clusters")
@@ -79,7 +75,7 @@ def roc_auc(
         residuals, others = (of_positives, below) if label else (of_negatives, above)
         residuals[name] += halves / (2 * others) - value
     if value in (0, 1) or 1 in (len(of_positives), len(of_negatives)):
-        return Estimate(value, None, None, len(scores), confidence)
+        return Estimate(value, None, None, len(scores))
 
     mixed = of_positives.keys() & of_negatives.keys()
     variance = (
@@ -91,9 +87,9 @@ def roc_auc(
         / (above * below)
     )
     # Not negative but for rounding: the correction of the mixed term is the smallest of the three.
-    half = NormalDist().inv_cdf((1 + confidence) / 2) * sqrt(max(0.0, variance))
+    half = Z * sqrt(max(0.0, variance))
     low, high = max(0.0, value - half), min(1.0, value + half)
-    return Estimate(value, low, high, len(scores), confidence)
+    return Estimate(value, low, high, len(scores))
 
 
 def halves_won(scores: Sequence[float], positive: Sequence[bool]) -> list[int]:
@@ -127,12 +123,7 @@ class AreaDifference:
 
 
 def clustered_auc(
-    scores: Sequence[float],
-    positive: Sequence[bool],
-    clusters: Sequence[Hashable],
-    *,
-    confidence: float = 0.95,
-    seed: int = 0,
+    scores: Sequence[float], positive: Sequence[bool], clusters: Sequence[Hashable]
 ) -> Estimate | None:
     """The area of `roc_auc`, with the percentile interval of a bootstrap over clusters.
 
@@ -145,11 +136,11 @@ def clustered_auc(
     Raises:
         ValueError: A score is not finite, or the lengths differ.
     """
-    found = roc_auc(scores, positive, clusters, confidence=confidence)
+    found = roc_auc(scores, positive, clusters)
     if found is None or found.low is None:
         return found
-    resampled = _resampled_areas(scores, positive, clusters, seed)
-    return percentile_estimate(found.value, resampled, found.n, confidence=confidence)
+    resampled = _resampled_areas(scores, positive, clusters)
+    return percentile_estimate(found.value, resampled, found.n)
 
 
 def clustered_difference(
@@ -157,8 +148,6 @@ def clustered_difference(
     second: Sequence[float],
     positive: Sequence[bool],
     clusters: Sequence[Hashable],
-    *,
-    seed: int = 0,
 ) -> AreaDifference | None:
     """Whether two scores of the same examples have different areas, by clusters.
 
@@ -178,8 +167,8 @@ def clustered_difference(
     if one is None or other is None:
         return None
     value = one.value - other.value
-    gains = _resampled_areas(first, positive, clusters, seed) - _resampled_areas(
-        second, positive, clusters, seed
+    gains = _resampled_areas(first, positive, clusters) - _resampled_areas(
+        second, positive, clusters
     )
     names = list(dict.fromkeys(clusters))
     found = Estimate(value, None, None, one.n)
@@ -190,7 +179,7 @@ def clustered_difference(
     ranks = np.concatenate([_mid_ranks(first), _mid_ranks(second)])
     labels = np.tile(np.asarray(positive, dtype=bool), 2)
     won = _pairs_won(ranks, labels, np.concatenate([place, place + len(names)]), 2 * len(names))
-    kept = _exchanges(len(names), seed)
+    kept = _exchanges(len(names))
     as_first, as_second = np.hstack([kept, ~kept]), np.hstack([~kept, kept])
     positives = sum(map(bool, positive))
     pairs = positives * (len(positive) - positives)
@@ -202,7 +191,7 @@ def clustered_difference(
 
 
 def _resampled_areas(
-    scores: Sequence[float], positive: Sequence[bool], clusters: Sequence[Hashable], seed: int
+    scores: Sequence[float], positive: Sequence[bool], clusters: Sequence[Hashable]
 ) -> "NDArray[np.floating]":
     """The area of every resample; NaN where one kind is missing."""
     import numpy as np
@@ -210,7 +199,7 @@ def _resampled_areas(
     labels, place = np.asarray(positive, dtype=bool), _places(clusters)
     count = int(place.max()) + 1
     won = _pairs_won(np.asarray(scores, dtype=float), labels, place, count)
-    times = redrawn(count, seed=seed)
+    times = redrawn(count)
     kinds = [np.bincount(place[kind], minlength=count) for kind in (labels, ~labels)]
     pairs = np.outer(kinds[0], kinds[1]).astype(float)
     copies = times * (times - 1)
@@ -263,13 +252,13 @@ def _mid_ranks(scores: Sequence[float]) -> "NDArray[np.floating]":
     return ranks
 
 
-def _exchanges(clusters: int, seed: int) -> "NDArray[np.bool_]":
+def _exchanges(clusters: int) -> "NDArray[np.bool_]":
     """Per exchange, which clusters keep their scores: every one, or as many as are drawn."""
     import numpy as np
 
     if 2**clusters <= RESAMPLES:
         return np.array(list(product((False, True), repeat=clusters)))
-    return np.random.default_rng(seed).random((RESAMPLES, clusters)) < 0.5
+    return np.random.default_rng(0).random((RESAMPLES, clusters)) < 0.5
 
 
 def cross_validated(

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, TypeVar
 from pipelines.metrics.estimate import (
     RESAMPLES,
     Estimate,
-    check_confidence,
     percentile_estimate,
     redrawn_sums,
     share,
@@ -82,9 +81,7 @@ def macro_f1(
     predicted: Sequence[Label],
     labels: Sequence[Label],
     *,
-    confidence: float = 0.95,
     resamples: int = 1_000,
-    seed: int = 0,
 ) -> Estimate | None:
     """Mean F1 over the labels that occur, with a percentile bootstrap interval over examples.
 
@@ -92,17 +89,16 @@ def macro_f1(
     sample and in each resample. Examples are drawn independently; where they come in clusters
     (pairs with one premise), the interval is too narrow.
 
-    Equal seeds give equal intervals. Labels and errors are as in `confusion`. The mean, in
-    [0, 1], is None without an example, and has no interval for a single one.
+    Labels and errors are as in `confusion`. The mean, in [0, 1], is None without an example, and
+    has no interval for a single one.
     """
-    check_confidence(confidence)
     counts = confusion(gold, predicted, labels)
     scores = [score for score in f1_by_label(counts) if score is not None]
     if not scores:
         return None
     value, n = sum(scores) / len(scores), len(gold)
     if n == 1:
-        return Estimate(value, None, None, n, confidence)
+        return Estimate(value, None, None, n)
 
     import numpy as np
     from scipy.stats import bootstrap
@@ -110,7 +106,7 @@ def macro_f1(
     width = len(labels)
     cells = np.repeat(np.arange(width * width), np.asarray(counts).ravel())
     if len(np.unique(cells)) == 1:  # every resample is the sample
-        return Estimate(value, value, value, n, confidence)
+        return Estimate(value, value, value, n)
 
     def statistic(sample: "np.ndarray", axis: int = -1) -> "np.ndarray":
         """Macro-F1 of each resample, cells (..., n) along `axis` -> (...)."""
@@ -129,12 +125,11 @@ def macro_f1(
         batch=max(1, _CELLS // n),
         vectorized=True,
         method="percentile",
-        confidence_level=confidence,
-        rng=np.random.default_rng(seed),
+        rng=np.random.default_rng(0),
     ).confidence_interval
     # F1 is no mean: the percentiles of a small sample may both lie on one side of the value.
     low, high = min(float(interval.low), value), max(float(interval.high), value)
-    return Estimate(value, low, high, n, confidence)
+    return Estimate(value, low, high, n)
 
 
 def clustered_f1(
@@ -142,14 +137,12 @@ def clustered_f1(
     said: Sequence[bool],
     clusters: Sequence[Hashable],
     *,
-    confidence: float = 0.95,
     resamples: int = RESAMPLES,
-    seed: int = 0,
 ) -> Estimate | None:
     """F1 of yes, 2 TP / (2 TP + FP + FN), with the interval of a bootstrap over clusters.
 
     None where yes is neither true nor said; no interval with a single cluster. A resample without
-    any yes is left out. Equal seeds give equal intervals.
+    any yes is left out.
 
     Raises:
         ValueError: The lengths differ.
@@ -167,12 +160,12 @@ def clustered_f1(
     if value is None:
         return None
     if len(rows) == 1:
-        return Estimate(value, None, None, len(gold), confidence)
+        return Estimate(value, None, None, len(gold))
     found = [[hits, false + missed] for hits, false, missed in rows]
-    hits, misses = redrawn_sums(found, seed=seed, resamples=resamples).T
+    hits, misses = redrawn_sums(found, resamples=resamples).T
     with np.errstate(invalid="ignore"):
         scores = 2 * hits / (2 * hits + misses)
-    return percentile_estimate(value, scores, len(gold), confidence=confidence)
+    return percentile_estimate(value, scores, len(gold))
 
 
 def evidence_f1(

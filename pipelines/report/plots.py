@@ -16,17 +16,12 @@ from pipelines.report.template import macro
 _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
-def dots(
-    rows: Sequence[tuple[str, Estimate | None]],
-    title: str,
-    beside: Sequence[tuple[str, Estimate | None]] = (),
-) -> Markup:
+def dots(rows: Sequence[tuple[str, Estimate | None]], title: str) -> Markup:
     """One line per (name, value): a dot at the value in [0, 1] and a bar over its interval.
 
-    A row without a value has a dash and an empty track. Rows to compare with (`beside`) come below
-    the others; their dots are hollow.
+    A row without a value has a dash and an empty track.
     """
-    return macro("dots", rows, title, beside)
+    return macro("dots", rows, title)
 
 
 def shares(

@@ -93,7 +93,6 @@ def presets() -> list[tuple[str, str]]:
         ("truthfulqa", {"most_documents": 5}),
         ("report-writing", {"sample": 20}),
         ("conflicts", {"settings": {"judge": "tagger"}}),
-        ("conflicts", {"settings": {"behaviour": "choice"}}),
     ],
 )
 def test_another_method_than_the_papers_is_refused(name: str, given: dict[str, Any]) -> None:

@@ -22,12 +22,6 @@ def test_maximum_worked_by_hand() -> None:
     assert maximum(TWO) == pytest.approx([0.6, 0.3, 0.1])
 
 
-def test_maximum_of_a_text_that_does_both() -> None:
-    # 0.9 and 0.8 leave nothing: 0.9 / 1.7, 0.8 / 1.7.
-    both = maximum([[0.9, 0.05, 0.05], [0.1, 0.8, 0.1]])
-    assert both == pytest.approx([0.529412, 0.470588, 0], abs=1e-6)
-
-
 def test_noisy_or_worked_by_hand() -> None:
     # Support 1 - 0.4 * 0.8 = 0.68, refute 1 - 0.9 * 0.7 = 0.37, irrelevant 0.3 * 0.5 = 0.15;
     # their sum is 1.2.
@@ -47,9 +41,3 @@ def test_all_sum_to_one_and_order_of_windows_is_nothing(found: list[list[float]]
 def test_one_window_stays_as_it_is(row: list[float]) -> None:
     assert maximum([row]) == pytest.approx(row)
     assert noisy_or([row]) == pytest.approx(row)
-
-
-@pytest.mark.parametrize("bad", [[], [[]], [[0.5, 0.5]], [0.2, 0.3, 0.5]])
-def test_what_are_no_windows_is_refused(bad: list[float]) -> None:
-    with pytest.raises(ValueError, match="shape"):
-        maximum(bad)

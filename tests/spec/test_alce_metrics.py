@@ -54,20 +54,6 @@ def test_qampari_is_scored_as_by_alce() -> None:
         ), row
 
 
-@pytest.mark.parametrize(
-    ("output", "read"),
-    [
-        ("In 1911 [1][2].", "In 1911."),
-        ("In [12 1911] | or so", "In 1911 or so"),
-        ("\n In 1911.\nIn 1954.", "In 1911."),
-        ("In 1911.<|im_end|>", "In 1911."),
-        ("[a] x[i]", "[a x[i"),
-    ],
-)
-def test_what_is_read_of_an_output(output: str, read: str) -> None:
-    assert as_scored(output) == read
-
-
 def test_the_two_rules_of_str_em_by_hand() -> None:
     answers = [["1911"], ["19"], ["..."], ["Norfolk", "folk"]]
     text = "The folk of 1911."

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.metrics.alce import named_answers, normalised
+from pipelines.metrics.alce import named_answers
 
 TEXT = "The U.S. built Alder Bridge, in Maine, in 1911."
 
@@ -29,11 +29,6 @@ words = st.text(alphabet="abc, .", min_size=1, max_size=12)
 def test_names(aliases: list[str], named: bool, by_substring: bool) -> None:
     assert named_answers([aliases], TEXT) == [named]
     assert named_answers([aliases], TEXT, substrings=True) == [by_substring]
-
-
-@given(words)
-def test_normalising_twice_changes_nothing(text: str) -> None:
-    assert normalised(normalised(text)) == normalised(text)
 
 
 @given(words, words, words)

@@ -1,6 +1,6 @@
 """Signs that an answer shows both sides, and tables beside people's verdicts, by hand."""
 
-from pipelines.conflictscore.both_sides import SIGNS, WITHOUT, JudgedResult, areas, hedges
+from pipelines.conflictscore.both_sides import WITHOUT, JudgedResult, areas, hedges
 from pipelines.conflictscore.result import relations_by_claim
 from pipelines.conflictscore.scores import both_sides, conflict_score_count, conflict_score_ratio
 from pipelines.data.records import Document
@@ -43,12 +43,6 @@ def answer(
         both_sides=both_sides(judgements),
         model=model, prompt="both passages", people=people,
     )  # fmt: skip
-
-
-def test_parts_of_conflictscore() -> None:
-    flat, both = answer((S, C)), answer((S, S), (I, I))
-    assert [SIGNS[name](flat) for name in ("1 − CS-C", "1 − CS-R")] == [0, 0.5]
-    assert [SIGNS[name](both) for name in ("1 − CS-C", "1 − CS-R")] == [1, 1]
 
 
 def test_hedging_words_are_counted() -> None:

@@ -13,7 +13,7 @@ from nli.tagger import Reading
 from pipelines.data.released import half
 from pipelines.errors import InputError
 from pipelines.metrics.calibration import ece
-from pipelines.supervision.calibrating import Readings, calibrate, fitted, probabilities
+from pipelines.supervision.calibrating import Readings, calibrate
 
 
 def boasting(
@@ -108,18 +108,6 @@ def test_the_check_part_has_no_say_in_what_is_fitted_and_chosen() -> None:
     assert one.calibration.risk != other.calibration.risk
 
 
-def test_a_temperature_changes_no_label() -> None:
-    read = boasting(300, times=4)
-    means = fitted(read, Calibration(), "temperature", "maximum")
-    plain = fitted(read, Calibration(), "none", "maximum")
-    assert means.temperature > 2
-    assert plain.method == "none"
-    assert (
-        probabilities(read, means).argmax(1).tolist()
-        == probabilities(read, plain).argmax(1).tolist()
-    )
-
-
 def test_windows_are_joined_by_what_suits_them_and_single_ones_are_left_alone() -> None:
     windowed = calibrate(boasting(600, windows=4), Calibration())
     assert windowed.calibration.aggregation in {"maximum", "noisy-or"}
@@ -150,25 +138,3 @@ def test_pairs_of_one_question_are_on_one_side() -> None:
     alone = calibrate(boasting(600, per_premise=1), Calibration())
     premises = {pair.premise for pair in alone.check}
     assert premises == {f"P {n}." for n in range(600) if half(f"check:P {n}.") == "test"}
-
-
-def test_questions_of_a_training_half_are_on_both_sides() -> None:
-    """Held-out pairs are of the half that the same hash decides."""
-    both = boasting(600, groups=100)
-    less = some(both, (n for n, p in enumerate(both.pairs) if half(p.group or "") == "train"))
-    made = calibrate(less, Calibration())
-    assert 0.3 < made.fitted / len(less.pairs) < 0.7
-
-
-def test_a_part_of_one_question_cannot_be_chosen_by() -> None:
-    one = {half(f"check:Q {n}?"): n for n in range(50)}
-    both = boasting(300, per_premise=1)
-    pairs = tuple(
-        pair.model_copy(update={"group": f"Q {one['train' if n % 2 else 'test']}?"})
-        for n, pair in enumerate(both.pairs)
-    )
-    read = Readings(pairs, both.readings)
-    with pytest.raises(InputError, match="too few groups or premises"):
-        calibrate(read, Calibration())
-    named = calibrate(read, Calibration(), methods=["temperature"])
-    assert named.calibration.method == "temperature"

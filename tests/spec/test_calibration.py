@@ -1,6 +1,6 @@
 """Temperature and isotonic regression: hand-worked examples and properties."""
 
-from math import exp, log
+from math import log
 
 import numpy as np
 import pytest
@@ -12,7 +12,6 @@ from nli.aggregation import softmax
 from nli.calibration import (
     Calibration,
     apply,
-    apply_isotonic,
     fit_isotonic,
     fit_temperature,
     negative_log_likelihood,
@@ -52,26 +51,12 @@ def test_likelihood_worked_by_hand() -> None:
     assert negative_log_likelihood(rows, [S, R]) == pytest.approx((log(2) + log(4)) / 2)
 
 
-@given(logits, st.floats(0.1, 10))
-def test_temperature_keeps_the_order_of_a_row(rows: list[list[float]], temperature: float) -> None:
-    found = softmax(rows, temperature)
-    assert found.sum(axis=1) == pytest.approx(1)
-    for before, after in zip(rows, found, strict=True):
-        top = np.argmax(before)
-        assert after[top] == after.max()
-
-
 @given(logits.flatmap(labelled))
 def test_no_other_temperature_is_likelier(data: tuple[list[list[float]], list[Label]]) -> None:
     rows, gold = data
     best = negative_log_likelihood(softmax(rows, fit_temperature(rows, gold)), gold)
     for other in (0.1, 0.5, 1.0, 2.0, 10.0):
         assert best <= negative_log_likelihood(softmax(rows, other), gold) + 1e-4
-
-
-def test_sure_labels_that_are_all_right_give_a_finite_temperature() -> None:
-    assert 0.05 <= fit_temperature([[9.0, 0.0, 0.0]] * 5, [S] * 5) <= 1
-    assert 1 <= fit_temperature([[9.0, 0.0, 0.0]] * 5, [R] * 5) <= 20
 
 
 # Isotonic regression
@@ -90,14 +75,6 @@ def test_isotonic_worked_by_hand() -> None:
     assert np.interp([0.0, 1.0], *line.T) == pytest.approx([1 / 6, 5 / 6], abs=1e-5)
 
 
-def test_equal_probabilities_get_their_mean() -> None:
-    rows = [[0.6, 0.3, 0.1]] * 10
-    lines = fit_isotonic(rows, [S] * 7 + [R] * 3)
-    assert apply_isotonic(lines, rows[:1])[0] == pytest.approx(
-        np.array([0.7, 0.3, 1 / 12]) / (1 + 1 / 12), abs=1e-5
-    )
-
-
 @given(logits.flatmap(labelled), st.lists(st.floats(0, 1), min_size=2, max_size=9))
 def test_isotonic_lines_rise_and_rows_sum_to_one(
     data: tuple[list[list[float]], list[Label]], raw: list[float]
@@ -114,33 +91,6 @@ def test_isotonic_lines_rise_and_rows_sum_to_one(
     # What is stored in the file does the same.
     stored = Calibration.model_validate_json(calibration.model_dump_json())
     assert np.array_equal(apply(stored, softmax(rows)), found)
-
-
-def test_one_label_only_is_no_fault() -> None:
-    lines = fit_isotonic([[0.5, 0.3, 0.2], [0.9, 0.05, 0.05]], [S, S])
-    found = apply_isotonic(lines, [[0.2, 0.5, 0.3]])[0]
-    assert found == pytest.approx([0.6, 0.2, 0.2])  # 3/4, 1/4, 1/4 before they sum to 1
-
-
-def test_lines_that_give_nothing_leave_a_row_alone() -> None:
-    nothing = dict.fromkeys(LABELS, ((0.0, 0.0), (1.0, 0.0)))
-    assert apply_isotonic(nothing, [[0.5, 0.3, 0.2]])[0] == pytest.approx([0.5, 0.3, 0.2])
-
-
-def test_both_mend_a_model_that_is_too_sure() -> None:
-    # Gold labels drawn from softmax(z); the model says softmax(3 z).
-    draw = np.random.default_rng(0)
-    true = draw.normal(0, 1, (4000, 3))
-    gold = [LABELS[draw.choice(3, p=softmax(row))] for row in true]
-    said, fit, rest = 3 * true, slice(0, 2000), slice(2000, 4000)
-    temperature = fit_temperature(said[fit], gold[fit])
-    assert temperature == pytest.approx(3, rel=0.15)
-    lines = fit_isotonic(softmax(said[fit]), gold[fit])
-    before = negative_log_likelihood(softmax(said[rest]), gold[rest])
-    scaled = negative_log_likelihood(softmax(said[rest], temperature), gold[rest])
-    risen = negative_log_likelihood(apply_isotonic(lines, softmax(said[rest])), gold[rest])
-    assert scaled < before - 0.1
-    assert risen < before - 0.1
 
 
 def test_no_pairs_are_refused() -> None:
@@ -172,12 +122,6 @@ def test_a_calibration_that_cannot_be_is_refused(entries: dict[str, object], rea
         Calibration.model_validate(entries)
 
 
-def test_without_a_method_logits_are_read_as_they_are() -> None:
-    assert Calibration(temperature=2).divisor == 1
-    assert Calibration(method="temperature", temperature=2).divisor == 2
-    assert exp(0) == Calibration().divisor
-
-
 # Kept and wrong
 
 
@@ -189,15 +133,6 @@ def test_risk_curve_worked_by_hand() -> None:
         RiskPoint(threshold=0.7, kept=3, wrong=1),
         RiskPoint(threshold=0.9, kept=2, wrong=1),
     )
-
-
-@given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), max_size=40))
-def test_risk_curve_counts(found: list[tuple[float, bool]]) -> None:
-    curve = risk_curve([u for u, _ in found], [right for _, right in found])
-    assert [point.threshold for point in curve.points] == sorted({u for u, _ in found})
-    for point in curve.points:
-        kept = [right for u, right in found if u >= point.threshold]
-        assert (point.kept, point.wrong) == (len(kept), kept.count(False))
 
 
 def test_a_long_risk_curve_is_thinned_but_keeps_its_ends() -> None:

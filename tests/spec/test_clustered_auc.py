@@ -18,9 +18,6 @@ def test_a_resample_has_whole_clusters_worked_by_hand() -> None:
     found = defined(clustered_auc([3, 2, 1, 2], [True, False] * 2, list("aabb")))
     assert (found.value, found.n) == (0.5, 4)
     assert ends(found) == (0, 1)
-    assert ends(clustered_auc([3, 2, 1, 2], [True, False] * 2, list("aabb"), confidence=0.3)) == (
-        0.5, 0.5,
-    )  # fmt: skip
 
 
 def test_a_score_that_every_cluster_has_for_both_kinds_is_at_chance_whatever_is_drawn() -> None:
@@ -68,7 +65,7 @@ def test_values_are_those_of_roc_auc(rows: list[tuple[str, bool, int, int]]) -> 
 def test_detectors_that_differ_by_chance_alone_have_a_small_p_as_often_as_it_says() -> None:
     random = np.random.default_rng(3)
     small = covered = 0
-    for _ in range(60):
+    for _ in range(24):
         labels = np.tile([True, False], 60)
         topics = np.repeat(np.arange(20), 6)
         shared = labels + random.normal(size=20)[topics] * 0.7
@@ -79,5 +76,5 @@ def test_detectors_that_differ_by_chance_alone_have_a_small_p_as_often_as_it_say
         small += defined(found).p < 0.1
         low, high = ends(defined(found).difference)
         covered += low <= 0 <= high
-    assert small <= 12
-    assert covered >= 51
+    assert small <= 5
+    assert covered >= 20

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from text_rows import rows
 
@@ -104,6 +104,7 @@ FORMS: list[Form] = [
 ]
 
 
+@settings(max_examples=40)
 @given(
     st.lists(
         st.tuples(plain, numbers, st.sampled_from(FORMS), st.sampled_from(["in", " in", "behind"])),
@@ -150,11 +151,6 @@ def test_any_text(text: str) -> None:
     assert kept == [sign for sign in without_lists(text) if sign in "QW"]
 
 
-@given(st.lists(plain, max_size=5).map(" ".join))
-def test_a_text_without_marks_is_its_sentences(text: str) -> None:
-    assert " ".join(each.text for each in cited_sentences(text, 3)) == text
-
-
 @pytest.mark.parametrize(
     "part",
     ["[", "[1", "[1]", "[1] ", "[1]x", "[1,", "[1](https://", "\n[1]", "a [1].\n", "**[1]**", "("]
@@ -164,8 +160,8 @@ def test_a_text_without_marks_is_its_sentences(text: str) -> None:
     + ["Sources\nx\n#\n", "Sources\n\n\nx\n# y\n", "a. Sources: [1] ", "**Source:** [1]\n"],
 )
 def test_long_texts_take_no_long_time(part: str) -> None:
-    # A reading in quadratic time would take minutes; no machine needs as long as this.
-    text = part * (100_000 // len(part))
+    # A reading in quadratic time takes much longer; no machine needs as long as this.
+    text = part * (40_000 // len(part))
     began = time.process_time()
     cited_sentences(text, 3)
-    assert time.process_time() - began < 20
+    assert time.process_time() - began < 8

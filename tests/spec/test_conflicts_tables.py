@@ -1,11 +1,9 @@
 """The tables of CONFLICTS' evaluation from results worked out by hand (sections 4 and 5)."""
 
-from collections.abc import Sequence
-
 import pytest
 
 from pipelines.conflicts.data import Query, Source
-from pipelines.conflicts.metrics import JOINT, MAJORITY, MERGED, Part
+from pipelines.conflicts.metrics import MAJORITY, Part
 from pipelines.conflicts.pipeline import STRATEGIES
 from pipelines.conflicts.result import (
     Adherence,
@@ -21,13 +19,13 @@ from pipelines.conflicts.result import (
     Verdicts,
 )
 from pipelines.conflicts.tables import all_tables
-from pipelines.conflicts.taxonomy import Classifier, ConflictType, Prediction
+from pipelines.conflicts.taxonomy import ConflictType, Prediction
 from pipelines.metrics.estimate import Estimate
 from pipelines.report.table import Cell, Table
 
 NO_CONFLICT, COMPLEMENTARY, OPINIONS, OUTDATED, MISINFORMATION = ConflictType
 S, U, C, N = Grounds
-RULE, EXPLAINED, CHOICE = "Yes/no rule", "LLM, explained", "LLM, by choice"
+RULE = "Yes/no rule"
 
 
 def query(name: str, type_: ConflictType | None = None, gold: str | None = None) -> Query:
@@ -45,7 +43,6 @@ def says(
     adheres: bool | None = None,
     included: bool | None = None,
     told: ConflictType | None = None,
-    prediction: Prediction | None = None,
     finished: bool = True,
 ) -> Outcome:
     """An answer of as many sentences as are judged; each cites source 1, and the first also 9."""
@@ -57,7 +54,6 @@ def says(
                 for number, _ in enumerate(grounds)
             ),
             told=told,
-            prediction=prediction,
             finished=finished,
         ),
         judged=Verdicts(
@@ -72,30 +68,19 @@ def unread(told: ConflictType | None = None) -> Outcome:
     return Outcome(answer=Answer(text="", told=told, problem="no text", raw="{}\n{}"))
 
 
-def gives(
-    type_: ConflictType | None,
-    by: Classifier = "yes-no",
-    probabilities: dict[ConflictType, float] | None = None,
-) -> Prediction:
+def gives(type_: ConflictType | None) -> Prediction:
+    """By the rule; none where it could not be read."""
     problem = "no number" if type_ is None else None
-    return Prediction(type=type_, by=by, problem=problem, probabilities=probabilities)
+    return Prediction(type=type_, by="yes-no", problem=problem)
 
 
-def gives_twice(type_: ConflictType, *shares: float) -> list[Prediction]:
-    """Named by the rule, and by choice with these probabilities."""
-    probabilities = dict(zip(ConflictType, shares, strict=True))
-    return [gives(type_), gives(type_, "choice", probabilities=probabilities)]
-
-
-def result(
-    asked: Query, predictions: Sequence[Prediction] = (), **outcomes: Outcome
-) -> QueryResult:
-    named: dict[str, Strategy] = {"aware": "taxonomy-aware", **{each: each for each in STRATEGIES}}
+def result(asked: Query, predicted: Prediction, **outcomes: Outcome) -> QueryResult:
+    named: dict[str, Strategy] = {each: each for each in STRATEGIES}
     return QueryResult(
         id=asked.id,
         asked=asked,
         status="answered",
-        predictions={each.by: each for each in predictions},
+        predictions={"yes-no": predicted},
         outcomes={named[key]: each for key, each in outcomes.items()},
     )
 
@@ -103,43 +88,41 @@ def result(
 OWN = [
     result(
         query("o1", OUTDATED, "1889"),
-        gives_twice(OUTDATED, 0.02, 0.02, 0.02, 0.9, 0.04),
+        gives(OUTDATED),
         vanilla=says(S, S, U, N, adheres=True, included=True),
         pipeline=says(S, adheres=True, included=True, told=OUTDATED),
-        aware=says(S, adheres=False, included=True, prediction=gives(OPINIONS, "json")),
     ),
     result(
         query("o2", OUTDATED, "1889"),
-        gives_twice(NO_CONFLICT, 0.5, 0.1, 0.05, 0.3, 0.05),
+        gives(NO_CONFLICT),
         vanilla=says(S, adheres=True, included=False),
         pipeline=says(S, U, adheres=False, included=True, told=OUTDATED),
-        aware=unread(),
     ),
     result(
         query("o3", OUTDATED, "1889"),
-        [gives(None)],
+        gives(None),
         vanilla=says(N, adheres=True),
         pipeline=says(N, adheres=False, told=MISINFORMATION),
     ),
     result(
         query("o4", OUTDATED, "1889"),
-        [gives(None)],
+        gives(None),
         vanilla=says(C, adheres=False, included=True),
         pipeline=says(S, adheres=True, included=True),
     ),
     result(
         query("m1", MISINFORMATION, "1889"),
-        [gives(OUTDATED)],
+        gives(OUTDATED),
         vanilla=says(None, adheres=False, included=False),
         pipeline=unread(told=OUTDATED),
     ),
     result(
         query("n1", NO_CONFLICT, "1889"),
-        gives_twice(NO_CONFLICT, 0.34, 0.2, 0.2, 0.16, 0.1),
+        gives(NO_CONFLICT),
         vanilla=unread(),
     ),
-    result(query("p1", OPINIONS, "yes"), [gives(OPINIONS)], vanilla=says(S, U, finished=False)),
-    result(query("u1"), [gives(OUTDATED)], vanilla=says(S)),
+    result(query("p1", OPINIONS, "yes"), gives(OPINIONS), vanilla=says(S, U, finished=False)),
+    result(query("u1"), gives(OUTDATED), vanilla=says(S)),
     QueryResult(id="f1", asked=query("f1", NO_CONFLICT), status="failed", error="too\nlong"),
 ]
 RUN = Part("conflicts", OWN, writer="small", judge="big", types=RULE)
@@ -166,12 +149,6 @@ def only(found: dict[str, Cell], *keys: str) -> list[Cell]:
     return [found[key] for key in keys]
 
 
-def test_every_table_is_there() -> None:
-    names = "statistics types type_differences answers behaviour differences"
-    assert set(tables()) == {f"conflicts_{name}" for name in names.split()}
-    assert all(table.rows == () for table in all_tables([]))
-
-
 def test_accuracy() -> None:
     found = record(tables()["conflicts_types"], classifier=RULE)
     # o1, n1, p1 are right, o2 and m1 wrong; o3 and o4 could not be read: 3 of 7. u1 has no gold
@@ -189,22 +166,6 @@ def test_the_most_frequent_type() -> None:
     # Outdated: 4 of 8 typed queries.
     assert only(found, "queries", "untyped", "accuracy") == [9, 1, 1 / 2]
     assert found["writer"] is None
-
-
-def test_the_taxonomy_aware_strategy_is_a_classifier() -> None:
-    found = record(tables()["conflicts_types"], classifier=JOINT)
-    assert only(found, "unreadable", "accuracy") == [1, 0]
-    assert found["writer"] == "small"
-
-
-def test_differences_between_classifiers() -> None:
-    found = record(tables()["conflicts_type_differences"], first=RULE, second=MAJORITY)
-    # Over o1 to o4, m1, n1, p1: 1 0 0 0 0 1 1 less 1 1 1 1 0 0 0. Of five discordant ones the rule
-    # has two.
-    assert found["accuracy"] == pytest.approx(-1 / 7)
-    assert only(found, "accuracy_p", "n") == [1.0, 7]
-    # Three classifiers: three pairs, and each against both baselines.
-    assert len(records(tables()["conflicts_type_differences"])) == 3 + 3 * 2
 
 
 def test_answers() -> None:
@@ -234,22 +195,3 @@ def test_categories_are_merged() -> None:
     assert only(found, "oracle", "oracle_n") == [None, None]
     found = record(made, category="No conflict")  # n1 unreadable, f1 failed
     assert only(found, "queries", "vanilla", "vanilla_n") == [2, 0, 1]
-
-
-def test_differences_from_vanilla() -> None:
-    made = tables()["conflicts_differences"]
-    found = record(made, first="Pipeline")
-    # Over o1 to o4 and m1: 1 0 0 1 0 less 1 1 1 0 0. Recall over o1, o2, o4, m1: 1 1 1 0 less
-    # 1 0 1 0. Grounding over o1, o2, o4: 1, 1/2, 1 less 2/3, 1, 0; of eight flips the mean is as
-    # large in 6.
-    assert found["behaviour"] == pytest.approx(-1 / 5)
-    assert only(found, "behaviour_p", "n") == [1.0, 5]
-    assert found["recall"] == pytest.approx(1 / 4)
-    assert found["recall_p"] == 1
-    assert found["grounding"] == pytest.approx((1 / 3 - 1 / 2 + 1) / 3)
-    assert found["grounding_p"] == pytest.approx(6 / 8)
-    assert "2 comparisons with 6 values of p" in made.notes[0]
-
-
-def test_every_type_has_one_category() -> None:
-    assert sorted(each for types in MERGED.values() for each in types) == sorted(ConflictType)

@@ -8,7 +8,6 @@ from typing import Any, cast
 
 import pytest
 from debates import agent, answers_heard, asking, conclusion, documents, readers, schema_of
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from scripted import fenced_text, prompt_of
 
@@ -21,10 +20,8 @@ from pipelines.madam_rag.replies import (
     ConclusionJson,
     Debate,
     Round,
-    joint_answers,
 )
 from pipelines.madam_rag.settings import DebateSettings
-from pipelines.metrics.answers import strict_match
 from serving.client import Client
 
 QUESTION = "When was the mill built?"
@@ -75,15 +72,6 @@ def test_the_debate_ends_only_when_every_agent_kept_its_answer() -> None:
 
 
 answers = st.none() | st.sampled_from(["", "unknown", "1856", "1902", "the mill", "Mill"])
-
-
-@given(st.lists(st.tuples(answers, answers), min_size=1, max_size=5))
-def test_one_agent_is_enough_to_go_on(pairs: list[tuple[str | None, str | None]]) -> None:
-    before, after = (replies(*side) for side in zip(*pairs, strict=True))
-    each = [kept(one, other, "same") for one, other in pairs]
-    assert all_kept(before, after, "same") is all(each)
-    # Of these, what is the same is contained, too: the released code does not go on for longer.
-    assert all_kept(before, after, "contained") or not all(each)
 
 
 # History: what an agent is told of the round before.
@@ -237,13 +225,6 @@ async def test_it_ends_when_nobody_changes(tmp_path: Path) -> None:
     assert held.calls == 6
 
 
-async def test_it_can_close_with_the_round_before(tmp_path: Path) -> None:
-    held, _ = await hold(tmp_path, NORTH, SOUTH, settings=DebateSettings(closing="previous"))
-    assert [each.aggregate is None for each in held.rounds] == [False, True]
-    assert held.concluded.answers == ("1856", "1902")
-    assert held.calls == 5
-
-
 async def test_without_an_aggregator_all_answers_are_joined(tmp_path: Path) -> None:
     settings = DebateSettings().without_aggregator()
     held, requests = await hold(tmp_path, SOUTH, NORTH, NOISE, NORTH, settings=settings)
@@ -278,47 +259,7 @@ async def test_a_debate_in_which_nothing_can_be_read_has_no_answer(tmp_path: Pat
 
 # What order and noise change.
 
-TEXTS = st.lists(
-    st.sampled_from([NORTH, SOUTH, "A third mill was built in 1777.", NOISE]),
-    min_size=1,
-    max_size=4,
-)
-
 
 def concluded(texts: list[str], settings: DebateSettings) -> Debate:
     with tempfile.TemporaryDirectory() as folder:
         return asyncio.run(hold(Path(folder), *texts, settings=settings))[0]
-
-
-VARIANTS = st.sampled_from([DebateSettings(), DebateSettings().without_aggregator()])
-
-
-@settings(max_examples=15)
-@given(TEXTS, VARIANTS, st.data())
-def test_the_order_of_documents_does_not_change_exact_match(
-    texts: list[str], variant: DebateSettings, data: st.DataObject
-) -> None:
-    moved = data.draw(st.permutations(texts))
-    gold, wrong = [["1856"], ["1777"]], ["1902"]
-    one, other = (concluded(each, variant).concluded.answers for each in (texts, moved))
-    assert set(one) == set(other)
-    assert strict_match(one, gold, wrong) == strict_match(other, gold, wrong)
-
-
-@settings(max_examples=15)
-@given(TEXTS, VARIANTS, st.integers(0, 4))
-def test_a_noise_document_adds_no_answer_by_itself(
-    texts: list[str], variant: DebateSettings, place: int
-) -> None:
-    without = concluded(texts, variant).concluded.answers
-    noisy = [*texts[:place], "Wheat is a grass.", *texts[place:]]
-    assert concluded(noisy, variant).concluded.answers == without
-
-
-@given(st.lists(answers, max_size=6))
-def test_joint_answers_are_what_agents_say_each_once(given_answers: list[str | None]) -> None:
-    joint = joint_answers(replies(*given_answers))
-    assert set(joint) <= {answer for answer in given_answers if answer}
-    assert "unknown" not in joint
-    assert joint_answers(replies(*joint)) == joint
-    assert joint_answers(replies(*given_answers, *joint)) == joint

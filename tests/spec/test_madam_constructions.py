@@ -3,7 +3,6 @@
 from collections import Counter
 from itertools import groupby, pairwise
 from pathlib import Path
-from random import Random
 
 import pytest
 from hypothesis import given
@@ -12,8 +11,9 @@ from hypothesis import strategies as st
 from pipelines.data.ramdocs import RamDocument, RamQuestion
 from pipelines.data.ramdocs import read as read_released
 from pipelines.madam_rag import data as datasets
-from pipelines.madam_rag.build import COPY, misinformation, says, support_imbalance
-from pipelines.madam_rag.data import SAMPLES, Question, from_ramdocs
+from pipelines.madam_rag.data import Question, from_ramdocs
+from pipelines.madam_rag.levels import COPY, misinformation, support_imbalance
+from pipelines.madam_rag.swap import says
 from pipelines.text.substitution import has_words
 
 GOLD = ("Amber", "Birch", "Cedar")
@@ -129,15 +129,6 @@ def test_not_eligible_for_support(documents: list[tuple[str, str, str]]) -> None
     assert support_imbalance([asked(documents)]) == []
 
 
-def test_documents_count_by_the_canonical_form_of_their_answer() -> None:
-    documents = [
-        ("correct", answer, f"Book {n}: {answer} people.")
-        for n, answer in enumerate(("3559", "3,559", "3,559", "12"))
-    ]
-    made = support_imbalance([asked(documents, gold=("3,559", "12"))])
-    assert [question.level for question in made] == [1, 2, 3]
-
-
 @given(questions(), st.integers(0, 3))
 def test_properties_of_support(given_: list[Question], seed: int) -> None:
     asked_ = {question.id: question for question in given_}
@@ -220,30 +211,6 @@ def test_an_answer_that_may_be_right_is_not_borrowed(lent: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "text", "lent"),
-    [
-        # The three documents of Birch would make three copies, but this one names Linden, too.
-        ("Amber", "Amber built it, not Linden.", "Linden"),
-        # No document has "Amber Hill" word for word, so none has "Hill"; still it is a part of it.
-        ("Amber Hill", "A man of that name built it.", "Hill"),
-    ],
-)
-def test_what_is_said_or_part_of_a_right_answer_is_not_borrowed(
-    answer: str, text: str, lent: str
-) -> None:
-    documents = [("correct", answer, text), *supporting("Birch", 1, 2, 3)]
-    mill = asked(documents, gold=(answer, "Birch"))
-    assert misinformation([mill, lender(lent, 2)]) == []
-    assert misinformation([mill, lender("Maple", 2)]) != []
-
-
-def test_a_wrong_answer_that_contains_a_right_one_is_passed_over() -> None:
-    documents = supporting("Amber", 1, 2) + supporting("Birch", 3)
-    made = misinformation([asked(documents, wrong=("Amber Hill", "Yarrow"))])
-    assert {question.wrong for question in made} == {("Yarrow",)}
-
-
-@pytest.mark.parametrize(
     ("text", "answer", "said"),
     [
         ("It opened on July 15, 1905.", "15 July 1905", True),
@@ -285,20 +252,6 @@ def test_properties_of_misinformation(given_: list[Question], seed: int) -> None
 # Both
 
 
-@given(questions(), st.integers(0, 3), st.integers(0, 4), st.randoms(use_true_random=False))
-def test_the_order_of_questions_changes_nothing(
-    given_: list[Question], seed: int, most: int, rng: Random
-) -> None:
-    moved = rng.sample(given_, len(given_))
-    for build in (support_imbalance, misinformation):
-        here, there = (build(each, seed=seed, most=most) for each in (given_, moved))
-        one, other = (sorted(q.model_dump_json() for q in each) for each in (here, there))
-        assert one == other
-        order = [question.id for question in given_]
-        places = [order.index(question.id.split("/")[0]) for question in here]
-        assert places == sorted(places)
-
-
 def many() -> list[Question]:
     return [
         asked(
@@ -311,21 +264,6 @@ def many() -> list[Question]:
     ]
 
 
-def test_the_seed_draws_questions_and_order() -> None:
-    for build in (support_imbalance, misinformation):
-        first, again, other = (build(many(), seed=seed, most=10) for seed in (1, 1, 2))
-        assert first == again
-        assert {q.id for q in first} != {q.id for q in other}
-        orders = [[names(q) for q in build(many(), seed=seed)] for seed in (1, 2)]
-        assert orders[0] != orders[1]
-
-
-def test_the_bundled_sample_has_questions_for_both() -> None:
-    sample = datasets.read("ramdocs", SAMPLES).questions
-    for build in (support_imbalance, misinformation):
-        assert len(by_question(build(sample))) >= 2
-
-
 def test_on_the_release(released_data: Path) -> None:
     path = released_data / "ramdocs" / "RAMDocs_250.jsonl"
     questions_ = datasets.read("ramdocs", path).questions
@@ -336,10 +274,3 @@ def test_on_the_release(released_data: Path) -> None:
         most = sorted(counts.values(), reverse=True)
         eligible += len(most) > 1 and most[0] >= 3
     assert len(by_question(support_imbalance(questions_))) == eligible > 50
-    cases = by_question(misinformation(questions_))
-    assert len(cases) > 50
-    for levels in cases:
-        assert_nested(levels)
-        for each in levels[-1].documents:
-            if each.document.id.endswith(COPY):
-                assert not any(says(each.document.text, a) for (a,) in levels[-1].gold)

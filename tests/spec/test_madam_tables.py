@@ -13,7 +13,6 @@ from pipelines.madam_rag.baselines import (
     QuestionResult,
 )
 from pipelines.madam_rag.data import Question, Statistic
-from pipelines.madam_rag.metrics import Answers, Part, base_id
 from pipelines.madam_rag.replies import AgentReply, Conclusion, Debate, Round
 from pipelines.madam_rag.tables import all_tables
 from pipelines.metrics.estimate import Estimate
@@ -171,25 +170,6 @@ def test_methods() -> None:
     assert cell(made, "precision", method=NO_RAG).n == 1
 
 
-def test_comparisons() -> None:
-    made = tables()["madam_comparisons"]
-    # q1 to q3 have gold answers. With No RAG: exact 1 - 0, 0 - 0, 0 - 1; F1 1 - 0, 0 - 0,
-    # 0 - 4/5. With the prompt the same of exact, F1 1 - 2/3, 0 - 0, 0 - 1. One discordant question
-    # each way has p = 1; no signs make less of 1 and 4/5, or of 1/3 and 1, than these. Without an
-    # aggregator: q1 is right under both; of q2 "Paris" and "Lyon" have F1 2/3, and
-    # "Lyon" has 0.
-    assert rows(made, "data", "model", "first", "second") == {
-        ("RAMDocs", "small", MADAM, NO_RAG): close(0.0, 1.0, 1 / 15, 1.0, 3),
-        ("RAMDocs", "small", MADAM, CONCATENATED): close(0.0, 1.0, -2 / 9, 1.0, 3),
-        ("RAMDocs, rounds", "small", MADAM, WITHOUT_AGGREGATOR): close(0.0, 1.0, -1 / 3, 1.0, 2),
-    }
-    # t(2) / sqrt(3) = 2.48, cut to what a difference can be.
-    exact = cell(made, "exact_match", second=CONCATENATED)
-    assert (exact.low, exact.high) == (-1, 1)
-    assert "3 comparisons with 6 values of p" in made.notes[0]
-    assert "0.05 / 6 = 0.0083" in made.notes[0]
-
-
 def test_rounds() -> None:
     # MADAM-RAG, one round: q1 with 1998, precision 2/3 and F1 4/5; q2 nothing; q3 Rome and Turin,
     # all 1/2. Two: q1 right, q2 nothing, q3 unreadable and so without an answer; three are the
@@ -227,27 +207,6 @@ def test_levels() -> None:
         (*place, 3, CONCATENATED): close(3, 0, 0, 1, 1 / 3, 1.0, 1 / 2, 5 / 9),
         (*place, 3, ASTUTE): close(3, 0, 0, 0, 2 / 3, 8 / 9, 1.0, 14 / 15),
     }
-
-
-def test_a_reply_that_cannot_be_read_gives_no_answer() -> None:
-    silent = [result(CLUBS, madam=says()) if each.id == "q3" else each for each in METHODS]
-    unread, answered = tables()["madam_methods"], tables({"ramdocs": silent})["madam_methods"]
-    for key in ("exact_match", "exact_match_substrings", "precision", "recall", "f1"):
-        assert cell(unread, key, method=MADAM) == cell(answered, key, method=MADAM)
-
-
-def test_what_could_not_be_asked_is_unreadable_after_any_round() -> None:
-    refused = result(CLUBS, madam=Outcome(concluded=Conclusion(problem="too long"), calls=0))
-    part = Part("RAMDocs", None, None, "small", (METHODS[0], refused))
-    assert Answers(part, MADAM, 1).unreadable == Answers(part, MADAM).unreadable == 1
-    made = tables({"ramdocs": [*part.results]})["madam_methods"]
-    assert cell(made, "calls", method=MADAM).value == 15
-
-
-def test_a_question_has_one_name_at_all_levels() -> None:
-    assert {base_id(each) for each in LEVELS} == {"a", "b", "c"}
-    plain = METHODS[0].model_copy(update={"id": "year/1963"})
-    assert base_id(plain) == "year/1963", "no level is varied"
 
 
 def test_figure_5_is_how_many_questions_have_each_number() -> None:

@@ -1,7 +1,5 @@
 """The statistics of the tables: hand-worked examples, properties, and other people's code."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 from estimates import defined, ends
@@ -9,13 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from pipelines.metrics.agreement import stratified_share
 from pipelines.metrics.estimate import Estimate, mean, paired_difference, proportion
-from pipelines.metrics.ranks import roc_auc
-from pipelines.metrics.rates import macro_f1
 
 counts = st.integers(1, 5000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
-levels = st.floats(0.5, 0.999)
 scores = st.floats(0, 1, allow_subnormal=False)
 
 
@@ -40,36 +34,17 @@ def test_wilson_at_the_ends_is_no_point() -> None:
     assert every[1] == 1
 
 
-@pytest.mark.parametrize(("successes", "total"), [(-1, 3), (4, 3), (0, -1)])
-def test_impossible_counts_are_refused(successes: int, total: int) -> None:
-    with pytest.raises(ValueError, match="successes"):
-        proportion(successes, total)
-
-
-@pytest.mark.parametrize("confidence", [0.0, 1.0, 95.0, float("nan")])
-def test_a_level_that_is_none_is_refused(confidence: float) -> None:
-    for metric in (
-        partial(proportion, 1, 2),
-        partial(mean, [0.1, 0.2]),
-        partial(roc_auc, [0.1, 0.2], [True, False]),
-        partial(stratified_share, [([True], 2)]),
-        partial(macro_f1, "ab", "ab", "ab"),
-    ):
-        with pytest.raises(ValueError, match="confidence"):
-            metric(confidence=confidence)
-
-
-@given(counts, levels)
+@given(counts)
 def test_wilson_equals_scipy_and_statsmodels_and_holds_the_share(
-    count: tuple[int, int], confidence: float
+    count: tuple[int, int],
 ) -> None:
     confint = pytest.importorskip("statsmodels.stats.proportion").proportion_confint
-    low, high = ends(proportion(*count, confidence=confidence))
+    low, high = ends(proportion(*count))
     assert 0 <= low <= count[0] / count[1] <= high <= 1
     assert low < high
-    expected = stats.binomtest(*count).proportion_ci(confidence, method="wilson")
+    expected = stats.binomtest(*count).proportion_ci(method="wilson")
     assert (low, high) == pytest.approx((expected.low, expected.high), abs=1e-9)
-    theirs = confint(*count, alpha=1 - confidence, method="wilson")
+    theirs = confint(*count, method="wilson")
     assert (low, high) == pytest.approx(theirs, abs=1e-9)
 
 
@@ -78,10 +53,11 @@ def test_wilson_equals_scipy_and_statsmodels_and_holds_the_share(
 
 def test_clustered_mean_worked_by_hand() -> None:
     # Mean 0.5; residual sums per cluster: a: 0.5 + 0.3 = 0.8, b: -0.5 - 0.3 = -0.8.
-    # CR0 = (0.64 + 0.64) / 16 = 0.08; CR1 = 0.08 * 2 / 1 = 0.16, root 0.4; t(1) at 0.75 is 1.
-    estimate = defined(mean([1.0, 0.8, 0.0, 0.2], ["a", "a", "b", "b"], confidence=0.5))
+    # CR0 = (0.64 + 0.64) / 16 = 0.08; CR1 = 0.08 * 2 / 1 = 0.16, root 0.4; t(1) is 12.706205.
+    estimate = defined(mean([1.0, 0.8, 0.0, 0.2], ["a", "a", "b", "b"]))
     assert estimate.value == pytest.approx(0.5)
-    assert ends(estimate) == pytest.approx((0.1, 0.9))
+    half = 12.706205 * 0.4
+    assert ends(estimate) == pytest.approx((0.5 - half, 0.5 + half))
     assert estimate.n == 4
 
 
@@ -98,17 +74,6 @@ def test_the_interval_is_cut_to_the_range_of_the_values() -> None:
     assert low < 0
     assert high > 1
     assert ends(mean([0.0, 0.0, 1.0], bounds=(0, 1))) == (0, 1)
-
-
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), 1.5, -0.1])
-def test_what_cannot_be_averaged_is_refused(value: float) -> None:
-    with pytest.raises(ValueError, match="averaged"):
-        mean([0.5, value], bounds=(0, 1))
-
-
-def test_values_and_clusters_go_together() -> None:
-    with pytest.raises(ValueError, match="2 values, but 1"):
-        mean([0.1, 0.2], ["a"])
 
 
 def test_clustered_mean_equals_statsmodels() -> None:
@@ -156,10 +121,3 @@ def test_paired_difference_equals_scipy_and_swaps_sign(pairs: list[tuple[float, 
     if np.std(differences) > 1e-6:
         expected = stats.ttest_1samp(differences, 0).confidence_interval(0.95)
         assert (low, high) == pytest.approx((expected.low, expected.high), abs=1e-9)
-
-
-def test_an_estimate_has_two_ends_or_none_around_its_value() -> None:
-    with pytest.raises(ValueError, match="two ends"):
-        Estimate(0.5, 0.4, None, 3)
-    with pytest.raises(ValueError, match="outside"):
-        Estimate(0.5, 0.6, 0.7, 3)

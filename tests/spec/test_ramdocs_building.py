@@ -1,31 +1,24 @@
 """A data set as RAMDocs was built, from AmbigDocs and passages (MADAM-RAG, section 3)."""
 
 import tempfile
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from pipelines.data.ambigdocs import AmbiguousQuestion
-from pipelines.data.ramdocs import RamDocument, RamQuestion
+from pipelines.data.ramdocs import RamDocument
 from pipelines.data.records import Document
-from pipelines.errors import InputError
 from pipelines.madam_rag import build as building
 from pipelines.madam_rag.build import (
     Built,
     Stated,
-    disambiguated,
-    own_passages,
-    says,
     shape,
     stated,
     supports,
-    swapped,
 )
+from pipelines.madam_rag.swap import swapped
 from pipelines.retrieval import index
 
 
@@ -149,109 +142,7 @@ def test_where_nothing_else_is_found_a_copy_is_changed_and_counted(
     assert (counts.drawn["misinfo"], counts.copies) == (2, 1), "a second copy would be the same"
 
 
-def test_without_an_answer_in_a_document_there_is_nothing_to_build() -> None:
-    with pytest.raises(InputError, match="no question has a document with its answer in it"):
-        built([LENDER], PASSAGES)
-
-
 # What draws may make of any questions.
-
-PLACES = ("Aldham", "Corby", "Denholm", "Elstow")
-KINDS = (
-    ("What is the population of {}?", ("3,559 people", "812 people", "77 people", "12,400 people")),
-    ("When was {} founded?", ("1902", "14 July 1856", "1731", "3 May 1911", "1698")),
-    ("Who was the mayor of {}?", ("Mary Oake", "Tom Birch", "Ann Ashby", "Rose Hale")),
-)
-SAID = ("{0}: {1}.", "{1} is said of {0}.", "{0} has {1}, it has {1}.", "{0} has nothing.")
-
-
-@st.composite
-def sources(draw: st.DrawFn) -> tuple[list[AmbiguousQuestion], list[Document]]:
-    """Questions whose documents state their answers or do not, and passages about anything."""
-    questions = []
-    for number in range(draw(st.integers(1, 6))):
-        place = draw(st.sampled_from(PLACES))
-        question, answers = draw(st.sampled_from(KINDS))
-        documents = []
-        for entity in range(draw(st.integers(2, 4))):
-            title, answer = f"{place} ({entity})", draw(st.sampled_from(answers))
-            text = draw(st.sampled_from(SAID)).format(title, answer)
-            documents.append((title, answer, f"{number} {entity}. {text}"))
-        questions.append(asked(question.format(place), place, *documents))
-    passages = {"Cheese.": Document(id="0", text="Cheese.")}
-    for each in questions:
-        for document in each.documents:
-            for said in draw(st.lists(st.sampled_from(SAID), max_size=3)):
-                text = said.format(document.title, document.answer)
-                passages.setdefault(text, Document(id=str(len(passages)), text=text))
-    own = own_passages(questions)
-    return questions, draw(st.sampled_from([own, [*passages.values()]]))
-
-
-def written(made: Built) -> str:
-    return "".join(each.model_dump_json() for each in made.questions)
-
-
-def of_type(question: RamQuestion, kind: str) -> list[RamDocument]:
-    return [each for each in question.documents if each.type == kind]
-
-
-@settings(max_examples=30)
-@given(sources(), st.integers(0, 3), st.integers(1, 4))
-def test_what_holds_for_any_questions(
-    given_: tuple[list[AmbiguousQuestion], list[Document]], seed: int, most: int
-) -> None:
-    questions, passages = given_
-    if not any(map(stated, questions)):
-        return
-    with searchable(passages) as search:
-        made, again = (building.build(questions, search, seed=seed, most=most) for _ in range(2))
-    assert written(again) == written(made)
-    by_text: dict[str, set[str]] = {}
-    for source in questions:
-        by_text.setdefault(source.question, set()).update(d.answer for d in source.documents)
-
-    assert 1 <= len(made.questions) <= most
-    for question in made.questions:
-        right = by_text[question.question]
-        assert 1 <= len(question.gold_answers) <= 3
-        assert {*question.gold_answers} <= right
-        assert len(question.disambig_entity) == len(question.gold_answers)
-        support = Counter(each.answer for each in of_type(question, "correct"))
-        assert {*support} == {*question.gold_answers}
-        assert all(1 <= n <= 3 for n in support.values())
-        for document in of_type(question, "correct"):
-            assert says(document.text, document.answer)
-
-        assert len(of_type(question, "misinfo")) <= 2
-        assert {each.answer for each in of_type(question, "misinfo")} == {*question.wrong_answers}
-        own = next(q for q in questions if _is_of(q, question))
-        answers = {each.answer for each in own.documents}
-        for document in of_type(question, "misinfo"):
-            assert says(document.text, document.answer)
-            assert not any(says(document.text, answer) for answer in answers)
-            assert shape(document.answer) in {shape(answer) for answer in question.gold_answers}
-
-        assert len(of_type(question, "noise")) <= 2
-        for document in of_type(question, "noise"):
-            assert document.answer == "unknown"
-            named = (*answers, *question.wrong_answers)
-            assert not any(says(document.text, answer) for answer in named)
-
-    for question in made.questions:
-        texts = [each.text for each in question.documents]
-        assert len(texts) == len(set(texts))
-
-    counts = made.counts
-    for kind, number in counts.made.items():
-        assert number == sum(len(of_type(each, kind)) for each in made.questions)
-        assert number <= counts.drawn[kind]
-    assert counts.questions == len(made.questions)
-
-
-def _is_of(question: AmbiguousQuestion, made: RamQuestion) -> bool:
-    """Whether a question has the first document of one that was made."""
-    return made.documents[0].text in {each.text for each in question.documents}
 
 
 # Answers that can stand in for each other.
@@ -310,19 +201,6 @@ def test_the_answer_is_exchanged_wherever_it_stands(
 
 
 # What retrieval is asked, and what supports an answer.
-
-
-@pytest.mark.parametrize(
-    ("question", "name", "expected"),
-    [
-        ("Who built aldham?", "Aldham", "Who built Aldham, Essex?"),
-        ("Who built it?", "Aldham", "Who built it? Aldham, Essex"),
-        ("Who built it?", "", "Who built it? Aldham, Essex"),
-    ],
-)
-def test_the_disambiguated_query(question: str, name: str, expected: str) -> None:
-    own = asked(question, name, ("a", "b", "c"), ("d", "e", "f"))
-    assert disambiguated(own, "Aldham, Essex") == expected
 
 
 @pytest.mark.parametrize(

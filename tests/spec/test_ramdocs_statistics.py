@@ -6,7 +6,7 @@ import pytest
 from estimates import defined, ends
 
 from pipelines.data.ramdocs import RamDocument, RamQuestion, read
-from pipelines.madam_rag.data import AVERAGES, Statistic, statistics
+from pipelines.madam_rag.data import Statistic, statistics
 
 
 def question(supporting: int, misinfo: int, noise: int, gold: int, wrong: list[str]) -> RamQuestion:
@@ -69,41 +69,6 @@ def test_worked_by_hand(name: str, value: float, n: int) -> None:
 )
 def test_how_many_questions_have_so_many(name: str, expected: dict[float, int]) -> None:
     assert by_name(statistics(THREE))[name].distribution == expected
-
-
-def test_ratios_are_counted_at_the_nearest_half() -> None:
-    thirds = [question(n, 0, 0, gold=3, wrong=[]) for n in (1, 2, 4, 5)]
-    found = by_name(statistics(thirds))["documents per gold answer"]
-    assert found.distribution == {0.5: 2, 1.5: 2}  # 0.33, 0.67, 1.33, 1.67
-
-
-def test_the_interval_worked_by_hand() -> None:
-    # Documents 4, 5, 6: mean 5, standard deviation 1, so 5 -+ t(2) / sqrt(3) with t(2) = 4.302653
-    # is 5 -+ 2.484137. Gold answers 1, 2, 2: mean 5/3, standard deviation
-    # sqrt(1/3), so 5/3 -+ t(2) / 3 is 5/3 -+ 1.434218.
-    found = by_name(statistics(THREE))
-    documents, gold = (ends(found[name].estimate) for name in ("documents", "gold answers"))
-    assert documents == pytest.approx((2.515863, 7.484137), abs=1e-5)
-    assert gold == pytest.approx((0.232449, 3.100884), abs=1e-5)
-
-
-def test_no_question_has_no_averages() -> None:
-    assert [each.estimate for each in statistics([])] == [None] * len(AVERAGES)
-
-
-def test_the_papers_figures_are_those_of_its_totals() -> None:
-    # The release: 500 questions; 1,918 supporting, 307 misinformation and 541 noise documents.
-    paper = {name: figure for name, figure, _ in AVERAGES}
-    totals = {"supporting": 1918, "misinformation": 307, "noise": 541}
-    assert round(sum(totals.values()) / 500, 2) == paper["documents"]
-    for kind, total in totals.items():
-        assert round(total / 500, 2) == paper[f"{kind} documents"]
-    # No numbers of answers that round to the printed ones give the printed documents per answer,
-    # were they pooled over answers.
-    gold = [n for n in range(2000) if round(n / 500, 2) == paper["gold answers"]]
-    wrong = [n for n in range(2000) if round(n / 500, 2) == paper["wrong answers"]]
-    assert all(round(1918 / n, 2) != paper["documents per gold answer"] for n in gold)
-    assert all(round(307 / n, 2) != paper["documents per wrong answer"] for n in wrong)
 
 
 def test_what_does_not_grow_with_gold_answers_agrees_on_half_the_release(

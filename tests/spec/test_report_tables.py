@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from pipelines.conflictscore.reports import all_tables
 from pipelines.conflictscore.writing import ReportResult
 from pipelines.data.records import Document
@@ -29,7 +27,6 @@ def report(number: int, prompt: str, cs_c: float | None, words: int = 2) -> Repo
         cs_c=cs_c,
         cs_r=None if cs_c is None else cs_c / 2,
         entity="x",
-        entity_source="model",
         error=None if cs_c is not None else "no claim",
     )
 
@@ -56,13 +53,3 @@ def test_means_by_prompt() -> None:
     assert [each.value for each in means] == [0.75, 3.0, 2.0]
     assert (plain["reports"], plain["scored"]) == (3, 2)
     assert len(records(scores)) == 3 + 6
-
-
-def test_differences_question_by_question() -> None:
-    """Balanced less RAG: 0.5 - 1 and 0.5 - 0.5, the mean -1/4; the third has no score."""
-    _, differences, *_ = all_tables({"r": RESULTS}, {"r": CONFIG})
-    balanced, copied = own_rows(differences)
-    difference: Any = balanced["cs_c"]
-    assert difference.value == pytest.approx(-0.25)
-    assert balanced["cs_c_questions"] == 2
-    assert (copied["first"], copied["cs_c_questions"]) == ("First document", 1)

@@ -36,15 +36,6 @@ def cohen_kappa(pairs: list[tuple[str, str]]) -> float | None:
 RATED = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), min_size=1, max_size=9)
 
 
-@given(RATED)
-def test_one_stratum_has_the_kappa_of_cohen(pairs: list[tuple[str, str]]) -> None:
-    found = stratified_kappa({"all": pairs}, {"all": 100})
-    known = cohen_kappa(pairs)
-    assert (found is None) == (known is None)
-    if found is not None and known is not None:
-        assert found.value == pytest.approx(known)
-
-
 @given(RATED, RATED)
 def test_strata_drawn_at_one_rate_count_as_one(
     one: list[tuple[str, str]], other: list[tuple[str, str]]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pipelines.metrics.estimate import Estimate
 from pipelines.prompts import fenced
 from pipelines.trust.cases import cases
-from pipelines.trust.trial import LEAST_QUOTED, Door, Tried, table, unquoted
+from pipelines.trust.trial import Door, Tried, table, unquoted
 from serving.tokens import defuse_common
 
 
@@ -44,11 +44,6 @@ def test_shares_by_hand() -> None:
     assert (swayed.low, swayed.high) == pytest.approx((0.3755, 0.9638), abs=1e-4)
 
 
-def test_without_verdicts_or_replies_there_are_dashes() -> None:
-    found = table("by hand", [tried("INVALID", "INVALID", "INVALID")])
-    assert found.rows[-1] == ("all", 1, None, 0, None, None)
-
-
 def outside(*texts: str) -> list[list[tuple[str, str]]]:
     """What stands outside the fences of requests with these parts."""
     return Door(requests=[{"messages": [{"role": "user", "content": "\n".join(texts)}]}]).outside()
@@ -79,12 +74,3 @@ def test_quotations_are_taken_out_as_they_are_and_as_json_writes_them() -> None:
     rest: Any = json.loads(unquoted(reply, HOSTILE))
     assert rest == {"snippet": "", "answer": "IRRELEVANT"}
     assert unquoted("It fell.", HOSTILE) == "It fell.", "a short line may be there by chance"
-
-
-@given(st.text(min_size=1), st.text(), st.text())
-def test_what_is_left_of_a_reply_has_no_quotation(hostile: str, before: str, after: str) -> None:
-    rest = unquoted(before + hostile + after, hostile)
-    if len(hostile.strip()) >= LEAST_QUOTED:
-        assert len(rest) < len(before + hostile + after)
-    else:
-        assert len(rest) == len(before + hostile + after)

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from pipelines.conflictscore.result import Score
 from pipelines.conflictscore.truthfulqa.result import (
     CONDITIONS,
@@ -14,7 +12,6 @@ from pipelines.conflictscore.truthfulqa.result import (
 )
 from pipelines.conflictscore.truthfulqa.tables import all_tables
 from pipelines.conflictscore.truthfulqa.view import problems
-from pipelines.experiment.summary import Problem
 from pipelines.report.table import Cell, Table, own_rows, records
 
 CONFIG = {
@@ -119,16 +116,6 @@ def test_what_became_of_answers() -> None:
     assert paper["asked"] == 248
 
 
-def test_mcnemar_between_conditions() -> None:
-    """Regenerated alone right: 2, 3, 7; RAG alone: 4. Two-sided: 2 (1 + 4) / 2^4 = 5/8."""
-    found = row(tables(CHOICES)["differences"], first="Regenerated-RAG", second="RAG")
-    assert found["right_p"] == pytest.approx(5 / 8)
-    assert value(found["right"]) == round(2 / 7, 4)
-    assert found["right_questions"] == 7
-    same = row(tables(CHOICES)["differences"], first="Rewritten, untold", second="RAG")
-    assert (value(same["right"]), same["right_p"]) == (0.0, 1.0)
-
-
 def answer(number: int, *truthful: bool | None, informative: bool = True) -> TruthResult:
     """A free-form question with a verdict for each condition."""
 
@@ -166,14 +153,3 @@ def test_shares_of_judged_answers() -> None:
     unread = [problem.what for answer in answers for problem in problems(answer)]
     assert len(unread) == 4
     assert {what.partition(",")[0] for what in unread} == {"unreadable verdict (truthful)"}
-
-
-def test_a_failed_question_is_a_problem_and_in_no_figure() -> None:
-    gone = choice(8, "A", "A", "A").model_copy(
-        update={"status": "failed", "outcomes": {}, "error": "too long"}
-    )
-    made = tables([*CHOICES, gone])
-    assert [*problems(gone)] == [Problem("failed", "too long")]
-    unread = [problem.what for problem in problems(CHOICES[6])]
-    assert unread == [f"unreadable choice, {name}" for name in ("RAG", "Rewritten, untold")]
-    assert row(made["binary"], condition="RAG")["answers"] == 7

@@ -119,17 +119,14 @@ def accuracy_without_conflict(verdicts: Iterable[Verdict]) -> Estimate | None:
     return share([not verdict.found for verdict in verdicts if not verdict.truth])
 
 
-def f1_score(
-    verdicts: Sequence[Verdict],
-    *,
-    resamples: int = 2_000,
-    seed: int = 0,
-) -> Estimate | None:
+RESAMPLES = 2_000
+
+
+def f1_score(verdicts: Sequence[Verdict]) -> Estimate | None:
     """2 TP / (2 TP + FP + FN) with a percentile bootstrap interval over groups (Table 2).
 
     Whole groups are drawn with replacement, so that the two examples of one question go together.
-    A resample without a positive decision or truth has no F1 and is left out. Equal seeds give
-    equal intervals.
+    A resample without a positive decision or truth has no F1 and is left out.
 
     Returns:
         A value in [0, 1]; None where nothing is or was found to be a conflict. A single group has
@@ -139,18 +136,11 @@ def f1_score(
         [verdict.truth for verdict in verdicts],
         [verdict.found for verdict in verdicts],
         [verdict.group for verdict in verdicts],
-        resamples=resamples,
-        seed=seed,
+        resamples=RESAMPLES,
     )
 
 
-def f1_difference(
-    first: Mapping[str, Verdict],
-    second: Mapping[str, Verdict],
-    *,
-    resamples: int = 2_000,
-    seed: int = 0,
-) -> Estimate | None:
+def f1_difference(first: Mapping[str, Verdict], second: Mapping[str, Verdict]) -> Estimate | None:
     """F1 of the first detector less that of the second, on the examples that both decided.
 
     The 95 % percentile bootstrap interval draws whole groups, the same for both, as `f1_score`
@@ -159,8 +149,6 @@ def f1_difference(
     Args:
         first: By the names of examples.
         second: Likewise; truth and group of an example are those of `first`.
-        resamples: Draws of groups.
-        seed: Equal seeds give equal intervals.
 
     Returns:
         A value in [-1, 1]; None where either has no F1. A single group has no interval.
@@ -181,7 +169,7 @@ def f1_difference(
 
     import numpy as np
 
-    counts = redrawn_sums([*rows.values()], seed=seed, resamples=resamples)
+    counts = redrawn_sums([*rows.values()], resamples=RESAMPLES)
     hits, misses = 2 * counts[:, :2], counts[:, 2:]
     with np.errstate(invalid="ignore"):
         scores = hits / (hits + misses)

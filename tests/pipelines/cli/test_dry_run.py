@@ -23,7 +23,7 @@ BY_MODEL = (
     "report-writing --limit 1",
     "truthfulqa --limit 2 --judge tagger --claims sentences --truth tagger",
     "conrag --dataset alce --data alce.json --judge model --citation-judge model",
-    "conflicts --limit 2 --judge tagger --against all --behaviour choice",
+    "conflicts --limit 2 --judge tagger --against all",
     "madam-rag --limit 2 --history agents --consolidations 2",
     "npov --data topics.jsonl --set unparaphrased --limit 1",  # two share prompts
 )

@@ -34,9 +34,7 @@ RESULT = QueryResult(
     outcomes={
         "vanilla": Outcome(
             answer=Answer(text="Three."),
-            judged=Verdicts(
-                adherence=Adherence(adheres=False, type=OPINIONS, probability=0.2, reason="why")
-            ),
+            judged=Verdicts(adherence=Adherence(adheres=False, type=OPINIONS, reason="why")),
         ),
         "oracle": Outcome(
             answer=Answer(
@@ -61,7 +59,6 @@ def test_the_behaviour_of_answers_that_were_judged() -> None:
     (one,) = behaviour.given(RESULT)
     assert [heading for heading, _ in one.shown] == ["Question", "Expected", "Answer"]
     assert one.label == list(behaviour.labels)[1]
-    assert one.confidence == 0.8
     assert one.groups["strategy"] == "vanilla"
     assert all("why" not in text for _, text in one.shown)
 

@@ -23,7 +23,7 @@ from pipelines.conflicts.result import (
 )
 from pipelines.conflicts.taxonomy import ConflictType, Prediction
 from pipelines.judge.judgement import Judgement, Relation, Truncation
-from pipelines.report import blocks, texts
+from pipelines.report import texts
 from pipelines.report.explorer import ExperimentView, render, write
 
 RUNS = "<script>document.title = 'taken over'</script><img src=x onerror=alert(1)>"
@@ -71,7 +71,7 @@ def predicted(
 
 UNREAD = Prediction(type=None, by="json", problem="the reply is no JSON", raw=f"Sure! {CLOSES}")
 JUDGED = Verdicts(
-    adherence=Adherence(adheres=True, type=OLD, probability=0.8, reason=f"It gives 13. {RUNS}"),
+    adherence=Adherence(adheres=True, type=OLD, reason=f"It gives 13. {RUNS}"),
     inclusion=Inclusion(included=False, gold="13", reason="It says 14.", judgement=None),
     grounding=Grounding(
         sentences=(
@@ -144,13 +144,6 @@ def test_only_web_addresses_are_links() -> None:
     )  # fmt: skip
     assert not any(map(opened.live, dead))
     assert all(map(opened.live, ("https://a.example/b?c=d#e", "HTTP://a.example")))
-
-
-def test_sources_without_a_date_that_can_be_read_are_undated() -> None:
-    shown = opened.content(ANSWERED)
-    dates = ("4 March 2012", "July 2023", "20 July 2023", "no date that can be read: long ago")
-    found = [each.about[0] for each in every(shown, blocks.Source)]
-    assert found == [texts.Aside(text) for text in (*dates, "no date")]
 
 
 def test_sentences_stand_beside_their_verdicts() -> None:

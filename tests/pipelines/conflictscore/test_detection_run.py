@@ -8,10 +8,7 @@ from typing import Any
 import pytest
 
 from pipelines.conflictscore.detection import tables
-from pipelines.conflictscore.detection.bench import HARD, build
-from pipelines.conflictscore.detection.bench import read as read_questions
 from pipelines.conflictscore.detection.detect import (
-    CHOSEN,
     DetectionResult,
     Thresholds,
     by_overlap,
@@ -27,8 +24,7 @@ from pipelines.data.records import Document
 from pipelines.experiment.execute import resume
 from pipelines.experiment.experiment import Work
 from pipelines.judge.examples import ContestedClaim
-from pipelines.judge.judgement import Judgement, Judgements, Relation, Truncation, conflicting
-from pipelines.metrics.rates import f1
+from pipelines.judge.judgement import Judgement, Judgements, Relation, Truncation
 from pipelines.report.table import records
 from pipelines.runs.folder import RunFolder
 from pipelines.text.words import content_words
@@ -148,34 +144,6 @@ def test_shared_words_by_hand() -> None:
     documents = tuple(Document(id=f"d{n}", text=text) for n, text in enumerate(texts))
     one = ContestedClaim(id="1", source="s", claim=claim, documents=documents, conflict=True)
     assert by_overlap(one, Thresholds(0.4, 0.9)) == (S, C, I)
-
-
-def test_thresholds_are_those_of_the_training_halves(released_data: Path) -> None:
-    files = {
-        "ramdocs": [released_data / "ramdocs/RAMDocs_250.jsonl"],
-        "conflictqa": [released_data / "conflictqa/strategyqa_gpt4.jsonl.gz"],
-        "climate-fever": [released_data / "climate_fever/climate-fever.jsonl.gz"],
-    }
-    training = [each for each in build(read_questions(files), part="train") if each.source != HARD]
-    recalls = [
-        [content_word_recall(example.claim, document) for document in example.documents]
-        for example in training
-    ]
-    names = sorted({example.source for example in training})
-
-    def quality(thresholds: Thresholds) -> float:
-        counts = {name: [0, 0, 0] for name in names}
-        for example, row in zip(training, recalls, strict=True):
-            told = conflicting([overlap_relation(recall, thresholds) for recall in row])
-            if told or example.conflict:
-                counts[example.source][0 if told and example.conflict else 1 if told else 2] += 1
-        return sum(f1(*counts[name]) or 0.0 for name in names) / len(names)
-
-    grid = [step / 20 for step in range(21)]
-    assert (
-        max((Thresholds(low, high) for low in grid for high in grid if low <= high), key=quality)
-        == CHOSEN
-    )
 
 
 # Tables

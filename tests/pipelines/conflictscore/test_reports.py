@@ -36,13 +36,13 @@ def writes(endpoint: Scripted, entity: str, report: str = "A report.") -> None:
 @pytest.mark.parametrize(
     ("named", "entity"),
     [
-        ("Infinite  scrolling.", ("Infinite scrolling", "model")),
-        ("endless pages", ("endless pages", "model")),
-        ("", (QUESTION, "question")),
+        ("Infinite  scrolling.", "Infinite scrolling"),
+        ("endless pages", "endless pages"),
+        ("", QUESTION),
     ],
 )
 async def test_the_entity_by_a_model(
-    client: Client, endpoint: Scripted, named: str, entity: tuple[str, str]
+    client: Client, endpoint: Scripted, named: str, entity: str
 ) -> None:
     writes(endpoint, named)
     author = report_writer(client)
