@@ -3,9 +3,9 @@
 Format of the files that github.com/princeton-nlp/ALCE downloads, `asqa_eval_gtr_top100.json`,
 `qampari_eval_gtr_top100.json`, `eli5_eval_bm25_top100.json` and the same names with
 `_reranked_oracle`: one list of objects with `question` and `docs` (each with `title` and `text`,
-the best first). What else an object has tells its task: `sample_id` and `qa_pairs` (each with
+the best first). The other fields tell the task: `sample_id` and `qa_pairs` (each with
 `short_answers`) in ASQA, `id` and `answers` (lists of aliases) in QAMPARI, `claims` in ELI5, whose
-questions have no name. Scores, summaries and long answers are not read.
+questions have no id. Scores, summaries and long answers are not read.
 """
 
 from collections.abc import Sequence
@@ -30,10 +30,10 @@ class Question:
     """A question, passages to cite, and what an answer should say.
 
     Attributes:
-        id: Its name in the release; of ELI5 its place in the file, from 1.
-        passages: The best first, called "1", "2" and so on, as ALCE's answers cite them.
-        answers: Of ASQA and QAMPARI each short answer's aliases, of which one is to be named.
-        claims: Of ELI5 what the answer is to entail.
+        id: The id in the release; for ELI5 the position in the file, from 1.
+        passages: Best first, with ids "1", "2" and so on, as ALCE's answers cite them.
+        answers: For ASQA and QAMPARI, the aliases of each short answer; any one counts.
+        claims: For ELI5, the claims that the answer should entail.
     """
 
     id: str
@@ -64,7 +64,7 @@ class _Released(BaseModel):
         answers: tuple[tuple[str, ...], ...] = (),
         claims: tuple[str, ...] = (),
     ) -> Question:
-        # A page without text keeps its place in the numbering, which citations go by.
+        # A page without text keeps its number, because citations refer to it.
         passages = tuple(
             Document(id=str(place), text=each.text, title=(each.title or "").strip() or None)
             for place, each in enumerate(self.docs, start=1)
@@ -98,7 +98,7 @@ def read(path: Path) -> list[Question]:
 
 def _question(entry: Entry, number: int) -> Question:
     given = entry.value if isinstance(entry.value, dict) else {}
-    # Fields of other tasks may be there, null.
+    # Fields of other tasks may be present but null.
     if given.get("qa_pairs") is not None:
         asqa = record(entry, _Asqa, NAME)
         pairs = _filled(entry, [pair.short_answers for pair in asqa.qa_pairs], "qa_pairs")
@@ -119,7 +119,7 @@ def _question(entry: Entry, number: int) -> Question:
 
 
 def _filled(entry: Entry, given: Sequence[FilledT], field: str) -> tuple[FilledT, ...]:
-    """Answers or claims without empty ones, which releases have; one at least is left."""
+    """Drop empty answers or claims, which releases contain; at least one must remain."""
     if kept := tuple(each for each in given if each):
         return kept
     raise InputError(

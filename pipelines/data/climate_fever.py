@@ -2,8 +2,9 @@
 
 Format of `climate-fever.jsonl` in github.com/tdiggelm/climate-fever-dataset: one object per line
 with `claim_id`, `claim`, `claim_label` and five `evidences`, each with `evidence_id`,
-`evidence_label`, `article`, `evidence`, `entropy` and five `votes` (None where fewer voted). The
-release on the Hugging Face hub has the labels as numbers, in the order of `LABELS`; both are read.
+`evidence_label`, `article`, `evidence`, `entropy` and five `votes` (None for a missing vote). The
+release on the Hugging Face hub stores labels as numbers, in the order of `LABELS`; both forms are
+read.
 """
 
 from pathlib import Path
@@ -28,9 +29,9 @@ def _named(value: object) -> object:
 
 
 class Evidence(BaseModel, frozen=True):
-    """One Wikipedia sentence, "ARTICLE:SENTENCE", and what it says of a claim by most votes.
+    """One Wikipedia sentence, "ARTICLE:SENTENCE", and its majority label for a claim.
 
-    Votes are None where there was none; their entropy is in nats, 0 where all agree.
+    A missing vote is None; the entropy of votes is in nats, 0 if all agree.
     """
 
     evidence_id: Text
@@ -44,7 +45,7 @@ class Evidence(BaseModel, frozen=True):
 class ClimateClaim(BaseModel, frozen=True):
     """One claim about the climate, with five sentences of evidence.
 
-    Its label follows from theirs; "DISPUTED" has sentences that support and that refute it.
+    The label follows from theirs; a "DISPUTED" claim has both supporting and refuting sentences.
     """
 
     claim_id: Text

@@ -3,9 +3,9 @@
 github.com/AlexWan0/rag-convincingness releases a pickled pandas table, one row per web page, with
 the columns `category`, `search_query`, `search_engine_input`, `search_type`, `url`, `title`,
 `text_raw`, `text_window` (the 512 tokens that matter most) and `stance` ("yes" or "no"). A pickle
-runs whatever its maker put into it, so it is not read here; whoever trusts the file turns it into
-JSON Lines once: `pandas.read_pickle("data.pkl").to_json("conflictingqa.jsonl", orient="records",
-lines=True)`. Rows of one `search_query` belong together wherever they stand.
+can run any code, so it is not read here; if you trust the file, convert it to JSON Lines once:
+`pandas.read_pickle("data.pkl").to_json("conflictingqa.jsonl", orient="records", lines=True)`. Rows
+with the same `search_query` belong together, wherever they are.
 """
 
 from pathlib import Path
@@ -24,10 +24,10 @@ def _lower(value: object) -> object:
 
 
 class WebPage(BaseModel, frozen=True):
-    """A web page that answers a contentious question, `search_query`, with yes or with no.
+    """A web page that answers a contentious question, `search_query`, with yes or no.
 
-    The question was made for a topic, `category`; a search for the affirmation or for the denial
-    found the page, of which `text_window` matters most to the question.
+    The question was written for a topic, `category`. A search for its affirmation or denial found
+    the page; `text_window` is the part most relevant to the question.
     """
 
     search_query: Text
@@ -40,7 +40,7 @@ class WebPage(BaseModel, frozen=True):
 
 
 class ContentiousQuestion(BaseModel, frozen=True):
-    """A question of yes or no and its pages, in the order of the file."""
+    """A yes/no question and its pages, in file order."""
 
     question: Text
     pages: tuple[WebPage, ...]

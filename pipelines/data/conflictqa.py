@@ -25,15 +25,15 @@ Stripped = Annotated[str, StringConstraints(strip_whitespace=True)]
 
 
 def _several(value: object) -> object:
-    """One string as a list of one: some parts of the release have no list."""
+    """Wrap a single string in a list: some parts of the release store no list."""
     return [value] if isinstance(value, str) else value
 
 
 class KnowledgeConflict(BaseModel, frozen=True):
-    """A question of StrategyQA (yes or no) or PopQA: a claim, the opposite one, evidence for each.
+    """A question of StrategyQA (yes/no) or PopQA, with two opposite claims and evidence for both.
 
-    The first claim is what a model answered from memory, with the model's evidence. Aligned is
-    other evidence: facts from the data set where its answer agrees, else written by a model.
+    The first claim is a model's answer from memory, with the model's evidence. Aligned evidence
+    comes from the data set if its answer agrees, and from a model otherwise.
     """
 
     question: Text
@@ -53,7 +53,7 @@ def read(path: Path) -> list[KnowledgeConflict]:
 
 
 def without_note(text: str) -> str:
-    """An answer without the remark in brackets that the writing model put after it.
+    """The answer without the bracketed remark that the writing model added.
 
     "Viruses can survive on Venus. (Note: This claim is not accurate ...)" gives away which side is
     true. Other brackets, "(2005 film)", are part of a name and stay.

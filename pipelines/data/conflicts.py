@@ -6,16 +6,15 @@ Two formats, told apart by their fields:
   `source` (the data set that the question is from), `question`, `conflict_type`, `correct_answer`
   (empty for most questions without a single right answer) and `search_results`, each with `title`,
   `url`, `snippet`, `date`, `response_str` (the text of the page) and `short_text` (the segment of
-  512 tokens that matters most). Any field of a result may be missing, null or empty; the type may
-  be missing in a file of one's own, which is then answered and not scored.
+  512 tokens that matters most). Any field of a result may be missing, null or empty. A user's file
+  may leave out the type: its questions are then answered but not scored.
 - A part of it as third parties passed it on: `query`, `conflict_type`, `gold_answer`, `docs` (each
   with `url`, `text`, `date` and, some, `title`) and `official_index_1based`, the line in the
-  official file. Its texts begin with the page's title and snippet, and some of its answers to
-  questions of opinion cite documents, "[d1]", as the release's do not; they stand as they are.
+  official file. Its texts begin with the page's title and snippet, and, unlike the release, some
+  answers to questions of opinion cite documents ("[d1]"); both are left as they are.
 
-A result's text is its `short_text`, else its `snippet`, else its page. A result that has none of
-them says nothing that could be cited: it is passed over and counted, and the others are numbered
-without a gap, from 1, in their order.
+A result's text is its `short_text`, else its `snippet`, else its page. A result without any text
+cannot be cited: it is left out and counted, and the others are numbered from 1 without gaps.
 """
 
 from dataclasses import dataclass
@@ -42,9 +41,9 @@ LABELS = (
 
 @dataclass(frozen=True)
 class ConflictsResult:
-    """A search result that has a text: its segment, else its snippet, else its whole page.
+    """A search result with a text: its segment, else its snippet, else its whole page.
 
-    What the release leaves out is empty. Dates are as released: "2024-07-30", "NA", "2 days ago".
+    Missing fields are empty. Dates are as released: "2024-07-30", "NA", "2 days ago".
     """
 
     text: str
@@ -60,11 +59,11 @@ class ConflictsRow:
     """A question with its search results.
 
     Attributes:
-        sources: The results that have a text, in their order; `passed_over` have none.
-        conflict_type: One of `LABELS`; None where the file has none, as files of one's own may.
-        correct_answer: What annotators wrote as the right answer; may be empty.
-        origin: The data set that the question is from, as released; None where the file has none.
-        number: Its line in the official file, from 1, or else its place in this file.
+        sources: The results with a text, in order; `passed_over` counts the others.
+        conflict_type: One of `LABELS`; None if the file does not give one.
+        correct_answer: The annotators' right answer; may be empty.
+        origin: The question's source data set, as released; None if not given.
+        number: Line in the official file, from 1, or else position in this file.
     """
 
     query: str
@@ -77,10 +76,10 @@ class ConflictsRow:
 
 
 def official_label(label: str) -> str:
-    """The one of `LABELS` that is meant: white space and case aside, "or" the same as "and".
+    """The matching member of `LABELS`, ignoring white space and case, and "or" for "and".
 
     Raises:
-        ValueError: None of them is.
+        ValueError: No label matches.
     """
     if (found := _BY_FORM.get(_form(label))) is None:
         known = ", ".join(repr(each) for each in LABELS)
@@ -89,9 +88,9 @@ def official_label(label: str) -> str:
 
 
 def read(path: Path) -> list[ConflictsRow]:
-    """The questions of a file of either format, in its order.
+    """The questions of a file in either format, in file order.
 
-    Raises as `read_records`, also where no search result of a question has a text.
+    Raises as `read_records`, also if no search result of a question has a text.
     """
     return [_row(entry, place) for place, entry in enumerate(entries(path), start=1)]
 
@@ -104,7 +103,7 @@ _BY_FORM = {_form(label): label for label in LABELS}
 
 
 def _string(value: object) -> object:
-    """Null as an empty string, a number as its digits: a date may be the bare year."""
+    """Turn null into an empty string and a number into digits: a date may be a bare year."""
     if value is None:
         return ""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)

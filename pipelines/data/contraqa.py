@@ -6,16 +6,16 @@ paragraph.
 `corpus/wiki_clean_1M/queries.json` is one list of SQuAD development questions with `id`,
 `question`, `answers` (with the list `text`) and, as in SQuAD, `title` and `context`.
 
-An older release, `corpus/noisy_wiki_1M`, is laid out as BEIR's sets are: `corpus.jsonl` with `_id`,
+An older release, `corpus/noisy_wiki_1M`, uses BEIR's layout: `corpus.jsonl` with `_id`,
 `title` ("Super_Bowl_50:::FAKE_Human") and `text`, and `q_rel_dev.tsv`, which links questions with
-paragraphs. We know it from its description alone: its `queries.jsonl` is taken to have `_id`,
-`text`, and in `metadata` the answers.
+paragraphs. Only its description is known: `queries.jsonl` is assumed to have `_id`, `text`, and the
+answers in `metadata`.
 
-Linked paragraphs are taken as they are. What no link and nothing in the newer release says is
-which false paragraph was made from which true one. So a false paragraph belongs to the question's
-`context` if its id, "-FAKE" aside, is that of a true paragraph with that text; else, among the
-false paragraphs of the same title (after ":::"), the one that shares most words with it, if that is
-at least `SHARED`. This loader is tested on files of our own.
+Linked paragraphs are taken as they are. Neither the links nor the newer release say which true
+paragraph a false one was made from. So a false paragraph belongs to the question's `context` if its
+id without "-FAKE" is that of a true paragraph with this text; otherwise the false paragraph of the
+same title (after ":::") that shares most words with it is taken, if they share at least `SHARED`.
+This loader is tested on our own files only.
 """
 
 import re
@@ -33,11 +33,11 @@ from pipelines.text.words import words
 FAKE = "-FAKE"
 
 SHARED = 0.5
-"""Share of common words (Jaccard index) from which a false paragraph belongs to a true one."""
+"""Lowest Jaccard index of words at which a false paragraph belongs to a true one."""
 
 
 class Paragraph(BaseModel, frozen=True):
-    """A paragraph of the corpus; its id is "NUMBER:::TITLE", with "-FAKE" where it is false.
+    """A paragraph of the corpus; its id is "NUMBER:::TITLE", with "-FAKE" if it is false.
 
     In the older release its heading is "TITLE:::TYPE", and a false one's type begins with "FAKE".
     """
@@ -59,9 +59,9 @@ class Paragraph(BaseModel, frozen=True):
 
 
 class Query(BaseModel, frozen=True):
-    """A question with spellings of its answer and, as in SQuAD, the true paragraph.
+    """A question with aliases of its answer and, as in SQuAD, the true paragraph.
 
-    The paragraph is empty where links are to give it.
+    The paragraph is empty if links name it.
     """
 
     id: Text = Field(validation_alias=AliasChoices("id", "_id"))
@@ -90,10 +90,10 @@ class ContraQuestion:
 
 
 def read(queries: Path, corpus: Path, links: Path | None = None) -> list[ContraQuestion]:
-    """The questions that have at least one false paragraph, in the order of the queries.
+    """The questions with at least one false paragraph, in the order of the queries.
 
-    The noisy corpus is read line by line, since it has a million. Raises as `read_records`, also
-    where no question has a false paragraph.
+    The noisy corpus has a million lines and is streamed. Raises as `read_records`, also if no
+    question has a false paragraph.
     """
     asked = read_records(queries, Query, "ContraQA's queries.json")
     linked = read_links(links) if links else {}
@@ -144,10 +144,10 @@ def read(queries: Path, corpus: Path, links: Path | None = None) -> list[ContraQ
 
 
 def read_links(path: Path) -> dict[str, list[str]]:
-    """Ids of paragraphs by id of question, of `q_rel_dev.tsv`.
+    """Question id -> paragraph ids, from `q_rel_dev.tsv`.
 
-    A line has question, paragraph and score, with tabs between them; TREC's fourth column, after
-    the question, may stand there. A score of 0 links nothing. The first line may be a header.
+    A line has question, paragraph and score, separated by tabs; TREC's extra column after the
+    question is allowed. A score of 0 links nothing. The first line may be a header.
 
     Raises:
         InputError: The file cannot be read, or a line has other columns.

@@ -1,6 +1,6 @@
-"""The text of HTML and PDF, which a process of its own takes out of them.
+"""Extracts the text of HTML and PDF in a separate process.
 
-Its time and memory are bounded: a file may be made to take all of both.
+Its time and memory are limited, because a hostile file may try to use up both.
 
     python -m pipelines.data.extraction html|pdf < FILE > TEXT
 """
@@ -20,14 +20,14 @@ from serving.offline import module_path
 
 UNREAD = {"script", "style", "template", "noscript", "svg", "math", "iframe", "object", "select"}
 RAW = {"script", "style", "textarea", "title"}
-"""Elements in which nothing but their own end is markup."""
+"""Elements whose content is not markup, up to their end tag."""
 
 INLINE = {
     *("a", "abbr", "b", "bdi", "bdo", "cite", "code", "data", "dfn", "em", "font", "i", "ins"),
     *("kbd", "mark", "q", "s", "samp", "small", "span", "strong", "sub", "sup", "time", "u", "var"),
 }
 
-# Possessive, or with one way on alone: no part is read twice.
+# Possessive or unambiguous, so that no part is read twice.
 _PART = re.compile(
     r"""<!--(?:-?>|.*?-->|.*\Z)"""
     r"""|<(?P<end>/?)(?P<tag>[a-zA-Z][^\s/>]*+)"""
@@ -40,7 +40,7 @@ _LONG_NUMBER = re.compile(r"&#(?:[0-9]{8,}+|[xX][0-9a-fA-F]{8,}+);?")
 
 
 def html_text(page: str) -> str:
-    """What a page shows: its title and its text, blocks on lines of their own."""
+    """The visible text of a page: its title and its text, one block per line."""
     pieces: list[str] = []
     unread: list[str] = []
     count: Counter[str] = Counter()
@@ -61,14 +61,14 @@ def html_text(page: str) -> str:
                 end = re.compile(rf"</{tag}(?=[\s/>])|\Z", re.IGNORECASE).search(page, place)
                 place, text = (end.start(), page[place : end.start()]) if end else (place, "")
         if text and not unread:
-            # White space of the source is no line of the page.
+            # White space in the source does not break lines on the page.
             pieces.append(re.sub(r"\s+", " ", unescape(_LONG_NUMBER.sub("\ufffd", text))))
     lines = (" ".join(line.split()) for line in "".join(pieces).split("\n"))
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
 
 
 def _between(tag: str) -> str:
-    """What parts the texts before and after a tag."""
+    """The separator that a tag puts between the texts around it."""
     if tag in {"td", "th"}:
         return " "
     if tag in INLINE:
@@ -77,7 +77,7 @@ def _between(tag: str) -> str:
 
 
 SECONDS = 30
-"""After this long a file is given up."""
+"""Seconds after which extraction gives up."""
 
 CPU_SECONDS, MEMORY, OUTPUT = 25, 1 << 30, 1 << 26
 """What the process may use, and bytes of the text that it may write."""
@@ -91,7 +91,7 @@ def extracted(name: str, kind: str, data: bytes, started: Started = lambda _: No
     """The text in the bytes of a file of that name; its kind is "html" or "pdf".
 
     Raises:
-        InputError: It is damaged, or takes too long or too much memory.
+        InputError: The file is damaged, or takes too long or too much memory.
     """
     with subprocess.Popen(  # noqa: S603  our own module, and none of the working directory
         [sys.executable, "-P", "-m", "pipelines.data.extraction", kind],

@@ -2,12 +2,12 @@
 
 Format of "Salesforce/FaithEval-inconsistent-v1.0", split `test`, on Hugging Face: 1,500 rows with
 `qid`, `question`, `context` (one string in which each document begins with "Document:") and
-`answers`. It is released as Parquet; files of JSON Lines made from it are read as well.
+`answers`. It is released as Parquet; JSON Lines made from it are read as well.
 
-Two things nothing official states. Which of `answers` are spellings of one answer: all are taken as
-names of the one right answer, for MADAM-RAG's paper (section 5.2) says that the set has "only a
-single correct answer". And which document is the misinformation, and what wrong answer it gives: no
-document is marked, and every answer that is none of those names counts as wrong.
+The release leaves two things open. It does not say which `answers` are spellings of one answer: all
+count as names of the one right answer, because MADAM-RAG's paper (section 5.2) says that the set
+has "only a single correct answer". It does not mark the misinformation either: any answer other
+than these names counts as wrong.
 """
 
 import ast
@@ -22,19 +22,19 @@ from pipelines.data.released import Entry, cleaned, content, read_records, recor
 from pipelines.errors import InputError
 
 MARK = re.compile(r"(?<!\w)Document:")
-"""What each document begins with."""
+"""Start of every document."""
 
 _NEIGHBOURS = re.compile(r"(?<=['\"])\s+(?=['\"])")
-"""Between strings without a comma, which Python would take for one."""
+"""A missing comma between strings, which Python would join."""
 
 PARQUET = b"PAR1"
-"""What a Parquet file begins with."""
+"""Start of a Parquet file."""
 
 
 def _answers(value: object) -> object:
-    """One string as a list of one; a list of strings without empty and repeated ones.
+    """Wrap a single string in a list; drop empty and repeated strings of a list.
 
-    Some copies of the release have the list in a string, as Python writes it ("['a', 'b']") or
+    Some copies of the release store the list as a string, as Python writes it ("['a', 'b']") or
     NumPy ("['a' 'b']").
     """
     strings = _listed(value) if isinstance(value, str) else value
@@ -53,7 +53,7 @@ def _listed(text: str) -> list[Any]:
 
 
 class FaithQuestion(BaseModel, frozen=True):
-    """One question: its documents in one string (see `documents`), names of the right answer."""
+    """One question: documents in one string (see `documents`), names of the right answer."""
 
     qid: int | str | None = None
     question: Text

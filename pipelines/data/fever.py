@@ -32,25 +32,25 @@ _SPACE_AFTER = re.compile(r"(?<=[(\[{])\s+")
 
 
 class Pointer(NamedTuple):
-    """Where an evidence sentence stands: the page's id in `wiki-pages`, and its number from 0."""
+    """Location of an evidence sentence: the page's id in `wiki-pages`, and its number from 0."""
 
     page: str
     sentence: int
 
 
 def _evidence_sets(value: Any) -> Any:
-    """The sets that point somewhere, as tuples of (page, sentence)."""
+    """The non-empty sets, as tuples of (page, sentence)."""
     if not isinstance(value, list):
         raise ValueError("should be a list of evidence sets")
     sets = []
     for one in value:
-        # Claims without evidence also come with a bare pointer in place of a set.
+        # Some claims without evidence have a bare pointer in place of a set.
         pointers = [one] if isinstance(one, list) and one and not isinstance(one[0], list) else one
         if not isinstance(pointers, list) or not all(
             isinstance(pointer, list) and len(pointer) == 4 for pointer in pointers
         ):
             raise ValueError("an evidence set has entries that are not [id, id, page, sentence]")
-        # Pages are null without evidence, and where annotators of a repeated claim disagreed.
+        # Pages are null without evidence, and if annotators of a repeated claim disagreed.
         if pointers and all(pointer[2] is not None for pointer in pointers):
             sets.append(tuple((pointer[2], pointer[3]) for pointer in pointers))
     return sets
@@ -63,7 +63,7 @@ def _each_once(sets: tuple[tuple[Pointer, ...], ...]) -> tuple[tuple[Pointer, ..
 class FeverClaim(BaseModel, frozen=True):
     """One claim, with alternative evidence sets; each is enough by itself.
 
-    It has no evidence if the information is not enough.
+    Evidence is empty for claims labelled as not enough information.
     """
 
     id: int
@@ -87,7 +87,7 @@ class WikiPage(BaseModel, frozen=True):
         found: dict[int, str] = {}
         for line in self.lines.split("\n"):
             number, _, rest = line.partition("\t")
-            # A sentence with a line feed in it goes on without a number; the rest of it is lost.
+            # The rest of a sentence after a line feed has no number and is lost.
             if number.isdecimal() and (sentence := readable(rest.partition("\t")[0])):
                 found.setdefault(int(number), sentence)
         return found
@@ -110,8 +110,8 @@ def read_wikipedia(folder: Path, wanted: Collection[str], sampled: int, rng: Ran
     """The pages that claims point to, and random sentences of others, in one pass over the dump.
 
     The dump (5.4 million pages) is read line by line and not kept. Random sentences are drawn as by
-    the data set's authors: a page with text, each as likely as another, then one of its sentences.
-    Wanted are titles of pages; where there are fewer pages than `sampled`, fewer are drawn.
+    the data set's authors: first a page with text, uniformly, then one of its sentences. `wanted`
+    holds page titles; fewer pages than `sampled` give fewer sentences.
 
     Raises:
         InputError: There are no such files, or one has a line of another format.
@@ -139,20 +139,20 @@ def read_wikipedia(folder: Path, wanted: Collection[str], sampled: int, rng: Ran
 
 
 def page_key(title: str) -> str:
-    """A page's title such that one letter's two Unicode spellings are one title.
+    """A page's title in one Unicode normal form.
 
-    Evidence and dump do not always agree on whether an accent is part of its letter.
+    Evidence and dump do not always agree on how accents are encoded.
     """
     return normalize("NFC", title)
 
 
 def page_title(page: str) -> str:
-    """A page's title as one writes it: "Gladiator (2000 film)"."""
+    """A page's title as people write it: "Gladiator (2000 film)"."""
     return readable(page.replace("_", " "))
 
 
 def readable(text: str) -> str:
-    """A sentence of the dump as one writes it: no escaped brackets, no spaces before commas."""
+    """A sentence of the dump as people write it: no escaped brackets, no spaces before commas."""
     text = _SIGN.sub(lambda found: _SIGNS[found.group()], text)
     return " ".join(_SPACE_AFTER.sub("", _SPACE_BEFORE.sub("", text)).split())
 

@@ -28,7 +28,7 @@ SAMPLES = Path(__file__).parent / "samples" / "contested.jsonl"
 
 @dataclass(frozen=True)
 class Skipped:
-    """A line, by its number from 1, that is not a record, and in one line what is wrong."""
+    """A line that is not a record: its number from 1, and the reason in one line."""
 
     line: int
     error: str
@@ -36,7 +36,7 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Dataset:
-    """The examples of an input file, one per response, in its order, and the lines left out.
+    """The examples of an input file, one per response, in file order, and the skipped lines.
 
     The digest is the SHA-256 of the file's bytes.
     """
@@ -51,8 +51,8 @@ def read(path: Path, *, on_error: OnError = "stop", limit: int | None = None) ->
     """Read a file of `Record`s; its format is described in docs/input.md.
 
     Args:
-        path: UTF-8, one JSON object per line, or one JSON list; blank lines are passed over.
-        on_error: `stop` raises at the first bad line, `skip` leaves it out and says so.
+        path: UTF-8, one JSON object per line, or one JSON list; blank lines are ignored.
+        on_error: `stop` raises at the first bad line, `skip` leaves it out and reports it.
         limit: Take only the first records.
 
     Raises:
@@ -72,7 +72,7 @@ def read(path: Path, *, on_error: OnError = "stop", limit: int | None = None) ->
             break
         try:
             record = _record(raw, line)
-            # Results are kept by `record/variant`, which another record may be called.
+            # Results are keyed by `record/variant`, which could also be another record's id.
             names = dict.fromkeys([record.id, *(example.id for example in record.examples())])
             for name in names:
                 if name in taken:
@@ -117,7 +117,7 @@ def _entries(content: bytes, where: str) -> Iterator[tuple[int, bytes]]:
 
 
 def _record(raw: bytes, number: int) -> Record:
-    """A record; one without an id is called by its number in the file."""
+    """A record; without an id, its number in the file is the id."""
     value = parse(raw, pairs=_refuse_repetition)
     if isinstance(value, dict) and "id" not in value:
         raw = json.dumps({"id": number, **value}).encode()
@@ -138,7 +138,7 @@ def _record(raw: bytes, number: int) -> Record:
 def parse(
     raw: bytes, where: str = "", pairs: Callable[[list[tuple[str, Any]]], Any] | None = None
 ) -> Any:
-    """One JSON value, its objects made of `pairs`; messages begin with `where`: "FILE:3: ".
+    """One JSON value, its objects built by `pairs`; messages begin with `where`: "FILE:3: ".
 
     Raises:
         InputError: It is not UTF-8 or not JSON.
@@ -199,9 +199,9 @@ _EMPTY = {
 
 
 def first_problem(error: ValidationError, hint: str, hints: Mapping[str, str] = {}) -> str:
-    """The first field that is wrong, how many more are, and how to mend it, in one line.
+    """The first wrong field, the number of others, and how to mend it, in one line.
 
-    `hints` are by pydantic's type of error, in place of `hint`.
+    `hints` maps pydantic's error types to hints that replace `hint`.
     """
     first = error.errors(include_url=False)[0]
     place = ".".join(map(str, first["loc"]))

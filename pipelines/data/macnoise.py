@@ -23,7 +23,7 @@ _PREFIX = re.compile(r"\s*title:\s*(?P<title>.*?)\s*context:\s*", re.IGNORECASE 
 
 
 class Context(BaseModel, frozen=True):
-    """A retrieved passage and its rewriting, which is the same where nothing was rewritten.
+    """A retrieved passage and its rewriting; the two are equal if nothing was rewritten.
 
     The rewriting may carry another title in its text.
     """
@@ -34,9 +34,9 @@ class Context(BaseModel, frozen=True):
 
 
 class NoisyQuestion(BaseModel, frozen=True):
-    """A question, spellings of its answer, and retrieved passages, best first.
+    """A question, aliases of its answer, and retrieved passages, best first.
 
-    Those with a 1 among `pert_lbls` have an answer, and in most cases a counterfactual twin.
+    Passages with a 1 in `pert_lbls` have an answer and, in most cases, a counterfactual twin.
     """
 
     question: Text

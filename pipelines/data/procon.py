@@ -2,9 +2,9 @@
 
 Two formats, told apart by their fields. Scrapes of procon.org (one of them is in the PERSPECTRUM
 repository, `procon.json`): one list of objects with `claim_title`, `url`, `perspectives_for` and
-`perspectives_against`, each with a `perspective_title`. And lines of one's own with `topic`,
-`question`, `pro` and `con`, the last two lists of arguments, and `sources` if wanted. A scrape's
-titles are the arguments, as the paper takes them (NPOV, appendix A); explanations are not read.
+`perspectives_against`, each with a `perspective_title`. A user's lines have `topic`, `question`,
+`pro` and `con` (lists of arguments), and optionally `sources`. A scrape's titles are the arguments,
+as in the paper (NPOV, appendix A); explanations are not read.
 """
 
 import re
@@ -27,7 +27,7 @@ LEAST_WORDS = 3
 
 
 def _once(arguments: tuple[str, ...]) -> tuple[str, ...]:
-    """Arguments without their repetitions; white space and capitals make no other argument."""
+    """Arguments without repetitions, ignoring white space and case."""
     found: dict[str, str] = {}
     for each in arguments:
         found.setdefault(" ".join(each.split()).lower(), each)
@@ -38,9 +38,9 @@ Arguments = Annotated[NonEmpty[Text], AfterValidator(_once)]
 
 
 class Topic(BaseModel, frozen=True, extra="forbid"):
-    """A controversial topic, whose name is unique in its file, with what a user asks of it.
+    """A controversial topic, with a name unique in its file and a user's question.
 
-    `sources` names works that the arguments rest on; a reader may check them, no model is told.
+    `sources` names works behind the arguments for readers to check; no model sees them.
     """
 
     topic: Text
@@ -64,7 +64,7 @@ class _Scraped(BaseModel):
 def read(path: Path) -> list[Topic]:
     """The topics of a file, in its order; scraped ones without an argument for a side are left out.
 
-    Raises as `read_records`, also where a topic stands twice or none has arguments on both sides.
+    Raises as `read_records`, also for a repeated topic, or if no topic has arguments on both sides.
     """
     topics = [topic for entry in entries(path) if (topic := _topic(entry)) is not None]
     if not topics:
@@ -103,9 +103,9 @@ def _arguments(perspectives: Sequence[_Perspective]) -> tuple[str, ...]:
 
 
 def as_question(title: str) -> str:
-    """A title that is a claim, put as a question: "Golf is a sport" is "Is golf a sport?".
+    """A title that is a claim, as a question: "Golf is a sport" becomes "Is golf a sport?".
 
-    Where the place of its verb is not plain the title is quoted: 'Is it true that "..."?'.
+    If its verb is not clear, the title is quoted: 'Is it true that "..."?'.
     """
     found = re.fullmatch(
         r"((?:(?!\b(?:is|are|should|does|do|was|can)\b).)+?) (is|are|should|was|can) (.+)", title

@@ -26,22 +26,22 @@ SpanType = Literal[
 ]
 
 CONFLICTS: frozenset[SpanType] = frozenset({"Evident Conflict", "Subtle Conflict"})
-"""The types of spans that contradict the source; the others only lack support in it."""
+"""The types of spans that contradict the source; the others are merely unsupported."""
 
 SourceName = Annotated[Text, Field(max_length=150)]
-"""Ids of passages, which have 200 characters at most, are made of it."""
+"""Passage ids, of at most 200 characters, contain it."""
 
 _PASSAGE = re.compile(r"^passage \d+:", re.IGNORECASE | re.MULTILINE)
 
 
 class HallucinatedSpan(BaseModel, frozen=True):
-    """Characters `start` to `end` (exclusive) of a response that its source does not bear out.
+    """Characters `start` to `end` (exclusive) of a response that its source does not support.
 
     Attributes:
-        label_type: Whether it contradicts the source or only goes beyond it, plainly or subtly.
+        label_type: Conflict with the source, or an addition to it; evident or subtle.
         meta: The annotator's remark; for conflicts it often quotes the source after "Original:".
-        implicit_true: It is true, though the source does not say it.
-        due_to_null: It comes from a field of a table that has no value.
+        implicit_true: True, although the source does not say it.
+        due_to_null: Caused by an empty field of a table.
     """
 
     start: Annotated[int, Field(ge=0)]
@@ -53,9 +53,9 @@ class HallucinatedSpan(BaseModel, frozen=True):
 
 
 class Response(BaseModel, frozen=True):
-    """One response of a model, with its hallucinated spans; none where it is faithful.
+    """One response of a model, with its hallucinated spans, if any.
 
-    The split is the release's own; quality is "good", or says what is wrong with it as a whole.
+    The split is the release's; quality is "good", or says what is wrong with the whole response.
     """
 
     id: Text
@@ -78,14 +78,14 @@ class Response(BaseModel, frozen=True):
 
 
 class Source(BaseModel, frozen=True):
-    """A text (Summary), question and passages (QA), or a table (Data2txt) to write from."""
+    """A text (Summary), a question with passages (QA), or a table (Data2txt) to write from."""
 
     source_id: SourceName
     task_type: Literal["QA", "Summary", "Data2txt"]
     source_info: str | dict[str, Any]
 
     def passages(self) -> tuple[str, ...]:
-        """The texts that it consists of."""
+        """The texts of the source."""
         if isinstance(self.source_info, str):
             return cleaned([self.source_info])
         if self.task_type == "Data2txt":
@@ -94,9 +94,9 @@ class Source(BaseModel, frozen=True):
 
 
 def table_texts(table: Mapping[str, Any]) -> list[str]:
-    """A table in texts: its fields, a line each, and every entry of its lists by itself.
+    """A table as texts: one of its fields, a line each, and one for every entry of its lists.
 
-    Of a business, for instance, its name, hours and attributes are one text, each review another.
+    For a business, name, hours and attributes are one text, and every review is another.
     """
     lists = [value for value in table.values() if isinstance(value, list)]
     own = {name: value for name, value in table.items() if not isinstance(value, list)}
@@ -104,7 +104,7 @@ def table_texts(table: Mapping[str, Any]) -> list[str]:
 
 
 def _fields(value: object, name: str = "") -> Iterator[str]:
-    """Lines "field: value"; those of an object within have its name before theirs."""
+    """Lines "field: value"; fields of a nested object are prefixed with its name."""
     if isinstance(value, dict):
         for key, inside in value.items():
             yield from _fields(inside, f"{name}, {_words(key)}" if name else _words(key))
@@ -118,7 +118,7 @@ def _words(field: str) -> str:
 
 
 class Release(NamedTuple):
-    """Responses in the file's order, and why others were skipped, in a line each."""
+    """Responses in file order, and one line per skipped response with the reason."""
 
     responses: tuple[Response, ...]
     skipped: tuple[str, ...] = ()
@@ -127,8 +127,8 @@ class Release(NamedTuple):
 def read(path: Path) -> Release:
     """The responses of `response.jsonl`.
 
-    One that is not in the format (a span that overruns the text, a type of span that the paper does
-    not have) is skipped, for it says nothing of the others.
+    A malformed response (a span beyond the text, a type of span that the paper lacks) is skipped;
+    the others can still be used.
 
     Raises:
         InputError: As `entries`, or no response is in the format.

@@ -1,4 +1,4 @@
-"""The input of every pipeline: documents, and responses that were written from them."""
+"""The input of every pipeline: documents, and responses written from them."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -27,14 +27,14 @@ CALLED: Final = {
     **dict.fromkeys(("answer", "output", "prediction"), "response"),
     **dict.fromkeys(("query", "input", "user_input"), "question"),
 }
-"""Fields of a record as RAGAS, TruLens and Haystack call them -> as they are called here."""
+"""Field names of a record in RAGAS, TruLens and Haystack -> our names."""
 
 DOCUMENT_CALLED: Final = dict.fromkeys(("content", "page_content", "contents"), "text")
-"""The same of a document."""
+"""The same for a document."""
 
 
 def whole(text: str) -> str:
-    """A text without lone surrogates, which nothing can be written with: "?" in their place."""
+    """Replace lone surrogates, which cannot be written, with "?"."""
     return text.encode("utf-8", "replace").decode()
 
 
@@ -49,10 +49,10 @@ class Document(BaseModel, frozen=True, extra="forbid"):
 
     Attributes:
         id: Name of the document, unique within its record.
-        text: What the document says; the only part that a claim is judged against.
+        text: The document's text, the only part that a claim is judged against.
         title: Shown to the model before the text.
-        url: Where it came from; shown in reports only.
-        date: When it was written, as the source gives it; shown in reports only.
+        url: Its origin; shown in reports only.
+        date: Date of writing, as the source gives it; shown in reports only.
     """
 
     id: Identifier
@@ -62,19 +62,19 @@ class Document(BaseModel, frozen=True, extra="forbid"):
     date: Label | None = None
 
     def as_read(self) -> str:
-        """The document as a model reads it: its title, where it has one, and its text."""
+        """The document as a model reads it: its title, if any, and its text."""
         return f"{self.title}\n\n{self.text}" if self.title else self.text
 
 
 def known_fields(
     given: Mapping[str, Any], model: type[BaseModel], called: Mapping[str, str]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The fields of a model, some under other names, and what else was given.
+    """The fields of a model, some under other names, and the remaining input.
 
-    A name of ours goes before another for the same field, which is then something else.
+    Our name takes precedence over another one for the same field, which then remains.
 
     Raises:
-        ValueError: One looks like a field that is misspelt.
+        ValueError: A name looks like a misspelt field.
     """
     known = {name: value for name, value in given.items() if name in model.model_fields}
     other: dict[str, Any] = {}
@@ -91,7 +91,7 @@ def known_fields(
 
 
 def as_document(given: Any, number: int) -> Any:
-    """A document as it is read: a text alone, or one without a name, is called by its number."""
+    """A document from its JSON; a plain text, or one without an id, gets its number as id."""
     if isinstance(given, str):
         return {"id": f"d{number}", "text": given}
     if not isinstance(given, dict):
@@ -109,12 +109,12 @@ class Record(BaseModel, frozen=True, extra="forbid"):
 
     Attributes:
         id: Name of the record, unique within its file.
-        question: What was asked, where there was a question.
+        question: The user's question, if any.
         documents: At least one, with distinct ids.
         response: The text to judge.
         responses: Variant name -> text to judge.
-        claims: Claims to judge in place of decomposing the response.
-        metadata: Fields that nothing here reads.
+        claims: Claims to judge, so that the response is not decomposed.
+        metadata: Other fields, kept unread.
     """
 
     id: Identifier
@@ -130,7 +130,7 @@ class Record(BaseModel, frozen=True, extra="forbid"):
     def _under_our_names(cls, given: Any) -> Any:
         if not isinstance(given, dict):
             return given
-        # An answer beside several responses is not one of them.
+        # `answer` beside `responses` is not one of them.
         called = {
             name: ours
             for name, ours in CALLED.items()
@@ -178,11 +178,11 @@ class Record(BaseModel, frozen=True, extra="forbid"):
 
 
 class Response(BaseModel, frozen=True):
-    """A response and the documents that it is judged by.
+    """A response and the documents to judge it by.
 
     Attributes:
         id: `record` or `record/variant`.
-        group: The record's id. Responses of a group share documents and are not independent;
+        group: The record's id. Responses of a group share documents and are not independent, so
             intervals are clustered by it.
         variant: Name of the response within its record, if it has one.
         question, response, documents: As in `Record`.
@@ -197,6 +197,6 @@ class Response(BaseModel, frozen=True):
 
 
 class Example(Response, frozen=True):
-    """A response, perhaps with its claims: the unit that a pipeline works on."""
+    """A response, with its claims if given: a pipeline's unit of work."""
 
     claims: tuple[str, ...] | None = None

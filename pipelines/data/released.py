@@ -1,7 +1,7 @@
-"""What loaders of released data sets share: entries of a file, checked records, halves, samples.
+"""Shared by loaders of released data sets: entries, checked records, halves, samples.
 
-Releases come as JSON Lines, as one JSON list, or as either of them gzipped, whatever the name of
-the file says (ConflictQA's `.json` files hold lines). So the content decides, not the name.
+Releases are JSON Lines or one JSON list, perhaps gzipped, whatever the file is called (ConflictQA's
+`.json` files hold lines). So the content decides, not the name.
 """
 
 import gzip
@@ -22,34 +22,34 @@ from pipelines.errors import InputError
 from pipelines.files import LARGEST, opened, read_bytes, read_whole
 
 PACKED = b"\x1f\x8b"
-"""How a gzip file begins."""
+"""Start of a gzip file."""
 
 Half = Literal["train", "test"]
-"""A released set that serves both for training and for measuring is split in two by text."""
+"""Halves of a released set that serves both to train and to measure."""
 
 Part = Literal["train", "test", "all"]
-"""What a user asks for: one half, or both."""
+"""A user's choice: one half, or both."""
 
 Split = Literal["train", "dev", "test", "all"]
-"""What a training needs: `dev` is the part of the training half that is `held_out`."""
+"""Parts for training: `dev` is the `held_out` part of the training half."""
 
 RecordT = TypeVar("RecordT", bound=BaseModel)
 ItemT = TypeVar("ItemT")
 
 
 def half(key: str) -> Half:
-    """The half that a text belongs to, the same in every program that splits by this rule.
+    """The half that a text belongs to, by a rule that any program can repeat.
 
-    SHA-1 of the key (the question, else the claim), white space around it aside,
-    in UTF-8: an even number is the training half.
+    Keys (the question, else the claim) are stripped and encoded as UTF-8; those with an even SHA-1
+    form the training half.
     """
     return "train" if _number(key) % 2 == 0 else "test"
 
 
 def held_out(key: str) -> bool:
-    """Whether an item of the training half is kept from training, to develop and calibrate with.
+    """Whether an item of the training half is kept for development and calibration.
 
-    One in eight is, by the next three bits of the number that decides the half.
+    One in eight is, by the next three bits of the same number.
     """
     return half(key) == "train" and _number(key) // 2 % 8 == 0
 
@@ -59,17 +59,17 @@ def _number(key: str) -> int:
 
 
 def in_part(items: Iterable[ItemT], part: Part, key: Callable[[ItemT], str]) -> list[ItemT]:
-    """The items of one half by their key, or all of them, in their order."""
+    """The items of one half by key, or all items, in order."""
     return [item for item in items if part in ("all", half(key(item)))]
 
 
 def sample(items: Sequence[ItemT], size: int | None, seed: int) -> list[ItemT]:
-    """Some of the items, drawn without replacement, in their order.
+    """A sample of the items without replacement, in order.
 
     Args:
         items: In the order of their data.
-        size: How many; all where it is None, or there are no more.
-        seed: The same one chooses the same of the same items.
+        size: Size of the sample; None, or too large a size, takes all items.
+        seed: The same seed chooses the same items.
     """
     if size is None or size >= len(items):
         return list(items)
@@ -86,10 +86,10 @@ class Entry:
 
 
 def content(path: Path) -> bytes:
-    """A file's bytes, unpacked where it is gzipped, without a byte order mark.
+    """A file's bytes, unpacked if gzipped, without a byte order mark.
 
     Raises:
-        InputError: It cannot be read, or is damaged.
+        InputError: The file cannot be read, or is damaged.
     """
     raw = read_bytes(path)
     if raw.startswith(PACKED):
@@ -143,7 +143,7 @@ def stream(path: Path) -> Iterator[Entry]:
 
 
 def read_records(path: Path, schema: type[RecordT], name: str) -> list[RecordT]:
-    """The records of a release, each checked against its schema.
+    """The records of a release, checked against their schema.
 
     The file holds JSON Lines or a JSON list, gzipped or not; messages call the release by `name`.
 
@@ -157,7 +157,7 @@ def record(entry: Entry, schema: type[RecordT], name: str) -> RecordT:
     """One entry checked against a schema.
 
     Raises:
-        InputError: It is not of this format; one line says where and which field.
+        InputError: It does not match the schema; one line names place and field.
     """
     if not isinstance(entry.value, dict):
         raise InputError(
@@ -172,7 +172,7 @@ def record(entry: Entry, schema: type[RecordT], name: str) -> RecordT:
 
 
 def cleaned(texts: Iterable[str]) -> tuple[str, ...]:
-    """Texts without white space around them, without empty ones and repetitions, in order."""
+    """Stripped texts, without empty or repeated ones, in order."""
     return tuple(dict.fromkeys(text for text in map(str.strip, texts) if text))
 
 

@@ -4,8 +4,8 @@ Format of `data.tar.gz` in github.com/allenai/scifact. `claims_train.jsonl` and 
 have one claim per line with `id`, `claim`, `evidence` (document id -> rationales, each with `label`
 SUPPORT or CONTRADICT and `sentences`, indices into the abstract) and `cited_doc_ids`.
 `corpus.jsonl` has one abstract per line with `doc_id`, `title`, `abstract` (its sentences) and
-`structured`. Citation-Integrity (Sarol et al. 2024) comes in this format as well: it says REFUTE
-for CONTRADICT, meaning any error of a citation, and has documents without text.
+`structured`. Citation-Integrity (Sarol et al. 2024) uses this format, too: it has REFUTE, for any
+citation error, in place of CONTRADICT, and documents without text.
 """
 
 from pathlib import Path
@@ -32,7 +32,7 @@ class Rationale(BaseModel, frozen=True):
 class ScientificClaim(BaseModel, frozen=True):
     """One claim; its evidence is document id -> rationales, all of one label.
 
-    It is empty if the abstracts that the claim's source cites do not decide.
+    It is empty if the cited abstracts do not decide the claim.
     """
 
     id: int
@@ -55,5 +55,5 @@ def read(path: Path) -> list[ScientificClaim]:
 
 
 def read_corpus(path: Path) -> dict[str, Abstract]:
-    """Document id, as claims name it -> abstract; raises as `read_records`."""
+    """Document id, as used in claims -> abstract; raises as `read_records`."""
     return {str(one.doc_id): one for one in read_records(path, Abstract, NAME)}

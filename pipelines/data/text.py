@@ -1,4 +1,4 @@
-"""Reads a text, whatever kind of file holds it: plain text, HTML or PDF."""
+"""Reads a text from plain text, HTML or PDF."""
 
 from pathlib import Path
 
@@ -7,14 +7,14 @@ from pipelines.errors import InputError
 from pipelines.files import read_bytes
 
 HTML, PDF = (".html", ".htm", ".xhtml"), (".pdf",)
-"""How the names of files end from which the text is taken; any other holds its text as it is."""
+"""File endings that need extraction; any other file is plain text."""
 
 LARGEST = 1 << 26
-"""Bytes of the largest file with one text."""
+"""Largest file, in bytes."""
 
 
 def read_text(path: Path, *, strip: bool = True) -> str:
-    """A file's text, with `strip` without white space around it.
+    """A file's text; `strip` removes the white space around it.
 
     Raises:
         InputError: The file cannot be read, or as `text_of`.
@@ -25,7 +25,7 @@ def read_text(path: Path, *, strip: bool = True) -> str:
 def text_of(
     name: str, data: bytes, *, strip: bool = True, started: Started = lambda _: None
 ) -> str:
-    """The text in the bytes of a file of that name, likewise.
+    """The text in the bytes of a file of this name, likewise.
 
     `started` is as of `extracted`.
 

@@ -2,10 +2,10 @@
 
 - `TruthfulQA.csv` of github.com/sylinrl/TruthfulQA: the columns `Type`, `Category`, `Question`,
   `Best Answer`, `Correct Answers`, `Incorrect Answers` (both with "; " between answers), `Source`,
-  and, since January 2025, `Best Incorrect Answer`: with it a question has two options. Where a file
-  lacks the lists, the best answers are all there is.
-- Our own JSON Lines, in which each question brings its documents; the bundled questions are so.
-- Documents of the CSV's questions come apart, as JSON Lines: `question`, and `documents`, each
+  and, since January 2025, `Best Incorrect Answer`: with it a question has two options. If a file
+  lacks the lists, only the best answers are known.
+- Our JSON Lines, in which questions come with their documents, like the bundled ones.
+- Documents for the CSV's questions, in separate JSON Lines: `question`, and `documents`, each
   with `url`, `title` and `text`.
 """
 
@@ -33,10 +33,10 @@ class FoundDocument(BaseModel):
     """A document found for a question.
 
     Attributes:
-        url: Where.
-        title: Of the page.
-        text: What it says.
-        backs: Which answer it backs, where that is known.
+        url: Its address.
+        title: Title of the page.
+        text: Text of the page.
+        backs: The answer that it backs, if known.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -51,14 +51,14 @@ class TruthfulQuestion(BaseModel):
     """A question that many people would answer wrongly.
 
     Attributes:
-        id: Unique within its file: its own, else "q" and its number in the file, from 1.
-        question: What is asked.
+        id: Unique within its file; by default "q" and the number in the file, from 1.
+        question: The question.
         best_answer: The truest answer.
-        best_incorrect_answer: The misconception; None where the file has none.
+        best_incorrect_answer: The misconception; None if the file does not give it.
         correct_answers: All known to be true, the best among them.
         incorrect_answers: All known to be false, the best among them.
-        category: Of the misconception.
-        documents: Found for the question; may be empty.
+        category: Kind of misconception.
+        documents: Documents found for the question; may be empty.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -75,7 +75,7 @@ class TruthfulQuestion(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _with_best(cls, given: dict[str, object]) -> dict[str, object]:
-        """The lists with the best answers in them, each answer once."""
+        """Add the best answers to the lists, without repetitions."""
         made = dict(given)
         for best, every in (
             ("best_answer", "correct_answers"),
@@ -83,7 +83,7 @@ class TruthfulQuestion(BaseModel):
         ):
             listed = given.get(every) or ()
             first = [given[best]] if isinstance(given.get(best), str) else []
-            # What is no text is left for the field to refuse.
+            # Leave a value that is not text for the field to refuse.
             if isinstance(listed, list | tuple) and all(isinstance(one, str) for one in listed):
                 made[every] = tuple(dict.fromkeys([*first, *listed]))
         return made
@@ -106,16 +106,16 @@ class DocumentsOf(BaseModel):
 
 
 def read(path: Path, documents: Path | None = None) -> list[TruthfulQuestion]:
-    """The questions of a file, in its order, with their documents.
+    """The questions of a file, in file order, with their documents.
 
     Args:
         path: The CSV, or our JSON Lines.
-        documents: JSON Lines with documents, matched by the question's words; a question that the
-            file lacks keeps its own.
+        documents: JSON Lines with documents, matched by the question's words; other questions keep
+            theirs.
 
     Raises:
-        InputError: A file cannot be read, lacks a column or a field, or has a question or an id
-            twice; `documents` has none of the questions.
+        InputError: A file cannot be read, lacks a column or a field, or repeats a question or an
+            id; or `documents` matches no question.
     """
     raw = content(path)
     found = list(_rows(raw, path) if raw.lstrip()[:1] not in (b"{", b"[") else _lines(path))
@@ -125,7 +125,7 @@ def read(path: Path, documents: Path | None = None) -> list[TruthfulQuestion]:
 
 
 def digest(path: Path, documents: Path | None = None) -> str:
-    """SHA-256 of a file of questions, and of the one with documents where there is one."""
+    """SHA-256 of a file of questions, together with its file of documents if given."""
     both = content(path) + (b"" if documents is None else content(documents))
     return hashlib.sha256(both).hexdigest()
 

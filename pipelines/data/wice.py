@@ -15,7 +15,7 @@ from pipelines.data.released import read_records
 
 
 class Meta(BaseModel, frozen=True):
-    """Where a claim comes from: its name, "dev02986", and the article."""
+    """Origin of a claim: its name, "dev02986", and the article."""
 
     id: Text
     claim_title: str = ""
@@ -24,8 +24,8 @@ class Meta(BaseModel, frozen=True):
 class CitedClaim(BaseModel, frozen=True):
     """One Wikipedia sentence with the web page that it cites; "not_supported" is not "refuted".
 
-    The first sentence of the page is its title, and some are empty. Supporting sentences are
-    alternative sets of indices, each enough by itself; empty sets where nothing supports.
+    The first sentence of the page is its title; sentences may be empty. Supporting sentences are
+    alternative sets of indices, any one of which suffices; the sets are empty without support.
     """
 
     claim: Text

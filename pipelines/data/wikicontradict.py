@@ -2,13 +2,13 @@
 
 Files of github.com/IBM/FactReasoner, one object per line:
 
-- `wiki_contradict_refined.jsonl`: `question`; of either side N of 1 and 2 the passage
+- `wiki_contradict_refined.jsonl`: `question`; for side N (1 or 2) the passage
   (`contextN_self_contained`) and its answer as a statement (`answerN_self_contained`).
 - `wiki_contradict_simple_humaneval.jsonl`: answers of a `model` to a question under five prompts
-  (`answer0` to `answer4`), and what people say of each (`label0` to `label4`).
+  (`answer0` to `answer4`), and people's labels (`label0` to `label4`).
 
-Where editors found that a passage contradicts itself, both sides have the same passage. No document
-is then on one side, so these are left out of what is made from the files.
+If editors found that a passage contradicts itself, both sides have the same passage. No document
+then takes one side, so such questions are not used.
 """
 
 from collections.abc import Iterator
@@ -21,12 +21,12 @@ from pipelines.data.records import Text
 from pipelines.data.released import read_records
 
 Verdict = Literal["Correct", "Partially correct", "Incorrect"]
-"""People's: an answer gives all answers that its passages have, some of them, or none."""
+"""People's labels: an answer gives all answers of its passages, some of them, or none."""
 
 FROM_BOTH: Final = {3: "both passages", 4: "told of contradictions"}
 """Prompts whose answers were written from both passages, by number.
 
-0 has no passage; 1 and 2 have one, whose answer alone is then correct; 4 says besides that the
+Prompt 0 has no passage; 1 and 2 have one, whose answer alone is correct; 4 also says that the
 passages may contradict each other.
 """
 
@@ -40,25 +40,25 @@ class _Passages(BaseModel, frozen=True):
 
     @property
     def passages(self) -> tuple[str, str]:
-        """Both, as they read on their own."""
+        """Both passages, self-contained."""
         return self.context1_self_contained, self.context2_self_contained
 
     @property
     def differ(self) -> bool:
-        """Whether the passages are two, white space aside."""
+        """Whether the passages differ in more than white space."""
         first, second = (each.split() for each in self.passages)
         return first != second
 
 
 class Contradiction(_Passages, frozen=True):
-    """A question with two passages, and what each of them answers, as a statement."""
+    """A question with two passages and their answers, as statements."""
 
     answer1_self_contained: Text
     answer2_self_contained: Text
 
 
 class Side(NamedTuple):
-    """A statement with the passage that makes it, and the one that contradicts it."""
+    """A statement, the passage that makes it, and the passage that contradicts it."""
 
     question: str
     claim: str
@@ -67,7 +67,7 @@ class Side(NamedTuple):
 
 
 class HumanEvaluation(_Passages, frozen=True):
-    """A model's answers under the prompts of `FROM_BOTH`, and what people say of them."""
+    """A model's answers under the prompts of `FROM_BOTH`, and people's labels."""
 
     model: Text
     answer3: Text
@@ -77,7 +77,7 @@ class HumanEvaluation(_Passages, frozen=True):
 
 
 class JudgedAnswer(NamedTuple):
-    """An answer that a model wrote from both passages, and what people say of it.
+    """An answer that a model wrote from both passages, and people's label.
 
     The id is unique within the file; the prompt is one of `FROM_BOTH`.
     """
@@ -102,7 +102,7 @@ def read(path: Path) -> list[Contradiction]:
 
 
 def sides(path: Path) -> list[Side]:
-    """Both statements of each question whose passages differ; raises as `read`."""
+    """Both statements of the questions whose passages differ; raises as `read`."""
     return [each for record in read(path) if record.differ for each in _sides(record)]
 
 

@@ -1,8 +1,8 @@
 """Blocks: the parts of an opened example on the page.
 
 A view builds these from a result; `encoded` turns them into JSON, and the function of the same name
-in `assets/blocks.js` (or a script of its own) draws each. Texts may come from anywhere: they are
-written as text only.
+in `assets/blocks.js` (or in a separate script) draws them. Texts may come from anywhere, so they
+are written as text only.
 """
 
 from base64 import b64encode
@@ -14,15 +14,15 @@ from pipelines.report.texts import Block, Chip, Inline, Span, Tone, Words, cut
 
 
 class Heatmap(Block):
-    """Input and response; a word lights up the words that it rests on.
+    """Input and response; pointing at a word lights up the words that it rests on.
 
-    Shares are of salience, or nats if the map is in nats.
+    Values are shares of salience, or nats if the map is in nats.
 
     Attributes:
         cells: Shares of salience between words of the input and words of the response, row by row:
             16 bits each, little-endian, on the scale of `salience.heatmap.strength`.
-        left_out: Mark of a text of the input: "left out?". Without it nothing is marked.
-        added: Mark of a text of the response.
+        left_out: Mark for a text of the input: "left out?"; empty marks nothing.
+        added: Mark for a text of the response.
         limit: Share up to which texts are marked at first.
         nats: Value of the largest cell, if cells are log-probabilities that words of the response
             lose without those of the input.
@@ -38,14 +38,14 @@ class Heatmap(Block):
 
 
 class Picture(Block):
-    """A PNG, and its description for those who do not see it."""
+    """A PNG, and its description for screen readers."""
 
     png: bytes
     alt: str
 
 
 class Fact(Block):
-    """A named value: label, lines of its value, and a remark."""
+    """A named value: its label, lines of text, and a remark."""
 
     label: str
     lines: tuple[tuple[Inline, ...], ...]
@@ -59,7 +59,7 @@ class Facts(Block):
 
 
 class Grid(Block):
-    """A small table whose first cells name the rows; `label` says for the ear what it shows."""
+    """A small table whose first cells name the rows; `label` is for screen readers."""
 
     label: str
     columns: tuple[str, ...]
@@ -91,15 +91,15 @@ class Sources(Block):
 
 
 class Cell(Block):
-    """What a document says of a claim, and why.
+    """A document's relation to a claim, and why.
 
     Attributes:
-        relation: "SUPPORTS", "CONTRADICTS", "IRRELEVANT" or "INVALID", as the judge says.
+        relation: "SUPPORTS", "CONTRADICTS", "IRRELEVANT" or "INVALID", by the judge.
         shares: (relation, probability) pairs.
         unsure: Whether the relation leads the next one by little.
-        mass: Their total probability, if it is so low that a reader must know.
+        mass: Their total probability, if it is worryingly low.
         span: The passage that decided, in the text of the source.
-        quote: That passage, if it is not in the shown part of the text.
+        quote: That passage, if it lies outside the shown part of the text.
         found: Whether the document has the quote.
         raw: The raw reply, if it could not be read.
         read: How much of the document the judge read, if not all.
@@ -119,7 +119,7 @@ class Cell(Block):
 
 
 class Row(Block):
-    """A claim, or who judges one: its name, a chip beside it, and a cell per source."""
+    """A claim, or a judge of one: its name, a chip, and a cell per source."""
 
     text: str
     cells: tuple[Cell | None, ...]
@@ -127,9 +127,9 @@ class Row(Block):
 
 
 class Matrix(Block):
-    """Rows (at least one) against sources; a chosen cell shows its source and reasons.
+    """Rows (at least one) against sources; selecting a cell shows its source and reasons.
 
-    `corner` heads the rows ("Claim"); `first` are the row and column that are chosen at first.
+    `corner` heads the rows ("Claim"); `first` is the row and column selected initially.
     """
 
     corner: str
@@ -139,7 +139,7 @@ class Matrix(Block):
 
 
 class Voice(Block):
-    """A row of a debate: who speaks ("Agent 3"), its document, what it says in each round."""
+    """A row of a debate: the speaker ("Agent 3"), its document, and its words in every round."""
 
     name: str
     head: tuple[Block, ...]
@@ -149,9 +149,9 @@ class Voice(Block):
 
 
 class Debate(Block):
-    """Voices down, rounds across; below them the conclusion of every round.
+    """Voices as rows, rounds as columns, and the conclusion of every round below.
 
-    `corner` heads the voices, `closing` the conclusions; `end` says how it ended, in a sentence.
+    `corner` heads the voices, `closing` the conclusions; `end` is a sentence on how it ended.
     """
 
     name: str
@@ -178,7 +178,7 @@ class Cards(Block):
 class Side(Block):
     """One side of a comparison: its title ("A: results") and its blocks.
 
-    Sources are numbered within it: its links lead to its own.
+    Sources are numbered within a side, and its links stay within it.
     """
 
     title: str
@@ -206,12 +206,12 @@ class Choice(Block):
 
 
 def fact(label: str, *values: Inline) -> Fact:
-    """A named value; each of several has a line of its own."""
+    """A named value; several values get a line each."""
     return Fact(label, tuple((value,) for value in values))
 
 
 def encoded(value: Any) -> Any:
-    """Blocks as JSON: each an object with its `kind` and the fields that are not at their default.
+    """Blocks as JSON objects with their `kind` and the fields that differ from the default.
 
     Floats keep four significant digits, more than a page shows. Long texts are `cut`.
     """

@@ -1,4 +1,4 @@
-"""Two methods on the same examples: their difference, with interval and p."""
+"""Compares two methods on the same examples: difference, interval and p."""
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -19,8 +19,8 @@ Test = Literal["McNemar", "sign flips"]
 class Comparison:
     """Difference of two methods, first minus second, over the `n` examples with both values.
 
-    The mean difference has the paired 95 % t interval; `p` is the probability of so large a
-    difference, were both equally good.
+    The mean difference has the paired 95 % t interval; `p` is the probability of a difference this
+    large if both were equally good.
     """
 
     difference: Estimate | None
@@ -36,18 +36,17 @@ def compare(
     bounds: tuple[float, float] = (-1, 1),
     clusters: Mapping[Example, Hashable] | None = None,
 ) -> Comparison:
-    """Compare two methods by their values on the examples that both have.
+    """Compare two methods by their values on common examples.
 
-    The order of `first` acts as a seed: signs are flipped in that order. McNemar's test takes
-    values that are 0 or 1, sign flips any values. With clusters, signs are flipped, all of a
-    cluster together.
+    The order of `first` acts as a seed, since signs are flipped in that order. McNemar's test needs
+    values of 0 or 1; sign flips take any values, and flip whole clusters if there are any.
 
     Args:
         first: Example -> value.
         second: The same for the other method.
-        test: The test that p is from.
+        test: The test that gives p.
         bounds: Range of a difference; by default that of values in [0, 1].
-        clusters: Example -> its cluster; examples of one are not independent.
+        clusters: Example -> its cluster; examples of one cluster are not independent.
 
     Raises:
         ValueError: A difference is out of bounds, or clusters are given for McNemar's test.
@@ -59,7 +58,7 @@ def compare(
         right, other = ({name: values[name] == 1 for name in shared} for values in (first, second))
         p = mcnemar(right, other)
     else:
-        # The sum over a cluster stands for its mean; the statistic differs by a factor only.
+        # Sums over clusters replace means; the statistic differs only by a factor.
         sums: dict[Hashable, float] = defaultdict(float)
         for name in shared:
             sums[clusters[name] if clusters else name] += first[name] - second[name]
@@ -70,7 +69,7 @@ def compare(
 
 @dataclass(frozen=True)
 class Pair(Generic[Place_co]):
-    """Two methods at a place (a run, a data set): measure -> difference, first minus second."""
+    """Two methods at one place (a run, a data set): measure -> difference, first minus second."""
 
     at: Place_co
     first: str
@@ -81,9 +80,9 @@ class Pair(Generic[Place_co]):
 def columns(
     measure: str, title: str, test: Test, *, p: str = "", n: str = ""
 ) -> list[Column[Pair[Any]]]:
-    """The columns of a measure: its difference, p, and with `n` the number of examples.
+    """The columns of a measure: difference, p, and, with `n`, the number of examples.
 
-    The key of p is the measure's with "_p" unless given; the title of `n` is the end of its key.
+    The key of p defaults to the measure's with "_p"; the title of `n` is the end of its key.
     """
     found: list[Column[Pair[Any]]] = [
         Measure(measure, title, lambda pair: pair.measures[measure].difference),
@@ -101,7 +100,7 @@ def correction(pairs: Iterable[Pair[Any]]) -> tuple[str, ...]:
 
 
 def bonferroni(rows: Sequence[Sequence[float | None]]) -> tuple[str, ...]:
-    """A note on the number of values of p; empty if nothing was tested."""
+    """A note on the number of p values; empty if nothing was tested."""
     tested = sum(p is not None for row in rows for p in row)
     if not tested:
         return ()

@@ -1,7 +1,7 @@
 """The page of a run: overview, tables and plots of its experiments, and every example.
 
-Overview, tables and plots are HTML, which reads without scripts. Examples lie in the page as packed
-data; scripts draw the list, and one example as blocks, when a reader wants them.
+Overview, tables and plots are HTML and need no scripts. Examples are packed into the page as data;
+scripts draw the list, and one example as blocks, on demand.
 """
 
 import base64
@@ -23,14 +23,14 @@ from pipelines.report.template import assets, embedded, environment, macro, made
 from pipelines.report.texts import Block, Inline, visible
 
 _SHORT = 28
-"""Characters of a text cell that are kept on one line in HTML."""
+"""Longest text cell kept on one line in HTML, in characters."""
 
 
 def table_html(table: Table, *, limit: int = 500, links: Mapping[str, str] | None = None) -> Markup:
     """The table as an HTML `<table>` with real headers; everything in it is escaped.
 
-    Beyond `limit` rows, a line says how many there are, and that the CSV has them all. Links lead
-    from the first cell of a row to an id on the page.
+    Beyond `limit` rows, a line gives their number and points to the CSV. Links lead from the first
+    cell of a row to an id on the page.
     """
     numbers = [numeric(table, place) for place in range(len(table.columns))]
     bodies = [
@@ -41,7 +41,7 @@ def table_html(table: Table, *, limit: int = 500, links: Mapping[str, str] | Non
 
 
 EXAMPLES_SHOWN = 2_000
-"""Examples of one experiment that the page holds; the run's files have them all."""
+"""Most examples of an experiment on the page; the run's files have them all."""
 
 SEVERAL = "Results"
 """Title of a page with several experiments."""
@@ -50,7 +50,7 @@ Result = TypeVar("Result")
 
 PREACT = "vendor/htm-preact.js"
 DRAWING = ("blocks.js", "debate.js", "heatmap.js", "matrix.js")
-"""Scripts that draw blocks; they want Preact before them."""
+"""Scripts that draw blocks; Preact must come first."""
 STYLES = ("page.css", "explorer.css")
 _SCRIPTS = (
     PREACT,
@@ -66,7 +66,7 @@ class Facet:
     """A property to filter examples by: "Verdict", and its values in order.
 
     The page offers the values that occur. If several things (methods) have values, they are
-    `groups`, and an example has values like "GROUP: VALUE".
+    `groups`, and an example's values read "GROUP: VALUE".
     """
 
     name: str
@@ -76,20 +76,19 @@ class Facet:
 
 @dataclass(frozen=True)
 class Example:
-    """One example, as the list shows it and as blocks.
+    """One example: its entry in the list, and its blocks.
 
     Attributes:
         id: Unique within its run.
-        run: Name of its run; "" if it is the only one, or the example is of several.
+        run: Name of its run; "" if there is only one, or the example belongs to several.
         title: The question, claim or query.
         status: Its outcome.
-        blocks: Makes its blocks when it is opened.
+        blocks: Makes the blocks.
         about: A few words under the title.
         chips: Its results at a glance.
         facets: Name of a facet -> its values.
-        figures: Name of a number -> its value in [0, 1] or a count; the list can be sorted by
-            these.
-        words: Further words that a search finds it by.
+        figures: Name -> value in [0, 1] or a count, to sort the list by.
+        words: Further words to find it by.
     """
 
     id: str
@@ -110,8 +109,8 @@ class Part:
 
     Attributes:
         title: The heading.
-        tables: Those without rows are not shown.
-        plots: Above the tables.
+        tables: Tables; empty ones are not shown.
+        plots: Plots, shown above the tables.
         intro: One or two sentences.
         links: First cell of a row -> address of an example.
         remarks: Warnings about the figures.
@@ -126,23 +125,23 @@ class Part:
 
     @property
     def anchor(self) -> str:
-        """Its id within the experiment: "rounds-and-the-aggregator"."""
+        """The id within the experiment: "rounds-and-the-aggregator"."""
         return quote("-".join(self.title.lower().split()), safe="")
 
 
 @dataclass(frozen=True)
 class ExperimentView:
-    """What an experiment puts on the page.
+    """An experiment's part of the page.
 
     Attributes:
-        name: Its name in addresses: "madam-rag".
-        title: Its name for people.
-        finding: Its finding; None on the page of a single answer.
+        name: Name in addresses: "madam-rag".
+        title: Name for people.
+        finding: The finding; None on the page of a single answer.
         parts: Tables and plots.
-        examples: From all its runs; those beyond the page's limit are `left_out`.
-        facets: Filters of its examples, besides run and status.
-        runs: Name of a run -> what people call it.
-        noun: What an example is: ("question", "questions").
+        examples: Examples of all runs; those beyond the page's limit are `left_out`.
+        facets: Filters of the examples, besides run and status.
+        runs: Name of a run -> its name for people.
+        noun: The word for examples: ("question", "questions").
         models: Models with their roles.
         facts: (label, value) pairs below the models.
     """
@@ -168,9 +167,9 @@ def address(experiment: str, run: str, example: str) -> str:
 def in_turn(
     results: Mapping[str, Sequence[Result]], limit: int | None = None
 ) -> list[tuple[str, Result]]:
-    """The examples that the page holds, with their runs, in order.
+    """The examples on the page with their runs, in order.
 
-    Runs take turns until there are `limit` (`EXAMPLES_SHOWN`), so that every run is seen.
+    Runs take turns up to `limit` (`EXAMPLES_SHOWN`), so that every run is shown.
     """
     limit = EXAMPLES_SHOWN if limit is None else limit
     turns = sorted(
@@ -185,7 +184,7 @@ def in_turn(
 def single(
     name: str, title: str, blocks: Sequence[Block], models: Sequence[ModelUsed] = ()
 ) -> ExperimentView:
-    """The page of a single answer: one example, which is open."""
+    """The page of a single answer: one open example."""
     example = Example(name, "", title, "", lambda: blocks)
     return ExperimentView(name, title, examples=(example,), models=tuple(models))
 
@@ -234,8 +233,8 @@ def write(
 ) -> None:
     """Writes the page in one step, usually as RUN/report.html.
 
-    It has (label, value) pairs about all experiments, a section per view in order, and the content
-    of run.json, folded.
+    It has (label, value) pairs about all experiments, one section per view, and the folded content
+    of run.json.
 
     Raises:
         InputError: The file cannot be written.
@@ -247,15 +246,15 @@ LONG = 60
 """Texts of at least this many characters are stored once and referred to by `{"$": number}`."""
 
 CHUNK = 256_000
-"""A chunk ends at this many characters of JSON: about 5 ms to read."""
+"""Characters of JSON in a chunk: about 5 ms to read."""
 
 
 class Packed:
-    """The examples of a page as data inside it; `elements` holds what goes in, by element id.
+    """The examples of a page as embedded data; `elements` maps element ids to their content.
 
-    Everything is JSON in chunks, deflated and in base64. A long text stands in the page once,
-    however many examples hold it. A page reads the list of an experiment when it opens, and the
-    chunk of an example with the texts that it refers to when a reader opens it (`assets/data.js`).
+    Everything is JSON in chunks, deflated and in base64. A long text is stored once, however many
+    examples share it. The page reads the list of an experiment when it opens, and the chunk of an
+    example with its texts when a reader opens the example (`assets/data.js`).
     """
 
     def __init__(self) -> None:
@@ -267,11 +266,11 @@ class Packed:
         self._size = 0
 
     def put(self, name: str, value: Any) -> None:
-        """Adds a value under an element id as it is, texts included."""
+        """Adds a value under an element id, with texts inline."""
         self.elements[name] = _deflated(_json(made_visible(value)))
 
     def put_all(self, name: str, values: Iterable[Any]) -> list[int]:
-        """Adds values in chunks "NAME-0", "NAME-1" and so on, their long texts stored apart.
+        """Adds values in chunks "NAME-0", "NAME-1" and so on, with long texts stored separately.
 
         Returns the position of the first value of each chunk.
         """
@@ -330,7 +329,7 @@ def _deflated(text: str) -> str:
 
 
 def _packed(view: ExperimentView, packed: Packed) -> dict[str, Any]:
-    """What the script needs of an experiment before it reads its list of examples."""
+    """The part of an experiment that the script needs before its list of examples."""
     examples = view.examples
     starts = packed.put_all(
         f"{view.name}-blocks", (encoded(list(each.blocks())) for each in examples)

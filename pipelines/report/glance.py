@@ -1,4 +1,4 @@
-"""The first screen of a report: what was run, what was found, and how sure that is."""
+"""The first screen of a report: runs, findings, and how sure they are."""
 
 import re
 from collections import Counter
@@ -10,10 +10,10 @@ from pipelines.metrics.estimate import Estimate
 from pipelines.report.table import MISSING, two_places
 
 FEW = 30
-"""Figures on fewer examples have such wide intervals that a reader must be told."""
+"""Fewer examples give intervals so wide that the reader is warned."""
 
 _SMALL = re.compile(r"(?<![a-z0-9])\d{2,3}m(?![a-z0-9])", re.IGNORECASE)
-"""Names of models of less than a billion parameters."""
+"""Names of models with less than a billion parameters."""
 
 NOTHING_FAILED = "none"
 
@@ -24,22 +24,22 @@ _GAP = "\u00a0"
 """No-break space that keeps an interval on one line."""
 
 _KINDS = 4
-"""Most kinds of problems that are named."""
+"""Most kinds of problems to name."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """The finding of one experiment, for a reader who does not know it.
+    """The finding of one experiment, for a reader who is new to it.
 
     Attributes:
-        question: Its question, in plain English.
-        data: Its data: "28 responses to 14 questions, contested.jsonl".
+        question: The question, in plain English.
+        data: The data: "28 responses to 14 questions, contested.jsonl".
         models: Models with their roles.
         found: A sentence with figures and 95 % intervals.
         examples: Smallest n among the figures; 0 without a figure.
-        failed: What could not be scored, or read, or was cut.
+        failed: Counts of examples that failed, could not be read, or were cut.
         figures: Name -> value in [0, 1]; the page draws the first ones.
-        baselines: The best values of a trivial method, likewise.
+        baselines: The best values of trivial methods, likewise.
     """
 
     question: str
@@ -54,9 +54,9 @@ class Finding:
 
 @dataclass(frozen=True)
 class ModelUsed:
-    """A model at the head of the page: its role ("judge"), name, and folder's SHA-256.
+    """A model at the top of the page: its role ("judge"), name, and folder's SHA-256.
 
-    The digest is hex, shown by its first 12 digits; None for an endpoint of unknown weights.
+    The hex digest is shortened to 12 digits; None for an endpoint with unknown weights.
     """
 
     role: str
@@ -65,7 +65,7 @@ class ModelUsed:
 
 
 def cautions(findings: Iterable[Finding], models: Iterable[ModelUsed]) -> list[str]:
-    """Warnings about few examples and small models, a sentence each."""
+    """Warnings about few examples and small models, one sentence each."""
     few = any(0 < finding.examples < FEW for finding in findings)
     small = sorted({model.name for model in models if _SMALL.search(model.name)})
     return [
@@ -87,7 +87,7 @@ def figure(estimate: Estimate | None) -> str:
 
 
 def with_figures(figures: Figures, limit: int = 4) -> str:
-    """Names and figures in one line; beyond `limit` it says how many are left out."""
+    """Names and figures in one line; beyond `limit` it counts the rest."""
     shown = [f"{name} {figure(estimate)}".strip() for name, estimate in figures[:limit]]
     left_out = len(figures) - limit
     return "; ".join([*shown, f"and {left_out:,} more below"] if left_out > 0 else shown)
@@ -104,9 +104,9 @@ def data_of(
     one: str,
     several: str,
 ) -> str:
-    """The data of runs, a file once: "10 + 12 questions, a.jsonl; 1 question, b.jsonl".
+    """The data of runs by file: "10 + 12 questions, a.jsonl; 1 question, b.jsonl".
 
-    Results and configurations are by the runs' names.
+    Results and configurations are keyed by run.
     """
     files: dict[str, list[int]] = {}
     for run, own in results.items():
@@ -118,7 +118,7 @@ def data_of(
 
 
 def failed(problems: Counter[str]) -> str:
-    """What went wrong, the most frequent first: "truncation: 12; failed: 1"."""
+    """Counts of problems, the most frequent first: "truncation: 12; failed: 1"."""
     said = [f"{what}: {number:,}" for what, number in problems.most_common(_KINDS)]
     more = len(problems) - _KINDS
     return "; ".join([*said, f"and {more:,} more kinds"] if more > 0 else said) or NOTHING_FAILED
@@ -130,7 +130,7 @@ ROLES: Final = {
     "writer": "writes answers",
     "citations": "judges citations",
 }
-"""Roles of a configuration's models where claims are judged: key -> role."""
+"""Key of a model -> role, in configurations of runs that judge claims."""
 
 CASCADE: Final = {"tagger": "judge where it is sure", **ROLES, "model": "judge of the rest"}
 
@@ -138,9 +138,9 @@ CASCADE: Final = {"tagger": "judge where it is sure", **ROLES, "model": "judge o
 def models_used(
     configs: Iterable[Mapping[str, Any]], roles: Mapping[str, str] | None = None
 ) -> tuple[ModelUsed, ...]:
-    """The models of runs, each once, from their configurations in `run.json`.
+    """The models of runs without repetitions, from their configurations in `run.json`.
 
-    Roles are by the key of a model; by default those of runs that judge claims. A tagger that is
+    Roles are keyed by the model's key; the default suits runs that judge claims. A tagger that is
     the only model has the tagger's role.
     """
     used = []

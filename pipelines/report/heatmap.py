@@ -1,9 +1,8 @@
-"""A salience map on a page: a word lights up the words that it rests on.
+"""A salience map on a page: pointing at a word lights up the words that it rests on.
 
-Point at a word of the response and the input is shaded by how much of the word's salience falls on
-it; point at a word of the input and the response is shaded likewise. Texts that the response hardly
-draws on are marked, up to a limit that the reader moves (`assets/heatmap.js`). A map of lost
-log-probabilities is shown likewise.
+Pointing at a word of the response shades the input by its shares of the word's salience, and the
+other way round. Texts that the response hardly uses are marked, up to a limit that the reader moves
+(`assets/heatmap.js`). Maps of lost log-probabilities look the same.
 """
 
 from collections.abc import Iterable, Sequence
@@ -35,8 +34,8 @@ def sides(
 ) -> tuple[Side, Side]:
     """The texts on both sides of a map, with scored words or tokens.
 
-    Given texts and the response's are characters [start, end) of prompt + response; `aggregation`
-    turns a row or column into a score.
+    Texts of the input and of the response are characters [start, end) of prompt + response;
+    `aggregation` turns a row or column into a score.
     """
     text = found.encoded.text
     return (
@@ -57,7 +56,7 @@ def heatmap(
 ) -> Heatmap:
     """The block of a map: shares in [0, 1] of shape (words of the input, words of the response).
 
-    With `nats`, which the darkest stand for, they are log-probabilities that are lost.
+    With `nats`, the value of the darkest cells, they are lost log-probabilities.
 
     Raises:
         ValueError: Values do not have a row and column for every word.

@@ -1,8 +1,8 @@
 """Plots as inline SVG: estimates with intervals, shares of a whole, curves, histograms.
 
-Bars and dots lie at percentages of the drawing's width, so a plot fits any column and its lines and
-letters are not stretched; a square plot keeps its proportions and line widths at any size. Every
-plot stands beside the numbers it shows. `templates/plots.html.j2` draws.
+Bars and dots are placed by percentages of the drawing's width, so a plot fits any column without
+stretching lines and letters; a square plot keeps its proportions and line widths at any size. Every
+plot appears with the numbers it shows. `templates/plots.html.j2` draws.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 def dots(rows: Sequence[tuple[str, Estimate | None]], title: str) -> Markup:
     """One line per (name, value): a dot at the value in [0, 1] and a bar over its interval.
 
-    A row without a value has a dash and an empty track.
+    A missing value is a dash with an empty track.
     """
     return macro("dots", rows, title)
 
@@ -27,10 +27,9 @@ def dots(rows: Sequence[tuple[str, Estimate | None]], title: str) -> Markup:
 def shares(
     rows: Sequence[tuple[str, Mapping[str, int]]], names: Mapping[str, str], title: str
 ) -> Markup:
-    """One bar per (label, counts), divided by the counts; their sum stands beside.
+    """One bar per (label, counts), divided by the counts and labelled with their sum.
 
-    Names of the categories are in the legend's order; a category is the CSS class suffix of its
-    colour.
+    Category names follow the legend's order; a category is the CSS class suffix of its colour.
     """
     return macro("shares", rows, names, title)
 
@@ -86,14 +85,14 @@ def histogram(
     *,
     wide: float = 1.0,
 ) -> Markup:
-    """A bar per number, as high as its share of the total.
+    """One bar per number, as high as its share of the total.
 
     Args:
         counts: Number -> how many have it; not empty, each number a multiple of `wide`.
         title: Heading.
         across: Name of the numbers: "documents".
         counted: Name of what is counted: "questions".
-        marks: (name, number) of at most two upright lines, such as a mean and one to compare with.
+        marks: (name, number) of at most two vertical lines, such as our mean and the paper's.
         wide: Width of a bar.
     """
     total = sum(counts.values())
@@ -123,7 +122,7 @@ def histogram(
 
 
 class Place(NamedTuple):
-    """A point of a plane: two shares in [0, 1], and its label for pointer and screen reader."""
+    """A point of a plane: two shares in [0, 1], and its label for tooltips and screen readers."""
 
     x: float
     y: float
@@ -136,7 +135,7 @@ def plane(
     axes: tuple[str, str],
     beside: Mapping[str, Place] | None = None,
 ) -> Markup:
-    """Shares against shares: a large point per series, and a line through its other points.
+    """Shares against shares: one large point per series, and a line through the others.
 
     Args:
         series: Name -> points, the main one first; at most five series.

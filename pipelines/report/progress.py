@@ -1,7 +1,6 @@
-"""What commands print beside results: tables, lines on standard error, and progress.
+"""Output of commands besides results: tables, lines on standard error, and progress.
 
-Progress says what is done, how fast, and the time left: a bar on a terminal, else a line now and
-then.
+Progress shows counts, pace and time left: a bar on a terminal, else a line now and then.
 """
 
 import time
@@ -64,7 +63,7 @@ class Display:
         self._told, self._said = False, time.monotonic()
 
     def begin(self, done: float) -> None:
-        """This many were done before; the pace counts from now on."""
+        """Start at this many; the pace counts from now on."""
         self._done += done
         self._before = self._done
         self._began = time.monotonic()
@@ -72,16 +71,16 @@ class Display:
             self._bar.update(self._task, completed=self._done)
 
     def advance(self, usage: "Usage | None" = None) -> None:
-        """One more is done; with a server, also the cost of calls so far."""
+        """Count one more, with the cost of calls so far if a server is used."""
         cost = f"{usage.calls:,} calls, {usage.saved_calls:,} saved" if usage else ""
         self.reached(self._done + 1, self._total, cost)
 
     def add(self, more: float) -> None:
-        """This many more are done."""
+        """Count this many more."""
         self.reached(self._done + more, self._total)
 
     def reached(self, done: float, total: int | None, remark: str = "") -> None:
-        """This many are done, of this many."""
+        """Set the number done and the total."""
         if self._began is None:
             self.begin(done)
         self._done, self._total = done, total

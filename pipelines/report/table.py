@@ -1,4 +1,4 @@
-"""A table of results: one value, written as Markdown, CSV, JSON and HTML."""
+"""A table of results, written as Markdown, CSV, JSON and HTML."""
 
 import csv
 import io
@@ -17,7 +17,7 @@ from pipelines.report.texts import one_line, visible
 Cell = str | int | float | Estimate | None
 Row = tuple[Cell, ...]
 Quoted = Mapping[str, Cell]
-"""Figures from elsewhere by the keys of columns; a column without a key has no value."""
+"""Quoted figures by column key; missing keys are missing values."""
 
 Item = TypeVar("Item")
 Shown_contra = TypeVar("Shown_contra", contravariant=True)
@@ -34,8 +34,8 @@ class Column(Generic[Shown_contra]):
         key: Name in CSV and JSON, unique within the table.
         title: Heading in Markdown and HTML.
         cell: Makes the cell of an item; None takes the item's attribute named as the key.
-        interval: Whether cells are estimates. CSV and JSON then have `key_low` and `key_high`
-            beside `key`, whether or not a row has an interval.
+        interval: Whether cells are estimates. CSV and JSON then always have `key_low` and
+            `key_high` beside `key`.
     """
 
     key: str
@@ -64,7 +64,7 @@ class Measure(Column[Shown_contra]):
 
 
 HERE: Final = Column[Any]("figures", "Figures", lambda _: "this run")
-"""Note on which rows are this run's if a paper's stand below."""
+"""Note that tells this run's rows from the paper's."""
 
 
 @dataclass(frozen=True)
@@ -102,9 +102,9 @@ class Table:
         caption: str = "",
         notes: Iterable[str] = (),
     ) -> Self:
-        """The table with a row for each item, as the columns show it.
+        """The table with one row per item.
 
-        Rows of figures from elsewhere (`quoted`) are given by the keys of columns.
+        Rows of quoted figures (`quoted`) are keyed by column.
 
         Raises:
             ValueError: A quoted figure belongs to no column.
@@ -135,7 +135,7 @@ class Table:
 
 
 def brief(table: Table, *keys: str) -> Table:
-    """The table's own rows, in these columns and those of estimates; no notes."""
+    """Our rows, in these columns and those of estimates, without notes."""
     places = [
         place for place, column in enumerate(table.columns) if column.interval or column.key in keys
     ]
@@ -181,9 +181,9 @@ def shown(cell: Cell) -> str:
 
 
 def as_shown(table: Table, row: Row) -> Row:
-    """A row for `shown`: figures of a column of estimates have its two decimals.
+    """A row for `shown`: figures in a column of estimates get two decimals.
 
-    A quoted figure has no interval, so it is a float among estimates.
+    Quoted figures have no interval, so they are floats among estimates.
     """
     return tuple(
         Estimate(cell, None, None, 1) if column.interval and isinstance(cell, float) else cell
@@ -216,10 +216,10 @@ def markdown(table: Table) -> str:
 
 
 def csv_text(table: Table) -> str:
-    """The table as CSV (RFC 4180, with line feeds); an empty field is a missing value.
+    """The table as CSV (RFC 4180, with line feeds); missing values are empty fields.
 
-    A text that a spreadsheet would run as a formula gets an apostrophe before it, and control
-    characters are made `visible`; JSON has texts as they are. Line ends within a text become line
+    A text that a spreadsheet would run as a formula gets a leading apostrophe, and control
+    characters are made `visible`; JSON has the texts unchanged. Line ends within a text become line
     feeds.
     """
     buffer = io.StringIO()
@@ -269,7 +269,7 @@ def records(table: Table) -> list[dict[str, str | int | float | None]]:
 
 
 def own_rows(table: Table) -> list[dict[str, Cell]]:
-    """The table's own rows as key -> cell, without figures from elsewhere."""
+    """Our rows as key -> cell, without quoted figures."""
     keys = [column.key for column in table.columns]
     return [dict(zip(keys, row, strict=True)) for row in table.rows]
 
@@ -295,9 +295,9 @@ def called(run: str, name: str) -> str:
 
 
 def with_names_joined(table: Table, run: str, name: str) -> Table:
-    """The table with a run and an example as one first cell, for `html` to link to the example.
+    """The table with run and example joined in the first cell, for `html` to link.
 
-    Both are keys of columns; the heading of the joined one is that of the examples.
+    Both are keys of columns; the joined column keeps the heading of the examples.
     """
     keys = [column.key for column in table.columns]
     first, second = keys.index(run), keys.index(name)
@@ -338,7 +338,7 @@ def _line(cells: Iterator[str]) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Text that Markdown shows as it is, on one line."""
+    """Text escaped for Markdown, on one line."""
     line = one_line(visible(text))
     for sign in "\\`*<>|":
         line = line.replace(sign, f"\\{sign}")
@@ -346,7 +346,7 @@ def _escaped(text: str) -> str:
 
 
 _FORMULA = re.compile(r"[\t\n]|[\s\u00ad\u200b-\u200f\u2060-\u2064\ufeff]*[=+\-@＝＋－＠]")
-"""Start of a cell that a spreadsheet would run; some ignore invisible characters before it."""
+"""Start of a cell that a spreadsheet would run; some skip invisible characters first."""
 
 
 def _inert(value: str | float | None) -> str | float | None:

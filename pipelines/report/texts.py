@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, dataclass_transform
 
 CHARACTERS_SHOWN = 40_000
-"""Most characters of a text on the page, which says how many more there are."""
+"""Most characters of a text on the page, which counts the rest."""
 
 _VISIBLE = (
     {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"}
@@ -25,16 +25,16 @@ _VISIBLE = (
 
 
 def visible(text: str) -> str:
-    """Replaces control characters by visible signs, one for one.
+    """Replaces control characters with visible signs, one for one.
 
-    Tabs, line feeds and the letters of every script stay. The length stays too, so that positions
-    found in `text` hold in the result. Carriage returns before a line feed are shown as a space.
+    Tabs, line feeds and the letters of every script stay. The length stays, too, so positions in
+    `text` are valid in the result. A carriage return before a line feed becomes a space.
     """
     return text.replace("\r\n", " \n").translate(_VISIBLE)
 
 
 def one_line(text: str, limit: int | None = None) -> str:
-    """`text` with every run of white space made one space, cut to `limit` characters.
+    """`text` with runs of white space as one space, cut to `limit` characters.
 
     An ellipsis marks the cut and counts towards `limit`.
     """
@@ -57,7 +57,7 @@ violet for what could not be read. A sign or a word always says the same."""
 
 @dataclass_transform(frozen_default=True)
 class Block:
-    """Anything that an opened example shows; every kind is a frozen dataclass."""
+    """A part of an opened example; every kind is a frozen dataclass."""
 
     def __init_subclass__(cls) -> None:
         """Make the kind a dataclass."""
@@ -65,7 +65,7 @@ class Block:
 
 
 class Chip(Block):
-    """A few words in a coloured box, after a sign ("✓"), before words for screen readers."""
+    """A few words in a coloured box, with a sign ("✓") before and text for screen readers after."""
 
     text: str
     tone: Tone = "plain"
@@ -86,7 +86,7 @@ class Strong(Block):
 
 
 class Cite(Block):
-    """A link to the source of this number in the same example."""
+    """A link to the source with this number in the same example."""
 
     number: int
 
@@ -113,7 +113,7 @@ class Heading(Block):
 
 
 class Note(Block):
-    """An explanation, after its label ("Snippet"); a long one is folded after its beginning."""
+    """A labelled explanation ("Snippet"); long ones are folded after the beginning."""
 
     text: str
     label: str = ""
@@ -127,7 +127,7 @@ class Unread(Block):
 
 
 class Trouble(Block):
-    """What went wrong with the whole example: a title ("Failed"), why, the raw reply."""
+    """A problem of the whole example: a title ("Failed"), the reason, the raw reply."""
 
     title: str
     text: str
@@ -150,14 +150,14 @@ class Bar(Block):
 
 
 class Bars(Block):
-    """Shares of one whole, below each other; `label` names it for screen readers."""
+    """Shares of one whole, one below the other; `label` is for screen readers."""
 
     label: str
     bars: tuple[Bar, ...]
 
 
 class Sentence(Block):
-    """A sentence of an answer, its ending, and a verdict; it opens to show why."""
+    """A sentence of an answer, its ending, and a verdict with details to open."""
 
     text: str
     after: tuple[Inline, ...] = ()
@@ -199,7 +199,7 @@ class Word(Block):
 class Words(Block):
     """An argument, a prompt, a sentence of a response, with its words in order.
 
-    Its label stands before it ("pro"); its share is that of the text as a whole.
+    The label comes first ("pro"); the share is that of the whole text.
     """
 
     text: str
@@ -239,7 +239,7 @@ class Mark(NamedTuple):
         return Chip(self.words, self.tone, self.sign)
 
     def on(self, name: str) -> Chip:
-        """A name with its verdict; the words are for screen readers."""
+        """A name with its verdict, in words for screen readers."""
         return Chip(name, self.tone, self.sign, self.words)
 
 

@@ -1,4 +1,4 @@
-"""Inline citations of a text: which sources it cites where, and the text without them."""
+"""Inline citations of a text: the cited sources, their places, and the text without them."""
 
 import re
 import unicodedata
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Final
 
 YEARS: Final = 1000
-"""From here on a number in brackets that is no source's is part of the text: "[2019]"."""
+"""From this number on, a bracketed number without a source is text: "[2019]"."""
 
 RANGE: Final = 20
-"""Most sources that a range such as "[1-3]" may name; a longer one is no citation."""
+"""Longest range such as "[1-3]" that counts as a citation, in sources."""
 
 # Brackets hold no brackets, so the time grows with the length of the text, whatever it is like. A
 # number may be a link to its page, whose address may hold "(x)", or to its note; others are text.
@@ -89,10 +89,10 @@ class _Mark:
 
 @dataclass(frozen=True)
 class Cut:
-    """What is taken out of a text with a mark: `text[start:end]`, with `glue` in its place.
+    """The part of a text that goes with a mark: `text[start:end]`, replaced by `glue`.
 
-    The numbers are the mark's. It may belong to what follows it (`follows`), and may be the subject
-    of a sentence whose verb comes then (`subject`).
+    The numbers are the mark's. The mark may belong to the text after it (`follows`), and may be the
+    subject of a sentence, before its verb (`subject`).
     """
 
     start: int
@@ -110,12 +110,12 @@ def without_marks(text: str) -> str:
 
 
 def without_lists(text: str) -> str:
-    """A text without its lists of sources, which are no sentences of it, whatever they say."""
+    """A text without its lists of sources, whose entries do not count as sentences."""
     return _LIST.sub("", text)
 
 
 def cut_out(text: str, cuts: Iterable[Cut]) -> tuple[str, list[int], list[int]]:
-    """The text without marks, where in it each was, and where the verbs of their sentences are."""
+    """The text without marks, the places of the marks in it, and of their sentences' verbs."""
     parts: list[str] = []
     places: list[int] = []
     subjects: list[int] = []
@@ -131,7 +131,7 @@ def cut_out(text: str, cuts: Iterable[Cut]) -> tuple[str, list[int], list[int]]:
 
 
 def cuts(text: str, *, numbered: bool = True) -> Iterator[Cut]:
-    """What to take out of the text, so that neither a space too many nor one too few is left."""
+    """The cuts that remove marks and keep the spacing right."""
     end = 0
     for mark in _marks(text):
         before = text[end : mark.start]
@@ -159,7 +159,7 @@ def cuts(text: str, *, numbered: bool = True) -> Iterator[Cut]:
 
 
 def _is_object(before: str, text: str, end: int) -> bool:
-    """Whether a mark that ends there is the object of the preposition before it."""
+    """Whether a mark that ends there is the object of a preposition."""
     return (
         _ACCORDING.search(before) is not None
         or (_BY.search(before) is not None and _NO_NOUN.match(text, end) is not None)
@@ -168,7 +168,7 @@ def _is_object(before: str, text: str, end: int) -> bool:
 
 
 def _noun(numbers: Sequence[int], numbered: bool) -> str:
-    """What stands in the place of a mark: "source 2", "sources 1, 2 and 3"."""
+    """A noun in place of a mark: "source 2", "sources 1, 2 and 3"."""
     *others, last = map(str, dict.fromkeys(numbers))
     name = "sources" if others else "source"
     if not numbered:
@@ -177,13 +177,13 @@ def _noun(numbers: Sequence[int], numbered: bool) -> str:
 
 
 def _end(pattern: re.Pattern[str], text: str, place: int) -> int:
-    """Where a pattern that may match nothing ends, tried at a place."""
+    """The end of a pattern, possibly empty, matched at a place."""
     found = pattern.match(text, place)
     return found.end() if found else place
 
 
 def _marks(text: str) -> Iterator[_Mark]:
-    """Citations in their order, those that stand side by side as one."""
+    """Citations in order; adjacent ones are one."""
     start = end = 0
     numbers: list[int] = []
     for found in _MARK.finditer(text):
@@ -207,7 +207,7 @@ def _marks(text: str) -> Iterator[_Mark]:
 
 
 def _decorated(text: str, start: int, end: int) -> tuple[int, int]:
-    """A mark with what is around it alone: "(see [1])", "**[1]**", "[[1]](https://a.example)"."""
+    """A mark with its decoration: "(see [1])", "**[1]**", "[[1]](https://a.example)"."""
     opening = _ALONE.search(text[max(0, start - 16) : start])
     if opening is None:
         return start, end
@@ -220,7 +220,7 @@ def _decorated(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _numbers(inside: str) -> list[int]:
-    """The numbers within brackets; none where anything else stands there."""
+    """The numbers within brackets; empty if the brackets hold anything else."""
     numbers: list[int] = []
     for part in _PARTS.split(_NAME.sub("", unicodedata.normalize("NFKC", inside))):
         found = _PART.fullmatch(part.strip())
@@ -232,5 +232,5 @@ def _numbers(inside: str) -> list[int]:
 
 
 def _range(first: int, last: int) -> range:
-    """From the first to the last number; nothing where that is no range, or too long a one."""
+    """The numbers of a range; empty if it is not a range, or is too long."""
     return range(first, last + 1) if last - first < RANGE else range(0)

@@ -1,4 +1,4 @@
-"""Days of the calendar in texts, as people write them."""
+"""Calendar days in texts, as people write them."""
 
 import re
 from datetime import date
@@ -41,11 +41,11 @@ _ORDERS = tuple(
 
 
 def with_iso_days(text: str) -> str:
-    """A text with its days in ISO's form: "15 July 1905" and "15.7.1905" become "1905-07-15".
+    """A text with ISO dates: "15 July 1905" and "15.7.1905" become "1905-07-15".
 
-    A day has its month and a year of four digits. Months have their English, German, French or
-    Spanish names. With dots the day is first, unless the year is. An order that countries read
-    differently (7/15/1905, 7-8-1905) makes no day; nor do two digits for a year.
+    A day needs a month and a year of four digits. Months may be English, German, French or Spanish.
+    Dotted dates begin with the day or the year. Forms that countries read differently (7/15/1905,
+    7-8-1905) and two-digit years stay as they are.
     """
     for order in _ORDERS:
         text = order.sub(_as_iso, text)
@@ -53,7 +53,7 @@ def with_iso_days(text: str) -> str:
 
 
 def _as_iso(found: re.Match[str]) -> str:
-    """The day; what the calendar does not have ("31 June 1905") stays as it is."""
+    """The day in ISO's form; impossible days ("31 June 1905") stay as they are."""
     month = MONTH_NUMBERS.get(found["month"].lower(), found["month"])
     try:
         return date(int(found["year"]), int(month), int(found["day"])).isoformat()

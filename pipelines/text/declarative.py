@@ -1,8 +1,8 @@
-"""A question and an answer to it, put as one statement, by rules.
+"""Rules that turn a question and its answer into one statement.
 
 ConflictBench's claims are made from questions and answers (ConflictScore, appendix A). Rules give
-the same claim every time and need no model; they know the question forms of RAMDocs and its kin,
-and what none of them covers is quoted: `The answer to "Q" is A.`
+the same claim every time and need no model. They cover the question forms of RAMDocs and similar
+sets, and quote everything else: `The answer to "Q" is A.`
 """
 
 import re
@@ -20,7 +20,7 @@ _WORDS = {name: frozenset(words.split()) for name, words in _LISTS.items()}
 
 
 def is_verb(word: str) -> bool:
-    """Whether a word is the base form of a verb that is known here."""
+    """Whether a word is the base form of a known verb."""
     return word in _PAST
 
 
@@ -57,7 +57,7 @@ _ARTICLES = {"the", "a", "an"}
 
 
 def _masked(text: str) -> list[str]:
-    """Words of a text; words within quotation marks are in capitals, so that none is a verb."""
+    """Words of a text; quoted words are in capitals, so that none looks like a verb."""
     quoted = re.sub(r'"[^"]*"|“[^”]*”', lambda found: found[0].upper(), text)
     return quoted.split(" ")
 
@@ -68,16 +68,16 @@ def _leads(word: str) -> bool:
 
 
 def _before_adverbs(words: list[str], place: int) -> int:
-    """Where the adverbs before a place begin."""
+    """Start of the adverbs before a place."""
     while place > 1 and words[place - 1] in _WORDS["adverbs"]:
         place -= 1
     return place
 
 
 def _another_verb(masked: list[str], start: int) -> bool:
-    """Whether a base verb comes from a place on; "to go", "and go", "the play" and "can go" do not.
+    """Whether a base verb follows; "to go", "and go", "the play" and "can go" do not count.
 
-    It may be the verb that "did" belongs to.
+    It may be the verb of "did".
     """
     return any(
         is_verb(masked[place])
@@ -88,9 +88,9 @@ def _another_verb(masked: list[str], start: int) -> bool:
 
 
 def verb_split(rest: str) -> tuple[str, str, str, str] | None:
-    """Subject, adverbs, base verb and tail of what follows "did"; None without a known verb.
+    """Subject, adverbs, base verb and tail after "did"; None without a known verb.
 
-    None, too, where a second word may be the verb: "the last name Keith come from".
+    Also None if a second word may be the verb: "the last name Keith come from".
     """
     words, masked = rest.split(" "), _masked(rest)
     for place in range(1, len(masked)):
@@ -104,11 +104,11 @@ def verb_split(rest: str) -> tuple[str, str, str, str] | None:
 
 
 def be_split(rest: str) -> tuple[str, str]:
-    """Subject and predicate of what follows "was"; an empty predicate where none is seen.
+    """Subject and predicate after "was"; the predicate is empty if not recognised.
 
     The predicate starts at a participle ("built", with adverbs before it), at a stranded
-    description ("a station on"), or at an article after a word that does not lead to one
-    ("Ann Li the queen", but not "Battle of the Bulge").
+    description ("a station on"), or at an article that the word before does not need ("Ann Li the
+    queen", but not "Battle of the Bulge").
     """
     words, masked = rest.split(" "), _masked(rest)
     for n in range(1, len(words)):
@@ -124,10 +124,10 @@ def be_split(rest: str) -> tuple[str, str]:
 
 
 def adjective_split(rest: str) -> tuple[str, str]:
-    """Subject and predicate where the predicate is an adjective; a pair of empty texts if unsure.
+    """Subject and adjective as predicate; two empty texts if unsure.
 
-    The adjective is one that is known, or the last word where no preposition stands before it:
-    then the words before can only be the subject.
+    The adjective is a known one, or the last word if no preposition comes before it: then the words
+    before it can only be the subject.
     """
     words, masked = rest.split(" "), _masked(rest)
     for n in range(1, len(words)):
@@ -165,7 +165,7 @@ _NO_TIME = re.compile(
     r"(?!(?:the|a|early|mid|late|about|around|approximately|roughly|every|each|first|last|next|"
     r"spring|summer|autumn|fall|winter)\b)[a-z]{3,} "
 )
-"""An answer that begins with a word in lower case is seldom a time: "begins at sundown on ..."."""
+"""An answer that begins in lower case is seldom a time: "begins at sundown on ..."."""
 _AS_IT_IS = re.compile(
     r"(?:in|on|at|by|near|between|during|before|after|around|since|from|until|throughout|within|"
     r"outside|inside|off|along|under|over|across|behind|circa|c\.|today|now|never)\b",
@@ -173,22 +173,21 @@ _AS_IT_IS = re.compile(
 )
 
 SENTENCE_WORDS = 5
-"""Words from which an answer with a full stop is a sentence; "Washington, D.C." is none."""
+"""Fewest words of a sentence as answer; "Washington, D.C." is not one."""
 
 YES = frozenset({"yes", "true"})
 NO = frozenset({"no", "false"})
 
 
 def declarative(question: str, answer: str) -> str:
-    """One statement that says what the answer to the question is.
+    """One statement from a question and its answer.
 
     "When was the Dallas County Courthouse built?" and "1902" make "The Dallas County Courthouse was
-    built in 1902." A question of yes or no with such an answer becomes the question's statement or
-    its denial; one that is negative itself ("Did X not lose?") is quoted, since its "no" may mean
-    either.
+    built in 1902." A yes/no question becomes its statement or the denial; a negative one ("Did X
+    not lose?") is quoted, since its "no" is ambiguous.
 
-    The answer stands in the statement as it is given, white space around it aside, save where it
-    is yes or no. Where no rule knows the form of the question, the statement quotes it.
+    The statement has the answer as given, stripped, unless it is yes or no. If no rule covers the
+    question, the statement quotes it.
 
     Raises:
         ValueError: The question or the answer is empty.
@@ -210,7 +209,7 @@ def declarative(question: str, answer: str) -> str:
 
 
 def as_claim(question: str, answer: str) -> str:
-    """Question and answer as one statement; an answer that is a sentence stands by itself.
+    """Question and answer as one statement; a full sentence as answer is kept alone.
 
     "When was the dam built?" with "1902" is "The dam was built in 1902."; with "It was built in
     1902." it is just that.
@@ -220,10 +219,10 @@ def as_claim(question: str, answer: str) -> str:
 
 
 def affirmed(question: str) -> str | None:
-    """What a question of yes or no asks about, as a statement.
+    """A yes/no question as a statement.
 
-    "Is Pluto a planet?" is "Pluto is a planet." One whose form no rule knows is quoted: `The answer
-    to "..." is yes.` None of other questions, and of negative ones.
+    "Is Pluto a planet?" becomes "Pluto is a planet." If no rule covers it, it is quoted:
+    `The answer to "..." is yes.` None for other questions and negative ones.
     """
     asked = " ".join(question.split()).rstrip("? ")
     if not re.match(rf"(?:{_BE}|{_DO}|{_MODAL})\s(?!.*\b(?:not|never)\b)", asked, re.IGNORECASE):
@@ -235,7 +234,7 @@ def affirmed(question: str) -> str | None:
 def time_phrase(answer: str) -> str | None:
     """An answer to "when" with its preposition: "in 1902", "on 2 July 1829", "in the 1960s".
 
-    None where it is no time that these rules know, "two days after the siege" for instance.
+    None if the rules do not know it as a time: "two days after the siege".
     """
     if _AS_IT_IS.match(answer):
         return answer
@@ -256,7 +255,7 @@ def _quoted(question: str, answer: str) -> str:
 
 
 def _broken(statement: str, answer: str) -> bool:
-    """Whether an answer that ends a sentence stands within the statement: "3 firms. firms have"."""
+    """Whether an answer with a full stop lands inside the statement: "3 firms. firms have"."""
     return answer.endswith((".", "!", "?")) and bool(
         re.search(rf"{re.escape(answer)} [a-z]", statement)
     )
@@ -273,7 +272,7 @@ def _capital(text: str) -> str:
 
 
 def _clause(*parts: str) -> str:
-    """A clause of those parts that are not empty."""
+    """A clause of the non-empty parts."""
     return _capital(" ".join(filter(None, parts)))
 
 
@@ -407,7 +406,7 @@ def _how_many_there(found: re.Match[str], answer: str) -> str:
 
 
 def _has_verb(rest: str) -> bool:
-    """Whether what follows "how many people" says what they do or are, by verbs that are known."""
+    """Whether a known verb follows "how many people"."""
     words = rest.lower().split()
     return any(is_verb(word) or is_participle(word) for word in words) or bool(
         re.search(rf"\b(?:{_BE}|{_MODAL})\b", rest, re.IGNORECASE)
@@ -447,7 +446,7 @@ def _yes_or_no(asked: str, yes: bool) -> str | None:
 
 
 def _named(noun: str, answer: str, *, only_classes: bool = False) -> str:
-    """Noun and answer: "the sport Golf"; the noun is left out where the answer has it."""
+    """Noun and answer: "the sport Golf"; without the noun if the answer has it."""
     general = noun.split(" ", 1)[0].lower() in _CLASSES
     if not noun or noun.lower() in answer.lower() or (only_classes and not general):
         return answer
@@ -467,4 +466,4 @@ _RULES: tuple[tuple[str, Rule], ...] = (
     (rf"(?:what|which) (.+?) ({_BE}) (.+)", _noun_is),
     (r"(?:who|what|which \w+) (\w+) (.+)", _subject_question),
 )
-"""Forms of questions without their question mark, and the rule of each."""
+"""Question forms, without the question mark, and their rules."""

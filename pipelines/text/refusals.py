@@ -1,11 +1,11 @@
-"""What says only that an answer is missing: one rule for short answers and for sentences."""
+"""Recognises refusals: one rule for short answers and sentences."""
 
 import re
 from functools import cache
 from typing import Final
 
 _LONGEST: Final = 200
-"""Characters of a clause; a longer one is never taken for a refusal."""
+"""Longest clause that can be a refusal, in characters."""
 
 _TEXT = (
     "sources?|results?|documents?|pages?|texts?|references?|passages?|contexts?|articles?|excerpts?|"
@@ -17,7 +17,7 @@ SOURCES = (
     r"(?: (?:provided|given|available|above|at hand|(?:that )?(?:i|you) (?:have|gave|provided)))?"
 )
 """The sources of an answer, in a clause as `clauses` gives it."""
-# "Documents" may be those of an archive; results, and documents that were given, are those at hand.
+# "Documents" may belong to an archive; results and given documents are the sources at hand.
 _AT_HAND = rf"(?!(?:the |these |all )?(?:documents|texts|pages|articles)\b){SOURCES}"
 THIS = (
     r"(?:this|that|it|so|(?:(?:the|this|your|that) )*(?:question|query|answer|point|matter|topic))"
@@ -30,7 +30,7 @@ _SOUGHT = (
 _ANY = r"(?:(?!(?:is|was|are|were|has|had|gave|by)\b)\S+ ){0,3}?"
 _THE_SOUGHT = rf"{_ANY}{_SOUGHT}(?: needed| required| necessary)?"
 _IN = rf"(?:(?: (?:in|from|by|with|within|on|based on|using|according to|given) {SOURCES}){{1,2}})"
-# What follows goes on about the same: neither a clause of its own nor what the sources do say.
+# A continuation: neither a separate clause nor something that the sources do say.
 _MORE = (
     r"(?:(?! (?:but|although|though|however|while|yet|because|only|except|instead|"
     r"and (?:it|he|she|they|that|this|there))\b).)*"
@@ -100,7 +100,7 @@ _REFUSALS: Final = "|".join(
         rf"{SOURCES} (?:{_TELLS} (?:{_NO} {_THE_SOUGHT}|nothing)|lacks? {_THE_SOUGHT}){_ABOUT}?",
         rf"{SOURCES} {_IS} (?:insufficient|inadequate|irrelevant|unrelated|silent|"
         rf"not (?:sufficient|enough|relevant|helpful)){_ABOUT}?",
-        # The most usual in other languages.
+        # The most common ones in other languages.
         r"unbekannt|keine angaben?|(?:ich )?wei(?:ss|ß)(?: es)? nicht|nicht (?:bekannt|angegeben|"
         r"erwähnt)|inconnue?|je ne sais pas|non (?:précisé|mentionné|spécifié)e?|desconocid[oa]|no "
         r"lo sé|no se (?:menciona|especifica|sabe)|未知|不知道|不详|无法确定|没有提到|未提及",
@@ -125,22 +125,22 @@ _BARE = re.compile(r"\w(?:.*\w)?", re.DOTALL)
 
 
 def is_unknown(text: str) -> bool:
-    """Whether a text says that there is no answer, and nothing else: "unknown", "N/A", "".
+    """Whether a text only says that it has no answer: "unknown", "N/A", "".
 
-    Each of its clauses says so ("I'm sorry, but the documents do not say when it opened."), leads
-    there ("Based on the text,") or offers help, and one at least says so. "None of the above", "The
+    Every clause says so ("I'm sorry, but the documents do not say when it opened."), leads up to it
+    ("Based on the text,") or offers help, and at least one says so. "None of the above", "The
     Unknown Soldier" and "The text does not give the date, but it was in May" are answers. So is a
-    clause of more than 200 characters. That "the documents do not mention slavery" may be told of
-    an archive; of "the document" or "the results" it is a refusal.
+    clause of more than 200 characters. "The documents do not mention slavery" may be about an
+    archive; "the document" or "the results" make it a refusal.
     """
     told = [clause for clause in clauses(text) if clause and not _ASIDE.fullmatch(clause)]
     return all(map(_refuses, told)) and bool(told or not _BARE.search(text))
 
 
 def clauses(text: str) -> list[str]:
-    """The clauses of a text in lower case, without what leads up to them.
+    """The clauses of a text in lower case, without lead-ins.
 
-    Marks at their edges and adverbs such as "explicitly" are left out, contractions spelled out.
+    Outer punctuation and adverbs such as "explicitly" are dropped, contractions spelled out.
     """
     plain = re.sub("[‘’ʼ`´]", "'", text).lower()
     plain = re.sub(r"\b(ca|do|does|did|could|is|was|are|were|has|have)n'?t\b", r"\1 not", plain)

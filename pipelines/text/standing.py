@@ -1,8 +1,8 @@
-"""Sentences of a text that a judge can read one at a time.
+"""Makes the sentences of a text readable one at a time.
 
-"It cost four million." says nothing about a document until one knows what "it" is, and "The study,
-however, says 1936." nothing about what the sentence before reports. Rules put the subject in, and
-join a contrast to what it is in contrast to; where they are not sure, a sentence stays as it is.
+"It cost four million." cannot be judged without knowing what "it" is, nor "The study, however, says
+1936." without the sentence before. Rules put the subject in, and join a contrast to the sentence
+that it answers; if they are not sure, a sentence stays as it is.
 """
 
 import re
@@ -13,10 +13,10 @@ from pipelines.text.views import SAYS, finite
 from pipelines.text.words import content_words
 
 MOST_WORDS = 8
-"""Words of a subject: what is longer has a clause in it."""
+"""Most words of a subject; a longer text contains a clause."""
 
 _PRONOUN = re.compile(r"(It|He|She|They|Its|His|Her|Their) (?=\w)")
-# "It is disputed whether", "it takes", "it was in 1932 that": nothing is meant by "it".
+# "It is disputed whether", "it takes", "it was in 1932 that": "it" refers to nothing.
 _EXPLETIVE = re.compile(
     r"It (?:takes|took|rain\w*|snow\w*|.{0,60}\b(?:that|whether|if|to|how|why|when|who|where)\b)"
 )
@@ -39,10 +39,10 @@ _CONTRAST = re.compile(
 
 
 def joined(sentences: Sequence[str]) -> list[str]:
-    """Sentences in their order, each contrast with the sentence that it answers.
+    """Sentences in order, contrasts joined to the sentence that they answer.
 
-    "The guide says 1932. The study, however, says 1936." is one claim of two views, as it is with
-    "while" in place of the full stop.
+    "The guide says 1932. The study, however, says 1936." is one claim with two views, as it would
+    be with "while".
     """
     claims: list[str] = []
     for sentence in sentences:
@@ -54,10 +54,10 @@ def joined(sentences: Sequence[str]) -> list[str]:
 
 
 def standing(sentences: Sequence[str], question: str | None = None) -> list[str]:
-    """Sentences in their order, with the subject in place of a pronoun that begins one.
+    """Sentences in order, with the subject in place of an initial pronoun.
 
-    The subject is that of the sentence before, or the question's. It has to agree with the pronoun,
-    and to be what the text is about: the question names it, or the sentence says what it is.
+    The subject comes from the sentence before, or the question. It must agree with the pronoun and
+    be the topic of the text: the question names it, or the sentence says what it is.
     """
     asked = content_words(question or "")
     subject = _asked_about(question) if question else None
@@ -74,7 +74,7 @@ def standing(sentences: Sequence[str], question: str | None = None) -> list[str]
 
 
 def _subject(sentence: str, asked: frozenset[str]) -> str | None:
-    """What a sentence begins with and is about; None if that is not sure."""
+    """The subject that a sentence begins with; None if unsure."""
     adverbial = _ADVERBIAL.match(sentence)
     words = sentence[adverbial.end() if adverbial else 0 :].split()
     for place in range(1, min(len(words), MOST_WORDS + 1)):
@@ -86,7 +86,7 @@ def _subject(sentence: str, asked: frozenset[str]) -> str | None:
 
 
 def _is_subject(text: str) -> bool:
-    """Whether a text can be the subject: a name, or an article and what follows."""
+    """Whether a text can be a subject: a name, or an article and a noun."""
     first, last = text.split(maxsplit=1)[0], text.rsplit(maxsplit=1)[-1]
     if re.search(r"[,;:()]", text) or last.lower() in {"that", "which", "who", "not", "also"}:
         return False
@@ -99,7 +99,7 @@ def _is_name(text: str) -> bool:
 
 
 def _asked_about(question: str) -> str | None:
-    """What a question is about: "the bridge" of "When did the bridge open?"."""
+    """The subject of a question: "the bridge" in "When did the bridge open?"."""
     form = _QUESTION.fullmatch(" ".join(question.split()))
     if not form:
         return None
@@ -111,7 +111,7 @@ def _asked_about(question: str) -> str | None:
 
 
 def _agrees(subject: str, pronoun: str) -> bool:
-    """Whether a pronoun can stand for a subject, by what its form shows."""
+    """Whether a pronoun agrees with a subject in form."""
     head = subject.split(" of ", maxsplit=1)[0].rsplit(maxsplit=1)[-1].lower()
     irregular = head in {"people", "children", "men", "women"}
     plural = " and " in subject or irregular or bool(re.search(r"[^suio]s$", head))
@@ -123,7 +123,7 @@ def _agrees(subject: str, pronoun: str) -> bool:
 
 
 def _named(subject: str, pronoun: str) -> str:
-    """The subject as a sentence begins with it: "The bridge", and "The bridge's" for "Its"."""
+    """The subject as the start of a sentence: "The bridge", or "The bridge's" for "Its"."""
     start = subject[:1].upper() + subject[1:]
     if pronoun in {"It", "He", "She", "They"}:
         return start

@@ -1,9 +1,8 @@
-"""Contradictions made by exchanging a number, a date or a name in a text.
+"""Makes contradictions by exchanging a number, a date or a name in a text.
 
-A document that says 1902 contradicts a claim that says 1885 and else the same words. Exchanging
-one such part of a true sentence makes a false one that differs in nothing else (as in FactCC,
-Kryscinski et al. 2020), which is what numeric mismatch and entity substitution look like (ConRAG,
-section 2, "Conflict typology").
+A document that says 1902 contradicts a claim that says 1885 in otherwise the same words. Exchanging
+one part of a true sentence makes a false one (as in FactCC, Kryscinski et al. 2020), with a numeric
+mismatch or an entity substitution (ConRAG, section 2, "Conflict typology").
 """
 
 import random
@@ -17,20 +16,20 @@ from pipelines.text.days import MONTH
 
 Kind = Literal["year", "number", "month", "name"]
 
-# A number is exchanged whole: 2 is no part of 2.5, of 2,000, or of 2nd.
+# Numbers are exchanged whole: 2 is not part of 2.5, 2,000 or 2nd.
 _BEFORE, _AFTER = r"(?<!\w)(?<!\d[.,])", r"(?!\w|[.,]\d)"
 _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("month", re.compile(rf"\b(?:{MONTH})\b")),
     ("year", re.compile(rf"{_BEFORE}(?:1[5-9]|20)\d\d{_AFTER}")),
     ("number", re.compile(rf"{_BEFORE}\d+(?:,\d{{3}})*(?:\.\d+)?{_AFTER}")),
-    # A name begins where no sentence does: the first word of one says nothing by its capital.
+    # Names do not begin a sentence, where every word has a capital.
     ("name", re.compile(r"(?<=[a-z,;] )[A-Z][a-z]+(?: [A-Z][a-z]+){0,3}\b")),
 )
 
 
 @dataclass(frozen=True)
 class Mention:
-    """A part of a text that can be exchanged for another of its kind, and its first character."""
+    """A part of a text that can be exchanged for another of its kind, and its start."""
 
     kind: Kind
     text: str
@@ -51,7 +50,7 @@ def mentions(text: str) -> list[Mention]:
 
 
 def pool(texts: Iterable[str]) -> dict[Kind, tuple[str, ...]]:
-    """What texts mention, by kind: material for substitutions."""
+    """The mentions of texts by kind, as material for substitutions."""
     found: dict[Kind, dict[str, None]] = defaultdict(dict)
     for text in texts:
         for mention in mentions(text):
@@ -65,15 +64,15 @@ def falsified(
     """A text with one mention exchanged for another of its kind.
 
     Args:
-        text: A sentence that the document bears out.
+        text: A sentence that the document supports.
         rng: Chooses the mention and its substitute.
         names: Substitutes for months and names, from `pool`; numbers and years are made up.
-        within: The document: what it mentions itself is no substitute, for it may hold as well.
+        within: The document; its mentions are not substitutes, since they may be true as well.
 
     Returns:
-        The new text, what was exchanged, and for what; None where nothing can be.
+        The new text, the old part and its substitute; None if nothing can be exchanged.
     """
-    # What stands only in the claim is not borne out word for word: exchanging it proves nothing.
+    # The document lacks these words, so exchanging them proves nothing.
     shared = [each for each in mentions(text) if has_words(within, each.text, as_written=True)]
     if not shared:
         return None
@@ -87,15 +86,15 @@ def falsified(
 
 
 def exchanged(text: str, old: str, new: str, *, as_written: bool = False) -> str:
-    """A text that says `new` wherever it said `old` as whole words and whole numbers.
+    """A text with `new` for every `old` that is whole words or a whole number.
 
-    In the same case only if `as_written`, as months and names need it: "May" is not "may".
+    With `as_written` case must match, as months and names need: "May" is not "may".
     """
     return _words(old, as_written).sub(lambda _: new, text)
 
 
 def has_words(text: str, part: str, *, as_written: bool = False) -> bool:
-    """Whether a text has a part as whole words and whole numbers; case counts if `as_written`."""
+    """Whether a text has a part as whole words and numbers; `as_written` respects case."""
     return _words(part, as_written).search(text) is not None
 
 
@@ -108,9 +107,9 @@ def _words(part: str, as_written: bool) -> re.Pattern[str]:
 def substitute_of(
     mention: Mention, rng: random.Random, names: Mapping[Kind, Sequence[str]]
 ) -> str | None:
-    """Another of a mention's kind: numbers and years are made up, months and names are of `names`.
+    """Another mention of the kind: a made-up number or year, or a month or name from `names`.
 
-    It may be the mention itself; None where `names` have none of its kind.
+    It may equal the mention; None if `names` lacks the kind.
     """
     match mention.kind:
         case "year":

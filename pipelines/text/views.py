@@ -1,8 +1,8 @@
 """The views that a claim reports: "the guide says A, while the study says B" has A and B.
 
 By ConflictScore (section 3; Table 7) a document supports a hedged or multi-part claim if it
-supports any part of it. A judge that reads one statement at a time can follow that rule part by
-part.
+supports any part of it. A judge that reads one statement at a time can apply this rule to the
+parts.
 """
 
 import re
@@ -13,10 +13,10 @@ from pipelines.text.days import MONTH
 from pipelines.text.declarative import is_verb, past, third_person
 
 MOST_SENTENCES, MOST_CHARACTERS = 3, 1_000
-"""A longer text is no claim of several views, but a text."""
+"""Most sentences and characters of a claim with several views."""
 
 LEAST_WORDS = 3
-"""Words of a view: what is shorter is a part of one."""
+"""Fewest words of a view."""
 
 SAYS = (
     r"(?:says?|said|states?|stated|reports?|reported|claims?|claimed|notes?|noted|writes?|wrote|"
@@ -53,7 +53,7 @@ _TAIL = re.compile(
     rf"{SAYS})[^,;]*$|\s*[\[(][^\])]*[\])]\s*$",
     re.IGNORECASE,
 )
-# What rejects a view, or says of nobody that they hold it: then it is not reported as one.
+# Words that reject a view, or that nobody holds it: such a view is not reported.
 _REJECTED = re.compile(
     r"\b(?:false|wrong\w*|myths?|debunk\w*|mistak\w*|contrary to|misconception|not true|untrue|"
     r"in (?:fact|reality)|disprov\w*|refut\w*|den(?:y|ies|ied)|reject\w*|nobody|no one|hoax|"
@@ -77,12 +77,11 @@ _AUXILIARY = re.compile(
 
 
 def views(claim: str) -> list[str]:
-    """The statements that a claim reports or joins, in its order; the claim alone if it is one.
+    """The statements that a claim reports or joins, in order; the claim alone if it is one.
 
-    At "and" and "or" a claim is divided only where a subject and a verb are on both sides. It is
-    left whole where it rejects a view, which it then does not report, and where one is not a whole
-    statement, unless a number says all of it: "it opened in 1932, another says 1936" and "it opened
-    in 1932 or 1936" are two views.
+    A claim is split at "and" and "or" only if both sides have a subject and a verb. It stays whole
+    if it rejects a view, or if a part is not a whole statement, unless a number completes it: "it
+    opened in 1932, another says 1936" and "it opened in 1932 or 1936" are two views.
     """
     spans = sentences(claim) if len(claim) <= MOST_CHARACTERS else []
     if not 0 < len(spans) <= MOST_SENTENCES or _REJECTED.search(claim):
@@ -95,7 +94,7 @@ def views(claim: str) -> list[str]:
 
 
 def _completed(claim: str) -> list[str] | None:
-    """The views of a claim of which one is given as a number alone; None if it is none such."""
+    """The views of a claim with a bare number as one view; None for other claims."""
     if choice := _ALTERNATIVES.search(claim):
         start, end = choice.span()
         return [_bare(claim[:start] + value + claim[end:]) for value in choice.groups()]
@@ -112,7 +111,7 @@ def _completed(claim: str) -> list[str] | None:
 
 
 def _divided(sentence: str) -> list[str]:
-    """A sentence at its separators, where both sides can be statements."""
+    """A sentence split at separators between possible statements."""
     parts: list[str] = []
     start = 0
     for mark in _SEPARATOR.finditer(sentence):
@@ -128,7 +127,7 @@ def _is_long(text: str) -> bool:
 
 
 def _bare(part: str) -> str:
-    """A part without who says it and how sure that is."""
+    """A part without attribution and hedging."""
     bare = _TAIL.sub("", part.strip(" \t\n.,;:\"'“”"))
     for lead in _LEADS:
         if found := lead.match(bare):
@@ -137,7 +136,7 @@ def _bare(part: str) -> str:
 
 
 def _is_statement(text: str) -> bool:
-    """Whether a text has a verb behind a subject, as far as the rules know."""
+    """Whether a text has a subject and a verb, as far as the rules know."""
     words = text.split()
     return (
         _is_long(text)

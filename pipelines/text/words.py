@@ -1,4 +1,4 @@
-"""Words of a text, as lexical comparisons count them."""
+"""Words of a text for lexical comparisons."""
 
 import re
 import unicodedata
@@ -18,17 +18,17 @@ _DASHES = re.compile(r" ?-+ ?")
 
 
 def folded(text: str) -> str:
-    """A text without case, and with one form of what typography writes in several.
+    """A text in lower case with typographic variants unified.
 
     Compatible characters (NFKC: ligatures, full width, marks on letters), quotes, dashes with the
-    space around them, ellipses and white space have one form; soft hyphens have none.
+    space around them, ellipses and white space get one form; soft hyphens are dropped.
     """
     plain = unicodedata.normalize("NFKC", text.casefold().translate(_SIGNS))
     return _DASHES.sub("-", " ".join(plain.casefold().split()))
 
 
 def locate(quote: str, text: str) -> tuple[int, int] | None:
-    """Where a text has a quote, both `folded`; None if it does not, or if the quote is empty.
+    """The place of a quote in a text, both `folded`; None if missing or empty.
 
     Returns:
         Start and end in characters of `text`.
@@ -66,17 +66,16 @@ _UNSPACED = re.compile(f"[{UNSPACED}]")
 def words(text: str) -> list[str]:
     """Words and numbers of a text, `folded`, in order (`salience.words.word_pattern`).
 
-    A number has no separators of thousands: "1,200" is "1200".
+    Numbers lose separators of thousands: "1,200" becomes "1200".
     """
     found: list[str] = word_pattern().findall(_THOUSANDS.sub("", text))
     return [word.lower() if word.isascii() else folded(word) for word in found]
 
 
 def terms(text: str) -> list[str]:
-    """What a text is searched by: its words, and neighbours of scripts without spaces as pairs.
+    """Search terms of a text: its words, and pairs of characters in scripts without spaces.
 
-    There most words have two characters: one character says little, and pairs alone miss the words
-    of one.
+    Most words there have two characters; single ones are kept for words of one.
     """
     found = words(text)
     return found + [
@@ -87,7 +86,7 @@ def terms(text: str) -> list[str]:
 
 
 def telling(text: str) -> list[str]:
-    """The `terms` of a text without function words; all where no other is: "The Who", "IT"."""
+    """The `terms` of a text without function words; all terms if no others remain: "The Who"."""
     found = terms(text)
     return [term for term in found if term not in FUNCTION_WORDS] or found
 
@@ -97,7 +96,7 @@ def content_words(text: str) -> frozenset[str]:
     return frozenset(telling(text))
 
 
-# Tags and entities of HTML, and numbers in the shape of emoji.
+# HTML tags and entities, and numbers as emoji.
 _MARKUP = re.compile(r"<(?:/?[a-zA-Z]|!--)[^<>]{0,200}>|&#?\w{1,10};|[\d#*]\ufe0f?\u20e3")
 _HEADING = re.compile(r"#{1,6}\s(?s:.*)(?<![.!?…])\Z|(?:```|~~~)[\w+-]*\Z")  # or the fence of code
 _RULE = re.compile(r"[|:\s+-]*\|[|:\s+-]*")  # below the header of a table
@@ -105,10 +104,10 @@ _NUMBER = re.compile(r"[*_]*\(?(?:\d{1,3}|[a-zA-Z])[.)][*_]*")
 
 
 def statements(text: str) -> list[Span]:
-    """The sentences of a text that say something, in their order.
+    """The sentences of a text that say something, in order.
 
-    Left out are those that do not (see `says`), headings without a stop, the header of a table,
-    fences of code, and the number of a list's item alone on its line.
+    Others (see `says`), headings without a full stop, table headers, code fences, and list numbers
+    alone on a line are left out.
     """
     spans = sentences(text)
     kept = []
@@ -124,5 +123,5 @@ def statements(text: str) -> list[Span]:
 
 
 def says(text: str) -> bool:
-    """Whether a text has a letter or digit beside its markup; raised digits are notes."""
+    """Whether a text has a letter or digit outside markup; raised digits are notes."""
     return any(sign.isalpha() or sign.isdecimal() for sign in _MARKUP.sub("", text))
