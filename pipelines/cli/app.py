@@ -99,7 +99,6 @@ LAB: Final = {
     "conflictbench": "Build ConflictBench from the files of its sources.",
     "ramdocs": "Build data like RAMDocs from AmbigDocs.",
     "study-npov": "Reproduce the salience experiments, whole.",
-    "tune-npov": "Tune a soft prompt that writes neutral responses or finds errors.",
 }
 
 app: Final = Group(

@@ -5,8 +5,7 @@ from rich.console import Console
 from pipelines.cli.flat import flat
 from pipelines.npov.study import StudyOptions
 from pipelines.option import told
-from pipelines.report.progress import STDERR, say, show
-from pipelines.report.terminal import plain
+from pipelines.report.progress import say, show
 from pipelines.runs.folder import RunFolder
 
 
@@ -21,8 +20,10 @@ def study_npov(options: StudyOptions) -> None:
     On a CPU sizes are small: half an hour and 3 GB on two cores with a model of 135M. The paper's
     sizes need a GPU: of 24 GB for a model of 8B in bf16.
 
-    Example:
+    Examples:
         contested lab study-npov --dry-run
+
+        contested lab study-npov --until generator --out writer
     """
     import uvloop
 
@@ -36,5 +37,6 @@ def study_npov(options: StudyOptions) -> None:
     folder = RunFolder(options.out)
     with folder.locked():
         uvloop.run(carried_out(options, folder))
-        publish(folder)
-    STDERR.print(f"step 7 of 7, tables: {plain(str(folder.report))}")
+        if options.until is None:
+            publish(folder)
+            say(f"step 7 of 7, tables: {folder.report}")

@@ -15,13 +15,17 @@ from pipelines.errors import InputError
 from pipelines.experiment.cost import cost_line
 from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import Needs
-from pipelines.experiment.options import LlmOptions, ServedOptions, source_of
+from pipelines.experiment.options import LlmOptions, ServedOptions
 from pipelines.files import check_writable, read_bytes, replace_text
 from pipelines.inspection.salience import Level, by_gradients, gradients_of
 from pipelines.inspection.task import Inspection, Query, Shown, Task, Tell, models_used
-from pipelines.npov.decoder import DecoderOptions, decoder_folder
+from pipelines.npov.decoder import (
+    SALIENCE_PANEL,
+    DecoderOptions,
+    SalienceSettings,
+    decoder_folder,
+)
 from pipelines.npov.example import SIDES, NpovExample, example, read_example
-from pipelines.npov.settings import SALIENCE_PANEL, SalienceSettings
 from pipelines.npov.topics import SAMPLE_TOPICS, retrieve
 from pipelines.option import Option, Options, refuse_given
 from pipelines.report.blocks import Facts, fact
@@ -29,11 +33,10 @@ from pipelines.report.explorer import ExperimentView, single
 from pipelines.report.glance import ModelUsed
 from pipelines.report.texts import Note, Text
 from salience.variants import Aggregation
-from serving.connect import connect, resolve
 
 if TYPE_CHECKING:  # numpy
     from pipelines.npov.check import AblationErrors, ResponseErrors
-    from pipelines.npov.generation import Writer
+    from pipelines.npov.responses import Writer
     from salience.decoder import Decoder
     from salience.maps import WordMap
 
@@ -67,7 +70,9 @@ class NeutralOptions(LlmOptions):
     ] = None
     soft_prompt: Annotated[
         Path | None,
-        Option("Answer by a soft prompt, from `contested lab tune-npov`, of the same model."),
+        Option(
+            "Answer by a soft prompt of the same model: `prompts/response.safetensors` of a study."
+        ),
     ] = None
     out: Annotated[
         Path | None, Option("Write the example to a JSON file, for `contested check-npov`.")
@@ -76,7 +81,7 @@ class NeutralOptions(LlmOptions):
 
 def writer_needs(options: NeutralOptions) -> Needs:
     """The model that writes; InputError for options without effect, and a prompt of no use."""
-    from pipelines.npov.generation import respond_prompt
+    from pipelines.npov.responses import respond_prompt
 
     if options.out is not None:
         check_writable(options.out)
@@ -100,7 +105,7 @@ async def answer_npov(
 
         contested check-npov penny.json --html penny.html
     """
-    from pipelines.npov.generation import respond
+    from pipelines.npov.responses import respond
 
     given = retrieve(
         procon.read(options.data), asked.query, per_side=options.arguments, seed=options.seed
@@ -145,26 +150,16 @@ async def answer_npov(
 @asynccontextmanager
 async def _writer(options: NeutralOptions, models: Models, tell: Tell) -> "AsyncIterator[Writer]":
     """Whoever writes the response; what is started for it is stopped at the end."""
-    from pipelines.npov.generation import ChatWriter, SoftPromptWriter, respond_prompt
+    from pipelines.npov.responses import ChatWriter, opened_writer, respond_prompt
     from pipelines.npov.soft_prompt import SoftPrompt
 
+    prompt = respond_prompt(options.prompts)
     if options.soft_prompt is None:
-        yield ChatWriter(models.asked, respond_prompt(options.prompts))
+        yield ChatWriter(models.asked, prompt)
         return
     soft = SoftPrompt.load(options.soft_prompt)
-    source = replace(source_of(options, "generator"), embeddings=True)
-    folder = (await resolve(source)).folder
-    if folder is None:
-        raise InputError(
-            "--soft-prompt needs the folder of the model on this machine, for the embeddings "
-            "of its input; the server at --endpoint serves one from elsewhere"
-        )
-    soft.check("response", model=folder.digest)
-    async with connect(
-        source, cache=options.cache, concurrency=options.concurrency, on_status=tell
-    ) as client:
-        dtype = source.options(folder.name).dtype
-        yield SoftPromptWriter(client, soft.vectors, folder.path, dtype)
+    async with opened_writer(options, soft, prompt, on_status=tell) as writer:
+        yield writer
 
 
 ANSWER_NPOV = Task(
@@ -243,8 +238,8 @@ class CheckOptions(DecoderOptions, ServedOptions):
     soft_prompt: Annotated[
         Path | None,
         Option(
-            "The soft prompt of the generator that wrote the response, from `contested lab "
-            "tune-npov --task response`: gradients are those of the model with it.",
+            "The soft prompt of the generator that wrote the response, from a study's `prompts/`: "
+            "gradients are those of the model with it.",
             panel=SALIENCE_PANEL,
         ),
     ] = None

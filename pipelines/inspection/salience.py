@@ -16,8 +16,13 @@ from pipelines.errors import InputError
 from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import Needs
 from pipelines.inspection.task import Inspection, Shown, Task, Tell
-from pipelines.npov.decoder import DecoderFolder, DecoderOptions, decoder_folder
-from pipelines.npov.settings import SALIENCE_PANEL, GradientSettings
+from pipelines.npov.decoder import (
+    SALIENCE_PANEL,
+    DecoderFolder,
+    DecoderOptions,
+    GradientSettings,
+    decoder_folder,
+)
 from pipelines.option import Option, Options
 from pipelines.report.blocks import Grid
 from pipelines.report.explorer import ExperimentView

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from nli.sentences import sentences
 from nli.sentences import sentences as sentences_of
 from pipelines.errors import InputError
+from pipelines.npov.decoder import SalienceSettings
 from pipelines.npov.example import (
     SIDES,
     NpovExample,
@@ -22,7 +23,6 @@ from pipelines.npov.example import (
     npov_prompt,
 )
 from pipelines.npov.result import ABLATION, SHOWN
-from pipelines.npov.settings import SalienceSettings
 from pipelines.npov.similarity import Use, Values, by_part, groundings, kept, uses
 from pipelines.npov.soft_prompt import SoftPrompt
 from pipelines.npov.synthesis import given_instead

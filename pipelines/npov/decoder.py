@@ -1,15 +1,17 @@
-"""The model whose gradients are taken: its options, its folder, and loading it."""
+"""The model whose gradients are taken: how, its options, its folder, and loading it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
+
+from pydantic import BaseModel
 
 from pipelines.experiment.options import ModelOptions, source_of
 from pipelines.judge.tagger import format_of
-from pipelines.npov.settings import SALIENCE_PANEL
 from pipelines.option import Option
-from salience.variants import Precision
+from salience.variants import Aggregation, Average, Engine, Measure, Precision, Target
 from serving import models
 from serving.connect import devices
 from serving.installed import torch_device
@@ -18,6 +20,40 @@ from serving.weights import weights_gib
 
 if TYPE_CHECKING:
     from salience.decoder import Decoder
+
+SALIENCE_PANEL: Final = "Salience"
+
+_salience_option = partial(Option, panel=SALIENCE_PANEL)
+
+
+class GradientSettings(BaseModel, frozen=True, extra="forbid"):
+    """How gradients are taken; the paper's choices by default."""
+
+    engine: Annotated[
+        Engine,
+        _salience_option(
+            "Who computes gradients: `batched`, many at once, or `captum`, one after the other. "
+            "They agree to rounding."
+        ),
+    ] = "batched"
+    target: Annotated[
+        Target,
+        _salience_option(
+            "What is differentiated: a token's logit, as in the paper, its log-probability, or its "
+            "contrast: the logit less that of the likeliest other token."
+        ),
+    ] = "logit"
+    measure: Annotated[
+        Measure,
+        _salience_option("Gradient times input, as in the paper, or the norm of the gradient."),
+    ] = "input_x_gradient"
+
+
+class SalienceSettings(GradientSettings):
+    """How salience is computed and summed up; the paper's choices by default."""
+
+    aggregation: Aggregation = "max"
+    average: Annotated[Average, _salience_option("How words' scores are averaged.")] = "geometric"
 
 
 class DecoderOptions(ModelOptions):

@@ -8,10 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.errors import InputError
-from pipelines.npov.annotation import AnnotatedExample
 from pipelines.npov.check import Weigh, ablation, argument_map, check
 from pipelines.npov.classifier import error_score
-from pipelines.npov.example import SIDES, NpovExample, Side, Span, Words, npov_prompt, words_read
+from pipelines.npov.decoder import SalienceSettings
+from pipelines.npov.example import (
+    SIDES,
+    AnnotatedExample,
+    NpovExample,
+    Span,
+    Words,
+    npov_prompt,
+    words_read,
+)
 from pipelines.npov.result import (
     ABLATION,
     BERT_SCORE,
@@ -20,12 +28,12 @@ from pipelines.npov.result import (
     EMBEDDINGS,
     KINDS,
     LENGTH,
-    LESS_OTHER,
     RELEVANCE,
     ROUGE,
     SHOWN,
     SUPPORT,
     UNEQUAL,
+    Case,
     ErrorKind,
     ErrorScores,
     NpovResult,
@@ -33,8 +41,6 @@ from pipelines.npov.result import (
     salience_detector,
 )
 from pipelines.npov.rouge import count_errors, length_errors, rouge_errors, side_errors, stem, stems
-from pipelines.npov.sets import Case
-from pipelines.npov.settings import SalienceSettings
 from pipelines.npov.similarity import (
     ArgumentTagger,
     BertScore,
@@ -46,9 +52,7 @@ from pipelines.npov.similarity import (
     uses,
 )
 from pipelines.npov.soft_prompt import SoftPrompt
-from pipelines.npov.synthesis import less_other_topic
 from salience.decoder import Decoder
-from salience.maps import WordMap
 from salience.scores import attributions, contributions
 from salience.variants import Aggregation
 from salience.words import Word
@@ -264,14 +268,12 @@ def by_salience(
     *,
     soft_prompt: SoftPrompt | None = None,
     model: str | None = None,
-    other: NpovExample | None = None,
 ) -> NpovResult:
     """Baselines, and salience under every aggregation, of an example and of its words.
 
     The aggregation of `settings` is passed over, as all are taken. With a soft prompt salience is
     that of the response generator it makes of the model; `model` is the digest of the decoder's
-    folder. With an `other` example, the same response to arguments of another topic, there is also
-    the salience less that of those, averaged arithmetically, as it may be negative.
+    folder.
 
     Raises:
         InputError: A perspective or the response has no content word, or the soft prompt is not
@@ -289,12 +291,6 @@ def by_salience(
         )
     words = Words(found.given, found.response)
     said = baselines.of_words(words)
-    if other is not None:
-        beside = argument_map(other, decoder, settings, soft_prompt=soft_prompt, model=model)
-        less = less_other_topic(found.values, beside.values)
-        use = Use(_sides_of_words(example, found), less, less)
-        detectors[LESS_OTHER] = use.errors("mean")
-        said[LESS_OTHER] = WordErrors(1 - uses(less), 1 - groundings(less))
     given, response = word_scores(
         case.annotated,
         words,
@@ -330,8 +326,3 @@ def by_classifier(
     }
     found = Baselines.of(example, encoders)
     return case.result(detectors={**found.detectors, CLASSIFIER: ErrorScores(**scores)})
-
-
-def _sides_of_words(example: NpovExample, found: WordMap) -> tuple[Side, ...]:
-    sides = (side for side in SIDES for _ in example.arguments(side))
-    return tuple(side for side, own in zip(sides, found.given, strict=True) for _ in own)

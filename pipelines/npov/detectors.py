@@ -1,79 +1,208 @@
-"""Step 6 of the study: classifiers are tuned, and all detectors run (NPOV, sections 3 and 5.2)."""
+"""Step 6 of the study: classifiers are tuned, and all detectors run (NPOV, sections 3 and 5.2).
 
-from collections.abc import Mapping, Sequence
+Each detector is a run: what it is called, what decides its results, and how it makes one. Models
+are loaded at the first example that there is something left to do for.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from random import Random
 from typing import Any, Final, NamedTuple
 
+from nli.errors import TaggerError
+from pipelines.data.procon import Topic
 from pipelines.errors import InputError
 from pipelines.experiment.execute import execute
 from pipelines.files import replace_bytes
-from pipelines.npov.annotation import AnnotatedExample
+from pipelines.judge.run_judge import model_of, tagger_of
+from pipelines.judge.tagger import TaggerFolder
 from pipelines.npov.check import argument_map, check
+from pipelines.npov.decoder import DecoderFolder, SalienceSettings
+from pipelines.npov.detect import (
+    Encoders,
+    by_ablation,
+    by_baselines,
+    by_classifier,
+    by_salience,
+    by_tagger,
+)
+from pipelines.npov.example import AnnotatedExample
 from pipelines.npov.experiment import EXPERIMENT, NpovOptions
-from pipelines.npov.generator import tuned
+from pipelines.npov.generator import lessons, tuned
 from pipelines.npov.page import FIGURE_2
-from pipelines.npov.result import KINDS
-from pipelines.npov.sets import ORGANIC, Case
-from pipelines.npov.settings import SalienceSettings
+from pipelines.npov.result import KINDS, ORGANIC, Case, NpovResult
+from pipelines.npov.similarity import ArgumentTagger, BertScore, SentenceEmbeddings
 from pipelines.npov.soft_prompt import SoftPrompt, Task
 from pipelines.npov.study import Study
 from pipelines.npov.synthesis import Reword
-from pipelines.npov.tuning_data import Errors, TrainedOn, by_topic, divided, lessons
+from pipelines.npov.topics import by_topic
 from pipelines.npov.view import response_view
 from pipelines.report import explorer
 from pipelines.report.progress import progress, say
+from pipelines.retrieval.dense import Embedder
 from pipelines.runs.folder import file_name
 from salience.errors import SalienceError
 from salience.heatmap import png as drawn_map
+from serving.client import Client
+
+SIDE_BY_SIDE: Final = 16
+"""Examples that a server is asked about at a time."""
+
+Encoding = Callable[[], Encoders | None]
+
+
+class Run(NamedTuple):
+    """How a detector makes results.
+
+    Attributes:
+        name: What the run is called unless the user names it.
+        config: What decides results beside the examples, for `run.json`.
+        side_by_side: Examples at a time; 1 where one takes the whole machine.
+    """
+
+    name: str
+    config: Mapping[str, Any]
+    detect: Callable[[Case], Awaitable[NpovResult]]
+    side_by_side: int = 1
+
+
+def encoders(encoder: Embedder | None) -> Encoding:
+    """Loads the encoder where it is first asked for, if there is one."""
+    return cache(
+        lambda: Encoders(BertScore(encoder), SentenceEmbeddings(encoder)) if encoder else None
+    )
+
+
+def baselines(about: Mapping[str, Any], encoders: Encoding) -> Run:
+    """What takes no such model; `about` is the encoder."""
+
+    async def detect(case: Case) -> NpovResult:
+        return by_baselines(case, encoders())
+
+    return Run("baselines", {"model": about}, detect)
+
+
+def tagger(folder: TaggerFolder, encoders: Encoding) -> Run:
+    """Support by the NLI tagger."""
+
+    @cache
+    def loaded() -> ArgumentTagger:
+        try:
+            return ArgumentTagger(folder.load())
+        except TaggerError as error:
+            raise InputError(str(error)) from error
+
+    async def detect(case: Case) -> NpovResult:
+        return by_tagger(case, loaded(), encoders())
+
+    return Run(folder.name, {"model": tagger_of(folder)}, detect)
+
+
+def ablation(client: Client, encoders: Encoding) -> Run:
+    """Arguments left out, by log-probabilities of a server."""
+
+    async def detect(case: Case) -> NpovResult:
+        return await by_ablation(case, client.log_probabilities, encoders())
+
+    name = f"{client.model.name}-ablation"
+    return Run(name, {"model": model_of(client)}, detect, SIDE_BY_SIDE)
+
+
+def salience(
+    folder: DecoderFolder,
+    settings: SalienceSettings,
+    encoders: Encoding,
+    prompts: Mapping[Task, SoftPrompt],
+) -> Run:
+    """Gradients of the decoder under a soft prompt, or as it is."""
+    decoder = cache(folder.load)
+    how: Any = {"soft_prompt": prompts.get("response"), "model": folder.model.digest}
+
+    async def detect(case: Case) -> NpovResult:
+        return by_salience(case, decoder(), settings, encoders(), **how)
+
+    config: dict[str, Any] = {
+        "model": _described(folder),
+        "settings": settings.model_dump(exclude={"aggregation"}),
+    }
+    kind = "-soft-prompt" if prompts else ""
+    kind += "-contrast" if settings.target == "contrast" else ""
+    return Run(f"{folder.model.name}{kind}", config, detect)
+
+
+def classifier(
+    folder: DecoderFolder, prompts: Mapping[Task, SoftPrompt], encoders: Encoding
+) -> Run:
+    """A verdict by the decoder under a soft prompt for each error, or as it is."""
+    decoder = cache(folder.load)
+    verdicts = {kind: prompts.get(kind) for kind in KINDS}
+
+    async def detect(case: Case) -> NpovResult:
+        return by_classifier(case, decoder(), verdicts, folder.model.digest, encoders())
+
+    return Run(f"{folder.model.name}-classifier", {"model": _described(folder)}, detect)
+
+
+def _described(folder: DecoderFolder) -> dict[str, Any]:
+    known = folder.model
+    return {"name": known.name, "digest": known.digest, "engine": folder.engine}
 
 
 class Training(NamedTuple):
     """A column of Table 2, or Table 5: what a classifier is tuned on."""
 
     name: str
-    split: TrainedOn
-    errors: Errors
-    paraphrased: bool
     annotated: bool
+    paraphrased: bool
+    with_dev: bool
+    organic_errors: bool
 
 
 TRAINING: Final = (
-    Training("annotation-free", "train", "synthetic", False, False),
-    Training("synth", "train", "synthetic", False, True),
-    Training("para", "train", "synthetic", True, True),
-    Training("dev", "train+dev", "synthetic", True, True),
-    Training("org", "train+dev", "both", True, True),
+    Training("annotation-free", False, False, False, False),
+    Training("synth", True, False, False, False),
+    Training("para", True, True, False, False),
+    Training("dev", True, True, True, False),
+    Training("org", True, True, True, True),
 )
+"""Annotated responses without error, beside those by template; each then has one thing more."""
+
+HELD_BACK: Final = 5
+"""Of train and dev topics together, one in so many is for watching."""
+
+
+def divided(study: Study, training: Training) -> tuple[Sequence[Topic], Sequence[Topic]]:
+    """Topics to learn from, and to watch by: of train and of dev, or of both as the seed draws."""
+    if not training.with_dev:
+        return study.topics["train"], study.topics["dev"]
+    order = sorted((*study.topics["train"], *study.topics["dev"]), key=lambda topic: topic.topic)
+    Random(study.options.seed).shuffle(order)  # noqa: S311  (a sample, not a secret)
+    count = -(-len(order) // HELD_BACK)
+    return order[count:], order[:count]
 
 
 def tuned_classifiers(
     study: Study, found: Sequence[AnnotatedExample], reword: Reword
 ) -> dict[str, Mapping[Task, Path]]:
     """Soft prompts of classifiers by training set, for either kind of error."""
-    topics = [*study.topics["train"], *study.topics["dev"]]
-    names = {topic.topic for topic in topics}
-    organic = {
-        name: own for name, own in by_topic(found, study.all_topics).items() if name in names
-    }
+    annotated = by_topic(found, study.all_topics)
     model = cache(study.model.load)  # once for all of them, and not where all are tuned
     made: dict[str, Mapping[Task, Path]] = {}
     for training in TRAINING:
-        learned, watched = divided(topics, training.split, study.options.seed)
         files: dict[Task, Path] = {}
         for kind in KINDS:
             both = [
                 lessons(
                     some,
                     kind,
-                    design="paper",
                     per_topic=0 if training.annotated else study.sizes.template,
                     seed=study.options.seed,
                     paraphrase=reword if training.paraphrased else None,
-                    organic=organic if training.annotated else {},
-                    errors=training.errors,
+                    annotated=annotated if training.annotated else {},
+                    organic_errors=training.organic_errors,
                 )
-                for some in (learned, watched)
+                for some in divided(study, training)
             ]
             if all(both):
                 name = f"{kind}-{training.name}"

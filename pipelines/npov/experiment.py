@@ -30,18 +30,25 @@ from pipelines.experiment.options import (
     tagger_named,
 )
 from pipelines.files import read_bytes
-from pipelines.npov import annotation
-from pipelines.npov import synthesis as paraphrases
-from pipelines.npov.areas import METRICS
-from pipelines.npov.decoder import DecoderOptions, decoder_folder
-from pipelines.npov.example import SIDES, npov_prompt
+from pipelines.npov.decoder import (
+    SALIENCE_PANEL,
+    DecoderOptions,
+    GradientSettings,
+    SalienceSettings,
+    decoder_folder,
+)
+from pipelines.npov.example import (
+    SIDES,
+    arguments_read,
+    npov_prompt,
+    read_annotated,
+    sentences_read,
+)
 from pipelines.npov.page import PAGE
-from pipelines.npov.result import ErrorKind, NpovResult
-from pipelines.npov.sets import ORGANIC, Case, SyntheticSet, limited, read_cases, synthetic_cases
-from pipelines.npov.settings import AS_IN_PAPER, SALIENCE_PANEL, GradientSettings, SalienceSettings
-from pipelines.npov.synthesis import DESIGN_HELP, Design, with_other_arguments
+from pipelines.npov.result import METRICS, ORGANIC, Case, ErrorKind, NpovResult, SyntheticSet
+from pipelines.npov.synthesis import Design, bundled_paraphrases, read_paraphrases
 from pipelines.npov.topics import SAMPLE_TOPICS, outside_table, split_of
-from pipelines.option import Only, Option, refuse_given
+from pipelines.option import Choice, Only, Option, refuse_given
 from pipelines.retrieval.dense import Embedder, default_embedder
 from pipelines.runs.folder import file_name
 from salience.errors import SalienceError
@@ -65,6 +72,27 @@ Examples:
 
     contested run npov --limit 1 --detector classifier --out results-npov
 """
+
+AS_IN_PAPER: Final = (
+    Choice(
+        "detector",
+        "salience",
+        "section 3.2",
+        "leaving arguments out finds more errors, and takes any model that is served",
+    ),
+    Choice(
+        "design",
+        "paper",
+        "section 4.2",
+        "lengths of responses and numbers of arguments would tell errors",
+    ),
+    Choice(
+        "per_topic",
+        18,
+        "section 4.1",
+        "gradients of a response take about a minute on two cores",
+    ),
+)
 
 ENCODER: Final = "all-MiniLM-L6-v2"
 
@@ -101,10 +129,9 @@ class NpovOptions(RunOptions, TaggerOptions, EndpointOptions, DecoderOptions):
     sets: Annotated[
         list[SyntheticSet] | None,
         _set_option(
-            "Responses that copy arguments, that replace common words, or that say them in other "
-            "words; give it once for each.",
+            "Responses that copy arguments, or say them in other words; give it once for each.",
             name="--set",
-            shown="unparaphrased and paraphrased",
+            shown="both",
         ),
     ] = None
     organic: Annotated[
@@ -126,7 +153,13 @@ class NpovOptions(RunOptions, TaggerOptions, EndpointOptions, DecoderOptions):
             "Which topics of the paper's Table 4. A hash of the name decides for other topics."
         ),
     ] = "test"
-    design: Annotated[Design, _set_option(DESIGN_HELP)] = "matched"
+    design: Annotated[
+        Design,
+        _set_option(
+            "How errors are made: `matched` in number, side and length of response to examples "
+            "without error; or as the `paper` does, where lengths tell errors."
+        ),
+    ] = "matched"
     per_topic: Annotated[
         int,
         Field(ge=1),
@@ -173,16 +206,6 @@ class NpovOptions(RunOptions, TaggerOptions, EndpointOptions, DecoderOptions):
             only=_of("salience"),
         ),
     ] = None
-    less_other_topic: Annotated[
-        bool,
-        Option(
-            "Also take gradients with another topic's arguments in the prompt, and from salience "
-            "what words take from those. Twice the time.",
-            name="--less-other-topic",
-            panel=SALIENCE_PANEL,
-            only=_of("salience"),
-        ),
-    ] = False
     limit: Annotated[
         int | None, Field(ge=1), Option("Take only the first N examples of each set.", metavar="N")
     ] = None
@@ -196,8 +219,9 @@ def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
         InputError: A file or an option cannot be used, there is nothing to make a set of, or a soft
             prompt was tuned on topics that are measured.
     """
-    from pipelines.npov import runs
+    from pipelines.npov import detectors
     from pipelines.npov import soft_prompt as run_prompts
+    from pipelines.npov.sets import limited, read_cases, sizes_of
 
     _refuse_unused(options)
     known = procon.read(options.data)
@@ -209,18 +233,11 @@ def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
     files = _prompt_files(options)
     prompts = run_prompts.opened(files, (case.annotated.example for case in every))
     cases = limited(every, options.limit)
-    remarks = run_prompts.untold(files, prompts)
-    if options.split != "all":
-        remarks += outside_table(known)
+    remarks = [] if options.split == "all" else outside_table(known)
     if options.as_in_paper and options.detector == "salience" and not prompts:
         remarks.append(
             "the paper's gradients are those of its prompt-tuned generator; --soft-prompt has them"
         )
-
-    other = None
-    if options.less_other_topic:
-        other = partial(with_other_arguments, topics=topics, seed=options.seed)
-        other(cases[0].annotated.example)  # said before anything is loaded
 
     def work(models: Models) -> Sequence[Work[Case, NpovResult]]:
         encoder = _encoder()
@@ -238,22 +255,22 @@ def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
             "encoder": about["digest"],
             "detector": options.detector,
         }
-        encoders = runs.encoders(encoder)
+        encoders = detectors.encoders(encoder)
         if options.detector == "baselines":
-            run = runs.baselines(about, encoders)
+            run = detectors.baselines(about, encoders)
         elif options.detector == "tagger":
             assert models.tagger is not None  # noqa: S101  it is in the needs
-            run = runs.tagger(models.tagger, encoders)
+            run = detectors.tagger(models.tagger, encoders)
         elif options.detector == "ablation":
-            run = runs.ablation(models.asked, encoders)
+            run = detectors.ablation(models.asked, encoders)
         else:
             folder = decoder_folder(options)
             for task, prompt in prompts.items():  # its width is looked at when the model is loaded
                 prompt.check(task, model=folder.model.digest)
             if options.detector == "classifier":
-                run = runs.classifier(folder, prompts, encoders)
+                run = detectors.classifier(folder, prompts, encoders)
             else:
-                run = runs.salience(folder, options.salience, encoders, prompts, other)
+                run = detectors.salience(folder, options.salience, encoders, prompts)
             config |= run_prompts.described(files, prompts) if files else {}
         name = file_name(options.name or run.name)
         return [
@@ -278,7 +295,7 @@ def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
         cases,
         needs,
         work,
-        _summary(cases),
+        "\n".join(sizes_of(cases)),
         remarks=remarks,
         cost=partial(cost, detector=options.detector),
         entries=entries,
@@ -291,7 +308,6 @@ def cost(case: Case, detector: str) -> Cost:
     The tagger compares each argument with each sentence, both ways. Other detectors ask no server.
     """
     from pipelines.npov.check import without_each
-    from pipelines.npov.example import arguments_read, sentences_read
 
     example = case.annotated.example
     if detector == "tagger":
@@ -360,11 +376,13 @@ def _of_split(topics: Sequence[Topic], options: NpovOptions) -> list[Topic]:
 def _cases(
     options: NpovOptions, topics: Sequence[Topic], names: Sequence[SyntheticSet]
 ) -> list[Case]:
-    known = paraphrases.read(options.paraphrases) if options.paraphrases else paraphrases.bundled()
+    from pipelines.npov.sets import synthetic_cases
+
+    given = options.paraphrases
     found = synthetic_cases(
         topics,
         names,
-        known,
+        read_paraphrases(given) if given else bundled_paraphrases(),
         per_topic=options.per_topic,
         seed=options.seed,
         design=options.design,
@@ -379,17 +397,8 @@ def _cases(
             f"no topic of {options.data} has two arguments of either side; add some, or take "
             "--design paper"
         )
-    given = annotation.read(options.organic) if options.organic else []
-    return found + [Case(ORGANIC, each) for each in given]
-
-
-def _summary(cases: Sequence[Case]) -> str:
-    lines = []
-    for test_set in dict.fromkeys(case.test_set for case in cases):
-        own = [case.annotated for case in cases if case.test_set == test_set]
-        right = sum(each.error_free for each in own)
-        lines.append(f"{test_set}: {len(own):,} examples, {right:,} of them without error")
-    return "\n".join(lines)
+    annotated = read_annotated(options.organic) if options.organic else []
+    return found + [Case(ORGANIC, each) for each in annotated]
 
 
 def _digest(path: Path | None) -> str | None:

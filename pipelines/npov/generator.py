@@ -1,17 +1,28 @@
-"""Step 2 of the study: a soft prompt that makes the model write responses (NPOV, section 2.1)."""
+"""Step 2 of the study: a soft prompt that makes the model write responses (NPOV, section 2.1).
+
+Soft prompts are tuned on responses to topics. No annotation is needed (appendix B.1): responses by
+a template are what a generator learns, and those with synthetic errors beside them what a
+classifier learns. Annotated responses are learned besides, and with them their errors (section
+5.2).
+"""
 
 import gc
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from random import Random
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal
 
-from pipelines.npov import annotation
-from pipelines.npov.generation import respond_prompt
-from pipelines.npov.settings import TuningSettings
-from pipelines.npov.soft_prompt import SoftPrompt, Task
+from pipelines.data.procon import Topic
+from pipelines.npov.classifier import Pair, classifier_pairs
+from pipelines.npov.example import AnnotatedExample, read_annotated, response_pair
+from pipelines.npov.responses import respond_prompt
+from pipelines.npov.soft_prompt import SoftPrompt, Task, TunedOn, TuningSettings
 from pipelines.npov.study import Study, digest_of
+from pipelines.npov.synthesis import Reword, family, synthetic_examples
+from pipelines.npov.topics import Subject, by_topic
 from pipelines.npov.tuning import state_path, tune
-from pipelines.npov.tuning_data import Lesson, by_topic, lessons, pairs_of, tuned_on
 from pipelines.report.progress import progress
 
 if TYPE_CHECKING:  # torch
@@ -32,13 +43,12 @@ def tuned_generator(study: Study) -> SoftPrompt | None:
             "is tuned.",
         )
         return None
-    people = annotation.read(options.responses) if options.responses else []
+    people = read_annotated(options.responses) if options.responses else []
     organic = by_topic(people, study.all_topics)
     learned, watched = (
         lessons(
             study.topics[split],
             "response",
-            design="paper",
             per_topic=0 if people else size.template,
             seed=options.seed,
             organic=organic,
@@ -55,6 +65,67 @@ def tuned_generator(study: Study) -> SoftPrompt | None:
         "examples; the paper tunes LaMDA 64B by 20,000 updates of 16.",
     )
     return prompt
+
+
+Origin = Literal["template", "annotated", "synthetic", "organic"]
+"""A response without error, by a template or annotated; an error, put in or found."""
+
+TEMPLATE = "template/"
+"""With this begin ids of responses by a template among annotated ones."""
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """An example that is learned, and its topic; where it, or its error, comes from."""
+
+    subject: Subject
+    annotated: AnnotatedExample
+    origin: Origin
+    paraphrased: bool = False
+
+
+def lessons(
+    topics: Sequence[Topic],
+    task: Task,
+    *,
+    per_topic: int,
+    seed: int,
+    paraphrase: Reword | None = None,
+    annotated: Mapping[str, Sequence[AnnotatedExample]] = MappingProxyType({}),
+    organic_errors: bool = True,
+) -> list[Lesson]:
+    """The examples that a task is learned from.
+
+    A response generator learns from those without error alone. A classifier learns full errors, as
+    in the paper: annotated ones that are ambiguous for its task are left out, as are those with
+    ambiguous errors alone.
+
+    Args:
+        topics: Those to learn from.
+        task: What is learned.
+        per_topic: Responses without error, by a template, of each topic.
+        seed: Decides all that is drawn.
+        paraphrase: Puts arguments in other words; annotated examples whose arguments all can be put
+            so come again (NPOV, section 4.1).
+        annotated: Responses by topic, from `by_topic`.
+        organic_errors: Whether errors that responses had are learned beside synthetic ones, which
+            is the paper's "+Org".
+    """
+    made: list[Lesson] = []
+    for topic in topics:
+        subject = Subject(question=topic.question, topic=topic.topic)
+        draw = Random(f"{seed} {topic.topic}")  # noqa: S311  (a sample, not a secret)
+        for each in synthetic_examples([topic], per_topic=per_topic, seed=seed, design="paper"):
+            made.append(Lesson(subject, each, "template" if each.error_free else "synthetic"))
+        for each in annotated.get(topic.topic, ()):
+            if not each.error_free:
+                made += [Lesson(subject, each, "organic")] if organic_errors else []
+                continue
+            right: Origin = "template" if each.id.startswith(TEMPLATE) else "annotated"
+            for one, reworded in family(each, topic, draw, paraphrase):
+                origin = right if one.error_free else "synthetic"
+                made.append(Lesson(subject, one, origin, reworded))
+    return [each for each in made if _teaches(each.annotated, task)]
 
 
 def tuned(
@@ -98,8 +169,41 @@ def tuned(
             task=task,
             model=study.model.model.digest,
             settings=settings,
-            tuned_on=tuned_on(learned, watched, "paper"),
+            tuned_on=tuned_on(learned, watched),
             on_progress=lambda step, most, loss: bar.reached(step, most, f"loss {loss:.3f}"),
         )
     gc.collect()  # a server may want the memory of the model
     return found
+
+
+def pairs_of(learned: Sequence[Lesson], task: Task) -> list[Pair]:
+    """Input and target texts."""
+    if task == "response":
+        return [response_pair(each.annotated.example) for each in learned]
+    wrong = [(each.annotated.example, _error(each.annotated, task) == "full") for each in learned]
+    return classifier_pairs(wrong, task)
+
+
+def tuned_on(learned: Sequence[Lesson], watched: Sequence[Lesson]) -> TunedOn:
+    """What a soft prompt's file is to tell of the examples that it is tuned on."""
+    counts = Counter(each.origin for each in learned)
+    return TunedOn(
+        learned=tuple(dict.fromkeys(each.subject for each in learned)),
+        watched=tuple(dict.fromkeys(each.subject for each in watched)),
+        paraphrased=sum(each.paraphrased for each in learned),
+        template=counts["template"],
+        annotated=counts["annotated"],
+        synthetic=counts["synthetic"],
+        organic=counts["organic"],
+    )
+
+
+def _teaches(each: AnnotatedExample, task: Task) -> bool:
+    """Whether it is an example of the task, and clear."""
+    if task == "response" or each.error_free:
+        return each.error_free
+    return "full" in (each.coverage, each.hallucination) and _error(each, task) != "ambiguous"
+
+
+def _error(each: AnnotatedExample, task: Task) -> str:
+    return each.coverage if task == "coverage" else each.hallucination

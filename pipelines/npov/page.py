@@ -13,9 +13,16 @@ from markupsafe import Markup
 from pipelines.experiment.publish import Runs
 from pipelines.experiment.summary import Figure, Page, Problem, Section
 from pipelines.files import read_bytes
-from pipelines.npov.areas import OF_RUNS
 from pipelines.npov.example import SIDES
-from pipelines.npov.result import BASELINES, KINDS, ROUGE, ErrorKind, NpovResult, WordScore
+from pipelines.npov.result import (
+    BASELINES,
+    KINDS,
+    OF_RUNS,
+    ROUGE,
+    ErrorKind,
+    NpovResult,
+    WordScore,
+)
 from pipelines.report.blocks import Facts, Grid, fact
 from pipelines.report.explorer import Example, Facet
 from pipelines.report.table import MISSING, Table

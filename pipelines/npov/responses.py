@@ -1,33 +1,225 @@
-"""Step 3 of the study: arguments are drawn, and the generator answers (NPOV, section 4.1)."""
+"""Step 3 of the study: arguments are drawn, and the generator answers (NPOV, 2.1 and 4.1).
 
+Two kinds of writers. A chat model is told what to write, with examples, and its reply is JSON
+constrained by a schema: every server can do that, and no text of a model's own has to be taken
+apart. A model with a soft prompt, which is how the paper does it, reads the tuned vectors and the
+input of figure 3, and goes on in its curly braces.
+"""
+
+import re
 from collections import defaultdict
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import comb
+from pathlib import Path
 from random import Random
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel
 
+from pipelines import prompts
 from pipelines.data.procon import Topic
 from pipelines.errors import InputError
-from pipelines.experiment.options import source_of
-from pipelines.npov.example import NpovExample, Perspectives
-from pipelines.npov.generation import (
-    TOKENS_PER_ARGUMENT,
-    ChatWriter,
-    SoftPromptWriter,
-    Writer,
-    respond,
-    respond_prompt,
-)
+from pipelines.experiment.options import ServedOptions, source_of
+from pipelines.npov.example import NpovExample, Perspectives, input_text, unbraced
 from pipelines.npov.soft_prompt import SoftPrompt
 from pipelines.npov.study import Study, asked, digest, digest_of
 from pipelines.npov.synthesis import MOST_PER_SIDE
+from pipelines.prompts import Prompt
 from pipelines.report.progress import say
+from serving import schemas
+from serving.calls import Sampling
 from serving.client import Client
 from serving.connect import connect, resolve
+from serving.embeddings import embed
+from serving.tokens import Message
+
+REPLY_TOKENS = 512
+"""Most tokens of a reply to up to eight arguments; further ones may have `TOKENS_PER_ARGUMENT`."""
+
+TOKENS_PER_ARGUMENT = 64
+
+PATTERN = r"[^{}\n]+\}\nNeutral response core: \{[^{}\n]+\}"
+"""What a soft prompt's reply is held to: the target of figure 3. The first brace that closes is the
+opening's, so no stop string could tell the end of the reply."""
+
+_REPLY = re.compile(r"([^{}]+)\}\s*Neutral response core: \{([^{}]+)\}")
+
+
+class ResponseReply(BaseModel):
+    """The JSON reply of a chat model."""
+
+    opening: Annotated[str, schemas.told(maxLength=400)]
+    response: str
+
+
+@dataclass(frozen=True)
+class ChatWriter:
+    """A chat model, and the prompt that tells it what to write."""
+
+    client: Client
+    prompt: Prompt
+
+
+@dataclass(frozen=True, eq=False)
+class SoftPromptWriter:
+    """A model whose soft prompt, (tokens, d), makes it write.
+
+    It is at a server that takes embeddings, which computes in `dtype`; those of the input are read
+    from the model's folder.
+    """
+
+    client: Client
+    vectors: NDArray[np.float32]
+    folder: Path
+    dtype: str = "auto"
+
+
+Writer = ChatWriter | SoftPromptWriter
+
+
+@dataclass(frozen=True)
+class Response:
+    """Arguments and what was written from them.
+
+    A reply that could not be read is no response: there is no example then, but the problem in one
+    line, and the reply as it is.
+    """
+
+    example: NpovExample | None
+    problem: str | None = None
+    raw: str | None = None
+
+
+def respond_prompt(overrides: Path | None = None) -> Prompt:
+    """The prompt of chat models, the user's own where there is one.
+
+    Raises:
+        InputError: It cannot be used.
+    """
+    return prompts.load("npov/respond", {"question", "perspectives"}, overrides)
+
+
+async def respond(
+    given: Perspectives,
+    writer: Writer,
+    *,
+    temperature: float = 0.0,
+    seed: int = 0,
+    most: int | None = None,
+) -> Response:
+    """Have a response written (NPOV, section 2.1), with room for all arguments.
+
+    It has at most so many tokens, `REPLY_TOKENS` or more unless given.
+
+    Raises:
+        InputError: The soft prompt and the model's embeddings differ in width.
+        RequestError: The arguments do not fit the model's context.
+        ServingError: No server can be had, or the model's embeddings cannot be read.
+    """
+    arguments = len(given.pro) + len(given.con)
+    room = max(REPLY_TOKENS, TOKENS_PER_ARGUMENT * arguments) if most is None else most
+    drawn = Sampling(room, temperature, seed)
+    if isinstance(writer, ChatWriter):
+        reply = await writer.client.structured(told(given, writer.prompt), ResponseReply, drawn)
+        if reply.value is None:
+            return Response(None, reply.problem, reply.raw)
+        return _response(given, reply.value.opening, reply.value.response, reply.raw)
+    completion = await writer.client.complete_embeddings(
+        input_vectors(given, writer), drawn, pattern=PATTERN
+    )
+    found = _REPLY.match(completion.text)
+    if found is None:
+        cut = "" if completion.finished else f" (cut after {drawn.max_tokens} tokens)"
+        began = schemas.how_it_begins(completion.text)
+        problem = f"not an opening and a response in curly braces{cut}; {began}"
+        return Response(None, problem, completion.text)
+    return _response(given, found[1], found[2], completion.text)
+
+
+def told(given: Perspectives, prompt: Prompt) -> list[Message]:
+    """What a chat model is asked.
+
+    Raises:
+        InputError: The user's own prompt cannot be filled in.
+    """
+    lines = input_text(given).splitlines()
+    perspectives = "\n".join(line for line in lines if line.startswith("Perspective #"))
+    return [*prompt.messages(question=lines[0], perspectives=perspectives)]
+
+
+def input_vectors(given: Perspectives, writer: SoftPromptWriter) -> NDArray[np.float32]:
+    """The soft prompt and the embeddings of the input, as they stood in tuning: (tokens, d).
+
+    Raises:
+        InputError: They differ in width, or the model's tokenizer is not on this machine.
+        ServingError: The model's embeddings cannot be read.
+    """
+    name, tokenizer = writer.client.model.name, writer.client.tokenizer
+    if tokenizer is None:
+        raise InputError(
+            f"a soft prompt needs the tokenizer of {name} on this machine; register the model's "
+            "folder"
+        )
+    # With the special tokens that begin a text, where the model has such.
+    ids = tokenizer.tokenizer.encode(tokenizer.defuse(input_text(given))).ids
+    text = embed(writer.folder, ids, dtype=writer.dtype)
+    if writer.vectors.shape[1] != text.shape[1]:
+        raise InputError(
+            f"the soft prompt has vectors of {writer.vectors.shape[1]} numbers, {name} reads "
+            f"{text.shape[1]}; it was tuned for another model"
+        )
+    return np.concatenate([writer.vectors.astype(np.float32), text])
+
+
+def _response(given: Perspectives, opening: str, response: str, raw: str) -> Response:
+    """An example, unless the opening or the response says nothing."""
+    for name, text in (("opening", opening), ("response", response)):
+        if not re.search(r"\w", text):
+            return Response(None, f"the {name} holds no word", raw)
+    texts = {"opening": unbraced(opening), "response": unbraced(response)}
+    return Response(NpovExample(**given.model_dump(), **texts))
+
+
+@asynccontextmanager
+async def opened_writer(
+    options: ServedOptions,
+    soft: SoftPrompt | None,
+    prompt: Prompt,
+    *,
+    logs: Path | None = None,
+    on_status: Callable[[str], None] = say,
+) -> AsyncIterator[Writer]:
+    """Whoever writes responses; a server starts with the first question.
+
+    Raises:
+        InputError: The soft prompt is of another model, or the model's folder is not at hand.
+        ServingError: There is no such model, or no server can be had.
+    """
+    source = replace(source_of(options, "generator"), embeddings=soft is not None)
+    folder = (await resolve(source)).folder
+    if soft is not None:
+        if folder is None:
+            raise InputError(
+                "a soft prompt needs the folder of the model on this machine, for the embeddings "
+                "of its input; the server at --endpoint serves one from elsewhere"
+            )
+        soft.check("response", model=folder.digest)
+    async with connect(
+        source,
+        cache=options.cache,
+        logs=logs,
+        concurrency=options.concurrency,
+        on_status=on_status,
+    ) as client:
+        if soft is None or folder is None:
+            yield ChatWriter(client, prompt)
+        else:
+            dtype = source.options(folder.name).dtype
+            yield SoftPromptWriter(client, soft.vectors, folder.path, dtype)
 
 
 class Drawn(BaseModel, frozen=True):
@@ -124,32 +316,3 @@ def _writer_config(study: Study, writer: Writer) -> dict[str, Any]:
         else {"soft_prompt": digest(study.prompt("response"))}
     )
     return {"name": identity.name, "digest": identity.digest, "engine": identity.engine, **told}
-
-
-@asynccontextmanager
-async def opened_writer(
-    study: Study, soft: SoftPrompt | None
-) -> AsyncIterator[tuple[Writer, Client]]:
-    """Whoever writes responses and paraphrases; a server starts with the first question."""
-    options = study.options
-    if options.endpoint:  # what it is called there is not known here
-        options = options.model_copy(update={"model": None})
-    source = replace(source_of(options, "generator"), embeddings=soft is not None)
-    folder = (await resolve(source)).folder
-    if soft is not None and (folder is None or folder.digest != soft.model):
-        raise InputError(
-            "the server at --endpoint does not serve the model whose soft prompt is tuned; name "
-            "its folder with --model, or take --generator prompt"
-        )
-    async with connect(
-        source,
-        cache=options.cache,
-        logs=study.folder.logs,
-        concurrency=options.concurrency,
-        on_status=say,
-    ) as client:
-        if soft is None or folder is None:
-            yield ChatWriter(client, respond_prompt()), client
-        else:
-            dtype = source.options(folder.name).dtype
-            yield SoftPromptWriter(client, soft.vectors, folder.path, dtype), client

@@ -1,12 +1,16 @@
-"""What detectors said of one example, beside what is known of it."""
+"""What detectors said of examples, and how well they tell errors (NPOV, sections 4.3 and 5)."""
 
-from collections.abc import Mapping
-from typing import Literal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any, Final, Literal, NamedTuple
 
 from pydantic import BaseModel
 
-from pipelines.npov.annotation import Error, Vote
-from pipelines.npov.example import NpovExample
+from pipelines.experiment.metric import Metric, Values
+from pipelines.metrics.estimate import Estimate
+from pipelines.metrics.ranks import clustered_auc
+from pipelines.npov.example import AnnotatedExample, Error, NpovExample, Vote
 from salience.variants import Aggregation
 
 ErrorKind = Literal["hallucination", "coverage"]
@@ -24,7 +28,6 @@ CLASSIFIER = "classifier"
 ABLATION = "ablation"
 SUPPORT = "tagger's support"
 RELEVANCE = "tagger's relevance"
-LESS_OTHER = "salience less another topic's"
 
 SHOWN = {
     EMBEDDINGS: f"{EMBEDDINGS}, least",
@@ -32,8 +35,8 @@ SHOWN = {
     RELEVANCE: f"{RELEVANCE}, least",
     ABLATION: f"{ABLATION}, least",
 }
-"""With which pool (see `use.Pool`) detectors stand in tables beside others: those with the larger
-areas on training and development topics, lightly reworded, and on paraphrased bundled ones."""
+"""With which pool (see `similarity.Pool`) detectors stand in tables beside others: those with the
+larger areas on training and development topics."""
 
 BASELINES = (*READS_NOTHING, ROUGE, BERT_SCORE, SHOWN[EMBEDDINGS])
 """Detectors that are of no run, since they are the same in all."""
@@ -130,3 +133,228 @@ class NpovResult(BaseModel, frozen=True):
     def words(self, kind: ErrorKind) -> tuple[WordScore, ...] | None:
         """The words that can be such an error: the response's can be added, arguments' left out."""
         return self.response if kind == "hallucination" else self.given
+
+
+class SyntheticSet(StrEnum):
+    """How far responses are from their arguments: copies, or in other words."""
+
+    UNPARAPHRASED = "unparaphrased"
+    PARAPHRASED = "paraphrased"
+
+
+ORGANIC = "organic"
+
+
+@dataclass(frozen=True)
+class Slice:
+    """Examples of a set without error, and those with one kind (NPOV, section 4.3).
+
+    Attributes:
+        title: As the paper calls it.
+        test_set: The set.
+        errors: Which errors count; examples with others are left out.
+        exchanged: Whether those alone count that have both, so that no argument is too many or
+            too few.
+    """
+
+    title: str
+    test_set: str
+    errors: Error
+    exchanged: bool = False
+
+    def has(self, result: NpovResult) -> bool:
+        """Whether it is of the set."""
+        return result.test_set == self.test_set
+
+    def wrong(self, result: NpovResult, kind: ErrorKind) -> bool:
+        """Whether a result of the set has an error of the kind that counts."""
+        return result.known(kind) == self.errors and (result.exchanged or not self.exchanged)
+
+
+SLICES = (
+    Slice("Full organic", ORGANIC, "full"),
+    Slice("Unparaphrased synthetic", SyntheticSet.UNPARAPHRASED, "full"),
+    Slice("Paraphrased synthetic", SyntheticSet.PARAPHRASED, "full"),
+    Slice("Ambiguous organic", ORGANIC, "ambiguous"),
+)
+"""Those of the paper."""
+
+EXCHANGED = tuple(
+    replace(each, title=f"{each.title}, exchanged", exchanged=True)
+    for each in SLICES
+    if each.test_set != ORGANIC
+)
+"""One argument given for another of those that the response has."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """An example of a test set, with what is known of it."""
+
+    test_set: str
+    annotated: AnnotatedExample
+
+    @property
+    def id(self) -> str:
+        """Unique among all sets."""
+        return f"{self.test_set}/{self.annotated.id}"
+
+    def result(self, **found: Any) -> NpovResult:
+        """What is known of the example, and what was found."""
+        return NpovResult(
+            id=self.id,
+            test_set=self.test_set,
+            source=f"{self.test_set}/{self.annotated.source}",
+            hallucination=self.annotated.hallucination,
+            coverage=self.annotated.coverage,
+            overlap=self.annotated.overlap,
+            topic=self.annotated.example.topic or self.annotated.example.question,
+            votes=self.annotated.votes,
+            example=self.annotated.example,
+            **found,
+        )
+
+
+Results = Mapping[str, Sequence[NpovResult]]
+"""What a run is called -> its results."""
+
+Figure = tuple[Estimate | None, int | None]
+"""An area or a share, and how many errors or words it is of; None where there are no values."""
+
+SALIENCE = salience_detector("max")
+
+OF_RUNS = (
+    SALIENCE,
+    *(SHOWN[name] for name in (ABLATION, SUPPORT, RELEVANCE)),
+    CLASSIFIER,
+)
+"""Those that stand beside others, of a run."""
+
+
+@dataclass(frozen=True)
+class Detector:
+    """A detector of a run, named as in results; baselines have no run, being the same in all."""
+
+    run: str | None
+    name: str
+
+    @property
+    def title(self) -> str:
+        """For people: "salience, max (smollm2-135m-instruct)"."""
+        return f"{self.name} ({self.run})" if self.run else self.name
+
+
+def detectors(results: Results) -> list[Detector]:
+    """Baselines, then of each run the detectors in `OF_RUNS` that it has."""
+    by_run = {
+        run: {name for each in own for name in each.detectors} for run, own in results.items()
+    }
+    every = {name for named in by_run.values() for name in named}
+    found = [Detector(None, name) for name in BASELINES if name in every]
+    for run, named in by_run.items():
+        found += [Detector(run, name) for name in OF_RUNS if name in named]
+    return found
+
+
+class Score(NamedTuple):
+    """What a detector says of an example, whether that has the error, and its topic."""
+
+    score: float
+    wrong: bool
+    cluster: str
+
+
+def example_area(found: Mapping[str, Score]) -> Figure:
+    """AUC over the examples of `scores`, with an interval over topics, and how many are wrong."""
+    if not found:
+        return None, 0
+    values, wrong, clusters = zip(*found.values(), strict=True)
+    return clustered_auc(values, wrong, clusters), sum(wrong)
+
+
+def scores(results: Results, part: Slice, kind: ErrorKind, detector: Detector) -> dict[str, Score]:
+    """Scores by example; those with other errors are left out."""
+    return {
+        result.id: Score(score, part.wrong(result, kind), result.cluster)
+        for result in _examples(results, part, detector)
+        if (result.error_free or part.wrong(result, kind))
+        and (score := result.score(detector.name, kind)) is not None
+    }
+
+
+def won(
+    results: Results, part: Slice, kind: ErrorKind, detector: Detector
+) -> list[tuple[NpovResult, float]]:
+    """Errors with 1 where they score higher than what they were made from, 0.5 of a tie, else 0."""
+    known = {result.id: result for result in _examples(results, part, detector)}
+    found = []
+    for result in known.values():
+        source = known.get(result.source)
+        if not part.wrong(result, kind) or source is None or source is result:
+            continue
+        one, other = (each.score(detector.name, kind) for each in (result, source))
+        if one is not None and other is not None:
+            found.append((result, 1.0 if one > other else 0.5 if one == other else 0.0))
+    return found
+
+
+def word_area(results: Results, part: Slice, kind: ErrorKind, detector: Detector) -> Figure:
+    """AUC over words, and how many are wrong."""
+    name = detector.name
+    says = _WORD_SCORES.get(name) or (lambda word: word.errors.get(name))
+    found = [
+        (score, word.wrong, result.cluster)
+        for result in _examples(results, part, detector, kind)
+        if result.error_free or part.errors in (result.hallucination, result.coverage)
+        if result.known(kind) in ("none", part.errors)
+        for word in result.words(kind) or ()
+        if (score := says(word)) is not None
+    ]
+    if not found:
+        return None, None
+    values, wrong, clusters = zip(*found, strict=True)
+    return clustered_auc(values, wrong, clusters), sum(wrong)
+
+
+_WORD_SCORES: Mapping[str, Callable[[WordScore], float | None]] = {
+    ROUGE: lambda word: float(word.rouge),
+    BERT_SCORE: lambda word: word.bert_score,
+    SALIENCE: lambda word: word.salience,
+}
+
+
+def _examples(
+    results: Results, part: Slice, detector: Detector, words: ErrorKind | None = None
+) -> Iterator[NpovResult]:
+    """A slice's results with a detector's score; of baselines those of all runs, each example once.
+
+    With `words`, those that have the words of such an error.
+    """
+    seen = set()
+    for run, own in results.items():
+        for result in own if detector.run in (None, run) else ():
+            known = words is None or result.words(words) is not None
+            scored = result.status == "scored" and known and detector.name in result.detectors
+            if scored and part.has(result) and result.id not in seen:
+                seen.add(result.id)
+                yield result
+
+
+def _ranked(kind: ErrorKind) -> Callable[[Sequence[NpovResult], str], Values]:
+    def values(results: Sequence[NpovResult], detector: str) -> Values:
+        found = (won({"": results}, part, kind, Detector(None, detector)) for part in SLICES)
+        return {result.id: value for own in found for result, value in own}
+
+    return values
+
+
+METRICS: Final = tuple(
+    Metric(
+        kind,
+        f"Ranked above what it was made from: {kind}",
+        _ranked(kind),
+        {detector: detector for detector in OF_RUNS},
+    )
+    for kind in KINDS
+)
+"""Compared by names such as "coverage.salience-max"; ties count half."""

@@ -1,110 +1,192 @@
-"""Test sets: synthetic errors in responses close to their arguments or not, and organic ones."""
+"""Step 5 of the study: arguments in other words, synthetic errors, test sets (NPOV, 4.1 to 4.3)."""
 
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from collections.abc import Callable, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from random import Random
+from typing import Any, Final
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from nli.labels import LABELS, Label
+from pipelines import prompts
 from pipelines.data.procon import Topic
 from pipelines.data.text import read_text
 from pipelines.errors import InputError
 from pipelines.files import replace_text
-from pipelines.npov.annotation import AnnotatedExample, Error
-from pipelines.npov.result import ErrorKind, NpovResult
+from pipelines.npov.annotation import limit_of
+from pipelines.npov.example import AnnotatedExample
+from pipelines.npov.result import ORGANIC, Case, SyntheticSet
+from pipelines.npov.similarity import ArgumentTagger
+from pipelines.npov.study import Study, asked, digest, digest_of
 from pipelines.npov.synthesis import (
     Design,
     Reword,
-    lightly,
+    argument_digest,
+    bundled_paraphrases,
+    family,
+    read_paraphrases,
     rewording,
     synthetic_examples,
     verbatim,
 )
+from pipelines.npov.topics import by_topic, in_words
+from serving.calls import Sampling
+from serving.client import Client
 
 
-class SyntheticSet(StrEnum):
-    """How far responses are from their arguments: copies, common words replaced, other words."""
+class ParaphraseReply(BaseModel):
+    """The JSON reply of a model that puts an argument in other words."""
 
-    UNPARAPHRASED = "unparaphrased"
-    LIGHTLY_REWORDED = "lightly-reworded"
-    PARAPHRASED = "paraphrased"
+    paraphrase: str
 
 
-ORGANIC = "organic"
+class Reworded(BaseModel, frozen=True):
+    """An argument, by its digest, as a model put it in other words; None where no try is kept."""
+
+    id: str
+    argument: str
+    paraphrase: str | None
 
 
-@dataclass(frozen=True)
-class Slice:
-    """Examples of a set without error, and those with one kind (NPOV, section 4.3).
+TRIES: Final = (0.0, 0.7, 0.7)
+"""Temperatures at which a model tries to put an argument in other words."""
 
-    Attributes:
-        title: As the paper calls it.
-        test_set: The set.
-        errors: Which errors count; examples with others are left out.
-        exchanged: Whether those alone count that have both, so that no argument is too many or
-            too few.
-    """
-
-    title: str
-    test_set: str
-    errors: Error
-    exchanged: bool = False
-
-    def has(self, result: NpovResult) -> bool:
-        """Whether it is of the set."""
-        return result.test_set == self.test_set
-
-    def wrong(self, result: NpovResult, kind: ErrorKind) -> bool:
-        """Whether a result of the set has an error of the kind that counts."""
-        return result.known(kind) == self.errors and (result.exchanged or not self.exchanged)
-
-
-SLICES = (
-    Slice("Full organic", ORGANIC, "full"),
-    Slice("Unparaphrased synthetic", SyntheticSet.UNPARAPHRASED, "full"),
-    Slice("Lightly reworded synthetic", SyntheticSet.LIGHTLY_REWORDED, "full"),
-    Slice("Paraphrased synthetic", SyntheticSet.PARAPHRASED, "full"),
-    Slice("Ambiguous organic", ORGANIC, "ambiguous"),
-)
-"""Those of the paper, and one between its synthetic ones."""
-
-EXCHANGED = tuple(
-    replace(each, title=f"{each.title}, exchanged", exchanged=True)
-    for each in SLICES
-    if each.test_set != ORGANIC
-)
-"""One argument given for another of those that the response has."""
-
-
-@dataclass(frozen=True)
-class Case:
-    """An example of a test set, with what is known of it."""
-
-    test_set: str
-    annotated: AnnotatedExample
-
-    @property
-    def id(self) -> str:
-        """Unique among all sets."""
-        return f"{self.test_set}/{self.annotated.id}"
-
-    def result(self, **found: Any) -> NpovResult:
-        """What is known of the example, and what was found."""
-        return NpovResult(
-            id=self.id,
-            test_set=self.test_set,
-            source=f"{self.test_set}/{self.annotated.source}",
-            hallucination=self.annotated.hallucination,
-            coverage=self.annotated.coverage,
-            overlap=self.annotated.overlap,
-            topic=self.annotated.example.topic or self.annotated.example.question,
-            votes=self.annotated.votes,
-            example=self.annotated.example,
-            **found,
+_NUMBERS = {
+    word: str(number)
+    for number, word in enumerate(
+        (
+            *("zero", "one", "two", "three", "four", "five", "six"),
+            *("seven", "eight", "nine", "ten", "eleven", "twelve"),
         )
+    )
+}
+
+
+def same_meaning(tagger: ArgumentTagger, argument: str, other: str, limit: float) -> bool:
+    """Whether a paraphrase is in other words, with the same numbers, and supported both ways."""
+    if in_words(argument) == in_words(other) or numbers(argument) != numbers(other):
+        return False
+    both = tagger.probabilities([argument, other], [other, argument])
+    support = both[..., LABELS.index(Label.SUPPORT)]
+    return bool(support[0, 0] >= limit and support[1, 1] >= limit)
+
+
+def numbers(text: str) -> set[str]:
+    """The numbers of a text, in digits."""
+    found = re.findall(r"\d+(?:[.,]\d+)*|[a-z]+", text.lower())
+    return {
+        _NUMBERS.get(each, each.replace(",", ""))
+        for each in found
+        if each[0].isdigit() or each in _NUMBERS
+    } - {"1"}  # "one" is mostly a pronoun
+
+
+async def paraphrased_arguments(
+    study: Study,
+    client: Client,
+    tagger: Callable[[], ArgumentTagger],
+) -> Reword:
+    """Put all arguments in other words, for error-free responses (NPOV, section 4.1, stage 3).
+
+    Arguments are reworded, responses stay. Those that people have paraphrased are taken; for others
+    the model is asked, and what it says is kept only where tagger and numbers agree both ways.
+    """
+    options = study.options
+    given = options.paraphrases
+    known = dict(read_paraphrases(given) if given else bundled_paraphrases())
+    prompt = prompts.load("npov/paraphrase", {"argument"}, None)
+    limit = limit_of(study)
+    study.begin(
+        "reworded",
+        known=digest_of(sorted(known.items())),
+        model=client.model.digest,
+        prompt=prompt.digest,
+        limit=limit,
+    )
+    wanted = {
+        argument_digest(argument): argument
+        for topic in study.all_topics
+        for argument in (*topic.pro, *topic.con)
+    }
+    unknown = {name: argument for name, argument in wanted.items() if name not in known}
+
+    async def put(argument: str) -> Reworded:
+        name, kept = argument_digest(argument), None
+        for number, temperature in enumerate(TRIES):
+            drawn = Sampling(160, temperature, number)
+            messages = [*prompt.messages(argument=argument)]
+            reply = (await client.structured(messages, ParaphraseReply, drawn)).value
+            if reply and same_meaning(tagger(), argument, reply.paraphrase, limit):
+                kept = " ".join(reply.paraphrase.split())
+                break
+        return Reworded(id=name, argument=argument, paraphrase=kept)
+
+    tried = await asked(
+        study, "reworded", Reworded, unknown, put, client=client, counted="paraphrases"
+    )
+    made = {each.id: each.paraphrase for each in tried if each.paraphrase is not None}
+    study.tell(
+        "reworded",
+        f"Paraphrased arguments: {len(wanted.keys() & known.keys()):,} of {len(wanted):,} by "
+        f"people, {len(made):,} by {client.model.name}, of {len(unknown):,} that it was asked for; "
+        "kept are those with the same numbers that the tagger supports both ways. The paper takes "
+        "QuillBot, and people check.",
+    )
+    return rewording(known | made)
+
+
+def cases_of(study: Study, found: Sequence[AnnotatedExample], reword: Reword) -> list[Case]:
+    """Organic responses of test topics, and error-free ones with synthetic errors (section 4.3).
+
+    The topics take turns, so that the first ones of a set are of many.
+    """
+    out = study.file("cases")
+    by_name = by_topic(found, study.all_topics)
+    own = {topic.topic: by_name.get(topic.topic, []) for topic in study.topics["test"]}
+
+    def made_from(topic: Topic, each: AnnotatedExample) -> list[tuple[AnnotatedExample, bool]]:
+        draw = Random(f"{study.options.seed} {each.id}")  # noqa: S311  (a sample, not a secret)
+        return family(each, topic, draw, reword)
+
+    families = [
+        [made_from(topic, each) for each in own[topic.topic] if each.error_free]
+        for topic in study.topics["test"]
+    ]
+    right, wrong = (
+        _in_turn([[each for each in some if each.error_free is state] for some in own.values()])
+        for state in (True, False)
+    )
+    cases = [Case(ORGANIC, each) for each in _in_turn([right, wrong])]
+    for name in (SyntheticSet.UNPARAPHRASED, SyntheticSet.PARAPHRASED):
+        wanted = name == SyntheticSet.PARAPHRASED
+        for made in _in_turn(families):
+            cases += [Case(name, each) for each, paraphrased in made if paraphrased is wanted]
+    study.begin(
+        "sets", annotated=digest(study.file("annotated")), reworded=digest(study.file("reworded"))
+    )
+    limit = study.sizes.limit
+    measured = "all" if limit is None else f"the first {limit:,} of each, not all as in the paper"
+    study.tell("sets", f"Test sets: {', '.join(sizes_of(cases))}; measured are {measured}.")
+    write_cases(out, cases)
+    return cases
+
+
+def sizes_of(cases: Sequence[Case]) -> list[str]:
+    """How many examples test sets have, in words."""
+    counts = Counter((case.test_set, case.annotated.error_free) for case in cases)
+    names = dict.fromkeys(case.test_set for case in cases)
+    return [
+        f"{name} {counts[name, True]:,} error-free and {counts[name, False]:,} with errors"
+        for name in names
+    ]
+
+
+def _in_turn(some: Sequence[Sequence[Any]]) -> list[Any]:
+    """The first of each, then the second of each, and so on."""
+    return [one for each in zip_longest(*some) for one in each if one is not None]
 
 
 def synthetic_cases(
@@ -119,25 +201,20 @@ def synthetic_cases(
     """Synthetic test sets, one after the other, with so many examples without error per topic.
 
     All sets have the same examples, but for how responses put the arguments; so where one is to be
-    paraphrased, by what `paraphrases.read` has, responses of all use the arguments alone that have
+    paraphrased, by what `read_paraphrases` has, responses of all use the arguments alone that have
     a paraphrase. The seed decides all that is drawn.
     """
+    reworded = rewording(paraphrases)
+    usable = reworded if SyntheticSet.PARAPHRASED in names else verbatim
     ways: Mapping[SyntheticSet, Reword] = {
-        SyntheticSet.UNPARAPHRASED: verbatim,
-        SyntheticSet.LIGHTLY_REWORDED: lightly,
-        SyntheticSet.PARAPHRASED: rewording(paraphrases),
+        SyntheticSet.UNPARAPHRASED: lambda argument: argument if usable(argument) else None,
+        SyntheticSet.PARAPHRASED: reworded,
     }
-    paraphrased = SyntheticSet.PARAPHRASED in names
-    usable = ways[SyntheticSet.PARAPHRASED if paraphrased else SyntheticSet.UNPARAPHRASED]
-
-    def way(name: SyntheticSet) -> Reword:
-        return lambda argument: None if usable(argument) is None else ways[name](argument)
-
     return [
         Case(name, annotated)
         for name in dict.fromkeys(names)
         for annotated in synthetic_examples(
-            topics, per_topic=per_topic, seed=seed, reword=way(name), design=design
+            topics, per_topic=per_topic, seed=seed, reword=ways[name], design=design
         )
     ]
 

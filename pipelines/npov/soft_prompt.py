@@ -12,30 +12,12 @@ from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from pipelines.errors import InputError
 from pipelines.files import read_bytes, replace_bytes
 from pipelines.npov.example import NpovExample
-from pipelines.npov.settings import TuningSettings
-from pipelines.npov.synthesis import Design
-from pipelines.npov.topics import in_words, topic_key
-
-NAMED = 3
-"""Shared topics that an error names."""
-
-
-class Subject(BaseModel, frozen=True):
-    """A controversial topic: what a user asks of it, and its name where that is known."""
-
-    question: str
-    topic: str | None = None
-
-    @property
-    def keys(self) -> set[str]:
-        """What no other topic has: its question and its name, by any of the site's names."""
-        found = {f"question {in_words(self.question)}"}
-        return found if self.topic is None else found | {f"topic {topic_key(self.topic)}"}
+from pipelines.npov.topics import NAMED, Subject
 
 
 class TunedOn(BaseModel, frozen=True):
@@ -45,12 +27,10 @@ class TunedOn(BaseModel, frozen=True):
         learned: Topics of the examples that it learned from.
         watched: Topics of those by which its best step was chosen.
         template: Responses without error, written by a template, that it learned from.
-        annotated: Others without error, which people have annotated.
+        annotated: Others without error, which people or the tagger have annotated.
         synthetic: Examples with an error put into them.
-        organic: Examples with an error that people have found.
+        organic: Examples with an error that the response had.
         paraphrased: How many of all these are in other words than their arguments.
-        design: How arguments and synthetic errors were drawn; None of files from before they told
-            it, which is the paper's way.
     """
 
     learned: tuple[Subject, ...]
@@ -60,11 +40,10 @@ class TunedOn(BaseModel, frozen=True):
     synthetic: int = 0
     organic: int = 0
     paraphrased: int = 0
-    design: Design | None = None
 
     @property
     def told(self) -> str:
-        """In a line: "topics 9, responses by template 72, synthetic errors 216, design matched"."""
+        """In a line: "topics 9, responses by template 72, synthetic errors 216"."""
         counts = (
             ("topics", len(self.learned)),
             ("responses by template", self.template),
@@ -73,32 +52,13 @@ class TunedOn(BaseModel, frozen=True):
             ("organic errors", self.organic),
             ("paraphrased", self.paraphrased),
         )
-        found = [f"{what} {count:,}" for what, count in counts if count]
-        return ", ".join(found + ([f"design {self.design}"] if self.design else []))
+        return ", ".join(f"{what} {count:,}" for what, count in counts if count)
 
     def shared(self, measured: Iterable[Subject]) -> list[str]:
         """Topics among those measured that it was tuned on or chosen by, by their names."""
         known = {key for each in (*self.learned, *self.watched) for key in each.keys}
         found = (each.topic or each.question for each in measured if known & each.keys)
         return list(dict.fromkeys(found))
-
-
-def refuse_shared(tuned_on: TunedOn | None, measured: Iterable[Subject], file: Path) -> None:
-    """Refuse to measure with a soft prompt, of a file, on topics that it was tuned on.
-
-    None is known of prompts that were tuned before their files told it; they pass.
-
-    Raises:
-        InputError: There are such topics.
-    """
-    shared = tuned_on.shared(measured) if tuned_on else []
-    if shared:
-        named = ", ".join(f"'{each}'" for each in shared[:NAMED])
-        more = f" and {len(shared) - NAMED:,} more" if len(shared) > NAMED else ""
-        raise InputError(
-            f"{file} was tuned on topics that are measured ({named}{more}); measure others "
-            "(--split, --data, --organic), or tune a prompt on others"
-        )
 
 
 Task = Literal["response", "hallucination", "coverage"]
@@ -111,12 +71,40 @@ ABOUT = "soft_prompt"
 """The header's one field: several would be written in any order, and equal prompts not alike."""
 
 
+class TuningSettings(BaseModel, frozen=True, extra="forbid"):
+    """How a soft prompt of so many `tokens` is tuned; the paper's choices by default (appendix B).
+
+    The learning rate falls linearly after the warm-up. The paper does not say how often the dev
+    loss is looked at, nor for how many looks it may stay. The seed draws the initial vectors and
+    the order of examples.
+    """
+
+    tokens: Annotated[int, Field(ge=1)] = 5
+    learning_rate: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 0.1
+    warmup: Annotated[int, Field(ge=0)] = 500
+    steps: Annotated[int, Field(ge=1)] = 20_000
+    batch: Annotated[int, Field(ge=1)] = 16
+    evaluate_every: Annotated[int, Field(ge=1)] = 250
+    patience: Annotated[int, Field(ge=1)] = 8
+    # At most what numpy takes; torch takes more.
+    seed: Annotated[int, Field(ge=0, le=2**32 - 1)] = 0
+
+    @model_validator(mode="after")
+    def _warm_in_time(self) -> Self:
+        if self.warmup >= self.steps:
+            raise ValueError(
+                f"a warm-up of {self.warmup:,} steps does not end within {self.steps:,} steps; "
+                "choose other numbers"
+            )
+        return self
+
+
 class _Header(BaseModel):
     model: str
     task: Task
     settings: TuningSettings
     curve: Annotated[Curve, Field(min_length=1)]
-    tuned_on: TunedOn | None = None
+    tuned_on: TunedOn
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +115,7 @@ class SoftPrompt:
         vectors: (tokens, d), float32.
         model: Digest of the model that they were tuned for, and that alone can read them.
         curve: Dev losses from update 0 on; `vectors` are those of the lowest.
-        tuned_on: Topics and examples; None of files from before they told it.
+        tuned_on: Topics and examples.
     """
 
     vectors: NDArray[np.float32]
@@ -135,7 +123,7 @@ class SoftPrompt:
     task: Task
     settings: TuningSettings
     curve: Curve
-    tuned_on: TunedOn | None = None
+    tuned_on: TunedOn
 
     @property
     def step(self) -> int:
@@ -198,7 +186,7 @@ class SoftPrompt:
                 raise ValueError(f"{TENSOR} hold what is no number")
         except (KeyError, ValueError) as error:
             raise InputError(
-                f"{path} is no soft prompt ({_reason(error)}); name one of contested lab tune-npov"
+                f"{path} is no soft prompt ({_reason(error)}); name one of a study's prompts/"
             ) from error
         known = (header.model, header.task, header.settings, header.curve, header.tuned_on)
         return cls(vectors, *known)
@@ -255,32 +243,35 @@ def opened(files: Files, measured: Iterable[NpovExample]) -> dict[Task, SoftProm
     return found
 
 
-def untold(files: Files, prompts: Mapping[Task, SoftPrompt]) -> list[str]:
-    """What to say of prompts of which nobody knows what they were tuned on."""
-    return [
-        f"{files[task]} does not tell its topics (it was tuned before files did), so nobody has "
-        "checked that these are others"
-        for task, prompt in prompts.items()
-        if prompt.tuned_on is None
-    ]
+def refuse_shared(tuned_on: TunedOn, measured: Iterable[Subject], file: Path) -> None:
+    """Refuse to measure with a soft prompt, of a file, on topics that it was tuned on.
+
+    Raises:
+        InputError: There are such topics.
+    """
+    if shared := tuned_on.shared(measured):
+        named = ", ".join(f"'{each}'" for each in shared[:NAMED])
+        more = f" and {len(shared) - NAMED:,} more" if len(shared) > NAMED else ""
+        raise InputError(
+            f"{file} was tuned on topics that are measured ({named}{more}); measure others "
+            "(--split, --data, --organic), or tune a prompt on others"
+        )
 
 
 def described(files: Files, prompts: Mapping[Task, SoftPrompt]) -> dict[str, Any]:
-    """What `run.json` has of them: digests, and what they were tuned on where that is known."""
-    found: dict[str, Any] = {
-        "prompts": {
-            task: None if path is None else sha256(read_bytes(path)).hexdigest()
-            for task, path in files.items()
-        }
+    """What `run.json` has of them: digests, and what they were tuned on."""
+    digests = {
+        task: None if path is None else sha256(read_bytes(path)).hexdigest()
+        for task, path in files.items()
     }
-    if told := {task: each.tuned_on.told for task, each in prompts.items() if each.tuned_on}:
-        found["tuned_on"] = told
-    return found
+    return {
+        "prompts": digests,
+        "tuned_on": {task: each.tuned_on.told for task, each in prompts.items()},
+    }
 
 
 def notes(run: str, config: Mapping[str, Any]) -> Iterator[str]:
     """A run's soft prompts, from its configuration, in a sentence each under every table."""
-    for task, digest in config.get("prompts", {}).items():
-        if digest is not None:
-            known = config.get("tuned_on", {}).get(task, "examples that its file does not tell")
-            yield f"{run}: soft prompt for {task} (sha256 {digest[:12]}), tuned on {known}."
+    for task, told in config.get("tuned_on", {}).items():
+        digest = config["prompts"][task]
+        yield f"{run}: soft prompt for {task} (sha256 {digest[:12]}), tuned on {told}."

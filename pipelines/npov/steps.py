@@ -9,29 +9,25 @@ npov.NAME.jsonl          what each detector says of them
 """
 
 import time
-from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from pipelines.data import procon
-from pipelines.data.procon import Topic
-from pipelines.errors import InputError
 from pipelines.experiment.options import source_of, tagger_named
-from pipelines.npov.annotator import annotated, errors_in, once_loaded
+from pipelines.npov.annotation import annotated, errors_in, once_loaded
 from pipelines.npov.decoder import decoder_folder
 from pipelines.npov.detectors import TRAINING, detected, figure_2, tuned_classifiers
 from pipelines.npov.generator import tuned_generator
-from pipelines.npov.paraphrases import cases_of, paraphrased_arguments, sizes_of
-from pipelines.npov.responses import draws, opened_writer, responses
+from pipelines.npov.responses import draws, opened_writer, respond_prompt, responses
 from pipelines.npov.result import KINDS
+from pipelines.npov.sets import cases_of, paraphrased_arguments, sizes_of
 from pipelines.npov.study import Study, StudyOptions, digest, sizes
-from pipelines.npov.topics import Split, outside_table, split_of
+from pipelines.npov.topics import counts, outside_table, topics_by_split
 from pipelines.report.progress import say
 from pipelines.report.table import Column, Table
 from pipelines.runs.folder import RunFolder
 
 
 async def carried_out(options: StudyOptions, folder: RunFolder) -> None:
-    """Do what is left of a study's steps 1 to 6, in a folder that the caller has locked.
+    """Do what is left of a study's steps 1 to 6, or until one, in a folder that is locked.
 
     Raises:
         InputError: A file cannot be used, or the folder has a step by other settings.
@@ -41,10 +37,16 @@ async def carried_out(options: StudyOptions, folder: RunFolder) -> None:
     study = opened(options, folder)
     clock.ended(1, "topics", counts(study.topics))
     soft = tuned_generator(study)
-    clock.ended(2, "generator", soft.tuned_on.told if soft and soft.tuned_on else "by a prompt")
-    async with opened_writer(study, soft) as (writer, client):
+    clock.ended(2, "generator", soft.tuned_on.told if soft else "by a prompt")
+    if options.until == "generator":
+        return
+    asked = options.model_copy(update={"model": None}) if options.endpoint else options
+    async with opened_writer(asked, soft, respond_prompt(), logs=folder.logs) as writer:
+        client = writer.client
         drawn = await responses(study, writer)
         clock.ended(3, "responses", f"{len(drawn):,}")
+        if options.until == "responses":
+            return
         tagger = once_loaded(study.tagger)
         found = annotated(study, drawn, tagger)
         clock.ended(4, "annotation", errors_in(found))
@@ -71,7 +73,7 @@ def outline(options: StudyOptions) -> Table:
         InputError: The data cannot be read, or a split has no topic.
         ServingError: There is no such profile, or no such model.
     """
-    topics, size = topics_by_split(options), sizes(options)
+    topics, size = topics_by_split(options.data), sizes(options)
     model, limit = decoder_folder(options).model.name, size.limit or "all"
     every = [topic for own in topics.values() for topic in own]
     tuned = f"{size.steps:,} updates of {size.batch:,} examples"
@@ -121,7 +123,7 @@ def opened(options: StudyOptions, folder: RunFolder) -> Study:
         InputError: The data cannot be read, or a split has no topic.
         ServingError: A model is missing.
     """
-    topics = topics_by_split(options)
+    topics = topics_by_split(options.data)
     where = source_of(options, "generator")
     study = Study(
         options,
@@ -138,19 +140,3 @@ def opened(options: StudyOptions, folder: RunFolder) -> Study:
         *outside_table(study.all_topics),
     )
     return study
-
-
-def topics_by_split(options: StudyOptions) -> dict[Split, list[Topic]]:
-    """The topics of the data as Table 4 divides them; an InputError if a split has none."""
-    topics: dict[Split, list[Topic]] = {"train": [], "dev": [], "test": []}
-    for topic in procon.read(options.data):
-        topics[split_of(topic.topic)].append(topic)
-    for split, own in topics.items():
-        if not own:
-            raise InputError(f"{options.data} has no topic of the {split} split; add one")
-    return topics
-
-
-def counts(topics: Mapping[Split, Sequence[Topic]]) -> str:
-    """How many topics each split has, in words."""
-    return ", ".join(f"{len(own):,} {split}" for split, own in topics.items())

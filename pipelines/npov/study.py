@@ -82,6 +82,14 @@ class StudyOptions(WithPresets, TaggerOptions, ServedOptions, DecoderOptions):
             shown="those that come with contested",
         ),
     ] = None
+    until: Annotated[
+        Literal["generator", "responses"] | None,
+        Option(
+            "Stop after this step: with a soft prompt that writes, in `prompts/`, or with what it "
+            "wrote.",
+            shown="go through all of them",
+        ),
+    ] = None
     steps: Annotated[
         int | None, Field(ge=1), _size_option("Updates of each soft prompt.", shown="8; 20000")
     ] = None

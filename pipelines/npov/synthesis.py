@@ -1,27 +1,28 @@
 """Examples whose errors are known: by template, changed, reworded (NPOV, sections 4.1, 4.2)."""
 
 import hashlib
-import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Annotated, Final, Literal, NamedTuple, Self
+from typing import Annotated, Literal, NamedTuple, Self
 
 from pydantic import BaseModel, Field, model_validator
 
 from pipelines.data.procon import Topic
 from pipelines.data.records import Text
 from pipelines.data.released import read_records
-from pipelines.errors import InputError
-from pipelines.npov.annotation import AnnotatedExample, Omission
-from pipelines.npov.example import SIDES, NpovExample, Side, Span, as_read, unbraced
+from pipelines.npov.example import (
+    SIDES,
+    AnnotatedExample,
+    NpovExample,
+    Omission,
+    Side,
+    Span,
+    as_read,
+    unbraced,
+)
 from pipelines.npov.rouge import overlap
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+from pipelines.npov.topics import SAMPLES, in_words
 
 Design = Literal["matched", "paper"]
 """How arguments are drawn, and errors made of them.
@@ -37,11 +38,6 @@ often of one side as of the other, and sides as often unequal without error as w
 to be counted is the argument that a hallucination has too many and a coverage error too few; where
 both are, one is exchanged for another of its side, and nothing can be counted.
 """
-
-DESIGN_HELP: Final = (
-    "How errors are made: `matched` in number, side and length of response to examples without "
-    "error; or as the `paper` does, where lengths tell errors."
-)
 
 Arguments = Mapping[Side, Sequence[str]]
 """Of each side."""
@@ -61,22 +57,8 @@ class Change(NamedTuple):
     extra: tuple[Side, str] | None
 
 
-def drawn_changes(
-    used: Arguments,
-    unused: Arguments,
-    draw: Random,
-    *,
-    design: Design,
-    sides: tuple[Side, Side] | None = None,
-) -> list[Change]:
-    """One of each kind, of those that can be.
-
-    By the `paper`'s design a side keeps an argument, and any may be left out. `matched` makes all
-    kinds or none: one is taken from the first of `sides`, or given on the second, or exchanged on
-    either. None stands for the side with more arguments, and the other.
-    """
-    if design == "matched":
-        return _matched(used, unused, sides or _larger_first(used, draw), draw)
+def paper_changes(used: Arguments, unused: Arguments, draw: Random) -> list[Change]:
+    """One of each kind, of those that can be: a side keeps an argument, and any may be left out."""
     every = [(side, each) for side in SIDES for each in unused[side]]
     extra = draw.choice(every) if every else None
     removable = [
@@ -88,9 +70,13 @@ def drawn_changes(
     return found + ([Change("both", taken, extra)] if extra and taken else [])
 
 
-def _matched(
+def matched_changes(
     used: Arguments, unused: Arguments, sides: tuple[Side, Side], draw: Random
 ) -> list[Change]:
+    """All kinds or none: one taken from the first side, given on the second, exchanged on either.
+
+    The first side has no fewer arguments than the second.
+    """
     larger, smaller = sides
     if len(used[larger]) < 2 or not unused[smaller]:
         return []
@@ -99,12 +85,6 @@ def _matched(
     left_out = Change("left-out", None, (smaller, draw.choice(unused[smaller])))
     taken, extra = draw.randrange(len(used[exchanged])), draw.choice(unused[exchanged])
     return [left_out, added, Change("both", (exchanged, taken), (exchanged, extra))]
-
-
-def _larger_first(used: Arguments, draw: Random) -> tuple[Side, Side]:
-    first = draw.choice(SIDES)
-    one, other = sorted(SIDES, key=lambda side: (-len(used[side]), side != first))
-    return one, other
 
 
 def with_errors(
@@ -209,8 +189,11 @@ def synthetic_examples(
                 side: [each for each in own if each not in used[side]]
                 for side, own in arguments.items()
             }
-            one, other = sizes
-            changes = drawn_changes(used, unused, draw, design=design, sides=(one, other))
+            if design == "matched":
+                larger, smaller = sizes
+                changes = matched_changes(used, unused, (larger, smaller), draw)
+            else:
+                changes = paper_changes(used, unused, draw)
             found += [right, *with_errors(right, changes, draw)]
     return found
 
@@ -295,62 +278,50 @@ def _continued(argument: str) -> str:
     return text if name and first != "A" else text[:1].lower() + text[1:]
 
 
-def with_other_arguments(example: NpovExample, topics: Sequence[Topic], seed: int) -> NpovExample:
-    """The same question and response to as many arguments of another of the topics.
+def with_synthetic_errors(
+    right: AnnotatedExample, topic: Topic, draw: Random
+) -> list[AnnotatedExample]:
+    """A response without error, given other arguments of its topic (NPOV, section 4.2)."""
+    given = {side: right.example.arguments(side) for side in SIDES}
+    known = {in_words(each) for own in given.values() for each in own}
+    unused = {
+        side: [each for each in arguments if in_words(each) not in known]
+        for side, arguments in arguments_of(topic).items()
+    }
+    return with_errors(right, paper_changes(given, unused, draw), draw)
 
-    Topic and arguments are drawn; the seed and the example's response decide, so that an example
-    and those made from it, which have the same response, stand beside the same topic. A side that
-    the other topic has too few arguments for has those that there are.
 
-    Raises:
-        InputError: There is no other topic.
+def paraphrased(each: AnnotatedExample, paraphrase: Reword) -> AnnotatedExample | None:
+    """Its arguments in other words, the response as it is (NPOV, section 4.1).
+
+    None unless all of them can be put so. What was left out of an argument is all of it then.
     """
-    others = [each for each in topics if each.question != example.question]
-    if not others:
-        raise InputError("--less-other-topic needs two topics; give more with --data or --split")
-    draw = Random(f"{seed} {example.response}")  # noqa: S311 - nothing is kept secret
-    every = arguments_of(draw.choice(others))
-    drawn = {side: draw.sample(every[side], len(every[side])) for side in SIDES}
-    return given_instead(
-        example, {side: drawn[side][: len(example.arguments(side))] for side in SIDES}
+    put = {side: [paraphrase(one) for one in each.example.arguments(side)] for side in SIDES}
+    changed = {side: [one for one in own if one is not None] for side, own in put.items()}
+    if any(len(changed[side]) < len(put[side]) for side in SIDES):
+        return None
+    uncovered = each.uncovered and tuple(
+        part.model_copy(update={"span": (0, len(unbraced(changed[part.side][part.argument])))})
+        for part in each.uncovered
     )
+    example = given_instead(each.example, changed)
+    return each.model_copy(update={"example": example, "uncovered": uncovered})
 
 
-def less_other_topic(
-    words: "NDArray[np.floating]", other: "NDArray[np.floating]"
-) -> "NDArray[np.floating]":
-    """M_words less what each word of the response takes from another topic's arguments.
+def family(
+    right: AnnotatedExample, topic: Topic, draw: Random, paraphrase: Reword | None = None
+) -> list[tuple[AnnotatedExample, bool]]:
+    """A response without error and those made from it; whether their arguments are paraphrased.
 
-    Both are maps of `salience.maps.word_salience`, (rows, columns), the other with rows of its own
-    and the same columns. From a column is taken the largest that it has there. In [-1, 1].
+    With `paraphrase`, those whose arguments can all be put in other words come again (NPOV,
+    section 4.1).
     """
-    less: NDArray[np.floating] = words - other.max(axis=0, initial=0)
-    return less
+    made = [right, *with_synthetic_errors(right, topic, draw)]
+    again = [paraphrased(each, paraphrase) for each in made] if paraphrase else []
+    return [(each, False) for each in made] + [(each, True) for each in again if each is not None]
 
-
-SAMPLES = Path(__file__).parent / "samples" / "procon_paraphrases.jsonl"
 
 DIGITS = 12
-
-_SWAPS = """
-    ability: capacity; available: on offer; banning: forbidding; benefits: advantages;
-    better: superior; caused: brought about; causes: brings about; change: shift; changes: shifts;
-    children: kids; citizens: nationals; companies: firms; create: make; creates: makes;
-    crime: lawbreaking; criminals: offenders; current: present; cut: trim; deaths: fatalities;
-    eating: consuming; government: state; guns: firearms; harmful: damaging; health: well-being;
-    help: aid; helps: aids; high: elevated; improve: better; improves: betters; increase: raise;
-    increases: raises; jobs: positions; kill: slay; laws: statutes; lead: give rise;
-    leads: gives rise; legal: lawful; life: existence; lower: smaller; make: render;
-    makes: renders; many: numerous; money: funds; needed: required; people: persons; prevent: stop;
-    prevents: stops; primarily: mainly; private: non-public; protect: guard; protects: guards;
-    provide: supply; provides: supplies; rate: share; rates: shares; reduce: lessen;
-    reduces: lessens; restrict: curb; results: outcomes; rise: climb; safer: less risky;
-    safety: freedom from danger; students: pupils; support: backing; use: employ; women: females;
-    world: globe; would: might
-"""
-
-SWAPS = dict(pair.split(": ") for pair in re.split(r";\s+", _SWAPS.strip()))
-"""Common words of arguments -> what stands for them. Nobody would call the result a paraphrase."""
 
 
 class _Line(BaseModel, frozen=True, extra="forbid"):
@@ -365,43 +336,28 @@ class _Line(BaseModel, frozen=True, extra="forbid"):
         return self
 
 
-def digest(argument: str) -> str:
+def argument_digest(argument: str) -> str:
     """What names an argument in a file: the beginning of its SHA-1, white space made even."""
     plain = " ".join(argument.split())
     return hashlib.sha1(plain.encode("utf-8"), usedforsecurity=False).hexdigest()[:DIGITS]
 
 
-def bundled() -> Mapping[str, str]:
+def bundled_paraphrases() -> Mapping[str, str]:
     """Those that come with contested: of arguments of ProCon.org, and of the bundled topics."""
-    return {**read(SAMPLES), **read(SAMPLES.with_name("topics_paraphrases.jsonl"))}
+    names = ("procon_paraphrases.jsonl", "topics_paraphrases.jsonl")
+    return {name: text for file in names for name, text in read_paraphrases(SAMPLES / file).items()}
 
 
-def read(path: Path = SAMPLES) -> Mapping[str, str]:
+def read_paraphrases(path: Path) -> Mapping[str, str]:
     """Digest of an argument -> its paraphrase.
 
     Raises:
         InputError: The file cannot be read, or a line is of another format.
     """
     lines = read_records(path, _Line, "paraphrases")
-    return {line.sha1 or digest(line.argument or ""): line.paraphrase for line in lines}
+    return {line.sha1 or argument_digest(line.argument or ""): line.paraphrase for line in lines}
 
 
 def rewording(paraphrases: Mapping[str, str]) -> Reword:
-    """Puts arguments in the other words of `read`; those without a paraphrase are not used."""
-    return lambda argument: paraphrases.get(digest(argument))
-
-
-def lightly(argument: str) -> str:
-    """An argument with its common words replaced, those in a capital by such; always the same."""
-    return _common().sub(_swapped, argument)
-
-
-def _swapped(found: re.Match[str]) -> str:
-    word = found[0]
-    put = SWAPS[word.lower()]
-    return put.capitalize() if word[0].isupper() else put
-
-
-@cache
-def _common() -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{'|'.join(SWAPS)})\b", re.IGNORECASE)
+    """Puts arguments in the other words of `read_paraphrases`; others are not used."""
+    return lambda argument: paraphrases.get(argument_digest(argument))

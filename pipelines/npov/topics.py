@@ -1,6 +1,7 @@
-"""Topics with arguments, and which are for training, development, test (NPOV, appendix A)."""
+"""Step 1 of the study: topics for training, development and test (NPOV, 2.2, appendix A)."""
 
 import difflib
+import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -11,84 +12,40 @@ from pathlib import Path
 from random import Random
 from typing import Literal
 
+from pydantic import BaseModel
+
+from pipelines.data import procon
 from pipelines.data.procon import Topic
 from pipelines.errors import InputError
-from pipelines.npov.example import Perspectives
+from pipelines.npov.example import AnnotatedExample, Perspectives
 from pipelines.npov.rouge import stems
 from pipelines.text.words import words
 
 Split = Literal["train", "dev", "test"]
 
-_TABLE_4: Mapping[Split, str] = {
-    "train": """Animal Dissection; Concealed Handguns; Cuba Embargo; Filibuster; Free College;
-        GMOs (Genetically Modified Organisms); Net Neutrality; Obesity; Vaping E-Cigarettes""",
-    "dev": """Binge-Watching; Cancel Culture; Churches and Taxes; College Education; Corporal
-        Punishment; Daylight Saving Time; Dress Codes; Electoral College; Employer Vaccine Mandates;
-        Fighting in Hockey; Golf; Homework; Kneeling during National Anthem; Marijuana (CBD) for
-        Pets; Olympics; Penny; Pit Bull Bans; Pokémon; School Vouchers; Space Colonization;
-        Standardized Tests; Student Loan Debt; Tablets vs. Textbooks; Teacher Tenure; Uber & Lyft;
-        US Supreme Court Packing; Video Games and Violence; Zoos""",
-    "test": """Abortion; American Socialism; Animal Testing; Artificial Intelligence; Banned Books;
-        Bottled Water Ban; Cell Phone Radiation; Climate Change; Corporate Tax Rate; DACA &
-        Dreamers; DC and Puerto Rico Statehood; Defund the Police; Drone Strikes Overseas; Fracking;
-        Gold Standard; Gun Control; Historic Statue Removal; Mandatory National Service; Minimum
-        Wage; OTC Birth Control; Paying College Athletes; Police Body Cameras; Prescription Drug
-        Costs; Private Prisons; Recreational Marijuana Legalization; Reparations for Slavery; Right
-        to Health Care; Sanctuary Cities; Saturday Halloween; School Uniforms; Social Media; Social
-        Security Privatization; Universal Basic Income; Vaccines for Kids; Vegetarianism""",
-}
+SAMPLES = Path(__file__).parent / "samples"
+SAMPLE_TOPICS = SAMPLES / "topics.jsonl"
 
-_VARIANTS = """
-    Concealed Guns: Concealed Handguns; Cuba: Cuba Embargo; Tuition-Free College: Free College;
-    Genetically Modified Organisms: GMOs (Genetically Modified Organisms);
-    Genetically Modified Food: GMOs (Genetically Modified Organisms);
-    Genetically Modified Crops: GMOs (Genetically Modified Organisms);
-    Vaping: Vaping E-Cigarettes; E-Cigarettes: Vaping E-Cigarettes;
-    Refusing to Stand for the National Anthem: Kneeling during National Anthem;
-    Kneeling for the Anthem: Kneeling during National Anthem;
-    CBD for Pets: Marijuana (CBD) for Pets; Pit Bulls: Pit Bull Bans;
-    Space Colonisation: Space Colonization; Standardised Tests: Standardized Tests;
-    Student Debt: Student Loan Debt; Tablets and Textbooks: Tablets vs. Textbooks;
-    Supreme Court Packing: US Supreme Court Packing; Court Packing: US Supreme Court Packing;
-    Videogames: Video Games and Violence; Violent Video Games: Video Games and Violence;
-    Socialism: American Socialism; Socialism in America: American Socialism;
-    AI: Artificial Intelligence; Cellphones: Cell Phone Radiation;
-    Corporate Tax: Corporate Tax Rate; DACA: DACA & Dreamers; Dreamers: DACA & Dreamers;
-    DC Statehood: DC and Puerto Rico Statehood; Puerto Rico Statehood: DC and Puerto Rico Statehood;
-    Drones: Drone Strikes Overseas; Drone Strikes: Drone Strikes Overseas;
-    Hydraulic Fracturing: Fracking; Historic Statues: Historic Statue Removal;
-    Confederate Statues: Historic Statue Removal;
-    Compulsory National Service: Mandatory National Service;
-    Over-the-Counter Birth Control: OTC Birth Control;
-    Paid College Athletes: Paying College Athletes; Body Cameras: Police Body Cameras;
-    Prescription Drug Prices: Prescription Drug Costs;
-    Marijuana: Recreational Marijuana Legalization;
-    Recreational Marijuana: Recreational Marijuana Legalization;
-    Marijuana Legalization: Recreational Marijuana Legalization;
-    Reparations: Reparations for Slavery; Healthcare: Right to Health Care;
-    Right to Healthcare: Right to Health Care; Halloween: Saturday Halloween;
-    Social Networking: Social Media; Socialsecurity: Social Security Privatization;
-    Basic Income: Universal Basic Income; UBI: Universal Basic Income;
-    Vaccines for Children: Vaccines for Kids; Vegetarian: Vegetarianism
-"""
-"""What people and scrapes of other years call these topics -> Table 4's name.
+NAMED = 3
+"""Topics that a message names."""
 
-Those of one word must be the whole name, so "Videogames" has no blank.
+_KNOWN: Mapping[Split, Mapping[str, Sequence[str]]] = json.loads(
+    (SAMPLES / "table_4.json").read_text("utf-8")
+)
+"""Of each split the topics, with what people and scrapes of other years call them.
+
+Variants of one word must be the whole name, so "Socialsecurity" has no blank.
 """
 
-
-def _names(text: str) -> list[str]:
-    return [" ".join(name.split()) for name in text.split(";")]
-
-
-TABLE_4: Mapping[str, Split] = {
-    name: split for split, names in _TABLE_4.items() for name in _names(names)
-}
+TABLE_4: Mapping[str, Split] = {name: split for split, own in _KNOWN.items() for name in own}
 """Topics of the paper and their splits (NPOV, Table 4)."""
 
-_CALLED: dict[str, str] = {name: name for name in TABLE_4} | dict(
-    pair.split(": ") for pair in _names(_VARIANTS)
-)
+_CALLED: Mapping[str, str] = {name: name for name in TABLE_4} | {
+    variant: name
+    for own in _KNOWN.values()
+    for name, variants in own.items()
+    for variant in variants
+}
 
 
 def table_topic(name: str) -> str | None:
@@ -119,6 +76,22 @@ def split_of(topic: str) -> Split:
     return TABLE_4[name]
 
 
+def topics_by_split(data: Path) -> dict[Split, list[Topic]]:
+    """The topics of a file as Table 4 divides them; an InputError if a split has none."""
+    topics: dict[Split, list[Topic]] = {"train": [], "dev": [], "test": []}
+    for topic in procon.read(data):
+        topics[split_of(topic.topic)].append(topic)
+    for split, some in topics.items():
+        if not some:
+            raise InputError(f"{data} has no topic of the {split} split; add one")
+    return topics
+
+
+def counts(topics: Mapping[Split, Sequence[Topic]]) -> str:
+    """How many topics each split has, in words."""
+    return ", ".join(f"{len(some):,} {split}" for split, some in topics.items())
+
+
 def outside_table(topics: Sequence[Topic]) -> list[str]:
     """A remark that says where topics outside Table 4 belong; empty if there are none."""
     names: dict[Split, list[str]] = {"train": [], "dev": [], "test": []}
@@ -135,6 +108,46 @@ def outside_table(topics: Sequence[Topic]) -> list[str]:
         f"{count:,} of {len(topics):,} topics are not in the paper's Table 4; a hash of the name "
         f"chose their split ({'; '.join(places)})"
     ]
+
+
+class Subject(BaseModel, frozen=True):
+    """A controversial topic: what a user asks of it, and its name where that is known."""
+
+    question: str
+    topic: str | None = None
+
+    @property
+    def keys(self) -> set[str]:
+        """What no other topic has: its question and its name, by any of the site's names."""
+        found = {f"question {in_words(self.question)}"}
+        return found if self.topic is None else found | {f"topic {topic_key(self.topic)}"}
+
+
+def by_topic(
+    annotated: Sequence[AnnotatedExample], topics: Sequence[Topic]
+) -> dict[str, list[AnnotatedExample]]:
+    """Annotated responses by the topics that they are of, by name or question.
+
+    Raises:
+        InputError: A response is of none of the topics, so that nobody knows whether it may be
+            learned from, nor which of the topic's arguments it leaves unused.
+    """
+    names = {
+        key: topic.topic
+        for topic in topics
+        for key in Subject(question=topic.question, topic=topic.topic).keys
+    }
+    found: dict[str, list[AnnotatedExample]] = {}
+    for each in annotated:
+        subject = Subject(question=each.example.question, topic=each.example.topic)
+        name = next((names[key] for key in sorted(subject.keys) if key in names), None)
+        if name is None:
+            raise InputError(
+                f"the annotated response '{each.id}' is of no topic of --data: its question is "
+                f"'{each.example.question}'; add the topic, or leave the response out"
+            )
+        found.setdefault(name, []).append(each)
+    return found
 
 
 def topic_key(topic: str) -> str:
@@ -165,12 +178,6 @@ def _by_words() -> list[tuple[frozenset[str], str]]:
         if len(wanted) > 1 or called == topic:
             found.append((wanted, topic))
     return sorted(found, key=lambda pair: -len(pair[0]))
-
-
-SAMPLE_TOPICS = Path(__file__).parent / "samples" / "topics.jsonl"
-
-NAMED = 3
-"""Topics that a message names."""
 
 
 def retrieve(

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from pipelines.errors import InputError
 from pipelines.files import replace_bytes
-from pipelines.npov.likelihood import (
+from pipelines.npov.classifier import (
     Pair,
     Tokens,
     batches,
@@ -29,8 +29,14 @@ from pipelines.npov.likelihood import (
     tokenised,
     with_prompt,
 )
-from pipelines.npov.settings import TuningSettings
-from pipelines.npov.soft_prompt import Curve, SoftPrompt, Task, TunedOn, read_tensors
+from pipelines.npov.soft_prompt import (
+    Curve,
+    SoftPrompt,
+    Task,
+    TunedOn,
+    TuningSettings,
+    read_tensors,
+)
 from salience.decoder import Decoder
 
 WEIGHT_DECAY = 1e-5
@@ -167,9 +173,8 @@ def tune(
     task: Task,
     model: str,
     settings: TuningSettings,
-    tuned_on: TunedOn | None = None,
+    tuned_on: TunedOn,
     on_progress: Callable[[int, int, float], None] = lambda *_: None,
-    on_evaluation: Callable[[int, float], None] = lambda *_: None,
 ) -> SoftPrompt:
     """Tune a soft prompt, and leave the one of the lowest dev loss in a file.
 
@@ -177,7 +182,7 @@ def tune(
     learned. `model` is the digest of the decoder's folder, and `tuned_on` is what the prompt's file
     is to tell of the examples. A batch too large for a forward pass is passed in parts whose
     gradients are summed. `on_progress` is told the updates done, the most there will be, and the
-    last training loss; `on_evaluation` the step and the dev loss, in nats per target token.
+    last training loss, in nats per target token.
 
     Raises:
         InputError: There is nothing to learn or to watch by, an example does not fit the model,
@@ -211,7 +216,6 @@ def tune(
         now.write(out)
         if better:
             prompt(now).save(out)
-        on_evaluation(step, loss)
         return now
 
     if state is None:
@@ -292,21 +296,16 @@ def state_path(out: Path) -> Path:
     return out.with_name(f"{out.name}.unfinished")
 
 
-def refuse_finished(out: Path) -> None:
-    """Refuse, by an `InputError`, to tune a prompt that is there and not being tuned."""
-    if out.exists() and not state_path(out).exists():
-        raise InputError(f"{out} is there already; name another file, or remove it")
-
-
 def _read_state(out: Path, described: str) -> State | None:
     """The state of this tuning to resume; None where nothing was begun.
 
     An `InputError` says that there is a finished prompt, or the state of another tuning, or a
     damaged one.
     """
-    refuse_finished(out)
     path = state_path(out)
     if not path.exists():
+        if out.exists():
+            raise InputError(f"{out} is there already; name another file, or remove it")
         return None
     tensors, about = read_tensors(path)
     try:

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from pipelines.npov.check import AblationErrors, ResponseErrors, TextErrors, sentence_spans
+from pipelines.npov.decoder import SalienceSettings
 from pipelines.npov.example import NpovExample, argument_spans, npov_prompt
-from pipelines.npov.settings import SalienceSettings
 from pipelines.report import explorer, glance
 from pipelines.report.blocks import Facts, fact
 from pipelines.report.explorer import ExperimentView

@@ -28,7 +28,7 @@ from pipelines.data import conflicts
 from pipelines.data.jsonl import SAMPLES, read
 from pipelines.data.records import Document, Record
 from pipelines.errors import InputError
-from pipelines.npov import annotation
+from pipelines.npov.example import read_annotated
 from pipelines.option import WithPresets, differences, shown
 from serving import profile
 from serving.offline import OFFLINE
@@ -66,7 +66,7 @@ def test_examples_of_other_formats_are_read(tmp_path: Path) -> None:
     path.write_text(only("input.md", "jsonl"), "utf-8")
     assert len(conflicts.read(path)) == 1
     path.write_text(examples("npov.md", "json")[2], "utf-8")
-    assert len(annotation.read(path)) == 1
+    assert len(read_annotated(path)) == 1
 
 
 def test_the_schema_accepts_the_samples_and_refuses_other_fields() -> None:

@@ -13,8 +13,8 @@ from cards import CARDS, computing, split
 from tiny_decoders import ARCHITECTURES, decoder, token_ids
 from tiny_loaded import loaded, saved
 
-from pipelines.npov.likelihood import scored, tokenised, with_prompt
-from pipelines.npov.settings import TuningSettings
+from pipelines.npov.classifier import scored, tokenised, with_prompt
+from pipelines.npov.soft_prompt import TuningSettings
 from pipelines.npov.tuning import Tuner
 from salience import placing, spans
 from salience.decoder import Decoder

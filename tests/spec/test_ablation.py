@@ -8,13 +8,11 @@ from hypothesis.extra.numpy import arrays
 from tiny_loaded import loaded
 
 from pipelines.errors import InputError
-from pipelines.npov.annotation import AnnotatedExample
 from pipelines.npov.check import ablation, ablation_errors, log_probability_drops, without_each
+from pipelines.npov.classifier import Tokens, scored
 from pipelines.npov.detect import by_ablation
-from pipelines.npov.example import NpovExample, npov_prompt
-from pipelines.npov.likelihood import Tokens, scored
-from pipelines.npov.result import ABLATION, SHOWN
-from pipelines.npov.sets import Case
+from pipelines.npov.example import AnnotatedExample, NpovExample, npov_prompt
+from pipelines.npov.result import ABLATION, SHOWN, Case
 from salience.words import Word
 from serving.calls import Likelihood
 

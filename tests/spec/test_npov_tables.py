@@ -3,20 +3,22 @@
 import pytest
 
 from pipelines.metrics.estimate import Estimate
-from pipelines.npov.annotation import Error, Vote
-from pipelines.npov.areas import SALIENCE, Detector, won
+from pipelines.npov.example import Error, Vote
 from pipelines.npov.result import (
     CLASSIFIER,
     COUNT,
     LENGTH,
     ROUGE,
+    SALIENCE,
+    SLICES,
     UNEQUAL,
+    Detector,
     ErrorKind,
     ErrorScores,
     NpovResult,
     WordScore,
+    won,
 )
-from pipelines.npov.sets import SLICES
 from pipelines.npov.tables import all_tables
 from pipelines.report.table import Table
 

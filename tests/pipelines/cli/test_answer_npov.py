@@ -11,8 +11,7 @@ from scripted import Scripted, fenced_text
 from tiny_loaded import saved
 
 from pipelines.npov.example import NpovExample, read_example
-from pipelines.npov.settings import TuningSettings
-from pipelines.npov.soft_prompt import SoftPrompt
+from pipelines.npov.soft_prompt import SoftPrompt, TunedOn, TuningSettings
 from serving.models import Model, find
 
 QUESTION = "Should the dam go?"
@@ -57,7 +56,9 @@ def served(endpoint: Scripted) -> Model:
 
 def soft_prompt(model: str, task: Any = "response", width: int = 32) -> Path:
     vectors = np.full((5, width), 0.5, np.float32)
-    SoftPrompt(vectors, model, task, TuningSettings(), ((0, 1.0),)).save(Path("p.safetensors"))
+    about = TunedOn(learned=(), watched=())
+    made = SoftPrompt(vectors, model, task, TuningSettings(), ((0, 1.0),), about)
+    made.save(Path("p.safetensors"))
     return Path("p.safetensors")
 
 
@@ -109,7 +110,7 @@ def test_a_soft_prompt_of_something_else_is_refused(
     soft_prompt(served.digest, width=31)
     assert "vectors of 31 numbers, scripted reads 32" in contested.refused(*use)
     endpoint.root = "/elsewhere"
-    assert "--soft-prompt needs the folder of the model" in contested.refused(*use)
+    assert "a soft prompt needs the folder of the model" in contested.refused(*use)
     assert not endpoint.requests
 
 

@@ -13,8 +13,7 @@ from commands import Contested
 from pages import unpacked
 from tiny_loaded import saved
 
-from pipelines.npov.settings import TuningSettings
-from pipelines.npov.soft_prompt import SoftPrompt
+from pipelines.npov.soft_prompt import SoftPrompt, TunedOn, TuningSettings
 from serving.models import find
 
 EXAMPLE = {
@@ -120,7 +119,9 @@ def test_a_response_is_checked_with_the_soft_prompt_that_wrote_it(contested: Con
     folder = saved(Path("tiny")).absolute()
     digest = find(str(folder), Path("nowhere")).digest
     vectors = np.random.default_rng(1).normal(size=(5, 32)).astype(np.float32)
-    kept = SoftPrompt(vectors, digest, "response", TuningSettings(), ((0, 1.0),))
+    kept = SoftPrompt(
+        vectors, digest, "response", TuningSettings(), ((0, 1.0),), TunedOn(learned=(), watched=())
+    )
     kept.save(Path("p.st"))
     asked = ["check-npov", "example.json", "--json", "--model", folder, "--precision", "fp32"]
     bare = json.loads(contested.done(*asked).out)

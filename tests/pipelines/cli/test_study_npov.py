@@ -69,7 +69,7 @@ def asked(
     endpoint.root, endpoint.context, endpoint.reply = str(model), 4000, written
     offer(monkeypatch, ScriptedTagger(weigh=said_in, shows=False))
     # The tagger reads word for word, so its threshold is chosen on responses that copy.
-    monkeypatch.setattr("pipelines.npov.annotator.rewording", lambda _: lambda argument: argument)
+    monkeypatch.setattr("pipelines.npov.annotation.rewording", lambda _: lambda argument: argument)
     command = [*RUN, *SMALL, "--model", model, "--endpoint", endpoint.url]
     return lambda *more: [*command, *more]
 

@@ -45,7 +45,8 @@ from pipelines.data import (
 )
 from pipelines.errors import InputError
 from pipelines.judge import examples
-from pipelines.npov import annotation
+from pipelines.npov.example import read_annotated
+from pipelines.npov.topics import SAMPLE_TOPICS
 
 ROWS = 3
 """Of a real file, so many entries are changed and read."""
@@ -123,14 +124,14 @@ NPOV = {
     "coverage": "full",
     "uncovered": ["It is bad."],
 }
-OWN["npov"] = (annotation.read, [NPOV])
+OWN["npov"] = (read_annotated, [NPOV])
 SAMPLED: dict[str, tuple[Callable[[Path], object], Path]] = {
     "responses": (jsonl.read, jsonl.SAMPLES),
     "claims": (examples.read, SAMPLES / "conflict_detection.jsonl"),
     "reports": (assignment.read, jsonl.SAMPLES),
     "truthfulqa": (truthfulqa.read, SAMPLES / "misconceptions.jsonl"),
     "conflicts": (conflicts.read, SAMPLES / "conflicts.jsonl"),
-    "topics": (procon.read, Path(annotation.__file__).parent / "samples" / "topics.jsonl"),
+    "topics": (procon.read, SAMPLE_TOPICS),
 }
 
 json_values = st.recursive(

@@ -1,4 +1,4 @@
-"""Examples whose errors people have annotated, and common words replaced."""
+"""Examples whose errors people have annotated."""
 
 import json
 from pathlib import Path
@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from pipelines.errors import InputError
-from pipelines.npov.annotation import Omission, Vote, read
-from pipelines.npov.synthesis import SWAPS, lightly
+from pipelines.npov.example import Omission, Vote, read_annotated
 
 LINE: dict[str, Any] = {
     "id": "dams/1",
@@ -32,7 +31,7 @@ def test_quotes_are_found_where_a_model_reads_them(tmp_path: Path) -> None:
         "coverage": "ambiguous",
         "uncovered": ["holds {drinking} water", "the dam"],
     }
-    (found,) = read(written(tmp_path, line))
+    (found,) = read_annotated(written(tmp_path, line))
     response = " ".join(LINE["response"].split())
     assert found.hallucinated is not None
     assert [response[start:end] for start, end in found.hallucinated] == ["mud piles up"]
@@ -46,7 +45,7 @@ def test_quotes_are_found_where_a_model_reads_them(tmp_path: Path) -> None:
 
 def test_several_annotators_stand_beside_what_counts(tmp_path: Path) -> None:
     votes = {"ann": {"coverage": "full"}, "bo": {"coverage": "none", "hallucination": "ambiguous"}}
-    (found,) = read(written(tmp_path, LINE | {"votes": votes}))
+    (found,) = read_annotated(written(tmp_path, LINE | {"votes": votes}))
     assert found.votes["ann"] == Vote(coverage="full")
     assert found.votes["bo"].hallucination == "ambiguous"
     assert found.coverage == "none"
@@ -54,7 +53,7 @@ def test_several_annotators_stand_beside_what_counts(tmp_path: Path) -> None:
 
 def test_without_quotes_words_are_not_annotated_unless_there_is_no_error(tmp_path: Path) -> None:
     given = LINE | {"coverage": "full", "uncovered": []}
-    (found,) = read(written(tmp_path, given))
+    (found,) = read_annotated(written(tmp_path, given))
     assert found.uncovered is None
     assert found.hallucinated == ()
 
@@ -73,15 +72,9 @@ def test_without_quotes_words_are_not_annotated_unless_there_is_no_error(tmp_pat
 )
 def test_what_is_wrong_is_said(tmp_path: Path, changed: dict[str, Any], problem: str) -> None:
     with pytest.raises(InputError, match=problem):
-        read(written(tmp_path, LINE | changed))
+        read_annotated(written(tmp_path, LINE | changed))
 
 
 def test_an_id_stands_once(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r":2: the id 'dams/1' stands twice"):
-        read(written(tmp_path, LINE, LINE))
-
-
-def test_common_words_are_replaced_whole() -> None:
-    assert lightly("Laws help; mothers-in-law do not.") == "Statutes aid; mothers-in-law do not."
-    assert lightly("Nothing here changed.") == "Nothing here changed."
-    assert all(lightly(word) == put for word, put in SWAPS.items())
+        read_annotated(written(tmp_path, LINE, LINE))

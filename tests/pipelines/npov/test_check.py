@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from pipelines.errors import InputError
 from pipelines.npov.check import ResponseErrors, TextErrors, argument_map, check
 from pipelines.npov.classifier import classifier_prompt
+from pipelines.npov.decoder import SalienceSettings
 from pipelines.npov.example import NpovExample, example, npov_prompt
-from pipelines.npov.settings import SalienceSettings
 from salience.decoder import Decoder
 from serving.models import Model
 

@@ -13,8 +13,7 @@ from pipelines.errors import InputError
 from pipelines.npov.classifier import classifier_pairs, classifier_prompt, error_score
 from pipelines.npov.example import NpovExample, npov_prompt, response_pair
 from pipelines.npov.result import ErrorKind
-from pipelines.npov.settings import TuningSettings
-from pipelines.npov.soft_prompt import SoftPrompt
+from pipelines.npov.soft_prompt import SoftPrompt, TunedOn, TuningSettings
 
 DAM = NpovExample(
     question="Should the dam stay?",
@@ -30,6 +29,7 @@ SOFT = SoftPrompt(
     task="coverage",
     settings=TuningSettings(),
     curve=((0, 1.0),),
+    tuned_on=TunedOn(learned=(), watched=()),
 )
 
 FIGURE_4 = """\

@@ -12,9 +12,9 @@ from safetensors.numpy import save_file
 from tiny_loaded import loaded
 
 from pipelines.errors import InputError
-from pipelines.npov.likelihood import with_prompt
-from pipelines.npov.settings import TuningSettings
-from pipelines.npov.soft_prompt import SoftPrompt, Subject, Task, TunedOn
+from pipelines.npov.classifier import with_prompt
+from pipelines.npov.soft_prompt import SoftPrompt, Task, TunedOn, TuningSettings
+from pipelines.npov.topics import Subject
 
 MODEL = "ab" * 32
 
@@ -27,6 +27,7 @@ def soft_prompt(**changed: Any) -> SoftPrompt:
         "task": "coverage",
         "settings": TuningSettings(),
         "curve": ((0, 2.5), (250, 0.75), (500, 0.75)),
+        "tuned_on": TunedOn(learned=(), watched=()),
     }
     return SoftPrompt(**known | changed)
 
@@ -49,14 +50,12 @@ def test_it_is_the_same_to_the_bit_when_read_again(
     assert [each.name for each in file.parent.iterdir()] == [file.name]
 
 
-def test_a_file_tells_the_topics_unless_it_is_from_before(tmp_path: Path) -> None:
+def test_a_file_tells_the_topics(tmp_path: Path) -> None:
     file = tmp_path / "prompt.safetensors"
     golf = Subject(question="Is golf a sport?", topic="Golf")
     known = TunedOn(learned=(golf,), watched=(Subject(question="Is it?"),), synthetic=3)
     soft_prompt(tuned_on=known).save(file)
     assert SoftPrompt.load(file).tuned_on == known
-    save_file(TENSORS, file, metadata=about())
-    assert SoftPrompt.load(file).tuned_on is None
 
 
 def test_another_model_or_task_is_refused() -> None:
@@ -76,6 +75,7 @@ def test_another_model_or_task_is_refused() -> None:
 def about(**changed: Any) -> dict[str, str]:
     settings = TuningSettings(tokens=2).model_dump()
     known = {"model": "a", "task": "coverage", "settings": settings, "curve": [[0, 1.5]]}
+    known |= {"tuned_on": {"learned": [], "watched": []}}
     return {"soft_prompt": json.dumps(known | changed)}
 
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from pipelines.data.procon import Topic
 from pipelines.metrics.ranks import roc_auc
-from pipelines.npov.annotation import AnnotatedExample
-from pipelines.npov.example import NpovExample
+from pipelines.npov.example import AnnotatedExample, NpovExample
 from pipelines.npov.result import ErrorScores
 from pipelines.npov.rouge import count_errors, length_errors, side_errors
 from pipelines.npov.synthesis import synthetic_examples

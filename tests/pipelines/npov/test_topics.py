@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from pipelines.data.procon import Topic, read
-from pipelines.npov import synthesis as paraphrases
 from pipelines.npov.rouge import stems
+from pipelines.npov.synthesis import argument_digest, read_paraphrases
 from pipelines.npov.topics import (
     SAMPLE_TOPICS,
     TABLE_4,
@@ -163,8 +163,8 @@ def test_bundled_topics_are_of_table_4_and_whole() -> None:
 
 
 def test_every_bundled_argument_has_a_paraphrase_in_other_words() -> None:
-    known = paraphrases.read(SAMPLE_TOPICS.with_name("topics_paraphrases.jsonl"))
+    known = read_paraphrases(SAMPLE_TOPICS.with_name("topics_paraphrases.jsonl"))
     for topic in read(SAMPLE_TOPICS):
         for argument in (*topic.pro, *topic.con):
-            given, put = stems(argument), stems(known[paraphrases.digest(argument)])
+            given, put = stems(argument), stems(known[argument_digest(argument)])
             assert len(set(given) & set(put)) <= len(set(given)) / 4, argument

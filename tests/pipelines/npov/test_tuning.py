@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 from tiny_loaded import loaded, tokenizer
 
 from pipelines.errors import InputError
-from pipelines.npov import likelihood, tuning
+from pipelines.npov import classifier, tuning
 from pipelines.npov import tuning as tuner
-from pipelines.npov.likelihood import Pair, scored, tokenised, with_prompt
-from pipelines.npov.settings import TuningSettings
-from pipelines.npov.soft_prompt import SoftPrompt
+from pipelines.npov.classifier import Pair, scored, tokenised, with_prompt
+from pipelines.npov.soft_prompt import SoftPrompt, TunedOn, TuningSettings
 
 TRAIN: list[Pair] = [
     (f"User question: {{Should the {what} stay?}}.\nNeutral response: {{", answer)
@@ -32,20 +31,19 @@ LONG = ("Salmon cannot pass. " * 99, "YES}")
 def tuned(out: Path, **changed: Any) -> SoftPrompt:
     known: dict[str, Any] = {"decoder": loaded(), "train": TRAIN, "dev": DEV}
     known |= {"settings": SETTINGS, "task": "coverage", "model": MODEL}
+    known |= {"tuned_on": TunedOn(learned=(), watched=())}
     return tuning.tune(out=out, **known | changed)
 
 
 def test_the_dev_loss_falls_and_the_best_prompt_is_kept(tmp_path: Path) -> None:
-    out, steps, looks = tmp_path / "prompt.safetensors", [], []
+    out, steps = tmp_path / "prompt.safetensors", []
     weights = {name: each.clone() for name, each in loaded().model.state_dict().items()}
     found = tuned(
         out,
         on_progress=lambda step, most, loss: steps.append((step, most, loss)),
-        on_evaluation=lambda step, loss: looks.append((step, loss)),
     )
     assert [step for step, _, _ in steps] == list(range(1, 41))
-    assert tuple(looks) == found.curve
-    assert [step for step, _ in looks] == [0, 10, 20, 30, 40]
+    assert [step for step, _ in found.curve] == [0, 10, 20, 30, 40]
     assert found.loss < 0.7 * found.curve[0][1]
     read = SoftPrompt.load(out)
     assert np.array_equal(read.vectors, found.vectors)
@@ -115,7 +113,7 @@ def test_the_loss_is_of_target_tokens_after_the_vectors_and_padding_is_not_seen(
     items = tokenised(decoder, pairs, reserved=5)
     prompted = with_prompt(decoder, vectors)
     found = scored(prompted, items, reserved=5)
-    monkeypatch.setattr(likelihood, "BATCH_TOKENS", 1)
+    monkeypatch.setattr(classifier, "BATCH_TOKENS", 1)
     one_by_one = scored(prompted, items, reserved=5)
     bare = scored(decoder.model, items)
     embed = decoder.model.get_input_embeddings()
@@ -139,7 +137,7 @@ def test_the_loss_is_of_target_tokens_after_the_vectors_and_padding_is_not_seen(
 def test_parts_of_a_batch_add_up_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = SETTINGS.model_copy(update={"steps": 3, "warmup": 1, "evaluate_every": 3})
     whole = tuned(tmp_path / "whole", settings=settings)
-    monkeypatch.setattr(likelihood, "BATCH_TOKENS", 1)
+    monkeypatch.setattr(classifier, "BATCH_TOKENS", 1)
     in_parts = tuned(tmp_path / "parts", settings=settings)
     assert in_parts.vectors == pytest.approx(whole.vectors, abs=1e-3)
 

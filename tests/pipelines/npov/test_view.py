@@ -8,13 +8,11 @@ import pytest
 from pages import Reading, every, published, unpacked
 from playwright.sync_api import expect
 
-from pipelines.npov.annotation import Error
-from pipelines.npov.areas import SALIENCE
 from pipelines.npov.check import check
-from pipelines.npov.example import NpovExample, argument_spans, npov_prompt
+from pipelines.npov.decoder import SalienceSettings
+from pipelines.npov.example import Error, NpovExample, argument_spans, npov_prompt
 from pipelines.npov.experiment import EXPERIMENT
-from pipelines.npov.result import ROUGE, ErrorScores, NpovResult, WordScore
-from pipelines.npov.settings import SalienceSettings
+from pipelines.npov.result import ROUGE, SALIENCE, ErrorScores, NpovResult, WordScore
 from pipelines.npov.view import THRESHOLD, response_view
 from pipelines.report.blocks import Heatmap
 from pipelines.report.explorer import render, write

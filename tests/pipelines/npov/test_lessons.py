@@ -9,19 +9,11 @@ import pytest
 
 from pipelines.data.procon import Topic
 from pipelines.errors import InputError
-from pipelines.npov.annotation import AnnotatedExample
-from pipelines.npov.example import SIDES, NpovExample
-from pipelines.npov.soft_prompt import Subject, TunedOn, refuse_shared
-from pipelines.npov.synthesis import synthetic_examples
-from pipelines.npov.tuning_data import (
-    Errors,
-    Lesson,
-    by_topic,
-    lessons,
-    pairs_of,
-    tuned_on,
-    with_synthetic_errors,
-)
+from pipelines.npov.example import SIDES, AnnotatedExample, NpovExample
+from pipelines.npov.generator import Lesson, lessons, pairs_of, tuned_on
+from pipelines.npov.soft_prompt import TunedOn, refuse_shared
+from pipelines.npov.synthesis import with_synthetic_errors
+from pipelines.npov.topics import Subject, by_topic
 
 TOPIC = Topic(
     topic="Golf",
@@ -48,16 +40,16 @@ ORGANIC = [
 ]
 
 
-def taught(task: Any, errors: Errors = "both", **options: Any) -> list[Lesson]:
+def taught(task: Any, **options: Any) -> list[Lesson]:
     found = by_topic(ORGANIC, [TOPIC])
-    how: Any = {"design": "paper", "per_topic": 0, "seed": 0, **options}
-    return lessons([TOPIC], task, organic=found, errors=errors, **how)
+    how: Any = {"per_topic": 0, "seed": 0, **options}
+    return lessons([TOPIC], task, annotated=found, **how)
 
 
 def test_synthetic_errors_change_what_was_given_and_leave_the_response() -> None:
     """Section 4.2: an unused argument of the topic more, a given one fewer, or both."""
     for seed in range(9):
-        made = with_synthetic_errors(annotated(), TOPIC, Random(seed), design="paper")
+        made = with_synthetic_errors(annotated(), TOPIC, Random(seed))
         assert [(each.coverage, each.hallucination) for each in made] == [
             ("full", "none"), ("none", "full"), ("full", "full"),
         ]  # fmt: skip
@@ -70,33 +62,32 @@ def test_synthetic_errors_change_what_was_given_and_leave_the_response() -> None
             assert len({*given} - {*before}) == more
             assert {*each.example.pro} <= {*TOPIC.pro}
     alone = TOPIC.model_copy(update={"pro": TOPIC.pro[:2], "con": TOPIC.con[:1]})
-    made = with_synthetic_errors(annotated(), alone, Random(0), design="paper")
+    made = with_synthetic_errors(annotated(), alone, Random(0))
     assert [each.id for each in made] == ["g+added"], "no argument is unused"
 
 
 @pytest.mark.parametrize(
-    ("task", "errors", "origins", "wrong"),
+    ("task", "organic", "origins", "wrong"),
     [
         # "+Synth": error-free, and errors put into it.
-        ("coverage", "synthetic", {"annotated": 1, "synthetic": 3}, 2),
+        ("coverage", False, {"annotated": 1, "synthetic": 3}, 2),
         # "+Org": full errors that people found besides; not what is ambiguous for the task.
-        ("coverage", "both", {"annotated": 1, "synthetic": 3, "organic": 3}, 4),
-        ("hallucination", "both", {"annotated": 1, "synthetic": 3, "organic": 2}, 3),
-        ("coverage", "organic", {"annotated": 1, "organic": 3}, 2),
-        ("response", "both", {"annotated": 1}, 0),
+        ("coverage", True, {"annotated": 1, "synthetic": 3, "organic": 3}, 4),
+        ("hallucination", True, {"annotated": 1, "synthetic": 3, "organic": 2}, 3),
+        ("response", True, {"annotated": 1}, 0),
     ],
 )
 def test_the_columns_of_table_2(
-    task: Any, errors: Errors, origins: dict[str, int], wrong: int
+    task: Any, organic: bool, origins: dict[str, int], wrong: int
 ) -> None:
-    found = taught(task, errors)
+    found = taught(task, organic_errors=organic)
     assert Counter(each.origin for each in found) == origins
     targets = [target for _, target in pairs_of(found, task)]
     if task == "response":
         assert targets[0].endswith(f"Neutral response core: {{{RESPONSE}}}")
     else:
         assert Counter(targets) == {"NO}": wrong, "YES}": len(found) - wrong}
-    about = tuned_on(found, found, "paper")
+    about = tuned_on(found, found)
     assert (about.template, about.annotated, about.organic) == (0, 1, origins.get("organic", 0))
     assert about.learned == about.watched == (Subject(question=TOPIC.question, topic="Golf"),)
 
@@ -115,44 +106,14 @@ def test_arguments_are_paraphrased_and_responses_stay() -> None:
     del words[TOPIC.pro[0]]
     fewer = taught("coverage", paraphrase=words.get)
     assert all(TOPIC.pro[0] not in each.annotated.example.pro for each in fewer if each.paraphrased)
-    assert tuned_on(found, [], "paper").paraphrased == 4
+    assert tuned_on(found, []).paraphrased == 4
 
 
 def test_templates_are_learned_besides() -> None:
     found = taught("coverage", per_topic=2)
-    about = tuned_on(found, [], "paper")
+    about = tuned_on(found, [])
     assert (about.template, about.annotated, about.organic) == (2, 1, 3)
     assert about.told.startswith("topics 1, responses by template 2, annotated responses without ")
-
-
-def test_matched_errors_are_those_that_a_run_measures() -> None:
-    drawn = synthetic_examples([TOPIC], per_topic=3, seed=0, design="matched")
-    found = lessons([TOPIC], "coverage", design="matched", per_topic=3, seed=0)
-    assert [each.annotated for each in found] == drawn
-    about = tuned_on(found, [], "matched")
-    assert (about.template, about.synthetic) == (3, 9), "each response has each kind"
-    assert about.told == "topics 1, responses by template 3, synthetic errors 9, design matched"
-    older = TunedOn.model_validate(about.model_dump(exclude={"design"}))
-    assert older.design is None
-    assert older.told.endswith("synthetic errors 9")
-
-
-def test_matched_errors_of_an_annotated_response_are_all_kinds_or_none() -> None:
-    for seed in range(9):
-        left_out, added, both = with_synthetic_errors(
-            annotated(), TOPIC, Random(seed), design="matched"
-        )
-        sizes = [(len(each.example.pro), len(each.example.con)) for each in (left_out, added, both)]
-        assert sizes == [(2, 2), (1, 1), (2, 1)], "its larger side loses, its smaller one gains"
-    for pro, con in ((1, 1), (1, 2)):
-        example = annotated().example.model_copy(
-            update={"pro": TOPIC.pro[:pro], "con": TOPIC.con[:con]}
-        )
-        short = annotated().model_copy(update={"example": example})
-        made = with_synthetic_errors(short, TOPIC, Random(0), design="matched")
-        assert [each.id for each in made] == (
-            [] if con == 1 else ["g+left-out", "g+added", "g+both"]
-        )  # fmt: skip
 
 
 def test_a_response_of_no_topic_is_refused() -> None:
@@ -179,7 +140,6 @@ def test_topics_are_the_same_by_name_or_question() -> None:
     ):
         refuse_shared(about, asked, Path("p.st"))
     refuse_shared(about, asked[2:], Path("p.st"))
-    refuse_shared(None, asked, Path("p.st"))
     many = about.model_copy(
         update={"watched": tuple(Subject(question=f"Is {n} odd?") for n in range(5))}
     )

@@ -17,7 +17,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from pipelines.errors import InputError
 from pipelines.npov.example import NpovExample, Perspectives, input_text, npov_prompt, response_pair
-from pipelines.npov.generation import (
+from pipelines.npov.responses import (
     PATTERN,
     REPLY_TOKENS,
     ChatWriter,
