@@ -92,14 +92,16 @@ class Display:
     def _line(self, remark: str) -> None:
         self._told, self._said = True, time.monotonic()
         total = self._total or self._done
-        pace = (self._said - (self._began or 0)) / max(1, self._done - self._before)
-        each = f"{pace:.1f} s each" if pace >= 0.1 else f"{1 / max(pace, 1e-9):,.0f} a second"
-        left = pace * (total - self._done) / 60
-        STDERR.print(
-            f"{self._what} {self._done:,.0f}/{total:,}, {each}, about {left:.0f} min left"
-            f"{f'; {remark}' if remark else ''}",
-            soft_wrap=True,
-        )
+        counted = self._done - self._before
+        parts = [f"{self._what} {self._done:,.0f}/{total:,}"]
+        if counted:  # else nothing is known of the pace
+            pace = (self._said - (self._began or 0)) / max(1, counted)
+            parts.append(
+                f"{pace:.1f} s each" if pace >= 0.1 else f"{1 / max(pace, 1e-9):,.0f} a second"
+            )
+            parts.append(f"about {pace * (total - self._done) / 60:.0f} min left")
+        said = ", ".join(parts)
+        STDERR.print(f"{said}; {remark}" if remark else said, soft_wrap=True)
 
     def status(self, text: str) -> None:
         """Show what is awaited; an empty text ends it."""
