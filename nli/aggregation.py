@@ -50,8 +50,8 @@ def noisy_or(window_probabilities: ArrayLike) -> Floats:
     rows = _rows(window_probabilities)
     if len(rows) == 1:
         return rows.reshape(-1)
-    support, refute = (1 - np.prod(1 - rows[:, column]) for column in (_SUPPORT, _REFUTE))
-    return _joined(support, refute, np.prod(rows[:, _IRRELEVANT]))
+    support, refute = (1 - float(np.prod(1 - rows[:, place])) for place in (_SUPPORT, _REFUTE))
+    return _joined(support, refute, float(np.prod(rows[:, _IRRELEVANT])))
 
 
 AGGREGATIONS: dict[Aggregation, Callable[[ArrayLike], Floats]] = {

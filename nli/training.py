@@ -128,8 +128,6 @@ def _claim(
         before = json.loads(path.read_text("utf-8"))
     except (ValueError, RecursionError) as error:
         raise TaggerError(f"{path} is damaged; remove the folder, or choose another") from error
-    if "encoder" in before:
-        before["base"] = before.pop("encoder")  # its name in earlier versions
     # A setting unknown to an earlier version had its default there.
     known = {name: field.default for name, field in TrainingSettings.model_fields.items()} | before
     differing = [key for key in described if known.get(key) != described[key]]

@@ -5,7 +5,14 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Annotated, Any, Final, Self, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, Field, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    Field,
+    StringConstraints,
+    model_validator,
+)
 
 Item = TypeVar("Item")
 
@@ -66,6 +73,17 @@ class Document(BaseModel, frozen=True, extra="forbid"):
         return f"{self.title}\n\n{self.text}" if self.title else self.text
 
 
+def _with_distinct_ids(documents: tuple[Document, ...]) -> tuple[Document, ...]:
+    times = Counter(document.id for document in documents)
+    if twice := sorted(name for name in times if times[name] > 1):
+        raise ValueError(f"two documents have the id '{twice[0]}'; make them distinct")
+    return documents
+
+
+Documents = Annotated[NonEmpty[Document], AfterValidator(_with_distinct_ids)]
+"""At least one document, with distinct ids."""
+
+
 def known_fields(
     given: Mapping[str, Any], model: type[BaseModel], called: Mapping[str, str]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -119,7 +137,7 @@ class Record(BaseModel, frozen=True, extra="forbid"):
 
     id: Identifier
     question: Text | None = None
-    documents: NonEmpty[Document]
+    documents: Documents
     response: Text | None = None
     responses: Annotated[dict[Identifier, Text], Field(min_length=1)] | None = None
     claims: NonEmpty[Text] | None = None
@@ -152,10 +170,6 @@ class Record(BaseModel, frozen=True, extra="forbid"):
     def _check(self) -> Self:
         if (self.response is None) == (self.responses is None):
             raise ValueError("give exactly one of 'response' and 'responses'")
-        ids = Counter(document.id for document in self.documents)
-        twice = sorted(name for name, times in ids.items() if times > 1)
-        if twice:
-            raise ValueError(f"two documents have the id '{twice[0]}'; make them distinct")
         if self.claims is not None and self.responses is not None:
             raise ValueError("'claims' goes with a single 'response', not with 'responses'")
         return self

@@ -11,7 +11,7 @@ from typing import Annotated, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from pipelines.data.records import Document, Identifier, Text
+from pipelines.data.records import Document, Documents, Identifier, Text
 from pipelines.data.released import read_records
 from pipelines.errors import InputError
 from pipelines.files import read_bytes, replace_text
@@ -22,7 +22,7 @@ SAMPLES = Path(__file__).parents[1] / "data" / "samples" / "conflict_detection.j
 
 
 class ContestedClaim(BaseModel):
-    """One claim with its documents, at least one, with distinct ids.
+    """One claim with its documents.
 
     It may state the answer to a question; examples that share a question are not independent.
     Relations, if known, are what the documents say of it, in order: SUPPORTS, CONTRADICTS or
@@ -36,16 +36,12 @@ class ContestedClaim(BaseModel):
     claim: Text
     question: Text | None = None
     answer: Text | None = None
-    documents: Annotated[tuple[Document, ...], Field(min_length=1)]
+    documents: Documents
     relations: tuple[Relation, ...] | None = None
     conflict: Annotated[bool, Field(strict=True)]
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        ids = [document.id for document in self.documents]
-        twice = sorted({name for name in ids if ids.count(name) > 1})
-        if twice:
-            raise ValueError(f"two documents have the id '{twice[0]}'; make them distinct")
         if self.relations is None:
             return self
         if len(self.relations) != len(self.documents):
