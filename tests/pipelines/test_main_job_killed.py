@@ -1,4 +1,4 @@
-"""The main job, killed over and over: its tables are right and it leaves no server behind.
+"""The main job, killed twice: its tables are right and it leaves no server behind.
 
 A small program stands in vLLM's place, and is started, watched and ended as vLLM is. Two models
 play the two roles. The tagger's experiments and NPOV are left out: loading torch would take most of
@@ -7,11 +7,9 @@ and the last digits of the tagger's probabilities hang on what it reads at the s
 """
 
 import json
-import random
 import shutil
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -24,14 +22,8 @@ from tokenizers import ByteLevelBPETokenizer
 from pipelines.data import jsonl
 from serving import detached, models
 
-KILLS = 3
-SAMPLES = {
-    "conflictscore": "contested",
-    "ramdocs": "ramdocs",
-    "conflicts": "conflicts",
-    "truthfulqa": "misconceptions",
-}
-"""Data file of an experiment -> bundled sample."""
+SAMPLES = {"conflictscore": "contested", "truthfulqa": "misconceptions"}
+"""Data file of an experiment -> bundled sample. They ask both models."""
 
 TWO = ["--profile", "two.toml", "--models-dir", "models", "--limit", "1"]
 BY_MODEL = ["--judge", "model"]
@@ -105,11 +97,8 @@ def test_kills_leave_the_same_tables_and_no_server(
 
     monkeypatch.setenv("STAND_IN_DELAY_S", "0.03")
     job += ["--out", "out", "--cache", "killed.sqlite"]
-    chosen = random.Random(20).sample(range(1, total - 1), KILLS - 1)
-    moments: list[Callable[[], bool]] = [starting]
     # What was in flight is asked again, so that the job is never done before its last kill.
-    moments += [lambda least=count: asked() - total > least for count in sorted(chosen)]  # type: ignore[misc]
-    for moment in moments:
+    for moment in (starting, lambda: asked() - total > total // 2):
         kill_midway(job, moment)
     contested.done(*job)
 
