@@ -9,14 +9,7 @@ from pipelines.comparison.folders import FolderComparison, Match, Run, remarks
 from pipelines.experiment.publish import Runs
 from pipelines.report import explorer
 from pipelines.report.blocks import Side, Sides
-from pipelines.report.explorer import (
-    EXAMPLES_SHOWN,
-    Example,
-    ExperimentView,
-    Facet,
-    Part,
-    address,
-)
+from pipelines.report.explorer import EXAMPLES_SHOWN, Example, ExperimentView, Facet, Part, address
 from pipelines.report.table import called, with_names_joined
 from pipelines.report.texts import Block, Chip
 
