@@ -9,12 +9,7 @@ from hypothesis import strategies as st
 
 from pipelines.conrag.answer import Outcome
 from pipelines.conrag.evidence import STANCE_OF, Stance, TaggedPassage
-from pipelines.conrag.methods import (
-    ALL_METHODS,
-    Case,
-    Ruling,
-    by_template,
-)
+from pipelines.conrag.methods import ALL_METHODS, Case, Ruling, by_template
 from pipelines.conrag.packet import PacketSettings
 from pipelines.conrag.settings import ConragSettings
 from pipelines.data.records import Document

@@ -170,14 +170,6 @@ async def test_what_a_policy_drops_is_recorded_and_counted(evaluated: Evaluated)
     assert ClaimResult.model_validate_json(result.model_dump_json()) == result
 
 
-async def test_always_taking_a_side_leaves_the_other_unsaid(evaluated: Evaluated) -> None:
-    """Of a claim with one passage for it and two against it, though all is called an answer."""
-    result = await evaluated(CLAIM, changing(lambda sentence: sentence.update(about="answer")))
-    for method, said in (("ConRAG", OURS), ("w/o uncertainty policy", OURS[1:])):
-        statements = result.outcomes[method].statements
-        assert [one.text for one in statements] == [text for text, _ in said]
-
-
 async def test_a_question_is_answered_first_and_its_answers_judged(
     evaluated: Evaluated, scripted: ScriptedGenerator
 ) -> None:
