@@ -10,15 +10,7 @@ from pipelines.conrag.methods import ABLATIONS
 from pipelines.conrag.metrics import shown_methods
 from pipelines.conrag.result import ClaimResult
 from pipelines.judge.judgement import Relation, Truncation
-from pipelines.report.blocks import (
-    Card,
-    Cards,
-    Facts,
-    Fold,
-    Source,
-    Sources,
-    fact,
-)
+from pipelines.report.blocks import Card, Cards, Facts, Fold, Source, Sources, fact
 from pipelines.report.glance import count
 from pipelines.report.texts import (
     RIGHT,
@@ -275,9 +267,6 @@ def _card(result: ClaimResult, method: str) -> Card:
         made.append(_sentences(outcome.statements, numbers))
     if outcome.cut:
         made.append(line(Aside(CUT)))
-    if outcome.unbound:
-        said = f"{count(outcome.unbound, 'sentence')} with wrong citations"
-        made.append(line(Aside(said)))
     return Card(method, (*made, *unread(outcome.problem, outcome.raw)))
 
 

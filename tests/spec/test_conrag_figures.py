@@ -8,7 +8,7 @@ import pytest
 
 from pipelines.conrag.evidence import Stance, TaggedPassage
 from pipelines.conrag.hallucination import ResponseSentence
-from pipelines.conrag.methods import ALL_METHODS
+from pipelines.conrag.methods import ABLATIONS, METHODS
 from pipelines.conrag.mistakes import category, error_table, telling_sentence
 from pipelines.conrag.result import ClaimResult
 from pipelines.conrag.tables import citations, data_summary, stances
@@ -45,7 +45,7 @@ def result(
             "id": "r", "claim": CLAIM, "status": "answered", "stance": None, "disputed": None,
             "passages": tagged,
             "truth": {str(n): truth for n, (*_, truth) in enumerate(passages) if truth},
-            "outcomes": dict.fromkeys(ALL_METHODS, outcome),
+            "outcomes": dict.fromkeys((*METHODS, *ABLATIONS), outcome),
             **own,
         }
     )  # fmt: skip
@@ -134,7 +134,7 @@ def answer(
     }  # fmt: skip
     worth = {"citations": cited, "statements": count, "recall": recall}
     worth |= {"contradicting": 0, "contradicting_strict": 0}
-    question = {"first_answer": ["So."], "worth": dict.fromkeys(ALL_METHODS, worth)}
+    question = {"first_answer": ["So."], "worth": dict.fromkeys((*METHODS, *ABLATIONS), worth)}
     made = result(passages, statements, question=question)
     unread = {
         name: one.model_copy(update={"problem": problem}) for name, one in made.outcomes.items()

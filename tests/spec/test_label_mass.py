@@ -22,7 +22,7 @@ from pipelines.conflictscore.view import cell
 from pipelines.conrag import tables as conrag
 from pipelines.conrag.answer import Outcome as Stanced
 from pipelines.conrag.evidence import Stance, TaggedPassage
-from pipelines.conrag.methods import ALL_METHODS
+from pipelines.conrag.methods import ABLATIONS, METHODS
 from pipelines.conrag.result import ClaimResult
 from pipelines.data.records import Document
 from pipelines.judge.examples import ContestedClaim
@@ -88,7 +88,9 @@ def tagged(mass: float) -> list[Table]:
         stance=Stance.SUPPORT,
         disputed=None,
         passages=(passage,),
-        outcomes=dict.fromkeys(ALL_METHODS, Stanced(stance=Stance.SUPPORT, packet=("d",))),
+        outcomes=dict.fromkeys(
+            (*METHODS, *ABLATIONS), Stanced(stance=Stance.SUPPORT, packet=("d",))
+        ),
     )
     return conrag.all_tables({"d": [result]}, {})
 
