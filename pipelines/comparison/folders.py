@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from pipelines.errors import InputError
 from pipelines.experiment.experiment import Experiment
@@ -121,21 +121,6 @@ def _like(run: Run, runs: Mapping[str, Run]) -> dict[str, Run]:
     }
 
 
-Kind = Literal["data", "model", "prompt", "setting", "program", "machine"]
-
-KINDS: Final[Mapping[str, Kind]] = {
-    "data": "data",
-    "half": "data",
-    "model": "model",
-    "prompts": "prompt",
-    "preset": "setting",
-    "packages": "program",
-    "python": "program",
-    "profile": "machine",
-    "hardware": "machine",
-}
-"""Parts of an entry in `run.json`; others are models, known by their engines, or settings."""
-
 BESIDE: Final = ("preset", "packages", "python", "profile", "hardware")
 """Parts beside an entry's configuration that may explain a difference; not times or costs."""
 
@@ -146,46 +131,42 @@ DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 
 
 class Change(NamedTuple):
-    """Something that differs in how two runs were made, as A and as B have it."""
+    """Something that differs in how two runs were made, as A and as B have it.
+
+    It is called as in `run.json`: the name of a part of the entry, and a place in it.
+    """
 
     match: Match
-    kind: Kind
+    part: str
     what: str
     first: str
     second: str
 
 
 def changes(match: Match) -> list[Change]:
-    """What differs between two runs, in the order of `KINDS`."""
+    """What differs between two runs: how many examples they have, then by the names of parts."""
     one, two = match.first, match.second
     beside, also = ({name: run.about.get(name) for name in BESIDE} for run in (one, two))
     differ = [*differences(one.config, two.config), *differences(beside, also)]
     if len(one.results) != len(two.results):
         differ.insert(0, Difference("data.examples", len(one.results), len(two.results)))
     # A judge's identity repeats in one line what other differences say.
-    made = [_change(match, each) for each in differ if not each.name.endswith(".identity")]
-    order = list(dict.fromkeys(KINDS.values()))
-    return sorted(made, key=lambda change: order.index(change.kind))
+    return [_change(match, each) for each in differ if not each.name.endswith(".identity")]
 
 
 def _change(match: Match, difference: Difference) -> Change:
-    part, _, rest = difference.name.partition(".")
-    models = (run.config.get(part) for run in (match.first, match.second))
-    is_model = any(isinstance(model, dict) and "engine" in model for model in models)
-    kind = KINDS.get(part, "model" if is_model else "setting")
-    what = rest if kind == "prompt" else difference.name.removeprefix("packages.")
-    values = (_told(value, kind, rest) for value in (difference.there, difference.now))
-    return Change(match, kind, what, *values)
+    part, _, what = difference.name.partition(".")
+    values = (_told(value, what) for value in (difference.there, difference.now))
+    return Change(match, part, what, *values)
 
 
-def _told(value: Any, kind: Kind, name: str) -> str:
+def _told(value: Any, name: str) -> str:
     if isinstance(value, dict) and "engine" in value:  # a model that only one run has
         return f"{value['name']} ({str(value['digest'])[:12]})"
     if not isinstance(value, str):
         return one_line(written(value), SHOWN)
     if DIGEST.fullmatch(value):
-        shipped = kind == "prompt" and value == shipped_digest(name)
-        return f"{value[:12]} (as shipped)" if shipped else value[:12]
+        return f"{value[:12]}{' (as shipped)' if value == shipped_digest(name) else ''}"
     return one_line(value, SHOWN)
 
 
@@ -367,7 +348,7 @@ def changes_table(found: Sequence[Change]) -> Table:
         caption="Between runs that belong together, in how they were made.",
         columns=[
             RUN,
-            Column("kind", "Kind"),
+            Column("part", "Part"),
             Column("what", "What"),
             Column("first", "A"),
             Column("second", "B"),

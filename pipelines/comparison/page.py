@@ -9,16 +9,9 @@ from pipelines.comparison.folders import FolderComparison, Match, Run, remarks
 from pipelines.experiment.publish import Runs
 from pipelines.report import explorer
 from pipelines.report.blocks import Side, Sides
-from pipelines.report.explorer import (
-    EXAMPLES_SHOWN,
-    Example,
-    ExperimentView,
-    Facet,
-    Part,
-    address,
-)
+from pipelines.report.explorer import EXAMPLES_SHOWN, Example, ExperimentView, Facet, Part, address
 from pipelines.report.table import called, with_names_joined
-from pipelines.report.texts import Block, Chip
+from pipelines.report.texts import Block, Chip, Tone
 
 TITLE = "Comparison"
 CHANGED, SAME = "changed", "the same"
@@ -65,7 +58,7 @@ def _examples(match: Match, found: FolderComparison) -> Iterator[Example]:
     ids = ids[: EXAMPLES_SHOWN // len(found.matches)]
     first, second = (_page(run, ids) for run in (match.first, match.second))
     for name in ids:
-        tone = "strong" if facets.get(name) == [CHANGED] else "outline"
+        tone: Tone = "strong" if facets.get(name) == [CHANGED] else "outline"
         sides = {f"A: {found.first}": first[name], f"B: {found.second}": second[name]}
         yield replace(
             first[name],

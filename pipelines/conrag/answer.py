@@ -247,7 +247,6 @@ class Outcome(BaseModel, frozen=True):
         support: How far the method holds the claim to be supported, in [0, 1]; see
             `pipelines.conrag.methods.support_share`.
         undecided: Whether the stance is unknown because its reply was unreadable.
-        unbound: Sentences with wrong citations, which are dropped.
         cut: Whether the answer broke off at the limit of tokens or sentences.
         problem: Why the answer is missing, in one line; `raw` is the unreadable reply.
     """
@@ -258,10 +257,14 @@ class Outcome(BaseModel, frozen=True):
     sorted: tuple[Sorted, ...] = ()
     support: float = 0.0  # missing in older results, which do not need it
     undecided: bool = False
-    unbound: int = 0
     cut: bool = False
     problem: str | None = None
     raw: str | None = None
+
+    @property
+    def unbound(self) -> int:
+        """How many sentences have wrong citations, which are dropped."""
+        return sum(bool(said.problems) for said in self.statements)
 
     @property
     def cited(self) -> tuple[str, ...]:

@@ -284,9 +284,6 @@ def _card(result: ClaimResult, method: str) -> Card:
         made.append(_sentences(outcome.statements, numbers))
     if outcome.cut:
         made.append(line(Aside(CUT)))
-    if outcome.unbound:
-        said = f"{count(outcome.unbound, 'sentence')} with wrong citations"
-        made.append(line(Aside(said)))
     return Card(method, (*made, *unread(outcome.problem, outcome.raw)))
 
 

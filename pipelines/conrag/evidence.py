@@ -78,7 +78,8 @@ def evidence_mass(tagged: Sequence[TaggedPassage], relation: Relation) -> float:
 
     Each is weighted by its passage's quality, which is 1 unless sources are weighted.
     """
-    return fsum(each.quality * each.confidence for each in tagged if each.relation is relation)
+    taking = (passage for passage in tagged if passage.relation is relation)
+    return fsum(passage.quality * passage.confidence for passage in taking)
 
 
 def conflict_score(tagged: Sequence[TaggedPassage]) -> float:
@@ -261,12 +262,12 @@ def similarity_graph(tagged: Sequence[TaggedPassage], weights: EdgeWeights) -> "
     """
     import networkx as nx
 
-    ordered = sorted(tagged, key=lambda each: each.id)
-    texts = [each.passage.as_read() for each in ordered]
+    ordered = sorted(tagged, key=lambda passage: passage.id)
+    texts = [passage.passage.as_read() for passage in ordered]
     alike = word_cosine(texts) if ordered else []
     phrases = [key_phrases(text) for text in texts]
     graph = nx.Graph()
-    graph.add_nodes_from(each.id for each in ordered)
+    graph.add_nodes_from(passage.id for passage in ordered)
     for i, j in _nearest(alike, weights.neighbours):
         shared = jaccard(phrases[i], phrases[j])
         agreement = semantic_agreement(ordered[i], ordered[j])
@@ -278,12 +279,12 @@ def similarity_graph(tagged: Sequence[TaggedPassage], weights: EdgeWeights) -> "
 
 def _nearest(similarity: Sequence[Sequence[float]], neighbours: int) -> list[tuple[int, int]]:
     """Pairs (i, j), i < j, that share words, with one among the other's nearest."""
-    found = set()
+    pairs = set()
     for i, row in enumerate(similarity):
         near = (j for j in range(len(row)) if j != i and row[j] > 0)
         others = sorted(near, key=lambda j: (-row[j], j))
-        found |= {(min(i, j), max(i, j)) for j in others[:neighbours]}
-    return sorted(found)
+        pairs |= {(min(i, j), max(i, j)) for j in others[:neighbours]}
+    return sorted(pairs)
 
 
 LETTER = {Relation.SUPPORTS: "S", Relation.CONTRADICTS: "R", Relation.IRRELEVANT: "I"}
@@ -329,17 +330,17 @@ def clusters(tagged: Sequence[TaggedPassage], groups: Sequence[frozenset[str]]) 
 
     `groups` hold ids; every passage is in exactly one.
     """
-    by_id = {each.id: each for each in tagged}
-    found: dict[Relation, list[tuple[float, tuple[str, ...]]]] = {tag: [] for tag in RELATIONS}
+    by_id = {passage.id: passage for passage in tagged}
+    by_tag: dict[Relation, list[tuple[float, tuple[str, ...]]]] = {tag: [] for tag in RELATIONS}
     for group in groups:
         members = [by_id[name] for name in group]
         tag = dominant_tag(members)
-        members.sort(key=lambda each: (each.relation is not tag, -each.confidence, each.id))
-        found[tag].append((evidence_mass(members, tag), tuple(each.id for each in members)))
+        members.sort(key=lambda one: (one.relation is not tag, -one.confidence, one.id))
+        by_tag[tag].append((evidence_mass(members, tag), tuple(one.id for one in members)))
     return [
         Cluster(f"{LETTER[tag]}{number}", names, tag, confidence)
-        for tag, own in found.items()
+        for tag, rows in by_tag.items()
         for number, (confidence, names) in enumerate(
-            sorted(own, key=lambda cluster: (-cluster[0], cluster[1])), 1
+            sorted(rows, key=lambda row: (-row[0], row[1])), 1
         )
     ]

@@ -39,8 +39,6 @@ ABLATIONS = (
 )
 """Table VII, in its order."""
 
-ALL_METHODS = (*METHODS, *ABLATIONS)
-
 Grouping = Callable[["nx.Graph"], Sequence[frozenset[str]]]
 """Partitions the nodes of a graph."""
 
@@ -284,7 +282,6 @@ def _outcome(ruling: Ruling, packet: Sequence[TaggedPassage], text: GeneratedAns
             if row.tag is not None
         ),
         support=ruling.support,
-        unbound=sum(bool(said.problems) for said in text.sentences),
         cut=text.cut,
         problem=text.problem,
         raw=text.raw,
@@ -387,8 +384,7 @@ def _cited_by_words(claim: str, outcome: Outcome, packet: Sequence[TaggedPassage
         cites = tuple(ranked[:AT_MOST])
         return said.model_copy(update={"cites": cites, "dropped": (), "problems": ()})
 
-    loose = outcome.model_copy(update={"unbound": 0})
-    return _saying(loose, map(nearest, outcome.statements))
+    return _saying(outcome, map(nearest, outcome.statements))
 
 
 def _ids(passages: Sequence[TaggedPassage]) -> tuple[str, ...]:

@@ -86,7 +86,7 @@ def select(
         if passage.relation in SIDES or passage.confidence <= settings.irrelevant_above
     ]
     cluster_of = {name: cluster.name for cluster in clusters for name in cluster.members}
-    words = {each.id: content_words(each.passage.text) for each in tagged}
+    words = {passage.id: content_words(passage.passage.text) for passage in tagged}
     chosen: list[TaggedPassage] = []
     taken: Counter[str] = Counter()
 
@@ -109,12 +109,12 @@ def select(
         return True
 
     # rel_i * u_i orders each side, rel_i the rest (ConRAG, section 2, packet construction).
-    surest = sorted(tagged, key=lambda each: (-each.relevance * each.confidence, each.id))
-    sides = [iter([each for each in surest if each.relation is side]) for side in SIDES]
+    surest = sorted(tagged, key=lambda one: (-one.relevance * one.confidence, one.id))
+    sides = [iter([one for one in surest if one.relation is side]) for side in SIDES]
     for _ in range(first_of_each_side(kappa, settings)):
         for side in sides:
-            any(take(each) for each in side)  # the next one that may be chosen
+            any(take(passage) for passage in side)  # the next one that may be chosen
     for most in (settings.per_cluster, settings.size):
-        for passage in sorted(tagged, key=lambda each: (-each.relevance, each.id)):
+        for passage in sorted(tagged, key=lambda one: (-one.relevance, one.id)):
             take(passage, most=most)
     return chosen

@@ -7,14 +7,7 @@ from typing import Any, Final, Literal
 
 from pipelines.conrag.data import Dataset, Query
 from pipelines.retrieval.dense import Embedder
-from pipelines.retrieval.index import (
-    ABOUT,
-    RANK_CONSTANT,
-    Index,
-    Method,
-    Retrieved,
-    build,
-)
+from pipelines.retrieval.index import ABOUT, RANK_CONSTANT, Index, Method, Retrieved, build
 
 Scope = Literal["own", "all"]
 """Where passages are searched: among a claim's own, or those of all claims."""

@@ -11,7 +11,7 @@ from pipelines.conrag.answer import Outcome
 from pipelines.conrag.answer_worth import judge_told
 from pipelines.conrag.evidence import Stance
 from pipelines.conrag.hallucination import CheckedSentence, passage_auc, token_f1
-from pipelines.conrag.methods import ABLATIONS, ALL_METHODS, METHODS
+from pipelines.conrag.methods import ABLATIONS, METHODS
 from pipelines.conrag.metrics import EVIDENCE, LISTS, METRICS, OURS, RECALL, STANCE, Results
 from pipelines.conrag.mistakes import error_table
 from pipelines.conrag.result import ClaimResult
@@ -128,12 +128,7 @@ def all_tables(results: Results, configs: Mapping[str, Mapping[str, Any]]) -> li
             for result in claims
             for passage in result.passages
         ),
-        *(
-            f"{name}: {judge}."
-            for name, claims in results.items()
-            if (metrics.of_questions(claims) or metrics.generated(claims))
-            and (judge := judge_told(configs.get(name, {})))
-        ),
+        *(f"{name}: {judge}." for name in results if (judge := judge_told(configs.get(name, {})))),
     ]
     judged = (stances, citations, hallucinations, ablations, conflict_bins, paired, error_table)
     return [
@@ -233,7 +228,7 @@ def for_free(results: Results) -> Iterator[str]:
 def citations(results: Results) -> Table:
     """Table V: citation precision and recall, and the share of citations that leak."""
     return Table.of(
-        _lines(results, lambda _: ALL_METHODS, metrics.labelled),
+        _lines(results, lambda _: METHODS, metrics.labelled),
         name="conrag_citations",
         title="Citations",
         caption="What the sentences of answers cite, and whether that bears them out.",

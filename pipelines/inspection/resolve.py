@@ -19,14 +19,7 @@ from pipelines.experiment.cost import cost_line
 from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import Overflow, ServerOptions
-from pipelines.inspection.task import (
-    Inspection,
-    QuestionAsked,
-    Task,
-    Tell,
-    models_used,
-    telling,
-)
+from pipelines.inspection.task import Inspection, QuestionAsked, Task, Tell, models_used, telling
 from pipelines.judge.store import stored
 from pipelines.judge.tagger import tagger_judge
 from pipelines.option import Option, refuse_given

@@ -18,8 +18,9 @@ FLOORS: Final = {
 """Least share of cases in which the tagger is right, in both halves.
 
 The targets are 0.90 for order and 0.85 for ask. The tagger reaches 0.30 and 0.23 (seen, unseen; 30
-records each), and 0.46 and 0.55 (74 claims each); the larger one 0.50 and 0.67, 0.69 and 0.76. The floors are what it reaches in the worse half
-less two cases (of agreed, one), since another processor's number format may turn a near tie.
+records each), and 0.46 and 0.55 (74 claims each); the larger one 0.50 and 0.67, 0.69 and 0.76. The
+floors are what it reaches in the worse half less two cases (of agreed, one), since another
+processor's number format may turn a near tie.
 """
 
 

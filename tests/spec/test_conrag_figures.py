@@ -8,7 +8,7 @@ import pytest
 
 from pipelines.conrag.evidence import Stance, TaggedPassage
 from pipelines.conrag.hallucination import ResponseSentence
-from pipelines.conrag.methods import ALL_METHODS
+from pipelines.conrag.methods import ABLATIONS, METHODS
 from pipelines.conrag.mistakes import category, error_table, telling_sentence
 from pipelines.conrag.result import ClaimResult
 from pipelines.conrag.tables import citations, data_summary, stances
@@ -45,7 +45,7 @@ def result(
             "id": "r", "claim": CLAIM, "status": "answered", "stance": None, "disputed": None,
             "passages": tagged,
             "truth": {str(n): truth for n, (*_, truth) in enumerate(passages) if truth},
-            "outcomes": dict.fromkeys(ALL_METHODS, outcome),
+            "outcomes": dict.fromkeys((*METHODS, *ABLATIONS), outcome),
             **own,
         }
     )  # fmt: skip
@@ -69,6 +69,7 @@ def test_without_labels_of_passages_nothing_is_counted_by_them() -> None:
     assert {shown(row["accuracy"]) for row in rows} == {shown(proportion(1, 4))}
     always = f"Always saying REFUTE has an accuracy of {shown(proportion(3, 4))} on ragtruth."
     assert always in table.notes
+    assert any("1 of 4 claims had no passage" in note for note in table.notes)
     rows = own_rows(stances({"own": [result([("a", S, C)], said, stance=REFUTE)]}))
     assert "Oracle" in {row["method"] for row in rows}
     assert None not in {row["contradiction_rate"] for row in rows}
@@ -133,7 +134,7 @@ def answer(
     }  # fmt: skip
     worth = {"citations": cited, "statements": count, "recall": recall}
     worth |= {"contradicting": 0, "contradicting_strict": 0}
-    question = {"first_answer": ["So."], "worth": dict.fromkeys(ALL_METHODS, worth)}
+    question = {"first_answer": ["So."], "worth": dict.fromkeys((*METHODS, *ABLATIONS), worth)}
     made = result(passages, statements, question=question)
     unread = {
         name: one.model_copy(update={"problem": problem}) for name, one in made.outcomes.items()

@@ -93,12 +93,12 @@ def test_a_changed_prompt_and_another_model_are_found(
     with Scripted(model="another", weigh=lambda _: [0.1, 0.1, 0.8]) as other:
         run(contested, other, "other")
     (changed,) = compared(contested, "a", "prompted")["differences"]
-    assert (changed["kind"], changed["what"]) == ("prompt", "judge/relation")
+    assert (changed["part"], changed["what"]) == ("prompts", "judge/relation")
     assert changed["first"].endswith(" (as shipped)")
     assert not changed["second"].endswith(" (as shipped)")
     found = compared(contested, "a", "other")
-    assert {row["kind"] for row in found["differences"]} == {"model"}
-    assert "model.name" in {row["what"] for row in found["differences"]}
+    assert {row["part"] for row in found["differences"]} == {"model"}
+    assert "name" in {row["what"] for row in found["differences"]}
     # One who calls everything irrelevant finds no conflict anywhere.
     assert {row["second"] for row in found["changed"]} <= {"no conflict"}
 

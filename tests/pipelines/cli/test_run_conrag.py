@@ -1,4 +1,4 @@
-"""`contested run conrag`, as a person meets it, over RAGTruth."""
+"""`contested run conrag`, as a person meets it: claims, RAGTruth, ALCE, QAMPARI."""
 
 import json
 from pathlib import Path
@@ -6,8 +6,19 @@ from typing import Any
 
 import pytest
 from commands import Contested, contents, table
-from scripted import KEY
+from scripted import KEY, Scripted, prompt_of
 
+EXAMPLE = {
+    "id": "bridge",
+    "source": "mine",
+    "claim": "The bridge was opened in 1932.",
+    "documents": [
+        {"id": "guide", "text": "The bridge was opened by the mayor in 1932."},
+        {"id": "study", "text": "Traffic first crossed the bridge in May 1936."},
+    ],
+    "relations": ["SUPPORTS", "CONTRADICTS"],
+    "conflict": True,
+}
 RESPONSE: dict[str, Any] = {
     "id": "1",
     "source_id": "s1",
@@ -33,6 +44,7 @@ RAGTRUTH = ["--dataset", "ragtruth", "--data", "response.jsonl", "--corpus", "so
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("CONTESTED_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("CONTESTED_API_KEY", KEY)
+    Path("claims.jsonl").write_text(json.dumps(EXAMPLE) + "\n")
     responses = [RESPONSE, FAITHFUL, FAULTY]
     Path("response.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in responses))
     Path("source_info.jsonl").write_text(json.dumps(SOURCE) + "\n")
@@ -60,3 +72,112 @@ def test_hallucinations_in_responses(contested: Contested, folder: Path) -> None
     before = contents(out)
     contested.done("run", "conrag", *RAGTRUTH, "--method", "bm25", "--out", "out")
     assert contents(out) == before
+
+
+ALCE = ["--dataset", "alce", "--data", "asqa.json"]
+
+
+def alce_file() -> None:
+    docs = [
+        {"title": "Guide", "text": "The bridge was opened by the mayor in 1932."},
+        {"title": "Study", "text": "Traffic first crossed the bridge in May 1936."},
+        {"title": "Food", "text": "Cheese is made of milk."},
+    ]
+    question = {
+        "sample_id": "7",
+        "question": "When was the bridge opened?",
+        "qa_pairs": [{"short_answers": ["1932"]}],
+        "docs": docs,
+    }
+    Path("asqa.json").write_text(json.dumps([question]))
+
+
+def answering(request: dict[str, Any]) -> str:
+    """A writer that knows the year, and cites the first passage for it."""
+    schema = request["response_format"]["json_schema"]["name"]
+    if schema == "FirstAnswerReply":
+        return '{"answers": ["1932"]}'
+    said = {"about": "answer", "sent": "The bridge was opened in 1932.", "cites": [1]}
+    return json.dumps({"stance": "SUPPORT", "conflict": "", "sentences": [said]})
+
+
+def judging(request: dict[str, Any]) -> str:
+    """As `answering`; as a judge it lets nothing bear anything out."""
+    if request["response_format"]["json_schema"]["name"] != "RelationReply":
+        return answering(request)
+    return json.dumps({"snippet": "", "reasoning": "It does not say.", "answer": "IRRELEVANT"})
+
+
+def sorting(request: dict[str, Any]) -> str:
+    """As `judging`; of evidence it sorts the first passage alone."""
+    if request["response_format"]["json_schema"]["name"] != "SortReply":
+        return judging(request)
+    first = {"number": 1, "reason": "It has the year."}
+    return json.dumps({"support": [first], "refute": [], "irrelevant": []})
+
+
+def test_questions_as_in_the_paper(contested: Contested, folder: Path) -> None:
+    alce_file()
+    with Scripted(reply=sorting) as endpoint:
+        told = contested.done(
+            "run", "conrag", *ALCE, "--as-in-paper", "--endpoint", endpoint.url, "--out", "out"
+        )
+        asked = {
+            each["response_format"]["json_schema"]["name"]
+            for each in endpoint.requests
+            if "response_format" in each
+        }
+    assert {"SortReply", "RelationReply"} <= asked
+    assert "--sort model" in " ".join(told.err.split())
+    entry = json.loads((folder / "out" / "run.json").read_text())["pipelines"]["conrag.alce-asqa"]
+    assert (entry["preset"], entry["config"]["conrag"]["sort"]) == ("as-in-paper", "model")
+    assert entry["config"]["citations"]["model"]["name"] == "scripted"
+
+
+def test_what_a_language_model_writes_is_drawn_by_the_seed(contested: Contested) -> None:
+    run = ["run", "conrag", "--data", "claims.jsonl", "--generator", "model", "--method", "bm25"]
+    with Scripted(reply=answering) as endpoint:
+        run += ["--endpoint", endpoint.url]
+        contested.done(*run, "--out", "greedy")
+        greedy = len(endpoint.requests)
+        contested.done(*run, "--temperature", "0.7", "--out", "out")
+        drawn = [(each["temperature"], each["seed"]) for each in endpoint.requests]
+    assert set(drawn[:greedy]) == {(0, 0)}, "nothing is drawn at 0"
+    assert set(drawn[greedy:]) == {(0.7, 42)}, "Table III"
+
+
+# QAMPARI.
+
+
+def listing(request: dict[str, Any]) -> str:
+    """A writer of lists, in which one bridge is right and one is not."""
+    if request["response_format"]["json_schema"]["name"] == "FirstAnswerReply":
+        return '{"answers": ["Alder Bridge"]}'
+    assert "asks for a list" in prompt_of(request)
+    said = {"about": "answer", "sent": "the Alder Bridge, Reed Crossing.", "cites": [1]}
+    return json.dumps({"conflict": "", "sentences": [said]})
+
+
+def test_lists_of_qampari(contested: Contested, folder: Path) -> None:
+    question = {
+        "id": "7__dev",
+        "question": "Which bridges did Ada Ng build?",
+        "answers": [["Alder Bridge", "Old Alder Bridge"], ["Mill Bridge"]],
+        "docs": [
+            {"title": "Ada Ng", "text": "Ada Ng built Alder Bridge."},
+            {"title": "Food", "text": "Cheese is made of milk."},
+        ],
+    }
+    Path("qampari.json").write_text(json.dumps([question]))
+    asked = ["run", "conrag", "--dataset", "alce", "--data", "qampari.json", "--out", "out"]
+    with Scripted(reply=listing) as endpoint:
+        contested.done(*asked, "--endpoint", endpoint.url)
+    (ours,) = [
+        row
+        for row in table(folder / "out", "conrag_citations")
+        if (row["method"], row["figures"]) == ("ConRAG", "this run")
+    ]
+    assert ours["dataset"] == "alce-qampari"
+    assert (ours["list_precision"], ours["list_f1_5"], ours["answer_recall"]) == (0.5, 0.5, 0.5)
+    assert ours["str_em_substrings"] is None
+    assert ours["statements"] == 2

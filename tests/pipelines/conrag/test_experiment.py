@@ -16,7 +16,6 @@ from pipelines.conrag.data import Query
 from pipelines.conrag.evidence import Stance
 from pipelines.conrag.experiment import EXPERIMENT
 from pipelines.conrag.hallucination import ResponseSentence
-from pipelines.conrag.methods import ALL_METHODS
 from pipelines.conrag.metrics import Results
 from pipelines.conrag.pipeline import evaluate
 from pipelines.conrag.result import ClaimResult
@@ -100,16 +99,6 @@ def rendered(results: Results) -> str:
 @pytest.fixture(scope="module", autouse=True)  # made before a browser keeps the event loop
 def results(tmp_path_factory: pytest.TempPathFactory) -> list[ClaimResult]:
     return evaluated(tmp_path_factory.mktemp("run"), QUERIES)
-
-
-async def test_a_claim_has_an_outcome_of_every_method() -> None:
-    labels = KnownLabels()
-    result = await one(QUERIES[1], labels)
-    assert list(result.outcomes) == list(ALL_METHODS)
-    assert (result.kappa, result.disputed) == (1, True)
-    assert result.truth == {"s1": S, "c1": C}
-    # The passages, and the packet that is read as one text, the same with tags and without.
-    assert len(labels.asked) == len(QUERIES[1].passages) + 1
 
 
 async def test_a_text_that_is_read_as_one_is_supported_with_the_taggers_probability() -> None:
