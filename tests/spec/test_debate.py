@@ -1,7 +1,5 @@
 """The debate of MADAM-RAG, section 4: stopping rule, history, and whole debates worked by hand."""
 
-import asyncio
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
@@ -258,8 +256,3 @@ async def test_a_debate_in_which_nothing_can_be_read_has_no_answer(tmp_path: Pat
 
 
 # What order and noise change.
-
-
-def concluded(texts: list[str], settings: DebateSettings) -> Debate:
-    with tempfile.TemporaryDirectory() as folder:
-        return asyncio.run(hold(Path(folder), *texts, settings=settings))[0]
