@@ -175,9 +175,6 @@ def test_an_answer_is_said_in_other_spellings_too(text: str, answer: str, said: 
     assert says(text, answer) is said
 
 
-# Both
-
-
 def test_on_the_release(released_data: Path) -> None:
     path = released_data / "ramdocs" / "RAMDocs_250.jsonl"
     questions_ = datasets.read("ramdocs", path).questions
