@@ -146,8 +146,6 @@ def test_shared_words_by_hand() -> None:
     assert by_overlap(one, Thresholds(0.4, 0.9)) == (S, C, I)
 
 
-
-
 # Tables
 
 
