@@ -13,9 +13,6 @@ from pipelines.conflicts.taxonomy import ANSWERABLE, CATEGORY, ConflictType, Pre
 from pipelines.experiment.metric import Metric, Values, of_each
 from pipelines.text.declarative import affirmed
 
-Results = Mapping[str, Sequence[QueryResult]]
-"""Name of a run -> its results."""
-
 
 class Part(NamedTuple):
     """The results of a run, in its order, and the names of who answered and judged, if any.

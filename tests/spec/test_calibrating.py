@@ -65,7 +65,7 @@ def error(shares: np.ndarray, pairs: tuple[LabelledPair, ...]) -> float:
 
 def test_the_factor_of_a_boasting_model_is_its_temperature() -> None:
     """Logits three times too large are divided by three, and the error falls where not fitted."""
-    made = calibrate(boasting(6000, times=3), Calibration(), methods=["temperature"])
+    made = calibrate(boasting(3000, times=3), Calibration(), methods=["temperature"])
     assert made.calibration.temperature == pytest.approx(3, rel=0.1)
     before, after = (
         error(made.probabilities[name], made.check) for name in ("none", "temperature")
@@ -111,7 +111,7 @@ def test_the_check_part_has_no_say_in_what_is_fitted_and_chosen() -> None:
 def test_windows_are_joined_by_what_suits_them_and_single_ones_are_left_alone() -> None:
     windowed = calibrate(boasting(600, windows=4), Calibration())
     assert windowed.calibration.aggregation in {"maximum", "noisy-or"}
-    single = calibrate(boasting(600), Calibration(aggregation="noisy-or"))
+    single = calibrate(boasting(150), Calibration(aggregation="noisy-or"))
     assert single.calibration.aggregation == "noisy-or"
 
 

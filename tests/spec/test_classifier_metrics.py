@@ -70,7 +70,7 @@ def test_macro_f1_of_nothing_and_of_one() -> None:
     assert macro_f1(["support"], ["support"], LABELS) == Estimate(1, None, None, 1)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(pairs)
 def test_macro_f1_equals_sklearn_and_ignores_order(both: list[tuple[str, str]]) -> None:
     sklearn = pytest.importorskip("sklearn.metrics")

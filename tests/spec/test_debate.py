@@ -1,14 +1,11 @@
 """The debate of MADAM-RAG, section 4: stopping rule, history, and whole debates worked by hand."""
 
-import asyncio
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 from debates import agent, answers_heard, asking, conclusion, documents, readers, schema_of
-from hypothesis import strategies as st
 from scripted import fenced_text, prompt_of
 
 from pipelines.madam_rag.baselines import FinalJson, baseline_prompts
@@ -69,9 +66,6 @@ def test_the_debate_ends_only_when_every_agent_kept_its_answer() -> None:
     assert all_kept(replies("1856", "unknown"), replies("1856", "unknown"), "same")
     assert not all_kept(replies("1856", "1902"), replies("1856", "1856"), "same")
     assert not all_kept(replies("1856", None), replies("1856", None), "same")
-
-
-answers = st.none() | st.sampled_from(["", "unknown", "1856", "1902", "the mill", "Mill"])
 
 
 # History: what an agent is told of the round before.
@@ -255,11 +249,3 @@ async def test_a_debate_in_which_nothing_can_be_read_has_no_answer(tmp_path: Pat
     assert held.concluded.problem is not None
     assert held.concluded.answers == ()
     assert alone.concluded.problem == "no agent's reply could be read"
-
-
-# What order and noise change.
-
-
-def concluded(texts: list[str], settings: DebateSettings) -> Debate:
-    with tempfile.TemporaryDirectory() as folder:
-        return asyncio.run(hold(Path(folder), *texts, settings=settings))[0]

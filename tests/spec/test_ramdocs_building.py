@@ -142,9 +142,6 @@ def test_where_nothing_else_is_found_a_copy_is_changed_and_counted(
     assert (counts.drawn["misinfo"], counts.copies) == (2, 1), "a second copy would be the same"
 
 
-# What draws may make of any questions.
-
-
 # Answers that can stand in for each other.
 
 

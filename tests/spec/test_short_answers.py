@@ -73,8 +73,8 @@ def test_every_day_is_one_word(day: date, order: str) -> None:
 @pytest.mark.parametrize("unit", ["a ", "A. ", "1.", "1,", "5' ", "vitamin ", "july ", "((", "10^"])
 def test_a_long_text_takes_no_long_time(unit: str) -> None:
     start = time.perf_counter()
-    canonical(unit * 20_000)
-    assert time.perf_counter() - start < 10
+    canonical(unit * 8_000)
+    assert time.perf_counter() - start < 5
 
 
 def test_distinct_keeps_first_spellings_in_order() -> None:

@@ -3,7 +3,7 @@
 from math import sqrt
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
@@ -36,6 +36,7 @@ def cohen_kappa(pairs: list[tuple[str, str]]) -> float | None:
 RATED = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), min_size=1, max_size=9)
 
 
+@settings(max_examples=25)
 @given(RATED, RATED)
 def test_strata_drawn_at_one_rate_count_as_one(
     one: list[tuple[str, str]], other: list[tuple[str, str]]

@@ -117,15 +117,6 @@ async def test_a_labeller_reads_the_snippet_as_the_writer_did() -> None:
     assert (found.sentences[0].grounds, found.sentences[0].quote) == (Grounds.SUPPORTED, snippet)
 
 
-async def test_an_answer_that_says_that_nothing_was_found_has_no_facts() -> None:
-    judge = KnownLabels(by_year)
-    nothing = Sentence(text="The results do not answer the query.", cites=(1, 2))
-    found = await grounding(said(nothing), asked(), judge)
-    assert found.sentences[0].grounds is Grounds.NO_FACT
-    assert found.share is None
-    assert judge.asked == []
-
-
 async def test_what_is_named_is_not_asked_about() -> None:
     judge = KnownLabels(lambda _: Relation.CONTRADICTS)
     found = await inclusion("When was the mill built?", "1856", "In 1856 [1].", judge)

@@ -85,10 +85,6 @@ def test_the_window_with_the_largest_dot_product_is_the_segment() -> None:
     assert all(len(window.split()) <= 4 for window in embedder.given)
 
 
-def test_the_first_of_equals() -> None:
-    assert best_segment("dam", numbered(9), Counting(reads=6), tokens=6, stride=4) == "w0 w1 w2 w3"
-
-
 def test_an_embedder_that_would_read_half_a_window_is_refused() -> None:
     with pytest.raises(ValueError, match=r"reads 256 of 512 .* segments\.reader"):
         best_segment("dam", "A text.", Counting(reads=256))
