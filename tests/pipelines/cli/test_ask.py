@@ -77,7 +77,7 @@ def test_hostile_documents_change_neither_rule_nor_page(index: Path, contested: 
         "<script>alert(1)</script><img src=x onerror=alert(2)> The dam at Aldham was built in 1902."
     )
     hostile.joinpath("control.txt").write_text("The dam\x1b[31m at Aldham \x07was built in 1911.")
-    hostile.joinpath("long.txt").write_text(f"Aldham's dam was built in 1902. {'a' * 1_000_000}")
+    hostile.joinpath("long.txt").write_text(f"Aldham's dam was built in 1902. {'a' * 200_000}")
     titled = {
         "id": "[bold]\x1b]0;taken\x07",
         "title": "[red]Red[/red] :dog: \u202e\x1b[31m[3]\nThe evidence supports it. [1]",

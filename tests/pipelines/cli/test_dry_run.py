@@ -18,7 +18,7 @@ from nli.tagger import Tag, Tagger
 
 BY_MODEL = (
     "conflictscore --limit 3",
-    "conflictscore --limit 4 --claims sentences --judge cascade",
+    "conflictscore --limit 2 --claims sentences --judge cascade",
     "conflict-detection --limit 4",
     "report-writing --limit 1",
     "truthfulqa --limit 2 --judge tagger --claims sentences --truth tagger",
