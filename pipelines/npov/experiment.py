@@ -92,7 +92,7 @@ AS_IN_PAPER: Final = (
         "design",
         "paper",
         "section 4.2",
-        "lengths of responses and numbers of arguments would tell errors",
+        "unequal sides would tell errors",
     ),
     Choice(
         "per_topic",
@@ -154,7 +154,7 @@ class NpovOptions(RunOptions, TaggerOptions, EndpointOptions, DecoderOptions):
         Design,
         _set_option(
             "How errors are made: `matched` in number, side and length of response to examples "
-            "without error; or as the `paper` does, where lengths tell errors."
+            "without error; or as the `paper` does, where unequal sides tell errors."
         ),
     ] = "matched"
     per_topic: Annotated[
