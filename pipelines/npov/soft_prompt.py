@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError
 
 from pipelines.errors import InputError
 from pipelines.files import replace_bytes
@@ -88,15 +88,6 @@ class TuningSettings(BaseModel, frozen=True, extra="forbid"):
     patience: Annotated[int, Field(ge=1)] = 8
     # At most what numpy takes; torch takes more.
     seed: Annotated[int, Field(ge=0, le=2**32 - 1)] = 0
-
-    @model_validator(mode="after")
-    def _warm_in_time(self) -> Self:
-        if self.warmup >= self.steps:
-            raise ValueError(
-                f"a warm-up of {self.warmup:,} steps does not end within {self.steps:,} steps; "
-                "choose other numbers"
-            )
-        return self
 
 
 class _Header(BaseModel):
