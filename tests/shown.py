@@ -152,11 +152,9 @@ def write_files(folder: Path) -> None:
         texts["own-pairs.jsonl"] = labelled_pairs(36)
     texts["ambigdocs.json"] = ambigdocs_text()
     texts["fool-me-twice.jsonl"] = json.dumps(FOOL_ME_TWICE) + "\n"
-    texts["example.json"], topic, _ = examples("npov.md", "json")
+    texts["example.json"] = examples("npov.md", "json")[0]
     query = only("input.md", "jsonl")
     texts["conflicts.jsonl"] = query + conflicts_queries(like=query)
-    # None of the bundled topics: what is tuned on these is measured on those.
-    texts["topics.jsonl"] = topic + topic.replace("night trains", "night buses")
     for name, text in texts.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -20,10 +20,8 @@ def study_npov(options: StudyOptions) -> None:
     On a CPU sizes are small: half an hour and 3 GB on two cores with a model of 135M. The paper's
     sizes need a GPU: of 24 GB for a model of 8B in bf16.
 
-    Examples:
+    Example:
         contested lab study-npov --dry-run
-
-        contested lab study-npov --until generator --out writer
     """
     import uvloop
 

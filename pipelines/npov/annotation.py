@@ -298,12 +298,13 @@ def _filled(study: Study, found: Sequence[AnnotatedExample]) -> list[AnnotatedEx
     filled = []
     for topic in study.all_topics:
         right = sum(each.error_free for each in known.get(topic.topic, ()))
-        lacking = max(0, study.sizes.least - right)
         made = synthetic_examples(
-            [topic], per_topic=lacking + 1, seed=study.options.seed, design="paper"
+            [topic],
+            per_topic=max(0, study.sizes.least - right),
+            seed=study.options.seed,
+            design="paper",
         )
-        # The first has one argument a side, which cannot be taken away.
-        for each in [one for one in made if one.error_free][1:]:
+        for each in [one for one in made if one.error_free]:
             name = f"{TEMPLATE}{each.id}"
             filled.append(each.model_copy(update={"id": name, "source": name}))
     return filled

@@ -223,11 +223,9 @@ def argument_map(
     encoded = decoder.encode(prompt.text, as_read(example.response), reserved=reserved)
     pro, con = (words_of(encoded, prompt.spans[side]) for side in SIDES)
     response = words_of(encoded, sentence_spans(encoded))
-    for called, words in (
-        ("pro arguments hold", pro),
-        ("con arguments hold", con),
-        ("response holds", response),
-    ):
+    sides = zip(SIDES, (pro, con), strict=True)
+    given = [(f"{side} arguments hold", words) for side, words in sides if words]
+    for called, words in (*given, ("response holds", response)):
         if not any(words):
             raise InputError(
                 f"the {called} no word but function words, so there is nothing to check; "
@@ -257,7 +255,9 @@ def check(example: NpovExample, found: WordMap, settings: SalienceSettings) -> R
     sides = [side for side in SIDES for _ in example.arguments(side)]
     by_argument = _split(alpha, found.given)
     count = len(example.pro)
-    perspectives = [np.concatenate(by_argument[:count]), np.concatenate(by_argument[count:])]
+    perspectives = [
+        np.concatenate(each) for each in (by_argument[:count], by_argument[count:]) if each
+    ]
     coverage = coverage_error(perspectives, settings.average)
     hallucination = hallucination_error(beta, settings.average)
     # `argument_map` refuses what has no words.

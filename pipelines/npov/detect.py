@@ -1,6 +1,6 @@
 """One example through detectors, down to its words: with a language model or without."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -30,6 +30,7 @@ from pipelines.npov.result import (
     LENGTH,
     RELEVANCE,
     ROUGE,
+    SALIENCE,
     SHOWN,
     SUPPORT,
     UNEQUAL,
@@ -52,112 +53,38 @@ from pipelines.npov.similarity import (
     uses,
 )
 from pipelines.npov.soft_prompt import SoftPrompt
+from pipelines.retrieval.dense import Embedder
 from salience.decoder import Decoder
 from salience.scores import attributions, contributions
 from salience.variants import Aggregation
 from salience.words import Word
 
-Scored = tuple[WordScore, ...] | None
-"""Content words of a side; None where they are not annotated."""
+AGGREGATIONS: tuple[Aggregation, ...] = ("max", "sum", "negative_entropy")
 
 
 class WordErrors(NamedTuple):
-    """How wrong a detector finds words of the arguments, and of the response: (words,) each."""
+    """How wrong a detector finds words of the arguments, and of the response: (words,) each.
+
+    NaN where it does not know a word.
+    """
 
     given: NDArray[np.floating]
     response: NDArray[np.floating]
 
 
-def of_words(texts: Sequence[Sequence[Word]], errors: NDArray[np.floating]) -> NDArray[np.floating]:
-    """The errors of texts, said of each of their words."""
-    return np.repeat(errors, [len(words) for words in texts])
+@dataclass(frozen=True)
+class Found:
+    """What a detector says of an example.
 
-
-def word_scores(
-    annotated: AnnotatedExample,
-    words: Words,
-    salience: WordErrors | None = None,
-    errors: Mapping[str, WordErrors] | None = None,
-    embedded: Embedded | None = None,
-) -> tuple[Scored, Scored]:
-    """Content words of arguments and response, with what is known and said of them.
-
-    They stand in `npov_prompt` and the response; an encoder may not know some. A word is wrong if
-    one of its characters is (NPOV, section 5.3). What other detectors say of them are `errors`.
-
-    Raises:
-        InputError: An annotation lies outside its text.
+    Attributes:
+        scores: By the names of its variants.
+        words: Content words of the example; None where it says nothing of words.
+        errors: What its variants say of them.
     """
-    example, prompt = annotated.example, npov_prompt(annotated.example)
-    spans, base = prompt.spans, len(prompt.text)
-    given = response = None
-    if annotated.uncovered is not None:
-        wrong = []
-        for part in annotated.uncovered:
-            if part.argument >= len(spans[part.side]):
-                raise InputError(f"'{annotated.id}': there is no {part.side} {part.argument}")
-            start = spans[part.side][part.argument][0]
-            wrong.append((start + part.span[0], start + part.span[1]))
-        other = set(stems(example.response))
-        unlike: dict[int, float] = {}
-        if embedded is not None:
-            starts = (start for side in SIDES for start, _ in spans[side])
-            texts = (text for side in embedded.given for text in side)
-            for begins, text in zip(starts, texts, strict=True):
-                alike = text.word_errors(embedded.response.vectors)
-                unlike |= {begins + start: error for (start, _), error in alike.items()}
-        own = {name: each.given for name, each in (errors or {}).items()}
-        given = _scored(
-            words.given,
-            wrong,
-            other,
-            salience=salience and salience.given,
-            errors=own,
-            bert_scores=unlike,
-        )
-    if annotated.hallucinated is not None:
-        wrong = [(base + start, base + end) for start, end in annotated.hallucinated]
-        other = {stem for side in SIDES for each in example.arguments(side) for stem in stems(each)}
-        unlike = {}
-        if embedded is not None:
-            arguments = all_vectors([text for side in embedded.given for text in side])
-            alike = embedded.response.word_errors(arguments)
-            unlike = {base + start: error for (start, _), error in alike.items()}
-        own = {name: each.response for name, each in (errors or {}).items()}
-        response = _scored(
-            words.response,
-            wrong,
-            other,
-            salience=salience and salience.response,
-            errors=own,
-            bert_scores=unlike,
-        )
-    return given, response
 
-
-def _scored(
-    texts: Sequence[Sequence[Word]],
-    wrong: Sequence[Span],
-    other: Collection[str],
-    *,
-    salience: NDArray[np.floating] | None,
-    errors: Mapping[str, NDArray[np.floating]],
-    bert_scores: Mapping[int, float],
-) -> tuple[WordScore, ...]:
-    words = [word for own in texts for word in own]
-    return tuple(
-        WordScore(
-            wrong=any(start < word.end and word.start < end for start, end in wrong),
-            rouge=stem(word.text) not in other,
-            salience=None if salience is None else float(salience[place]),
-            bert_score=bert_scores.get(word.start),
-            errors={name: float(own[place]) for name, own in errors.items()},
-        )
-        for place, word in enumerate(words)
-    )
-
-
-AGGREGATIONS: tuple[Aggregation, ...] = ("max", "sum", "negative_entropy")
+    scores: Mapping[str, ErrorScores]
+    words: Words | None = None
+    errors: Mapping[str, WordErrors] | None = None
 
 
 @dataclass(frozen=True)
@@ -167,70 +94,149 @@ class Encoders:
     bert_score: BertScore
     sentences: SentenceEmbeddings
 
-
-@dataclass(frozen=True)
-class Baselines:
-    """What takes no language model, of one example."""
-
-    detectors: Mapping[str, ErrorScores]
-    embedded: Embedded | None = None
-    alike: Use | None = None
-
     @classmethod
-    def of(cls, example: NpovExample, encoders: Encoders | None) -> "Baselines":
-        """All of them; without encoders, those that take none."""
-        found = {
-            LENGTH: length_errors(example),
-            COUNT: count_errors(example),
-            UNEQUAL: side_errors(example),
-            ROUGE: rouge_errors(example),
-        }
-        if encoders is None:
-            return cls(found)
-        embedded, alike = encoders.bert_score(example), encoders.sentences(example)
-        found |= {BERT_SCORE: embedded.errors, **alike.by_pool(EMBEDDINGS)}
-        return cls(found, embedded, alike)
-
-    def of_words(self, words: Words) -> dict[str, WordErrors]:
-        """What embeddings of sentences say of each of their words."""
-        return {} if self.alike is None else {SHOWN[EMBEDDINGS]: _of_use(words, self.alike)}
+    def of(cls, encoder: Embedder) -> "Encoders":
+        """Both by one encoder."""
+        return cls(BertScore(encoder), SentenceEmbeddings(encoder))
 
 
-def _of_use(words: Words, use: Use) -> WordErrors:
-    return WordErrors(
-        of_words(words.given, 1 - uses(use.says)),
-        of_words(words.response, 1 - groundings(use.rests)),
+def result(case: Case, found: Found, encoders: Encoders | None = None) -> NpovResult:
+    """What a detector found, beside what takes no language model; without encoders, less of it.
+
+    Raises:
+        InputError: An annotation lies outside its text.
+    """
+    annotated, example = case.annotated, case.annotated.example
+    scores = {
+        LENGTH: length_errors(example),
+        COUNT: count_errors(example),
+        UNEQUAL: side_errors(example),
+        ROUGE: rouge_errors(example),
+    }
+    embedded = encoders and encoders.bert_score(example)
+    alike = encoders and encoders.sentences(example)
+    if embedded and alike:
+        scores |= {BERT_SCORE: embedded.errors, **alike.by_pool(EMBEDDINGS)}
+    scores |= found.scores
+    words = found.words
+    if words is None:
+        return case.result(detectors=scores)
+    errors = {ROUGE: rouge_of_words(example, words)}
+    if embedded and alike:
+        errors[BERT_SCORE] = bert_score_of_words(example, words, embedded)
+        errors[SHOWN[EMBEDDINGS]] = use_of_words(words, alike)
+    given, response = word_scores(annotated, words, {**errors, **(found.errors or {})})
+    return case.result(detectors=scores, given=given, response=response)
+
+
+def word_scores(
+    annotated: AnnotatedExample, words: Words, errors: Mapping[str, WordErrors]
+) -> tuple[tuple[WordScore, ...] | None, tuple[WordScore, ...] | None]:
+    """Content words of arguments and response, with what is known and said of them.
+
+    They stand in `npov_prompt` and the response. A word is wrong if one of its characters is (NPOV,
+    section 5.3). A side is None where its words are not annotated.
+
+    Raises:
+        InputError: An annotation lies outside its text.
+    """
+    prompt = npov_prompt(annotated.example)
+    spans, base = prompt.spans, len(prompt.text)
+    given = response = None
+    if annotated.uncovered is not None:
+        wrong = []
+        for part in annotated.uncovered:
+            if part.argument >= len(spans[part.side]):
+                raise InputError(f"'{annotated.id}': there is no {part.side} {part.argument}")
+            start = spans[part.side][part.argument][0]
+            wrong.append((start + part.span[0], start + part.span[1]))
+        by_name = {name: each.given for name, each in errors.items()}
+        given = _scored(words.given, wrong, by_name)
+    if annotated.hallucinated is not None:
+        wrong = [(base + start, base + end) for start, end in annotated.hallucinated]
+        by_name = {name: each.response for name, each in errors.items()}
+        response = _scored(words.response, wrong, by_name)
+    return given, response
+
+
+def _scored(
+    texts: Sequence[Sequence[Word]],
+    wrong: Sequence[Span],
+    errors: Mapping[str, NDArray[np.floating]],
+) -> tuple[WordScore, ...]:
+    return tuple(
+        WordScore(
+            wrong=any(start < word.end and word.start < end for start, end in wrong),
+            errors={
+                name: float(values[place])
+                for name, values in errors.items()
+                if not np.isnan(values[place])
+            },
+        )
+        for place, word in enumerate(word for words in texts for word in words)
     )
 
 
-def by_baselines(case: Case, encoders: Encoders | None = None) -> NpovResult:
-    """What takes neither gradients nor a language model."""
-    found = Baselines.of(case.annotated.example, encoders)
-    return case.result(detectors=found.detectors)
+def rouge_of_words(example: NpovExample, words: Words) -> WordErrors:
+    """1 where the other side lacks a word's stem, else 0."""
+    said = set(stems(example.response))
+    told = {stem for side in SIDES for each in example.arguments(side) for stem in stems(each)}
+
+    def lacking(texts: Sequence[Sequence[Word]], other: set[str]) -> NDArray[np.floating]:
+        return np.array([stem(word.text) not in other for text in texts for word in text], float)
+
+    return WordErrors(lacking(words.given, said), lacking(words.response, told))
 
 
-def by_tagger(case: Case, tagger: ArgumentTagger, encoders: Encoders | None = None) -> NpovResult:
-    """Baselines, and whether arguments support sentences and sentences arguments.
+def bert_score_of_words(example: NpovExample, words: Words, embedded: Embedded) -> WordErrors:
+    """1 - the cosine with the other side's most similar token; an encoder may not know a word."""
+    prompt = npov_prompt(example)
+    starts = [start for side in SIDES for start, _ in prompt.spans[side]]
+    texts = [text for side in embedded.given for text in side]
+    known: dict[int, float] = {}
+    for begins, text in zip(starts, texts, strict=True):
+        unlike = text.word_errors(embedded.response.vectors)
+        known |= {begins + start: error for (start, _), error in unlike.items()}
+    unlike = embedded.response.word_errors(all_vectors(texts))
+    known |= {len(prompt.text) + start: error for (start, _), error in unlike.items()}
+
+    def of(side: Sequence[Sequence[Word]]) -> NDArray[np.floating]:
+        return np.array([known.get(word.start, np.nan) for text in side for word in text], float)
+
+    return WordErrors(of(words.given), of(words.response))
+
+
+def use_of_words(words: Words, use: Use) -> WordErrors:
+    """The errors of arguments and sentences, said of each of their words."""
+    return WordErrors(
+        _repeated(words.given, 1 - uses(use.says)),
+        _repeated(words.response, 1 - groundings(use.rests)),
+    )
+
+
+def _repeated(
+    texts: Sequence[Sequence[Word]], errors: NDArray[np.floating]
+) -> NDArray[np.floating]:
+    return np.repeat(errors, [len(words) for words in texts])
+
+
+def by_tagger(example: NpovExample, tagger: ArgumentTagger) -> Found:
+    """Whether arguments support sentences, and sentences arguments.
 
     Raises:
         InputError: A text does not fit the tagger.
     """
-    example = case.annotated.example
-    found, tagged, words = Baselines.of(example, encoders), tagger(example), words_read(example)
-    uses_by = {SUPPORT: tagged.support, RELEVANCE: tagged.relevance}
-    said = {SHOWN[name]: _of_use(words, use) for name, use in uses_by.items()}
-    said |= found.of_words(words)
-    given, response = word_scores(case.annotated, words, errors=said, embedded=found.embedded)
-    return case.result(
-        detectors=dict(found.detectors)
-        | {way: score for name, use in uses_by.items() for way, score in use.by_pool(name).items()},
-        given=given,
-        response=response,
+    tagged, words = tagger(example), words_read(example)
+    by_name = {SUPPORT: tagged.support, RELEVANCE: tagged.relevance}
+    return Found(
+        {way: score for name, use in by_name.items() for way, score in use.by_pool(name).items()},
+        words,
+        {SHOWN[name]: use_of_words(words, use) for name, use in by_name.items()},
     )
 
 
-async def by_ablation(case: Case, weigh: Weigh, encoders: Encoders | None = None) -> NpovResult:
-    """Baselines, and what the response loses where an argument is left out.
+async def by_ablation(example: NpovExample, weigh: Weigh) -> Found:
+    """What the response loses where an argument is left out.
 
     Beside either pool of sentences, words are averaged as the paper averages their salience.
 
@@ -238,38 +244,26 @@ async def by_ablation(case: Case, weigh: Weigh, encoders: Encoders | None = None
         InputError: The response has no content word.
         RequestError, ServingError: The model cannot be asked.
     """
-    example = case.annotated.example
     left_out = await ablation(example, weigh)
-    found = Baselines.of(example, encoders)
     words = Words(words_read(example).given, left_out.words)
-    said = found.of_words(words) | {
-        SHOWN[ABLATION]: WordErrors(
-            of_words(words.given, 1 - uses(left_out.by_sentence.says)),
-            1 - groundings(left_out.by_word.rests),
-        )
-    }
-    given, response = word_scores(case.annotated, words, errors=said, embedded=found.embedded)
-    return case.result(
-        detectors={
-            **found.detectors,
-            **left_out.by_sentence.by_pool(ABLATION),
-            f"{ABLATION}, words": left_out.by_word.errors("mean"),
-        },
-        given=given,
-        response=response,
+    errors = WordErrors(
+        _repeated(words.given, 1 - uses(left_out.by_sentence.says)),
+        1 - groundings(left_out.by_word.rests),
     )
+    scores = left_out.by_sentence.by_pool(ABLATION)
+    scores[f"{ABLATION}, words"] = left_out.by_word.errors("mean")
+    return Found(scores, words, {SHOWN[ABLATION]: errors})
 
 
 def by_salience(
-    case: Case,
+    example: NpovExample,
     decoder: Decoder,
     settings: SalienceSettings,
-    encoders: Encoders | None = None,
     *,
     soft_prompt: SoftPrompt | None = None,
     model: str | None = None,
-) -> NpovResult:
-    """Baselines, and salience under every aggregation, of an example and of its words.
+) -> Found:
+    """Salience under every aggregation, of an example and of its words.
 
     The aggregation of `settings` is passed over, as all are taken. With a soft prompt salience is
     that of the response generator it makes of the model; `model` is the digest of the decoder's
@@ -280,39 +274,24 @@ def by_salience(
             for it.
         SalienceError: They do not fit the model, or into memory.
     """
-    example = case.annotated.example
     found = argument_map(example, decoder, settings, soft_prompt=soft_prompt, model=model)
-    baselines = Baselines.of(example, encoders)
-    detectors = dict(baselines.detectors)
+    scores = {}
     for aggregation in AGGREGATIONS:
         checked = check(example, found, settings.model_copy(update={"aggregation": aggregation}))
-        detectors[salience_detector(aggregation)] = ErrorScores(
+        scores[salience_detector(aggregation)] = ErrorScores(
             hallucination=checked.hallucination_error, coverage=checked.coverage_error
         )
-    words = Words(found.given, found.response)
-    said = baselines.of_words(words)
-    given, response = word_scores(
-        case.annotated,
-        words,
-        WordErrors(1 - contributions(found.values), 1 - attributions(found.values)),
-        said,
-        baselines.embedded,
-    )
-    return case.result(
-        detectors=detectors,
-        given=given,
-        response=response,
-    )
+    errors = WordErrors(1 - contributions(found.values), 1 - attributions(found.values))
+    return Found(scores, Words(found.given, found.response), {SALIENCE: errors})
 
 
 def by_classifier(
-    case: Case,
+    example: NpovExample,
     decoder: Decoder,
     prompts: Mapping[ErrorKind, SoftPrompt | None],
     model: str,
-    encoders: Encoders | None = None,
-) -> NpovResult:
-    """Baselines, and a language model's own verdicts (NPOV, section 3.3).
+) -> Found:
+    """A language model's own verdicts (NPOV, section 3.3).
 
     Of each error `prompts` has the soft prompt tuned to find it; None asks the model as it is.
     `model` is the digest of the decoder's folder, which soft prompts must be of.
@@ -320,9 +299,7 @@ def by_classifier(
     Raises:
         InputError: The example does not fit the model, or a soft prompt is not for it.
     """
-    example = case.annotated.example
     scores = {
         kind: error_score(decoder, example, kind, prompts[kind], model=model) for kind in KINDS
     }
-    found = Baselines.of(example, encoders)
-    return case.result(detectors={**found.detectors, CLASSIFIER: ErrorScores(**scores)})
+    return Found({CLASSIFIER: ErrorScores(**scores)})

@@ -19,20 +19,13 @@ from pipelines.judge.run_judge import model_of, tagger_of
 from pipelines.judge.tagger import TaggerFolder
 from pipelines.npov.check import argument_map, check
 from pipelines.npov.decoder import DecoderFolder, SalienceSettings
-from pipelines.npov.detect import (
-    Encoders,
-    by_ablation,
-    by_baselines,
-    by_classifier,
-    by_salience,
-    by_tagger,
-)
-from pipelines.npov.example import AnnotatedExample
+from pipelines.npov.detect import Found, by_ablation, by_classifier, by_salience, by_tagger
+from pipelines.npov.example import AnnotatedExample, NpovExample
 from pipelines.npov.experiment import EXPERIMENT, NpovOptions
 from pipelines.npov.generator import lessons, tuned
 from pipelines.npov.page import FIGURE_2
-from pipelines.npov.result import KINDS, ORGANIC, Case, NpovResult
-from pipelines.npov.similarity import ArgumentTagger, BertScore, SentenceEmbeddings
+from pipelines.npov.result import KINDS, ORGANIC, Case
+from pipelines.npov.similarity import ArgumentTagger
 from pipelines.npov.soft_prompt import SoftPrompt, Task
 from pipelines.npov.study import Study
 from pipelines.npov.synthesis import Reword
@@ -40,7 +33,6 @@ from pipelines.npov.topics import by_topic
 from pipelines.npov.view import response_view
 from pipelines.report import explorer
 from pipelines.report.progress import progress, say
-from pipelines.retrieval.dense import Embedder
 from pipelines.runs.folder import file_name
 from salience.errors import SalienceError
 from salience.heatmap import png as drawn_map
@@ -49,8 +41,6 @@ from serving.client import Client
 SIDE_BY_SIDE: Final = 16
 """Examples that a server is asked about at a time."""
 
-Encoding = Callable[[], Encoders | None]
-
 
 class Run(NamedTuple):
     """How a detector makes results.
@@ -58,32 +48,26 @@ class Run(NamedTuple):
     Attributes:
         name: What the run is called unless the user names it.
         config: What decides results beside the examples, for `run.json`.
+        find: What it says of an example.
         side_by_side: Examples at a time; 1 where one takes the whole machine.
     """
 
     name: str
     config: Mapping[str, Any]
-    detect: Callable[[Case], Awaitable[NpovResult]]
+    find: Callable[[NpovExample], Awaitable[Found]]
     side_by_side: int = 1
 
 
-def encoders(encoder: Embedder | None) -> Encoding:
-    """Loads the encoder where it is first asked for, if there is one."""
-    return cache(
-        lambda: Encoders(BertScore(encoder), SentenceEmbeddings(encoder)) if encoder else None
-    )
+def baselines(about: Mapping[str, Any]) -> Run:
+    """Nothing beside what takes no language model; `about` is the encoder."""
+
+    async def find(_: NpovExample) -> Found:
+        return Found({})
+
+    return Run("baselines", {"model": about}, find)
 
 
-def baselines(about: Mapping[str, Any], encoders: Encoding) -> Run:
-    """What takes no such model; `about` is the encoder."""
-
-    async def detect(case: Case) -> NpovResult:
-        return by_baselines(case, encoders())
-
-    return Run("baselines", {"model": about}, detect)
-
-
-def tagger(folder: TaggerFolder, encoders: Encoding) -> Run:
+def tagger(folder: TaggerFolder) -> Run:
     """Support by the NLI tagger."""
 
     @cache
@@ -93,55 +77,48 @@ def tagger(folder: TaggerFolder, encoders: Encoding) -> Run:
         except TaggerError as error:
             raise InputError(str(error)) from error
 
-    async def detect(case: Case) -> NpovResult:
-        return by_tagger(case, loaded(), encoders())
+    async def find(example: NpovExample) -> Found:
+        return by_tagger(example, loaded())
 
-    return Run(folder.name, {"model": tagger_of(folder)}, detect)
+    return Run(folder.name, {"model": tagger_of(folder)}, find)
 
 
-def ablation(client: Client, encoders: Encoding) -> Run:
+def ablation(client: Client) -> Run:
     """Arguments left out, by log-probabilities of a server."""
 
-    async def detect(case: Case) -> NpovResult:
-        return await by_ablation(case, client.log_probabilities, encoders())
+    async def find(example: NpovExample) -> Found:
+        return await by_ablation(example, client.log_probabilities)
 
     name = f"{client.model.name}-ablation"
-    return Run(name, {"model": model_of(client)}, detect, SIDE_BY_SIDE)
+    return Run(name, {"model": model_of(client)}, find, SIDE_BY_SIDE)
 
 
-def salience(
-    folder: DecoderFolder,
-    settings: SalienceSettings,
-    encoders: Encoding,
-    prompts: Mapping[Task, SoftPrompt],
-) -> Run:
+def salience(folder: DecoderFolder, settings: SalienceSettings, soft: SoftPrompt | None) -> Run:
     """Gradients of the decoder under a soft prompt, or as it is."""
     decoder = cache(folder.load)
-    how: Any = {"soft_prompt": prompts.get("response"), "model": folder.model.digest}
 
-    async def detect(case: Case) -> NpovResult:
-        return by_salience(case, decoder(), settings, encoders(), **how)
+    async def find(example: NpovExample) -> Found:
+        digest = folder.model.digest
+        return by_salience(example, decoder(), settings, soft_prompt=soft, model=digest)
 
-    config: dict[str, Any] = {
+    config = {
         "model": _described(folder),
         "settings": settings.model_dump(exclude={"aggregation"}),
     }
-    kind = "-soft-prompt" if prompts else ""
+    kind = "-soft-prompt" if soft else ""
     kind += "-contrast" if settings.target == "contrast" else ""
-    return Run(f"{folder.model.name}{kind}", config, detect)
+    return Run(f"{folder.model.name}{kind}", config, find)
 
 
-def classifier(
-    folder: DecoderFolder, prompts: Mapping[Task, SoftPrompt], encoders: Encoding
-) -> Run:
+def classifier(folder: DecoderFolder, prompts: Mapping[Task, SoftPrompt]) -> Run:
     """A verdict by the decoder under a soft prompt for each error, or as it is."""
     decoder = cache(folder.load)
     verdicts = {kind: prompts.get(kind) for kind in KINDS}
 
-    async def detect(case: Case) -> NpovResult:
-        return by_classifier(case, decoder(), verdicts, folder.model.digest, encoders())
+    async def find(example: NpovExample) -> Found:
+        return by_classifier(example, decoder(), verdicts, folder.model.digest)
 
-    return Run(f"{folder.model.name}-classifier", {"model": _described(folder)}, detect)
+    return Run(f"{folder.model.name}-classifier", {"model": _described(folder)}, find)
 
 
 def _described(folder: DecoderFolder) -> dict[str, Any]:
@@ -184,13 +161,13 @@ def divided(study: Study, training: Training) -> tuple[Sequence[Topic], Sequence
 
 def tuned_classifiers(
     study: Study, found: Sequence[AnnotatedExample], reword: Reword
-) -> dict[str, Mapping[Task, Path]]:
+) -> dict[str, list[Path]]:
     """Soft prompts of classifiers by training set, for either kind of error."""
     annotated = by_topic(found, study.all_topics)
     model = cache(study.model.load)  # once for all of them, and not where all are tuned
-    made: dict[str, Mapping[Task, Path]] = {}
+    made: dict[str, list[Path]] = {}
     for training in TRAINING:
-        files: dict[Task, Path] = {}
+        files: list[Path] = []
         for kind in KINDS:
             both = [
                 lessons(
@@ -207,7 +184,7 @@ def tuned_classifiers(
             if all(both):
                 name = f"{kind}-{training.name}"
                 tuned(study, name, kind, *both, model=model)
-                files[kind] = study.prompt(name)
+                files.append(study.prompt(name))
         if len(files) == len(KINDS):
             made[training.name] = files
         else:
@@ -216,25 +193,26 @@ def tuned_classifiers(
 
 
 async def detected(
-    study: Study, soft: SoftPrompt | None, classifiers: Mapping[str, Mapping[Task, Path]]
+    study: Study, soft: SoftPrompt | None, classifiers: Mapping[str, Sequence[Path]]
 ) -> None:
     """Have every detector score the test sets, as runs of `contested run npov`."""
     own = study.options
     called = (own.model and Path(own.model).name) or study.model.model.name
-    writer = {"soft_prompt": study.prompt("response")} if soft else {}
-    await _run(study, "tagger", "tagger", "tagger")
-    await _run(study, "salience", f"{called}-generator", *_GRADIENTS, **writer)
-    await _run(study, "ablation", f"{called}-ablation", *_SERVED)
+    writer = [study.prompt("response")] if soft else []
+    await _run(study, "tagger", "tagger", [], "tagger")
+    await _run(study, "salience", f"{called}-generator", writer, *_GRADIENTS)
+    await _run(study, "ablation", f"{called}-ablation", [], *_SERVED)
     for name, files in classifiers.items():
-        prompts = {f"{kind}_prompt": file for kind, file in files.items()}
-        await _run(study, "classifier", f"{called}-{name}", *_GRADIENTS, **prompts)
+        await _run(study, "classifier", f"{called}-{name}", files, *_GRADIENTS)
 
 
 _GRADIENTS: Final = ("model", "precision", "device")
 _SERVED: Final = ("model", "endpoint")
 
 
-async def _run(study: Study, detector: str, name: str, *options: str, **more: Any) -> None:
+async def _run(
+    study: Study, detector: str, name: str, prompts: Sequence[Path], *options: str
+) -> None:
     own = study.options
     known = own.model_fields_set.intersection((*options, "profile", "models_dir"))
     given = {each: getattr(own, each) for each in known}
@@ -242,6 +220,8 @@ async def _run(study: Study, detector: str, name: str, *options: str, **more: An
         given.pop("model", None)
     if study.sizes.limit is not None:
         given["limit"] = study.sizes.limit
+    if prompts:
+        given["soft_prompt"] = [*prompts]
     chosen = NpovOptions(
         data=own.data,
         cases=study.file("cases"),
@@ -250,7 +230,6 @@ async def _run(study: Study, detector: str, name: str, *options: str, **more: An
         out=study.folder.path,
         on_error="skip",
         **given,
-        **more,
     )
     await execute(EXPERIMENT, EXPERIMENT.plan(chosen), chosen, progress)
 

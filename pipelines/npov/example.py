@@ -44,11 +44,14 @@ Arguments = Annotated[tuple[Text, ...], Field(min_length=1)]
 
 
 class Debate(BaseModel, frozen=True, extra="forbid"):
-    """A user's question, and arguments for and against what it asks."""
+    """A user's question, and arguments for and against what it asks.
+
+    A side is empty where its only argument was taken away, to make an error.
+    """
 
     question: Text
-    pro: Arguments
-    con: Arguments
+    pro: tuple[Text, ...]
+    con: tuple[Text, ...]
 
     def arguments(self, side: Side) -> tuple[str, ...]:
         """The arguments of a perspective."""
@@ -63,6 +66,8 @@ class Perspectives(Debate):
     """
 
     topic: Text
+    pro: Arguments
+    con: Arguments
 
 
 class NpovExample(Debate):
@@ -71,6 +76,13 @@ class NpovExample(Debate):
     response: Text
     topic: Text | None = None
     opening: Text = OPENING
+
+
+class _Given(NpovExample):
+    """An example as users give it."""
+
+    pro: Arguments
+    con: Arguments
 
 
 def read_example(path: Path) -> NpovExample:
@@ -95,7 +107,7 @@ def example(value: object, where: str) -> NpovExample:
         InputError: A field is missing, wrong or unknown.
     """
     try:
-        return NpovExample.model_validate(value)
+        return NpovExample(**_Given.model_validate(value).model_dump())
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         field = ".".join(map(str, first["loc"]))
@@ -279,7 +291,7 @@ class AnnotatedExample(BaseModel, frozen=True):
         return self.hallucination == self.coverage == "none"
 
 
-class _Line(NpovExample):
+class _Line(_Given):
     id: Text
     hallucination: Error = "none"
     coverage: Error = "none"

@@ -1,7 +1,7 @@
 """Detectors over test sets, in a run folder that may hold those of several models."""
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
@@ -45,7 +45,15 @@ from pipelines.npov.example import (
     sentences_read,
 )
 from pipelines.npov.page import PAGE
-from pipelines.npov.result import METRICS, ORGANIC, Case, ErrorKind, NpovResult, SyntheticSet
+from pipelines.npov.result import (
+    KINDS,
+    METRICS,
+    ORGANIC,
+    Case,
+    ErrorKind,
+    NpovResult,
+    SyntheticSet,
+)
 from pipelines.npov.synthesis import Design, bundled_paraphrases, read_paraphrases
 from pipelines.npov.topics import SAMPLE_TOPICS, outside_table, split_of
 from pipelines.option import Choice, Only, Option, refuse_given
@@ -54,8 +62,8 @@ from pipelines.runs.folder import file_name
 from salience.errors import SalienceError
 from serving.errors import RequestError
 
-if TYPE_CHECKING:
-    from pipelines.npov.soft_prompt import Files
+if TYPE_CHECKING:  # numpy
+    from pipelines.npov.soft_prompt import Task
 
 HELP = """Compare detectors of hallucination and coverage errors, response by response.
 
@@ -84,7 +92,7 @@ AS_IN_PAPER: Final = (
         "design",
         "paper",
         "section 4.2",
-        "lengths of responses and numbers of arguments would tell errors",
+        "unequal sides would tell errors",
     ),
     Choice(
         "per_topic",
@@ -97,22 +105,11 @@ AS_IN_PAPER: Final = (
 ENCODER: Final = "all-MiniLM-L6-v2"
 
 _set_option = partial(Option, panel="Test sets")
-_classifier_option = partial(
-    Option,
-    panel="Classifier",
-    only=Only(
-        lambda options: options.detector == "classifier",
-        lambda options: f"--detector {options.detector} (it is of --detector classifier)",
-    ),
-)
-
-
-def _of(detector: str) -> Only:
-    """Options of a detector have an effect with it alone."""
-    return Only(
-        lambda options: options.detector == detector,
-        lambda options: f"--detector {options.detector}",
-    )
+_PROMPTED: Final[Mapping[str, "tuple[Task, ...]"]] = {
+    "salience": ("response",),
+    "classifier": KINDS,
+}
+"""Detectors that take soft prompts, and what those were tuned for."""
 
 
 class NpovOptions(RunOptions, TaggerOptions, EndpointOptions, DecoderOptions):
@@ -157,7 +154,7 @@ class NpovOptions(RunOptions, TaggerOptions, EndpointOptions, DecoderOptions):
         Design,
         _set_option(
             "How errors are made: `matched` in number, side and length of response to examples "
-            "without error; or as the `paper` does, where lengths tell errors."
+            "without error; or as the `paper` does, where unequal sides tell errors."
         ),
     ] = "matched"
     per_topic: Annotated[
@@ -185,25 +182,17 @@ class NpovOptions(RunOptions, TaggerOptions, EndpointOptions, DecoderOptions):
             "or baselines",
         ),
     ] = None
-    hallucination_prompt: Annotated[
-        Path | None,
-        _classifier_option(
-            "A soft prompt tuned to find hallucinations.",
-            shown="none: the model is asked as it is",
-        ),
-    ] = None
-    coverage_prompt: Annotated[
-        Path | None,
-        _classifier_option("A soft prompt tuned to find coverage errors.", shown="likewise"),
-    ] = None
     soft_prompt: Annotated[
-        Path | None,
+        list[Path] | None,
         Option(
-            "A soft prompt tuned to write responses: gradients are those of the model with it, as "
-            "in the paper.",
+            "A soft prompt of a study: gradients are those of the model that it makes a writer of, "
+            "as in the paper; or one for each error that the classifier finds.",
             panel=SALIENCE_PANEL,
-            shown="none: gradients of the model as it is",
-            only=_of("salience"),
+            shown="none: the model as it is",
+            only=Only(
+                lambda options: options.detector in _PROMPTED,
+                lambda options: f"--detector {options.detector}",
+            ),
         ),
     ] = None
     limit: Annotated[
@@ -219,19 +208,20 @@ def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
         InputError: A file or an option cannot be used, there is nothing to make a set of, or a soft
             prompt was tuned on topics that are measured.
     """
-    from pipelines.npov import detectors
-    from pipelines.npov import soft_prompt as run_prompts
+    from pipelines.npov import detectors, soft_prompt
+    from pipelines.npov.detect import Encoders, result
     from pipelines.npov.sets import limited, read_cases, sizes_of
 
     _refuse_unused(options)
     known = procon.read(options.data)
     topics = _of_split(known, options)
-    names = list(
-        dict.fromkeys(options.sets or (SyntheticSet.UNPARAPHRASED, SyntheticSet.PARAPHRASED))
-    )
+    names = list(dict.fromkeys(options.sets or SyntheticSet))
     every = read_cases(options.cases) if options.cases else _cases(options, topics, names)
-    files = _prompt_files(options)
-    prompts = run_prompts.opened(files, (case.annotated.example for case in every))
+    prompts = soft_prompt.opened(
+        options.soft_prompt or (),
+        _PROMPTED.get(options.detector, ()),
+        (case.annotated.example for case in every),
+    )
     cases = limited(every, options.limit)
     remarks = [] if options.split == "all" else outside_table(known)
     if options.as_in_paper and options.detector == "salience" and not prompts:
@@ -255,32 +245,30 @@ def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
             "encoder": about["digest"],
             "detector": options.detector,
         }
-        encoders = detectors.encoders(encoder)
         if options.detector == "baselines":
-            run = detectors.baselines(about, encoders)
+            run = detectors.baselines(about)
         elif options.detector == "tagger":
             assert models.tagger is not None  # noqa: S101  it is in the needs
-            run = detectors.tagger(models.tagger, encoders)
+            run = detectors.tagger(models.tagger)
         elif options.detector == "ablation":
-            run = detectors.ablation(models.asked, encoders)
+            run = detectors.ablation(models.asked)
         else:
             folder = decoder_folder(options)
             for task, prompt in prompts.items():  # its width is looked at when the model is loaded
                 prompt.check(task, model=folder.model.digest)
             if options.detector == "classifier":
-                run = detectors.classifier(folder, prompts, encoders)
+                run = detectors.classifier(folder, prompts)
             else:
-                run = detectors.salience(folder, options.salience, encoders, prompts)
-            config |= run_prompts.described(files, prompts) if files else {}
+                run = detectors.salience(folder, options.salience, prompts.get("response"))
+            config |= soft_prompt.described(prompts)
+        encoders = cache(lambda: Encoders.of(encoder) if encoder else None)
+
+        async def each(case: Case) -> NpovResult:
+            return result(case, await run.find(case.annotated.example), encoders())
+
         name = file_name(options.name or run.name)
-        return [
-            Work(
-                f"{EXPERIMENT.name}.{name}",
-                {**config, **run.config},
-                run.detect,
-                places=lambda: run.side_by_side,
-            )
-        ]
+        config |= run.config
+        return [Work(f"{EXPERIMENT.name}.{name}", config, each, places=lambda: run.side_by_side)]
 
     needs = _needs(options)
 
@@ -342,13 +330,6 @@ def _needs(options: NpovOptions) -> Needs:
     if options.detector == "tagger":
         return Needs(tagger=tagger_named(options.tagger, source_of(options, "generator")))
     return Needs(untagged=named)
-
-
-def _prompt_files(options: NpovOptions) -> "Files":
-    """The soft prompts that the detector can have."""
-    if options.detector == "salience":
-        return {"response": options.soft_prompt} if options.soft_prompt else {}
-    return {"hallucination": options.hallucination_prompt, "coverage": options.coverage_prompt}
 
 
 def _encoder() -> Embedder | None:

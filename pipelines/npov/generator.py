@@ -44,14 +44,14 @@ def tuned_generator(study: Study) -> SoftPrompt | None:
         )
         return None
     people = read_annotated(options.responses) if options.responses else []
-    organic = by_topic(people, study.all_topics)
+    annotated = by_topic(people, study.all_topics)
     learned, watched = (
         lessons(
             study.topics[split],
             "response",
             per_topic=0 if people else size.template,
             seed=options.seed,
-            organic=organic,
+            annotated=annotated,
         )
         for split in ("train", "dev")
     )

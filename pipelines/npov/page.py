@@ -19,6 +19,7 @@ from pipelines.npov.result import (
     KINDS,
     OF_RUNS,
     ROUGE,
+    SALIENCE,
     ErrorKind,
     NpovResult,
     WordScore,
@@ -114,7 +115,9 @@ def _words(words: Sequence[WordScore], wrong: str) -> Iterator[str]:
     yield f"{len(words):,}, of which {sum(each.wrong for each in words):,} {wrong}"
     for called_so, state in ((wrong, True), ("others", False)):
         scores = [
-            each.salience for each in words if each.wrong is state and each.salience is not None
+            each.errors[SALIENCE]
+            for each in words
+            if each.wrong is state and SALIENCE in each.errors
         ]
         if scores:
             yield f"mean error by salience, {called_so}: {fmean(scores):.3f}"

@@ -62,17 +62,12 @@ class WordScore(BaseModel, frozen=True):
 
     Attributes:
         wrong: Of an argument's word, whether it was left out; of the response's, whether added.
-        rouge: Whether the other side lacks its stem.
-        salience: 1 - alpha or 1 - beta, by the maximum; None without gradients.
-        bert_score: 1 - the cosine with the other side's most similar; None without an encoder.
-        errors: How wrong it is to other detectors, by what tables call them; those of sentences and
-            arguments say the same of all their words.
+        errors: How wrong it is, by what tables call detectors: to ROUGE 1 where the other side
+            lacks its stem; to salience 1 - alpha or 1 - beta, by the maximum. Those of sentences
+            and arguments say the same of all their words.
     """
 
     wrong: bool
-    rouge: bool
-    salience: float | None = None
-    bert_score: float | None = None
     errors: Mapping[str, float] = {}
 
 
@@ -301,26 +296,18 @@ def won(
 def word_area(results: Results, part: Slice, kind: ErrorKind, detector: Detector) -> Figure:
     """AUC over words, and how many are wrong."""
     name = detector.name
-    says = _WORD_SCORES.get(name) or (lambda word: word.errors.get(name))
     found = [
         (score, word.wrong, result.cluster)
         for result in _examples(results, part, detector, kind)
         if result.error_free or part.errors in (result.hallucination, result.coverage)
         if result.known(kind) in ("none", part.errors)
         for word in result.words(kind) or ()
-        if (score := says(word)) is not None
+        if (score := word.errors.get(name)) is not None
     ]
     if not found:
         return None, None
     values, wrong, clusters = zip(*found, strict=True)
     return clustered_auc(values, wrong, clusters), sum(wrong)
-
-
-_WORD_SCORES: Mapping[str, Callable[[WordScore], float | None]] = {
-    ROUGE: lambda word: float(word.rouge),
-    BERT_SCORE: lambda word: word.bert_score,
-    SALIENCE: lambda word: word.salience,
-}
 
 
 def _examples(

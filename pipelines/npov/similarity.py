@@ -208,7 +208,7 @@ class Embedded:
 
         None where a side of the comparison has no content word.
         """
-        sides = [all_vectors(texts) for texts in self.given]
+        sides = [all_vectors(texts) for texts in self.given if texts]
         given, said = np.vstack(sides), self.response.vectors
         recalls = [recall(said, side) for side in sides if len(side) and len(said)]
         return ErrorScores(

@@ -4,7 +4,7 @@ Saved as safetensors: one tensor, and what is known of it as JSON in the file's 
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -12,10 +12,10 @@ from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError
 
 from pipelines.errors import InputError
-from pipelines.files import read_bytes, replace_bytes
+from pipelines.files import replace_bytes
 from pipelines.npov.example import NpovExample
 from pipelines.npov.topics import NAMED, Subject
 
@@ -89,15 +89,6 @@ class TuningSettings(BaseModel, frozen=True, extra="forbid"):
     # At most what numpy takes; torch takes more.
     seed: Annotated[int, Field(ge=0, le=2**32 - 1)] = 0
 
-    @model_validator(mode="after")
-    def _warm_in_time(self) -> Self:
-        if self.warmup >= self.steps:
-            raise ValueError(
-                f"a warm-up of {self.warmup:,} steps does not end within {self.steps:,} steps; "
-                "choose other numbers"
-            )
-        return self
-
 
 class _Header(BaseModel):
     model: str
@@ -151,12 +142,9 @@ class SoftPrompt:
                 "model, or tune a prompt for this one"
             )
 
-    def save(self, path: Path) -> None:
-        """Write it in one step, so that a kill leaves the old file or the new one.
-
-        Raises:
-            InputError: The file cannot be written.
-        """
+    @property
+    def data(self) -> bytes:
+        """The file, in safetensors' format."""
         from safetensors.numpy import save
 
         header = _Header(
@@ -167,7 +155,20 @@ class SoftPrompt:
             tuned_on=self.tuned_on,
         )
         about = {ABOUT: json.dumps(header.model_dump())}
-        replace_bytes(path, save({TENSOR: np.ascontiguousarray(self.vectors)}, metadata=about))
+        return bytes(save({TENSOR: np.ascontiguousarray(self.vectors)}, metadata=about))
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the file."""
+        return sha256(self.data).hexdigest()
+
+    def save(self, path: Path) -> None:
+        """Write it in one step, so that a kill leaves the old file or the new one.
+
+        Raises:
+            InputError: The file cannot be written.
+        """
+        replace_bytes(path, self.data)
 
     @classmethod
     def load(cls, path: Path) -> Self:
@@ -220,26 +221,31 @@ def _reason(error: Exception) -> str:
     return " ".join(str(error).split())[:200]
 
 
-Files = Mapping[Task, Path | None]
-"""What a soft prompt is given for -> its file; None where the model is taken as it is."""
-
-
-def opened(files: Files, measured: Iterable[NpovExample]) -> dict[Task, SoftPrompt]:
-    """The soft prompts that are given, tuned for what they are given for, and on other topics.
+def opened(
+    files: Sequence[Path], tasks: Sequence[Task], measured: Iterable[NpovExample]
+) -> dict[Task, SoftPrompt]:
+    """Soft prompts by what they were tuned for, which is one of the tasks, and on other topics.
 
     A table cannot tell how much of an area is what a prompt remembers. So it is refused, and not
     marked, to measure on topics that it learned from or was chosen by.
 
     Raises:
-        InputError: A file is no such soft prompt, or was tuned on a topic that is measured.
+        InputError: A file is no such soft prompt, two are for the same, or one was tuned on a topic
+            that is measured.
     """
     subjects = [Subject(question=each.question, topic=each.topic) for each in measured]
-    found = {}
-    for task, path in files.items():
-        if path is not None:
-            found[task] = SoftPrompt.load(path)
-            found[task].check(task)
-            refuse_shared(found[task].tuned_on, subjects, path)
+    found: dict[Task, SoftPrompt] = {}
+    for path in files:
+        prompt = SoftPrompt.load(path)
+        if prompt.task not in tasks:
+            wanted = " or ".join(tasks)
+            raise InputError(
+                f"the soft prompt {path} was tuned for {prompt.task}, not for {wanted}"
+            )
+        if prompt.task in found:
+            raise InputError(f"two soft prompts were tuned for {prompt.task}; leave one out")
+        refuse_shared(prompt.tuned_on, subjects, path)
+        found[prompt.task] = prompt
     return found
 
 
@@ -258,14 +264,10 @@ def refuse_shared(tuned_on: TunedOn, measured: Iterable[Subject], file: Path) ->
         )
 
 
-def described(files: Files, prompts: Mapping[Task, SoftPrompt]) -> dict[str, Any]:
+def described(prompts: Mapping[Task, SoftPrompt]) -> dict[str, Any]:
     """What `run.json` has of them: digests, and what they were tuned on."""
-    digests = {
-        task: None if path is None else sha256(read_bytes(path)).hexdigest()
-        for task, path in files.items()
-    }
     return {
-        "prompts": digests,
+        "prompts": {task: each.digest for task, each in prompts.items()},
         "tuned_on": {task: each.tuned_on.told for task, each in prompts.items()},
     }
 

@@ -79,16 +79,12 @@ class StudyOptions(WithPresets, TaggerOptions, ServedOptions, DecoderOptions):
         Path | None,
         Option(
             "Arguments in other words; the model is asked for those that it lacks.",
-            shown="those that come with contested",
+            shown="bundled ones",
         ),
     ] = None
     until: Annotated[
         Literal["generator", "responses"] | None,
-        Option(
-            "Stop after this step: with a soft prompt that writes, in `prompts/`, or with what it "
-            "wrote.",
-            shown="go through all of them",
-        ),
+        Option("Stop after this step."),
     ] = None
     steps: Annotated[
         int | None, Field(ge=1), _size_option("Updates of each soft prompt.", shown="8; 20000")

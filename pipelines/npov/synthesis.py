@@ -28,9 +28,8 @@ Design = Literal["matched", "paper"]
 """How arguments are drawn, and errors made of them.
 
 `paper` (section 4.2): responses have one, two or three arguments of either side, in turn, as far as
-the topic has them. Any argument is taken away, and any unused one given besides. A response to one
-argument of each side then has no hallucination and one to all arguments no coverage error, so that
-lengths of responses tell errors. And an error makes sides unequal, which else they never are.
+the topic has them. Any argument is taken away, and any unused one given besides. An error makes
+sides unequal, which else they never are; and a response to all arguments has no coverage error.
 
 `matched`: every response has an example without error and one of each kind, so no property of
 responses alone tells errors. A side has one, two or three arguments, given and said. Errors are as
@@ -58,16 +57,14 @@ class Change(NamedTuple):
 
 
 def paper_changes(used: Arguments, unused: Arguments, draw: Random) -> list[Change]:
-    """One of each kind, of those that can be: a side keeps an argument, and any may be left out."""
+    """One of each kind, of those that can be; a side may lose its only argument."""
     every = [(side, each) for side in SIDES for each in unused[side]]
     extra = draw.choice(every) if every else None
-    removable = [
-        (side, place) for side in SIDES for place in range(len(used[side])) if len(used[side]) > 1
-    ]
-    taken = draw.choice(removable) if removable else None
-    found = [Change("left-out", None, extra)] if extra else []
-    found += [Change("added", taken, None)] if taken else []
-    return found + ([Change("both", taken, extra)] if extra and taken else [])
+    taken = draw.choice([(side, place) for side in SIDES for place in range(len(used[side]))])
+    added = Change("added", taken, None)
+    if extra is None:
+        return [added]
+    return [Change("left-out", None, extra), added, Change("both", taken, extra)]
 
 
 def matched_changes(

@@ -12,11 +12,13 @@ from pipelines.data.procon import Topic
 from pipelines.errors import InputError
 from pipelines.npov import synthesis
 from pipelines.npov.annotation import Reading, annotated_by, chosen_limit, read_by
+from pipelines.npov.detect import Found, result
 from pipelines.npov.detectors import TRAINING
 from pipelines.npov.example import AnnotatedExample, NpovExample
 from pipelines.npov.generator import lessons
 from pipelines.npov.responses import draws
-from pipelines.npov.sets import cases_of, numbers, read_cases, same_meaning
+from pipelines.npov.result import ROUGE, Case
+from pipelines.npov.sets import cases_of, numbers, read_cases, same_meaning, write_cases
 from pipelines.npov.similarity import ArgumentTagger
 from pipelines.npov.study import PAPER, Study, StudyOptions
 from pipelines.npov.topics import topics_by_split
@@ -204,6 +206,23 @@ def test_step_5_test_sets_have_every_kind_of_error(tmp_path: Path) -> None:
     gone -= {*added.annotated.example.pro, *added.annotated.example.con}
     assert gone == {f"{added.annotated.example.response[start:end].capitalize()}."}
     assert read_cases(made.file("cases")) == cases
+
+
+def test_step_5_a_side_may_lose_its_only_argument(tmp_path: Path) -> None:
+    """Section 4.2 removes any of the given arguments; what is left is read, and not refused."""
+    (right, *wrong) = synthesis.synthetic_examples(
+        [topic("Abortion")], per_topic=1, seed=0, design="paper"
+    )
+    assert (len(right.example.pro), len(right.example.con)) == (1, 1)
+    added = next(each for each in wrong if each.id.endswith("+added"))
+    assert sorted(map(len, (added.example.pro, added.example.con))) == [0, 1]
+    write_cases(tmp_path / "cases.jsonl", [Case("unparaphrased", added)])
+    (case,) = read_cases(tmp_path / "cases.jsonl")
+    found = result(case, Found({}))
+    assert found.score(ROUGE, "coverage") == 0, "the side that is left is covered"
+    assert (found.score(ROUGE, "hallucination") or 0) > 0
+    alone = {"pro" if added.example.pro else "con"}
+    assert {each for each in ("pro", "con") if added.example.arguments(cast(Any, each))} == alone
 
 
 def test_step_6_classifiers_learn_what_table_2_adds() -> None:

@@ -51,7 +51,7 @@ def result(
 
 
 def word(wrong: bool, rouge: bool, salience: float) -> WordScore:
-    return WordScore(wrong=wrong, rouge=rouge, salience=salience)
+    return WordScore(wrong=wrong, errors={ROUGE: float(rouge), SALIENCE: salience})
 
 
 RIGHT = [

@@ -163,8 +163,7 @@ def test_topics_that_a_prompt_was_tuned_on_are_not_measured(
     contested: Contested, model: list[object], task: Task, place: str
 ) -> None:
     """By name or by question: annotated responses need not name their topic."""
-    file = {"response": "--soft-prompt", "coverage": "--coverage-prompt"}[task]
-    asked: list[object] = [*RUN, file, f"{task}.safetensors", *model]
+    asked: list[object] = [*RUN, "--soft-prompt", f"{task}.safetensors", *model]
     if task == "coverage":
         asked += ["--detector", "classifier"]
     for subject in (
@@ -188,7 +187,9 @@ def test_a_soft_prompt_for_something_else_is_refused(
     file = soft_prompt(model, model="0" * 64)
     assert "was tuned for another model (000000000000, width 32)" in contested.refused(*asked, file)
     told = contested.refused(*asked, file, "--detector", "classifier")
-    assert "--soft-prompt has no effect with --detector classifier" in told
+    assert "tuned for response, not for hallucination or coverage" in told
+    told = contested.refused(*asked, file, "--detector", "tagger")
+    assert "--soft-prompt has no effect with --detector tagger" in told
     assert not Path("results/run.json").exists()
 
 
@@ -211,7 +212,7 @@ def test_what_cannot_be_scored_stops_or_is_counted(
         (["--split", "train"], "has no topic of --split train"),
         (["--set", "paraphrased"], "no topic of topics.jsonl has a paraphrase"),
         (["--data", "short.jsonl"], "no topic of short.jsonl has two arguments of either side"),
-        (["--coverage-prompt", "p.safetensors"], "is of --detector classifier"),
+        (["--soft-prompt", "p.safetensors"], "p.safetensors cannot be read"),
         (["--name", "a/b"], "--name 'a/b' cannot be part of a file name"),
         (["--organic", "topics.jsonl"], "organic|annotated responses"),
     ],

@@ -14,6 +14,7 @@ from tiny_loaded import saved
 from nli.pairs import Pair
 from pipelines.files import append_line, replace_bytes
 from pipelines.npov import tuning
+from pipelines.npov.soft_prompt import SoftPrompt
 from pipelines.runs import folder
 
 NUMBERS = ("first", "second", "third")
@@ -126,6 +127,18 @@ def test_killed_again_and_again_it_ends_alike(
     # Both tell when they began, and with which cache.
     differing = {name for name in whole if whole[name] != resumed[name]}
     assert differing <= {"run.json", "report.html", "figure-2.html"}
+
+
+def test_it_stops_after_a_step_and_goes_on(
+    contested: Contested, asked: Callable[..., list[object]]
+) -> None:
+    contested.done(*asked("--until", "generator"))
+    assert SoftPrompt.load(Path("out/prompts/response.safetensors")).task == "response"
+    assert not Path("out/study.responses.jsonl").exists()
+    told = contested.done(*asked("--until", "responses")).err
+    assert "step 3 of 7" in told and "step 4 of 7" not in told
+    assert Path("out/study.responses.jsonl").exists()
+    assert not Path("out/report.html").exists()
 
 
 def test_what_people_labelled_is_taken_as_it_is(

@@ -145,9 +145,3 @@ def test_salience_reads_it_as_tuning_does(architecture: str) -> None:
     found = decoder.salience(encoded, prefix=vectors)[:, 0]
     assert np.abs(found - wanted).max() < 1e-4 * np.abs(wanted).max()
     assert not np.allclose(decoder.salience(encoded)[:, 0], wanted, rtol=1e-2)
-
-
-def test_a_warm_up_that_never_ends_is_refused() -> None:
-    with pytest.raises(ValueError, match="a warm-up of 500 steps does not end within 500 steps"):
-        TuningSettings(steps=500)
-    assert TuningSettings(steps=500, warmup=0).warmup == 0

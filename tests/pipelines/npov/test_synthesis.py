@@ -66,7 +66,7 @@ def test_errors_are_what_they_are_called(seed: int, pro: int, con: int) -> None:
                 text.rstrip(".")[:1].lower() + text.rstrip(".")[1:] for text in missing
             ]
         assert ("left-out" in family) is (len(right.pro) < max(pro, con))
-        assert ("added" in family) is (len(right.pro) > 1)
+        assert "added" in family
 
 
 def matched(per_topic: int = 8, seed: int = 0, topics: int = 1) -> list[AnnotatedExample]:
@@ -114,8 +114,6 @@ def test_matched_errors_are_on_both_sides_alike_and_unequal_as_often(seed: int) 
 
 @pytest.mark.parametrize("kind", ["hallucination", "coverage"])
 def test_lengths_and_counts_tell_no_matched_error_that_the_error_is_not_made_of(kind: str) -> None:
-    """They did: on errors as the paper makes them responses' length alone has 0.75."""
-
     def area(made: list[AnnotatedExample], errors: ErrorsOf, *, exchanged: bool = False) -> float:
         counted = [
             each for each in made
@@ -131,8 +129,7 @@ def test_lengths_and_counts_tell_no_matched_error_that_the_error_is_not_made_of(
     assert area(made, count_errors, exchanged=True) == 0.5
     assert area(made, side_errors) == area(made, side_errors, exchanged=True) == 0.5
     unmatched = synthetic_examples([topic()], per_topic=9, seed=0, design="paper")
-    assert abs(area(unmatched, length_errors) - 0.5) > 0.05
-    assert area(unmatched, side_errors) > 0.8
+    assert area(unmatched, side_errors) > 0.8, "as the paper makes errors"
 
 
 def test_a_topic_has_the_same_examples_beside_any_others() -> None:
@@ -149,7 +146,7 @@ def test_only_what_can_be_reworded_is_said_and_overlap_falls() -> None:
         )
 
     made = synthetic_examples([topic()], per_topic=3, seed=0, design="paper", reword=reword)
-    assert {len(each.example.pro) for each in made if each.coverage == "none"} <= {1, 2}
+    assert {len(each.example.pro) for each in made if each.error_free} == {1, 2}
     assert all("salmon" not in each.example.response.lower() for each in made)
     assert all(each.overlap == 0 for each in made)
     verbatim = synthetic_examples([topic()], per_topic=3, seed=0, design="paper")

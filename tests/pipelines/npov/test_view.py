@@ -42,8 +42,8 @@ def scored(name: str, salience: float, coverage: Error = "none") -> NpovResult:
             SALIENCE: ErrorScores(hallucination=0.3, coverage=salience),
         },
         given=(
-            WordScore(wrong=False, rouge=False, salience=0.5),
-            WordScore(wrong=coverage == "full", rouge=True, salience=0.9),
+            WordScore(wrong=False, errors={ROUGE: 0.0, SALIENCE: 0.5}),
+            WordScore(wrong=coverage == "full", errors={ROUGE: 1.0, SALIENCE: 0.9}),
         ),
     )
 
