@@ -121,8 +121,8 @@ def soft_prompt(tiny: list[object], task: Task = "response", **about: Any) -> Pa
     """A soft prompt for the tiny model."""
     known = models.find(str(tiny[1]), Path("nowhere"))
     vectors = np.random.default_rng(1).normal(size=(5, 32)).astype(np.float32)
-    made = {"model": known.digest, "settings": TuningSettings(), "curve": ((0, 1.0),)}
-    made |= {"tuned_on": TunedOn(learned=(), watched=()), **about}
+    made: dict[str, Any] = {"model": known.digest, "settings": TuningSettings()}
+    made |= {"curve": ((0, 1.0),), "tuned_on": TunedOn(learned=(), watched=()), **about}
     file = Path(f"{task}.safetensors")
     SoftPrompt(vectors=vectors, task=task, **made).save(file)
     return file
