@@ -1,4 +1,4 @@
-"""What documents that disagree make of an answer, a claim or a question.
+"""Score, question and compare documents that disagree, from Python.
 
     import contested
 
@@ -7,9 +7,9 @@
     print(found)
     print(found.result.cs_c, found.result.both_sides)
 
-Each function has a twin for event loops, with an "a" before its name: `contested.ascore`. Documents
-are plain texts, or a mapping of names to texts. A notebook shows results as the page does. Whatever
-a person can mend is a `contested.Error`, of one line.
+Every function has an async twin with an "a" before its name: `contested.ascore`. Documents are
+plain texts, or a mapping from names to texts. A notebook shows a result as the page does. Errors
+that a user can mend are raised as `contested.Error`, with a message of one line.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ from salience.errors import SalienceError
 from serving.errors import ServingError
 from serving.offline import go_offline
 
-if TYPE_CHECKING:  # loaded where they are used, so that `import contested` is quick
+if TYPE_CHECKING:  # imported where they are used, so that `import contested` is quick
     from pipelines.conflicts.result import QueryResult
     from pipelines.conflictscore.result import Result
     from pipelines.conrag.answer import Answer
@@ -69,18 +69,18 @@ __all__ = [
 ]
 
 Error = (InputError, ServingError, TaggerError, SalienceError)
-"""What is raised: `except contested.Error`."""
+"""The errors to catch: `except contested.Error`."""
 
 P = ParamSpec("P")
 ResultT = TypeVar("ResultT")
 Given = Mapping[str, str] | Sequence[str]
-"""Documents: names with texts, or texts, which are then called d1, d2 and so on."""
+"""Documents: a mapping from names to texts, or plain texts, which are named d1, d2 and so on."""
 
 
 class Where(TypedDict, total=False):
-    """Which models: `model` is registered, or a folder, in place of the `profile`'s.
+    """Which models to use. `model` is a registered name or a folder, in place of the `profile`'s.
 
-    An `endpoint` is a server that runs already; its key is in CONTESTED_API_KEY.
+    An `endpoint` is a server that is already running; its key is in CONTESTED_API_KEY.
     """
 
     model: str
@@ -91,12 +91,12 @@ class Where(TypedDict, total=False):
 Judge = Literal["tagger", "model", "cascade"]
 
 WIDTH: Final = 100
-"""Columns of a result that is printed."""
+"""Width of a printed result, in columns."""
 
 
 @dataclass(frozen=True)
 class Found(Generic[ResultT]):
-    """What was found: a `result` with all of it, and what it cost in a line.
+    """A result with all its details, and its cost in one line.
 
     It prints as the command does, and a notebook shows it as the page does.
     """
@@ -106,7 +106,7 @@ class Found(Generic[ResultT]):
     _view: "Callable[[], ExperimentView]" = field(repr=False)
 
     def __str__(self) -> str:
-        """As the command prints it."""
+        """The text that the command prints."""
         from rich.console import Console
 
         from pipelines.report.terminal import show
@@ -124,7 +124,7 @@ class Found(Generic[ResultT]):
         return f'<iframe srcdoc="{page}" style="width: 100%; height: 40em; border: 0"></iframe>'
 
     def model_dump(self) -> dict[str, Any]:
-        """The result as plain data, fit for JSON."""
+        """The result as plain data, ready for JSON."""
         dumped: dict[str, Any] = self.result.model_dump(mode="json")  # type: ignore[attr-defined]
         return dumped
 
@@ -138,20 +138,20 @@ async def ascore(
     claims: str | Sequence[str] | None = None,
     **where: Unpack[Where],
 ) -> "Found[Result]":
-    """Score a response by its documents (ConflictScore).
+    """Score a response against its documents (ConflictScore).
 
     Args:
-        response: The answer to look at.
-        documents: What it was written from.
-        question: What was asked.
-        judge: Who says what a document makes of a claim; the profile's unless given.
-        claims: The claims themselves, or how they are made: "sentences", "whole", "atomic",
-            "salient"; as the profile has it unless given.
-        **where: Which models; see `Where`.
+        response: The answer to score.
+        documents: The documents that it was written from.
+        question: The question that it answers.
+        judge: Labels the claims by the documents; by default the profile's judge.
+        claims: The claims themselves, or how to make them: "sentences", "whole", "atomic",
+            "salient"; by default as in the profile.
+        **where: Which models to use; see `Where`.
 
     Returns:
-        With `cs_c`, `cs_r`, `evidence` and `both_sides` in [0, 1], each None if nothing can be
-        said, and a judgement per claim and document.
+        `cs_c`, `cs_r`, `evidence` and `both_sides`, in [0, 1] or None where they are undefined, and
+        one judgement per claim and document.
 
     Raises:
         InputError, ServingError, TaggerError: See `Error`.
@@ -178,17 +178,17 @@ async def ascreen(
     tagger: str | None = None,
     profile: str | None = None,
 ) -> "Found[Screening]":
-    """Find statements of documents that contradict each other, before any answer is written.
+    """Find statements in documents that contradict each other, before any answer is written.
 
     Args:
-        documents: Two or more. Sentences that share words are compared, both ways.
-        threshold: Least probability, in [0, 1], of a contradiction that is told; as the command has
-            it unless given.
-        tagger: A registered tagger, or a folder of one, in place of the profile's.
-        profile: Which models play which role.
+        documents: Two or more. Sentences that share words are compared in both directions.
+        threshold: Least probability, in [0, 1], at which a contradiction is reported; by default
+            the command's.
+        tagger: A registered tagger, or a tagger folder, in place of the profile's.
+        profile: Which model plays which role.
 
     Returns:
-        With `contradictions`, the likeliest first: two quotes and a probability each.
+        `contradictions`, the likeliest first: two quotes and a probability for each.
 
     Raises:
         InputError, ServingError, TaggerError: See `Error`.
@@ -210,14 +210,14 @@ async def aask(
     writes: bool = False,
     **where: Unpack[Where],
 ) -> "Found[Answer]":
-    """Say what documents hold for a claim and against it, with cited sentences (ConRAG).
+    """Answer with the evidence for and against a claim, in cited sentences (ConRAG).
 
     Args:
-        query: A claim, or a question of yes or no; any other question only with `writes`.
-        documents: Cut into passages, of which the best by words are read.
-        judge: Who says which side a passage is on.
-        writes: Whether a language model writes the answer; else a template quotes.
-        **where: Which models; see `Where`.
+        query: A claim, or a yes-or-no question; other questions need `writes`.
+        documents: Cut into passages; the best matches by words are read.
+        judge: Decides which side a passage is on.
+        writes: Whether a language model writes the answer; otherwise a template quotes passages.
+        **where: Which models to use; see `Where`.
 
     Raises:
         InputError, ServingError, TaggerError: See `Error`.
@@ -238,13 +238,13 @@ async def adebate(
     rounds: int = 3,
     **where: Unpack[Where],
 ) -> "Found[Debate]":
-    """Let an agent for each document debate a question (MADAM-RAG).
+    """Let agents debate a question, one agent per document (MADAM-RAG).
 
     Args:
-        question: What is asked.
-        documents: One agent reads each.
-        rounds: The most, at least 1.
-        **where: Which models; see `Where`.
+        question: The question to answer.
+        documents: One for each agent.
+        rounds: Most rounds, at least 1.
+        **where: Which models to use; see `Where`.
 
     Raises:
         InputError, ServingError: See `Error`.
@@ -266,14 +266,14 @@ async def aresolve(
     judge: Literal["tagger", "model", "none"] = "tagger",
     **where: Unpack[Where],
 ) -> "Found[QueryResult]":
-    """Name the conflict between sources, and answer as its type wants (CONFLICTS).
+    """Name the type of conflict between sources, and answer as that type calls for (CONFLICTS).
 
     Args:
-        question: What is asked.
-        documents: The sources, which an answer cites by number.
-        strategy: How an answer is asked for; "none" names the type alone.
-        judge: Who says whether sources support each sentence.
-        **where: Which models; see `Where`.
+        question: The question to answer.
+        documents: The sources, which the answer cites by number.
+        strategy: How the answer is prompted; "none" only names the type.
+        judge: Decides whether sources support a sentence.
+        **where: Which models to use; see `Where`.
 
     Raises:
         InputError, ServingError, TaggerError: See `Error`.
@@ -294,17 +294,17 @@ async def acheck(
     response: str,
     **where: Unpack[Where],
 ) -> "Found[ResponseErrors]":
-    """Find what a neutral response leaves out of its arguments, and what it adds (NPOV).
+    """Find arguments that a neutral response leaves out, and content that it adds (NPOV).
 
-    A server is asked how likely the response is without each argument, which finds more errors than
-    the gradients of the paper (see docs/results.md).
+    A server is asked how likely the response is without each argument. This finds more errors than
+    the paper's gradients do (see docs/results.md).
 
     Args:
-        question: What it answers.
-        pro: The arguments for it that it was written from, at least one.
-        con: Those against it.
-        response: What was written.
-        **where: Which models; see `Where`.
+        question: The question that the response answers.
+        pro: Arguments for it that the response was written from, at least one.
+        con: Arguments against it.
+        response: The response to check.
+        **where: Which models to use; see `Where`.
 
     Raises:
         InputError, ServingError: See `Error`.
@@ -325,8 +325,8 @@ async def atag(
 
     Args:
         claims: Statements.
-        documents: Texts that support, contradict, or say nothing of them.
-        tagger: A registered tagger, or a folder of one, in place of the profile's.
+        documents: Texts that may support or contradict a claim, or be irrelevant to it.
+        tagger: A registered tagger, or a tagger folder, in place of the profile's.
 
     Raises:
         InputError, TaggerError: See `Error`.
@@ -349,7 +349,7 @@ async def atag(
 async def _found(
     task: "Task[Any, Any, Any]", asked: Mapping[str, Any], options: Mapping[str, Any]
 ) -> Found[Any]:
-    """Do a task with the options that were given, so that none is idle."""
+    """Run a task with the given options; InputError if an option has no effect."""
     from pydantic import ValidationError
 
     from pipelines.experiment.execute import models_for
@@ -393,7 +393,7 @@ def _documents(given: Given) -> "tuple[Document, ...]":
 
 
 def _waiting(job: Callable[P, Coroutine[Any, Any, ResultT]]) -> Callable[P, ResultT]:
-    """The same for code without an event loop, and safe where one runs, as in a notebook."""
+    """A synchronous twin of an async function, safe inside a running event loop (a notebook)."""
 
     @wraps(job)
     def waited(*args: P.args, **options: P.kwargs) -> ResultT:
