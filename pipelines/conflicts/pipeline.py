@@ -1,4 +1,4 @@
-"""A query from its sources to judged answers: type, answer, verdicts (CONFLICTS, sections 4, 5)."""
+"""From a query and its sources to judged answers: type, answer, verdicts (CONFLICTS, 4 and 5)."""
 
 import asyncio
 from collections.abc import Sequence
@@ -29,13 +29,13 @@ from serving.errors import RequestError
 
 
 def fit_sources(query: Query, writer: Writer) -> tuple[Query, tuple[Truncation, ...]]:
-    """Make the sources fit the writer's context, all together, with its longest prompt and reply.
+    """Cut the sources so that together they fit the writer's longest prompt and reply.
 
-    All calls about a query are then made with the same sources, so that the server reads them once.
-    Of a source that is cut, the beginning stays, as do URL, title, snippet and date.
+    All calls about a query then share the same sources, so that the server reads them once. A
+    source that is cut keeps its beginning, and its URL, title, snippet and date.
 
     Returns:
-        The query as models will see it, and the sources that are cut.
+        The query as models see it, and the sources that were cut.
 
     Raises:
         RequestError: As `fit_together`.
@@ -69,28 +69,28 @@ STRATEGIES: Final[dict[Strategy, str]] = {
     "taxonomy-aware": "Taxonomy-aware",
     "oracle": "Oracle",
 }
-"""The strategies of section 5.1 as tables call them, in order."""
+"""Names of the strategies of section 5.1 in tables, in their order."""
 
 CLASSIFIERS: Final[dict[Classifier, str]] = {
     "yes-no": "Yes/no rule",
     "json": "LLM, explained",
     "choice": "LLM, by choice",
 }
-"""The classifiers as tables call them, in order."""
+"""Names of the classifiers in tables, in their order."""
 
 NeededT = TypeVar("NeededT")
 
 
 @dataclass(frozen=True)
 class Methods:
-    """Who predicts types, who answers, and who judges.
+    """Which classifiers and strategies run, and which models predict, answer and judge.
 
     Attributes:
-        strategies: Whose answers are wanted; without any, types alone are predicted.
-        classifiers: Whose types are wanted. Pipeline asks that of the settings in any case.
-        settings: The variants.
-        writer: Answers, and predicts types; None where no language model is asked.
-        judge: Of answers; None leaves them unjudged.
+        strategies: Strategies to answer with; if empty, only types are predicted.
+        classifiers: Classifiers to run. Pipeline always uses the one in the settings.
+        settings: Variants of the methods.
+        writer: Answers and predicts types; None if no language model is asked.
+        judge: Judges answers; None leaves them unjudged.
     """
 
     strategies: tuple[Strategy, ...]
@@ -101,20 +101,20 @@ class Methods:
 
     @property
     def asked(self) -> tuple[Classifier, ...]:
-        """All classifiers that are asked, in the order of tables."""
+        """All classifiers that run, in the order of tables."""
         told = {self.settings.types} if "pipeline" in self.strategies else set()
         return tuple(each for each in CLASSIFIERS if each in {*self.classifiers, *told})
 
     @property
     def prompts(self) -> tuple[Prompt, ...]:
-        """All that may be asked."""
+        """All prompts that may be used."""
         return (
             *(self.writer.templates.values() if self.writer else ()),
             *(self.judge.prompts if self.judge else ()),
         )
 
     def strategies_for(self, query: Query) -> list[Strategy]:
-        """Whose answers are wanted to a query: without a gold type there is no Oracle."""
+        """Strategies that can answer a query; Oracle needs a gold type."""
         return [each for each in self.strategies if each != "oracle" or query.conflict_type]
 
     def ready(
@@ -124,13 +124,13 @@ class Methods:
         judge: Judge | None = None,
         overrides: Path | None = None,
     ) -> "Methods":
-        """The same with the models that write and judge, and with their prompts.
+        """The same methods with the models that write and judge, and with their prompts.
 
-        Without a model that judges, answers are judged by `judge` alone, where the settings say
-        "tagger", or not at all. `overrides` is a folder with prompts of the user's own.
+        Without a model that judges, answers are judged by `judge` if the settings say "tagger",
+        else they are not judged. `overrides` is a folder with the user's prompts.
 
         Raises:
-            InputError: The user's own prompt cannot be used, or the judge "tagger" has no tagger.
+            InputError: A user's prompt cannot be used, or the judge "tagger" has no tagger.
         """
         judges = self.strategies and (judging is not None or self.settings.judge == "tagger")
         return replace(
@@ -145,22 +145,22 @@ async def examine(
 ) -> QueryResult:
     """Predict the type of a query by every classifier, answer it by every strategy, and judge.
 
-    All is asked at the same time, except that Pipeline waits for the type that it is told, and the
-    judge for the answer. Oracle is left out where the query has no gold type.
+    All calls run concurrently, except that Pipeline waits for its predicted type, and the judge for
+    the answer. Oracle is left out if the query has no gold type.
 
     Args:
         query: With its sources.
-        methods: Whom to ask.
-        on_failure: With "skip", what cannot be asked has its reason in place of a prediction, an
-            answer or a verdict, and the query is "incomplete". A classifier that cannot be asked
-            tells Pipeline nothing.
+        methods: Classifiers, strategies and models.
+        on_failure: With "skip", a call that fails leaves its reason in place of a prediction, an
+            answer or a verdict, and the query is "incomplete". Pipeline gets no type from a
+            classifier that failed.
 
     Raises:
-        RequestError: Something cannot be asked (`stop`); the sources do not fit the writer's
-            context, or no classifier and no strategy can be asked.
-        ServingError: No server can be had.
+        RequestError: A call failed (`stop`); the sources do not fit the writer's context; or all
+            classifiers and strategies failed.
+        ServingError: No server is available.
     """
-    # What the context of the model cannot hold of the sources is cut first.
+    # The sources are first cut to fit the model's context.
     writer = methods.writer
     fitted = await asyncio.to_thread(fit_sources, query, writer) if writer else (query, ())
     seen, truncations = fitted
@@ -175,7 +175,7 @@ async def examine(
             unasked.append(error)
             return Prediction(type=None, by=classifier, problem=str(error))
 
-    # Task 2: an answer, and what judges say of it.
+    # Task 2: an answer, and the judges' verdicts.
     async def outcome(strategy: Strategy) -> Outcome:
         try:
             given = await told if told and strategy == "pipeline" else None
@@ -217,13 +217,13 @@ async def examine(
 async def predict(
     classifier: Classifier, query: Query, seen: Query, methods: Methods
 ) -> Prediction:
-    """What one classifier says of a query.
+    """Predict the type of a query with one classifier.
 
     Args:
         classifier: Its name.
-        query: As it is.
-        seen: As the writer sees it.
-        methods: Whom to ask; errors are those of `examine`.
+        query: With whole sources.
+        seen: The query as the writer sees it, with cut sources.
+        methods: The models to ask; errors are those of `examine`.
     """
     match classifier:
         case "yes-no":
@@ -237,15 +237,15 @@ async def predict(
 def _expected(query: Query, made: Answer, told: Prediction | None) -> ConflictType | None:
     """The type whose behaviour an answer should show.
 
-    It is the gold one; where nobody gave one, that which the answer was told, or gave itself, or
-    that which it might have been told.
+    The gold type; without one, the type that the answer was told, the type that it named, or the
+    type that was predicted.
     """
     own = made.prediction.type if made.prediction else None
     return query.conflict_type or made.told or own or (told.type if told else None)
 
 
 def _without_verdict(expected: ConflictType | None, why: Exception) -> Verdicts:
-    """No verdict at all; the reason stands at the first that there would be."""
+    """No verdicts; the reason is stored with the first one, adherence."""
     if expected is None:
         return Verdicts()
     return Verdicts(adherence=Adherence(adheres=None, type=expected, problem=str(why)))
