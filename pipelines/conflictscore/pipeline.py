@@ -43,10 +43,10 @@ from serving.client import Client
 
 @dataclass(frozen=True)
 class Scorer:
-    """The metric made ready: who is asked, and with which prompts.
+    """The metric with its models and prompts, ready to score.
 
-    `client` splits responses, by the prompt `decomposition`; without one, no model is asked for
-    claims.
+    `client` splits responses into claims with the prompt `decomposition`; without it no model is
+    asked for claims.
     """
 
     settings: Settings
@@ -56,19 +56,19 @@ class Scorer:
 
     @property
     def prompts(self) -> tuple[Prompt, ...]:
-        """Those in use."""
+        """The prompts in use."""
         return (*self.judge.prompts, *([self.decomposition] if self.decomposition else []))
 
     def config(self, data: str, digest: str, *further: Prompt) -> dict[str, Any]:
-        """Everything that decides a score, for `run.json`; not how many of them are made.
+        """Everything that decides a score, for `run.json`; not the number of examples.
 
-        `model` is the judge. Beside it stand `tagger` and `cascade` where they are used, and
-        `splitter` where a model splits responses and judges nothing.
+        `model` is the judge. `tagger` and `cascade` are added where they are used, and `splitter`
+        where a model splits responses but does not judge.
 
         Args:
-            data: Name of the file.
+            data: Name of the data file.
             digest: Its SHA-256.
-            further: Prompts in use beside those of the metric.
+            further: Prompts in use besides the metric's.
         """
         config = {
             "data": {"name": data, "sha256": digest},
@@ -92,7 +92,7 @@ def prepare(
     tagger: TaggerFolder | None = None,
     store: JudgementStore | None = None,
 ) -> Scorer:
-    """Make the metric ready; the library's entrance. See `judge.run_judge.judge_of`."""
+    """The metric, ready for use; the library's entry point. See `judge.run_judge.judge_of`."""
     judge = judge_of(settings, client, overrides, tagger=tagger, store=store)
     return Scorer(settings, judge, client, decomposition_prompt(settings.claims, overrides))
 
@@ -107,13 +107,13 @@ def scorer_of(settings: Settings, models: Models) -> Scorer:
 async def conflict_score(example: Example, scorer: Scorer) -> Result:
     """Score one response against its documents (ConflictScore, section 3).
 
-    Claims that the example brings along are judged in place of a decomposition.
+    Claims that come with the example are judged instead of a decomposition.
 
     Raises:
-        InputError: A model is needed and there is none, the tagger cannot be loaded, or the
-            response has no documents.
+        InputError: A model is needed but missing, the tagger cannot be loaded, or the response has
+            no documents.
         RequestError: A text does not fit the context and may not be cut.
-        ServingError: No server can be had.
+        ServingError: No server is available.
     """
     if not example.documents:
         raise InputError(f"'{example.id}' has no documents to be judged by; give at least one")
@@ -161,7 +161,7 @@ async def conflict_score(example: Example, scorer: Scorer) -> Result:
 
 
 async def claims_of(example: Example, scorer: Scorer) -> Decomposition:
-    """The claims to judge: those that the example brings, else the response's own."""
+    """The claims to judge: the example's if it has any, else those split from the response."""
     settings, prompt, response = scorer.settings, scorer.decomposition, example.response
     if example.claims is not None:
         claims = distinct(example.claims)
@@ -176,7 +176,7 @@ async def claims_of(example: Example, scorer: Scorer) -> Decomposition:
 
 
 def result(example: Example, **outcome: object) -> Result:
-    """The result of an example: what it was, and what came of it."""
+    """The result of an example: its fields and the outcome."""
     given = {name: value for name, value in example if name != "claims"}
     return Result.model_validate(given | outcome)
 
@@ -184,17 +184,17 @@ def result(example: Example, **outcome: object) -> Result:
 def scoring(
     settings: Settings, response: str | int, documents: int, claims: Sequence[str] | None = None
 ) -> Cost:
-    """Splitting a response in one call, and judging its claims by its documents.
+    """Cost of splitting a response in one call and judging its claims by its documents.
 
-    Claims are as many as are given, one per sentence, one, k, or at most characters / 10 + 2. A
-    reply may have no claim.
+    The number of claims is that of `claims`, one per sentence, one, k, or at most
+    characters / 10 + 2. A reply may contain no claim.
 
     Args:
         settings: The metric.
-        response: The text, or the most tokens of one that is to be written, which may be empty;
-            such tokens have four characters, and such sentences ten.
-        documents: How many claims are judged by.
-        claims: Those to judge in place of the response's own.
+        response: The text; or the most tokens of a response that is yet to be written and may be
+            empty, counted as four characters a token and ten tokens a sentence.
+        documents: Number of documents that claims are judged by.
+        claims: Claims to judge instead of the response's.
     """
     written = isinstance(response, int)
     length = 4 * response if isinstance(response, int) else len(response)
