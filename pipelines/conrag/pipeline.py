@@ -33,15 +33,15 @@ async def conrag(
         retrieved: Passages, the best first; at most `depth` are used.
         judge: Tags them.
         settings: All parameters.
-        generator: The language model that writes, and sorts if the settings say so; None takes the
-            template. The stance goes by the tags, whoever sorts.
+        generator: The language model that writes, and sorts if the settings say so; None uses the
+            template. The stance is computed from the tags, whoever sorts.
         question: Whether the query is a question, which needs a generator; see
             `pipelines.conrag.generation`.
 
     Raises:
         PairError: The claim cannot be judged.
-        RequestError, ServingError: As of the judge and the generator.
-        ValueError: A question, and no generator.
+        RequestError, ServingError: From the judge or the generator.
+        ValueError: A question without a generator.
     """
     found, first = retrieved[: settings.depth], FirstAnswer((query,))
     if question:
@@ -71,7 +71,7 @@ async def conrag(
         model_stance=written.stance,
         evidence=table,
         clusters=analysis.clusters,
-        # Whether passages disagree is read off the table, never off what a model writes of it.
+        # Disagreement between passages is read off the table, never off the model's text about it.
         conflict=(written.conflict or disagreement) if disagreement else None,
         sentences=written.sentences,
         cut=written.cut or first.cut,
@@ -92,7 +92,7 @@ async def tag(
     claims, passages are irrelevant. The judge is asked once.
 
     Returns:
-        A tagged passage for every passage, `INVALID` if its label was unreadable; and truncations.
+        One tagged passage per passage, `INVALID` if its label was unreadable; and truncations.
 
     Raises:
         PairError: No claim can be judged.
@@ -125,12 +125,12 @@ async def tag(
 
 
 def deciding(judgements: Sequence[Judgement]) -> Judgement:
-    """The judgement that decides for a passage, out of those on the parts of an answer.
+    """The judgement that decides for a passage, among those on the parts of an answer.
 
-    The paper's query is one statement, so it has no rule for this (ConRAG, section 2). The surest
-    judgement that takes a side decides, so that weak support hides no sure contradiction; in a tie
-    support wins. Without a side the passage is irrelevant, unless all labels are unreadable. At
-    least one judgement is given.
+    The paper's query is one statement, so the paper has no rule for this (ConRAG, section 2). The
+    surest judgement that takes a side decides, so that weak support cannot hide a sure
+    contradiction; in a tie support wins. If no judgement takes a side, the passage is irrelevant,
+    unless all labels are unreadable. At least one judgement is given.
     """
     rank = {Relation.INVALID: 0, Relation.IRRELEVANT: 1, Relation.CONTRADICTS: 2}
 
@@ -158,18 +158,18 @@ async def evaluate(
     *,
     citation_judge: Judge | None = None,
 ) -> ClaimResult:
-    """Tag a claim's passages once, and put every method to work on them.
+    """Tag a claim's passages once, and run every method on them.
 
     A question is answered first, so that passages can be tagged against the answer. The
     `citation_judge` (by default the judge) reads the methods' answers to questions, a language
-    model's texts on sentences of responses, and which passages bear out gold claims. The first k
+    model's texts on sentences of responses, and which passages back gold claims. The first k
     passages are used, the most relevant first. Without a generator the template writes, which
     cannot answer questions.
 
     Raises:
         PairError: The claim cannot be judged.
-        RequestError, ServingError: As of the judges and of the language model.
-        ValueError: A question, and nobody to answer it.
+        RequestError, ServingError: From the judges or the language model.
+        ValueError: A question without a generator to answer it.
     """
     generator = replace(generator, form=query.form) if generator else None
     found, first = retrieved[: settings.depth], FirstAnswer((query.claim,))
