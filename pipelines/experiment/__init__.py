@@ -1,1 +1,1 @@
-"""What every experiment is, and how one is run."""
+"""What an experiment is, and how it runs."""

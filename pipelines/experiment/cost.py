@@ -1,4 +1,4 @@
-"""What a run takes, in calls and pairs, beforehand and in a line at its end."""
+"""Cost of a run in calls and pairs: estimated beforehand, and reported in one line at the end."""
 
 from dataclasses import dataclass
 
@@ -9,44 +9,44 @@ from serving.client import Client
 
 @dataclass(frozen=True)
 class Cost:
-    """What an item takes.
+    """Cost of an item.
 
     Attributes:
-        calls: To a language model, the least and the most. A choice between labels is one.
-        pairs: Of claim and document, for the tagger, at most.
+        calls: Calls to a language model, least and most. A choice between labels is one call.
+        pairs: Most pairs of claim and document for the tagger.
     """
 
     calls: tuple[int, int] = (0, 0)
     pairs: int = 0
 
     def __add__(self, other: "Cost") -> "Cost":
-        """Of both."""
+        """The sum."""
         (least, most), (further, at_most) = self.calls, other.calls
         return Cost((least + further, most + at_most), self.pairs + other.pairs)
 
     def times(self, most: int) -> "Cost":
-        """So often."""
+        """The cost of as many items."""
         return Cost((self.calls[0] * most, self.calls[1] * most), self.pairs * most)
 
 
 def calls(most: int, least: int | None = None) -> Cost:
-    """So many calls; as many at least unless given."""
+    """The cost of calls to a language model; `least` defaults to `most`."""
     return Cost((most if least is None else least, most))
 
 
 def judging(
     settings: JudgeSettings, documents: int, *, claims: int, least: int | None = None
 ) -> Cost:
-    """What it takes to judge claims by documents.
+    """Cost of judging claims by documents.
 
-    The tagger reads claims x documents pairs. A language model is called as often, `together` once
-    per claim. With both judges the model may be asked about every pair, or about none.
+    The tagger reads claims x documents pairs. A language model is called as often, or once per
+    claim with `together`. In a cascade the model may be asked about every pair, or about none.
 
     Args:
         settings: Who judges.
-        documents: How many.
-        claims: How many, at most.
-        least: How many at least, where that is not the same.
+        documents: Number of documents.
+        claims: Number of claims, at most.
+        least: Number of claims at least; `claims` by default.
     """
     total = Cost(pairs=claims * documents if settings.by_tagger else 0)
     if settings.by_model:
@@ -57,7 +57,7 @@ def judging(
 
 
 def cost_line(client: Client) -> str:
-    """What the calls of a client have cost."""
+    """Cost of a client's calls, in one line."""
     usage = client.usage
     if usage.calls == 0:
         return f"{usage.saved_calls:,} calls, all answered from the cache; no model was asked"
@@ -72,13 +72,13 @@ def cost_line(client: Client) -> str:
 
 
 def spent(client: Client | None, judge: RunJudge | None = None) -> str:
-    """What a language model and a judge of claims were asked for."""
+    """What a language model and a judge of claims were asked, in one line."""
     parts = [cost_line(client)] if client else ["no language model was needed"]
     return "; ".join([*parts, *(asked_of(judge) if judge else [])])
 
 
 def asked_of(judge: RunJudge) -> list[str]:
-    """What a judge of claims was asked for, beside the calls to its language model."""
+    """What a judge of claims was asked, apart from the calls to its language model."""
     parts = []
     if judge.threshold and judge.threshold.reason:
         parts.append(f"the cascade asked for every pair: {judge.threshold.reason}")

@@ -1,4 +1,4 @@
-"""Runs an experiment: opens its models, begins or resumes, keeps each result, and closes."""
+"""Runs an experiment: opens its models, begins or resumes, stores each result, and closes."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
@@ -40,17 +40,17 @@ from serving.client import Client
 from serving.connect import OnDemand, Source, connect
 
 Placing = Callable[[Work[Any, Any], RunModels], Work[Any, Any]]
-"""Has a work done elsewhere: the same, but for `each` and `places`."""
+"""Moves a work elsewhere: the same work with another `each` and `places`."""
 
 UNDONE = frozenset({"failed", "incomplete"})
-"""What a result's status says where it is to be tried again."""
+"""Statuses of results that are tried again."""
 
 IN_FLIGHT = 64
-"""Examples at a time where no server asks for more: their pairs are tagged in common batches."""
+"""Examples at a time if no server asks for more: their pairs are tagged in common batches."""
 
 
 class Executed(NamedTuple):
-    """What a run cost, in lines, and its mean label mass in [0, 1]; None if no label has one."""
+    """Cost of a run, in lines, and its mean label mass in [0, 1]; None if no label has one."""
 
     costs: Sequence[str]
     label_mass: float | None
@@ -61,7 +61,7 @@ DoneT = TypeVar("DoneT")
 
 
 async def unlimited() -> None:
-    """There is always room."""
+    """Always room for another example."""
 
 
 async def run_examples(
@@ -74,9 +74,9 @@ async def run_examples(
 ) -> None:
     """Run a pipeline over examples, started in order, `in_flight` at a time.
 
-    The server batches whatever is in flight, so this is all the batching there is. An example is
-    started when `room` returns. `on_result` is told of each result as it comes. The first exception
-    stops the rest and is raised.
+    The server batches whatever is in flight; there is no other batching. An example starts when
+    `room` returns. `on_result` gets each result as it comes. The first exception stops the rest and
+    is raised.
     """
     waiting = iter(examples)
     turn = asyncio.Lock()
@@ -108,23 +108,23 @@ async def execute(
     *,
     on_begun: Callable[[], None] = lambda: None,
 ) -> Executed:
-    """Make the results that the run folder lacks.
+    """Make the results that are missing from the run folder.
 
-    A run that is killed is resumed by the same call.
+    The same call resumes a run that was killed.
 
     Args:
-        experiment: What is run.
-        plan: Made by it from the options.
-        options: Where results go, which models are asked, and whether an item that cannot be
-            done stops the run.
-        counting: Shows how far it is.
-        placing: Says who does each work; this process unless given.
-        on_begun: Called once the models are known and the folder has taken the configuration.
+        experiment: The experiment to run.
+        plan: Its plan, made from the options.
+        options: Where results go, which models are asked, and whether an item that fails stops the
+            run.
+        counting: Shows progress.
+        placing: Decides which processes do a work; this process by default.
+        on_begun: Called once the models are known and the folder has accepted the configuration.
 
     Raises:
-        InputError: The folder holds results of another configuration, or one of `Plan.work`.
-        RequestError: An item cannot be done, under `--on-error stop`.
-        ServingError: There is no such model, or no server can be had.
+        InputError: The folder holds results of another configuration, or `Plan.work` raised it.
+        RequestError: An item failed, under `--on-error stop`.
+        ServingError: The model is missing, or no server is available.
     """
     folder = RunFolder(options.out)
     async with opened(options, plan.needs, folder, counting) as models:
@@ -147,7 +147,7 @@ async def execute(
                     made_with=provenance()
                     | {"profile": models.profile, "preset": switched(options)},
                     on_error=options.on_error,
-                    # Each may ask for one thing at a time. Where one asks for many at once, the
+                    # An item may make one call at a time. Where one item makes many at once, the
                     # client has no room for the next, whose prompts would only fill memory.
                     in_flight=max(client.concurrency, IN_FLIGHT) if client else IN_FLIGHT,
                     room=client.room if client else unlimited,
@@ -173,11 +173,11 @@ async def resume(
     on_start: Callable[[int], None] = lambda _: None,
     on_result: Callable[[ResultT], None] = lambda _: None,
 ) -> list[ResultT]:
-    """Begin or resume a work in a folder: do the items that have no result yet, or one that failed.
+    """Begin or resume a work in a folder: do the items whose result is missing or failed.
 
-    Items are started as `run_examples` does, and results kept as they come. `on_start` is told how
-    many items were done by an earlier run, `on_result` of each new result. It raises what `execute`
-    raises.
+    Items start as in `run_examples`, and results are stored as they come. `on_start` gets the
+    number of items that an earlier run did, `on_result` each new result. Errors are those of
+    `execute`.
 
     Returns:
         All results, in the order of the items.
@@ -221,12 +221,12 @@ async def resume(
 
 
 def done_in(log: ResultLog[Any]) -> set[str]:
-    """The items of a log that need not be done again."""
+    """Items in a log that need not be done again."""
     return {name for name, result in log.read().items() if result.status not in UNDONE}
 
 
 def _note_costs(work: Work[Any, Any], models: RunModels) -> list[str]:
-    """Note in `run.json` what a work took, and tell it in lines."""
+    """Note the cost of a work in `run.json`, and return it in lines."""
     client, judging = work.client or models.client, models.judging
     looked_up = work.judge.from_store() if work.judge else {"pairs": 0}
     if client is not None and (client.usage.calls or looked_up["pairs"]):
@@ -236,7 +236,7 @@ def _note_costs(work: Work[Any, Any], models: RunModels) -> list[str]:
     if looked_up["pairs"]:
         models.folder.note(work.entry, {"store": looked_up})
     if work.judge and work.judge.tagging and (device := work.judge.tagging.device):
-        # Beside the configuration: a run may be resumed on another device.
+        # Noted beside the configuration: a run may be resumed on another device.
         models.folder.note(work.entry, {"tagger_device": device})
     costs = [spent(client, work.judge)] if client or work.judge else []
     if work.second and (judged := asked_of(work.second)):
@@ -256,10 +256,10 @@ async def models_for(
     on_status: Callable[[str], None],
     logs: Path | None = None,
 ) -> AsyncIterator[Models]:
-    """The models that are needed. A server starts with the first question, if there is one.
+    """Open the models that are needed. A server starts at the first question.
 
-    Its logs go to the folder `logs`; `on_status` is told what is being waited for. A
-    model that is not there is a ServingError.
+    Its logs go to the folder `logs`; `on_status` is told what is being waited for. ServingError if
+    a model is missing.
     """
     served = options if isinstance(options, ServedOptions) else None
     cache = served.cache if served else None

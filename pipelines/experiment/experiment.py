@@ -1,11 +1,11 @@
-"""What an experiment is: options, a plan made from them, and results.
+"""An experiment: options, a plan made from them, and results.
 
     EXPERIMENT = Experiment(
         name="conflict-detection", title="Conflict Detection", counted="examples",
         options=DetectionOptions, result=DetectionResult, plan=plan, failed=failed, help=HELP)
 
 `contested run NAME` makes its options from the fields of `options`; `execute` opens the models that
-the plan needs, resumes, and keeps each result as it comes.
+the plan needs, resumes, and stores each result as it comes.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -35,11 +35,11 @@ from serving.errors import RequestError
 
 
 class Item(Protocol):
-    """What something is done to: has an id."""
+    """Anything with an id that an experiment works on."""
 
     @property
     def id(self) -> str:
-        """Its name."""
+        """The item's id, distinct among the items."""
 
 
 ItemT = TypeVar("ItemT", bound=Item)
@@ -47,16 +47,16 @@ ResultT = TypeVar("ResultT", bound=BaseModel)
 
 
 class Counter(Protocol):
-    """Shows how far something is."""
+    """Shows progress."""
 
     def begin(self, done: int) -> None:
-        """So many were done by an earlier run."""
+        """Start with the number of items that an earlier run did."""
 
     def advance(self, usage: Usage | None = None) -> None:
-        """One more is done; with what calls have cost so far."""
+        """Count one more item; `usage` is the cost of calls so far."""
 
     def status(self, text: str) -> None:
-        """What is being waited for; an empty text ends it."""
+        """Show what is being waited for; an empty text ends it."""
 
 
 Counting = Callable[[str, int], AbstractContextManager[Counter]]
@@ -69,14 +69,14 @@ LabelT = TypeVar("LabelT", bound=StrEnum)
 
 @dataclass(frozen=True)
 class Labelled:
-    """Something that a judge gave one of several labels.
+    """A judge's choice of one of several labels.
 
     Attributes:
-        part: What of its result it is, as nothing else of that: (3, "guide").
-        shown: What a person reads, as headings and texts; nothing of what the judge says.
-        label: The judge's; None where its reply could not be read.
-        probabilities: Label -> the judge's probability in [0, 1]; None where it gives none.
-        groups: What it belongs to, by names that a sample can be drawn by: {"source": "ambigdocs"}.
+        part: Key of the labelled part, unique within its result: (3, "guide").
+        shown: What a person reads, as headings and texts, without the judge's label.
+        label: The judge's label; None if its reply could not be read.
+        probabilities: Label -> the judge's probability in [0, 1]; None if it gives none.
+        groups: Groups that a sample can be drawn by: {"source": "ambigdocs"}.
     """
 
     part: tuple[str | int, ...]
@@ -93,13 +93,13 @@ class Labelled:
 
 @dataclass(frozen=True)
 class Labelling(Generic[Result_contra]):
-    """A kind of labels: how documents relate to claims, whether answers behave.
+    """A kind of labels, such as how documents relate to claims, or whether answers behave.
 
     Attributes:
-        asked: What a person is asked.
+        asked: The question to a person.
         counted: What is labelled: "pairs of claim and document".
-        labels: Label -> how a person reads it, in the order of the keys 1, 2, ...; at most 9.
-        given: What of a result was labelled.
+        labels: Label -> its text for people, in the order of the keys 1, 2, ...; at most 9.
+        given: The labelled parts of a result.
     """
 
     asked: str
@@ -109,19 +109,19 @@ class Labelling(Generic[Result_contra]):
 
 
 def by_name(probabilities: Mapping[LabelT, float] | None) -> dict[str, float] | None:
-    """Probabilities of labels by the labels' names; None stays None."""
+    """Probabilities keyed by the labels' names; None stays None."""
     return None if probabilities is None else {str(each): p for each, p in probabilities.items()}
 
 
 @dataclass(frozen=True)
 class Models:
-    """What is open while something is asked; a model that is not needed is None.
+    """The open models; a model that is not needed is None.
 
     Attributes:
-        store: Of judgements.
-        judging: The language model that judges; `client` unless another one does.
+        store: Stored judgements.
+        judging: The language model that judges; `client` by default.
         judge_tagger: As in `Needs`.
-        prompts: Folder with prompts of the user's own.
+        prompts: Folder with the user's prompts.
     """
 
     store: JudgementStore
@@ -134,19 +134,19 @@ class Models:
 
     @property
     def asked(self) -> Client:
-        """The language model of a plan that needs one."""
+        """The language model, for a plan that needs one."""
         if self.client is None:
             raise ValueError("the plan needs no language model")
         return self.client
 
     def judge(self, settings: JudgeSettings) -> RunJudge:
-        """Who judges claims by documents, ready to be asked; see `judge_of`."""
+        """The judge of claims by documents, ready to be asked; see `judge_of`."""
         return judge_of(settings, self.client, self.prompts, tagger=self.tagger, store=self.store)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunModels(Models):
-    """The models of a run, its locked folder, and a display for what takes long beforehand."""
+    """The models of a run, its locked folder, and a progress display for long preparations."""
 
     folder: RunFolder
     counting: Counting
@@ -154,19 +154,19 @@ class RunModels(Models):
 
 @dataclass(frozen=True)
 class Work(Generic[ItemT, ResultT]):
-    """A plan with its models: what is done to each item, and what decides the result.
+    """A plan with its models: the job for each item, and everything that decides the result.
 
     Attributes:
-        entry: Name in `run.json`, and of the results: "madam-rag.ramdocs".
-        config: Everything that decides a result, for `run.json`; not how many there are.
+        entry: Name in `run.json` and of the results: "madam-rag.ramdocs".
+        config: Everything that decides a result, for `run.json`; not the number of items.
         each: Makes the result of an item.
-        facts: Noted in `run.json` beside it.
-        judge: Who judges claims, to tell what that took; None where nobody does.
-        second: Who judges what was written, where that is another one; likewise.
-        client: The language model of this draw, where it is not the plan's.
-        items: Those of the plan, as the models change them beforehand; as they are unless given.
-        places: Makes ready the processes that do it side by side, and says how many they are;
-            called once there is something to do.
+        facts: Noted in `run.json` beside the configuration.
+        judge: Judges claims, for the cost line; None if no claims are judged.
+        second: Judges what was written, if that is another judge; for the cost line.
+        client: The language model of this draw, if not the plan's.
+        items: The plan's items as changed by the models beforehand; by default unchanged.
+        places: Starts the processes that do the work side by side and returns their number; called
+            once there is something to do.
     """
 
     entry: str
@@ -182,16 +182,16 @@ class Work(Generic[ItemT, ResultT]):
 
 @dataclass(frozen=True)
 class Plan(Generic[ItemT, ResultT]):
-    """What a run is to do, before any model is there.
+    """A run before any model is open.
 
     Attributes:
         items: In the order of the data, with distinct ids.
         needs: The models.
-        work: Makes it ready; several are done one after the other.
-        summary: What `--dry-run` says before it counts calls and pairs.
-        cost: Bounds of what an item takes, by formula; None where they are not known beforehand.
-        entries: Those of its works in `run.json`, by the name of the language model that is asked.
-        remarks: What is said at the end.
+        work: Makes the works ready; several are done one after the other.
+        summary: What `--dry-run` prints before it counts calls and pairs.
+        cost: Bounds for the cost of an item, by formula; None if unknown beforehand.
+        entries: Names of its works in `run.json`, given the name of the language model.
+        remarks: Printed at the end.
     """
 
     items: Sequence[ItemT]
@@ -208,25 +208,24 @@ class Experiment(Generic[ItemT, ResultT]):
     """An experiment of a paper.
 
     Attributes:
-        name: Of the command, and the beginning of its entries in `run.json`: "madam-rag".
+        name: Name of the command and prefix of its entries in `run.json`: "madam-rag".
         title: For people: "MADAM-RAG".
-        help: Of the command: what it does, what it leaves, examples.
-        counted: What its items are: "questions".
-        options: What a user may choose; `RunOptions` and `ModelOptions` among them.
+        help: Help of the command: what it does, what it writes, examples.
+        counted: Plural noun for its items: "questions".
+        options: The user's options; include `RunOptions` and `ModelOptions`.
         result: Record of an item; it has an `id` and a `status`.
-        plan: Reads the data and says what is to be done.
-        failed: The record of an item that cannot be done; told the reason.
-        page: What its page shows; a table of `metrics` unless given.
-        refusals: What is raised where one item cannot be done.
-        in_flight: Items at a time; by default as many as keep a server or the tagger busy.
-        common: Names in the configuration that all entries of a folder share.
+        plan: Reads the data and plans the run.
+        failed: Makes the record of an item that failed, given the reason.
+        page: Content of its page; by default a table of `metrics`.
+        refusals: Exceptions that mean that one item failed.
+        in_flight: Items at a time; by default enough to keep a server or the tagger busy.
+        common: Keys of the configuration that all entries of a folder must share.
         metrics: Figures of the results, the headline first.
-        verdict: What is concluded of an example, in a word or two; None where nothing is.
-        cluster: What an example shares with those that it is not independent of; None where
-            examples are independent.
-        labellings: What judges label in it, by short names, for people to label it too.
-        label_masses: Of judgements of claims that a result rests on; see `Judgement`. Those of its
-            `judgements` unless given.
+        verdict: Conclusion on an example, in a word or two; None without verdicts.
+        cluster: What dependent examples share; None if examples are independent.
+        labellings: Labels by judges that people can give too, by short names.
+        label_masses: Label masses of the judgements that a result rests on (see `Judgement`); by
+            default those of its `judgements`.
     """
 
     name: str
@@ -250,25 +249,25 @@ class Experiment(Generic[ItemT, ResultT]):
     )
 
     def verdict_on(self, result: Any) -> str:
-        """The verdict on a result; its status where it failed, or where there are no verdicts."""
+        """The verdict on a result; its status if it failed, or if there are no verdicts."""
         if result.status == "failed" or self.verdict is None:
             return str(result.status)
         return self.verdict(result)
 
     def publication(self, runs: Runs[ResultT]) -> Publication:
-        """Tables and view of what a folder has."""
+        """Tables and page of the runs in a folder."""
         return publication(self, runs)
 
     def runs(self, folder: RunFolder) -> Runs[ResultT]:
-        """What a folder has of it; InputError if `run.json` or a result is damaged."""
+        """Its runs in a folder; InputError if `run.json` or a result is damaged."""
         return Runs(self.name, folder, self.entries(folder), self.results(folder))
 
     def entries(self, folder: RunFolder) -> dict[str, dict[str, Any]]:
-        """Its runs in a folder, in order of their beginning: name -> entry in `run.json`."""
+        """Its runs in a folder, in the order in which they began: name -> entry in `run.json`."""
         return folder.entries(self.name)
 
     def results(self, folder: RunFolder) -> dict[str, list[ResultT]]:
-        """What a folder has, by the names of `entries`."""
+        """Its results in a folder, by the names of `entries`."""
         return {
             run: list(folder.log(f"{self.name}.{run}".rstrip("."), self.result).read().values())
             for run in self.entries(folder)

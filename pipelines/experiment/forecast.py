@@ -1,4 +1,4 @@
-"""What a run would take: calls and pairs by formula; hours and tokens by a probe."""
+"""Estimated cost of a run: calls and pairs by formula; hours and tokens by a probe."""
 
 import time
 from collections.abc import Sequence
@@ -16,21 +16,21 @@ from serving.connect import Source, resolve
 from serving.errors import ServingError
 
 PROBED = 5
-"""Items that a probe runs; the first one starts servers and loads models, and is not timed."""
+"""Items in a probe; the first starts servers and loads models, and is not timed."""
 
 UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True)
 class Pace:
-    """What a probe measured.
+    """Measurements of a probe.
 
     Attributes:
-        seconds: Of each timed item.
-        wall: Of all of them, side by side.
-        in_flight: Items that a run has side by side, at most.
-        known: Answers and judgements that were there before, and took no time.
-        read, written: Tokens of an item, on average over all that were probed.
+        seconds: For each timed item.
+        wall: Wall-clock seconds for all of them, side by side.
+        in_flight: Most items that a run works on at a time.
+        known: Answers and judgements that were already stored and took no time.
+        read, written: Mean number of tokens per probed item.
     """
 
     seconds: tuple[float, ...]
@@ -41,7 +41,7 @@ class Pace:
     written: float = 0.0
 
     def lines(self, left: int) -> list[str]:
-        """Hours for so many items, with a 95 % interval, and tokens, for people."""
+        """Hours for the remaining items, with a 95 % interval, and tokens, for people."""
         together = sum(self.seconds) / self.wall
         found = mean(self.seconds, bounds=(0.0, float("inf")))
         assert found is not None  # noqa: S101  an item was timed
@@ -67,13 +67,13 @@ class Pace:
 
 @dataclass(frozen=True)
 class Forecast:
-    """What a run would take, without what its folder has.
+    """Estimated cost of the items that a run folder does not hold yet.
 
     Attributes:
-        items: How many there are, all repeats counted; `done` are those that the folder has.
-        cost: Bounds for the others; None where no formula is known.
-        model: Who is asked; None where no language model is.
-        pace: What a probe measured.
+        items: Number of items, counting repeats; `done` are in the folder already.
+        cost: Bounds for the others; None without a formula.
+        model: Name of the language model; None if none is asked.
+        pace: Measurements of a probe.
     """
 
     items: int
@@ -83,7 +83,7 @@ class Forecast:
     pace: Pace | None = None
 
     def lines(self, counted: str) -> list[str]:
-        """For people; `counted` is what items are: "questions"."""
+        """For people; `counted` is the plural noun for items: "questions"."""
         told = [f"{self.done:,} of {self.items:,} {counted} are done"]
         asked, pairs = _figures(self.cost)
         if pairs != "0":
@@ -106,7 +106,7 @@ async def forecast(
     options: RunOptions,
     pace: Pace | None = None,
 ) -> Forecast:
-    """Bounds of what a run would take, from its plan. No model is asked or loaded.
+    """Bounds for the cost of a run, from its plan. No model is asked or loaded.
 
     Raises:
         InputError: The run folder is damaged.
@@ -134,7 +134,7 @@ async def forecast(
 
 
 async def _name(source: Source) -> str:
-    """The name of a role's model, whether or not it is on this machine."""
+    """The name of a role's model, even if the model is not on this machine."""
     if source.endpoints:
         return (await resolve(source)).identity.name
     try:
@@ -146,10 +146,10 @@ async def _name(source: Source) -> str:
 async def probe(
     experiment: Experiment[Any, Any], plan: Plan[Any, Any], options: RunOptions, counting: Counting
 ) -> Pace | None:
-    """Run up to five items, drawn from all parts of the data, and see how long they take.
+    """Run up to five items, drawn evenly from the data, and measure how long they take.
 
-    Servers are found or started as by the run, and items are run side by side as by it. What models
-    say is kept for the run; the run folder gets no result. None where nothing is left to do.
+    Servers are found or started as in the run, and items run side by side as in the run. Models'
+    answers are stored for the run; the run folder gets no result. None if nothing is left to do.
 
     Raises:
         InputError, ServingError: As `execute`.
@@ -205,7 +205,7 @@ def _drawn(items: Sequence[Any]) -> list[Any]:
 
 
 def table(forecasts: Sequence[tuple[str, Forecast]]) -> list[str]:
-    """Several runs one below the other, with their sum."""
+    """A row for each run, and their sum."""
     costs = [(title, each.cost) for title, each in forecasts]
     known = [cost for _, cost in costs if cost is not None]
     costs.append(("all", sum(known, Cost()) if len(known) == len(costs) else None))

@@ -5,7 +5,7 @@
         Metric("f1", "F1", of_each(f1), methods=METHODS),
     )
 
-Columns, tests, headline, plot and comparison come from it.
+Columns, tests, headline, plot and comparison are made from it.
 """
 
 import re
@@ -25,35 +25,35 @@ ResultT_co = TypeVar("ResultT_co", bound=BaseModel, covariant=True)
 ResultT_contra = TypeVar("ResultT_contra", bound=BaseModel, contravariant=True)
 
 Values = Mapping[str, float]
-"""Id of a result -> its value, in the order of ids: random flips hang on it. One that has no value
-is not there."""
+"""Id of a result -> its value. Ids are sorted, since random flips depend on their order. Results
+without a value are left out."""
 
 
 class Answered(Protocol[ResultT_co]):
-    """What a method makes of some results: a row of a table."""
+    """A method's outcome on some results: a row of a table."""
 
     @property
     def results(self) -> Sequence[ResultT_co]:
-        """All results, those that the method was not asked for as well."""
+        """All results, including those where the method was not used."""
 
     @property
     def method(self) -> str:
-        """The method."""
+        """Name of the method."""
 
 
 @dataclass(frozen=True)
 class Metric(Generic[ResultT_contra]):
-    """A figure that results have under a method.
+    """A figure of the results under a method.
 
     Attributes:
         key: Name in CSV, JSON and comparisons: "exact_match".
         title: For people: "Exact match".
-        values: Those of the results under a method.
-        methods: Those that are compared from run to run -> their titles; one without a name, if the
+        values: The values of results under a method.
+        methods: Methods that are compared from run to run -> their titles; the empty name if the
             experiment has only one.
         bounds: Range of a value.
         test: McNemar's is for values that are 0 or 1.
-        better: Which values are.
+        better: Whether higher or lower values are better.
     """
 
     key: str
@@ -65,16 +65,16 @@ class Metric(Generic[ResultT_contra]):
     better: Literal["higher", "lower"] = "higher"
 
     def name(self, method: str) -> str:
-        """What comparisons and exports call it: "exact_match.no-rag"."""
+        """Name in comparisons and exports: "exact_match.no-rag"."""
         short = re.sub(r"[^a-z0-9]+", "-", method.lower()).strip("-")
         return f"{self.key}.{short}".rstrip(".")
 
     def estimate(
         self, values: Values, clusters: Mapping[str, Hashable] | None = None
     ) -> Estimate | None:
-        """The mean with its 95 % interval: Wilson's of a share, a t interval else.
+        """The mean with its 95 % interval: Wilson's for a share, otherwise a t interval.
 
-        `clusters` says what each result shares with those that it is not independent of.
+        `clusters` maps a result to what it shares with the results that depend on it.
         """
         if clusters is None and self.test == "McNemar":
             return proportion([*values.values()].count(1), len(values))
@@ -86,7 +86,7 @@ class Metric(Generic[ResultT_contra]):
         return self.estimate(self.values(row.results, row.method))
 
     def less(self, first: Answered[ResultT_contra], second: Answered[ResultT_contra]) -> Comparison:
-        """The first less the second, over the results to which both give a value."""
+        """First minus second, over the results that have a value for both."""
         low, high = self.bounds
         mine, other = (self.values(row.results, row.method) for row in (first, second))
         return compare(mine, other, self.test, bounds=(low - high, high - low))
@@ -95,7 +95,7 @@ class Metric(Generic[ResultT_contra]):
 def of_each(
     value: Callable[[ResultT, Any], float | None],
 ) -> Callable[[Sequence[ResultT], Any], Values]:
-    """The values of a figure that one result has by itself; None says that it has none."""
+    """The values of a figure that is computed per result; None means no value."""
 
     def values(results: Sequence[ResultT], method: str) -> Values:
         found = {str(result.id): value(result, method) for result in results}  # type: ignore[attr-defined]
@@ -105,7 +105,7 @@ def of_each(
 
 
 def columns(metrics: Iterable[Metric[ResultT]]) -> list[Column[Answered[ResultT]]]:
-    """A column for each."""
+    """A column per metric."""
     return [Measure(metric.key, metric.title, metric.of) for metric in metrics]
 
 
@@ -122,7 +122,7 @@ def pair(
 
 
 def differences(metrics: Sequence[Metric[ResultT]]) -> list[Column[Pair[object]]]:
-    """The columns of pairs: each metric's difference and p, and on how many results they rest."""
+    """Columns for pairs: each metric's difference and p-value, and the number of results."""
     made: list[Column[Pair[object]]] = []
     for metric in metrics:
         made += of_measure(metric.key, metric.title, metric.test)
@@ -140,7 +140,7 @@ def difference_table(
     title: str,
     caption: str = "",
 ) -> Table:
-    """A row per pair: where (`at`), the two, what a `method` is called, and their differences."""
+    """A row per pair: its place (`at`), the two methods (titled `method`), the differences."""
     return Table.of(
         pairs,
         columns=[
@@ -168,7 +168,7 @@ class Named(NamedTuple):
         return f"{self.metric.title}, {self.metric.methods[self.method]}".removesuffix(", ")
 
     def values(self, results: Sequence[BaseModel]) -> Values:
-        """Those of the results."""
+        """The values of results under the method."""
         return self.metric.values(results, self.method)
 
 

@@ -1,4 +1,4 @@
-"""Which models a run needs, and which of a user's options for them would do nothing."""
+"""Which models a run needs, and which options for models would have no effect."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,14 +23,14 @@ from serving.profile import Role
 from serving.weights import with_model
 
 OF_A_SERVER = ("model", "endpoint", "strict", "prompts", "concurrency", "on_overflow")
-"""Options that have an effect only where a language model is asked.
+"""Options that have an effect only if a language model is asked.
 
-The profile is none of them, as it names the tagger too; likewise the folder of models, and the
-cache, beside which judgements of the tagger are kept.
+The profile is not among them, since it names the tagger too; nor are the folder of models and the
+cache, beside which the tagger's judgements are stored.
 """
 
 NO_JUDGES = frozenset({"smollm2-135m-instruct"})
-"""Models near chance as judges, which give the prompt's examples back in place of claims."""
+"""Models near chance as judges, which return the prompt's examples in place of claims."""
 
 
 @dataclass(frozen=True)
@@ -38,13 +38,13 @@ class Needs:
     """The models that a run loads.
 
     Attributes:
-        role: Of the language model that is asked; None where none is.
-        judge: Another language model that judges; None where it is the same, or none does.
-        tagger: The NLI tagger; None where it is not asked.
-        judge_tagger: The tagger that judges what was written, where that is a role of its own.
-        unasked: Why no language model is, for the refusal of its options.
+        role: Role of the language model that is asked; None if none is.
+        judge: Another language model that judges; None if it is the same, or none judges.
+        tagger: The NLI tagger; None if it is not asked.
+        judge_tagger: The tagger that judges what was written, if that is a separate role.
+        unasked: Why no language model is asked, for the refusal of its options.
         unused: These options.
-        untagged: Why no tagger is.
+        untagged: Why no tagger is asked.
     """
 
     role: Role | None = None
@@ -64,19 +64,19 @@ def judge_needs(
     asks: bool | None = None,
     unasked: str = "",
 ) -> Needs:
-    """The models that a judge of claims needs, found.
+    """Find the models that a judge of claims needs.
 
     Args:
         options: Which models.
         settings: Who judges.
-        role: Of the language model.
-        asks: Whether a language model is asked, where it does more than judge.
-        unasked: Why it is not, if not because of the judge.
+        role: Role of the language model.
+        asks: Whether a language model is asked, if it does more than judge.
+        unasked: Why it is not asked, if not because of the judge.
 
     Raises:
         InputError: The tagger cannot be used, or has no calibration points for a cascade; or the
-            model is no judge.
-        ServingError: There is no such model.
+            model is too weak to judge.
+        ServingError: The model is missing.
     """
     needs = _needs(options, settings, role, settings.by_model if asks is None else asks, unasked)
     if settings.by_model or needs.role == "judge":
@@ -96,17 +96,17 @@ def _needs(
         untagged=settings.named,
     )
     if settings.judge == "cascade" and needs.tagger is not None:
-        calibrated(needs.tagger)  # said before a server is looked for
+        calibrated(needs.tagger)  # checked before a server is looked for
     return needs
 
 
 def writer_needs(
     options: ServerOptions, settings: JudgeSettings, judge_model: str | None, *, splits: bool
 ) -> Needs:
-    """A language model that writes, and who judges what it wrote.
+    """Find a language model that writes, and the judge of what it wrote.
 
-    That is the tagger, the profile's judge where that is another model, or `judge_model`. The model
-    that writes judges only where nothing else is to be had.
+    The judge is the tagger, the profile's judge if that is another model, or `judge_model`. The
+    model that writes judges only if no other is available.
 
     Args:
         options: Which models.
@@ -116,7 +116,7 @@ def writer_needs(
 
     Raises:
         InputError: As `judge_needs`.
-        ServingError: There is no such model.
+        ServingError: The model is missing.
     """
     needs = _needs(options, settings, "generator", asks=True)
     if not (settings.by_model or splits):
@@ -128,13 +128,13 @@ def writer_needs(
 
 
 def _tagger_of(settings: JudgeSettings) -> str:
-    """The options with which no language model judges or splits."""
+    """The options under which no language model judges or splits."""
     claims = " --claims sentences" if "claims" in type(settings).model_fields else ""
     return f"--judge tagger{claims}"
 
 
 def refuse_no_judge(options: ModelOptions, source: Source, instead: str) -> None:
-    """Refuse a model that is known to be no judge, with an InputError, unless it is wanted."""
+    """Raise InputError for a model known to be too weak to judge, unless `--anyway` is set."""
     name = source.model or source.profiled
     if anyway(options) or source.endpoints or name not in NO_JUDGES:
         return
@@ -145,11 +145,11 @@ def refuse_no_judge(options: ModelOptions, source: Source, instead: str) -> None
 
 
 def judge_source(options: ServerOptions, judge_model: str | None) -> Source | None:
-    """Where the judging model is; None where the model that writes judges, too.
+    """The location of the judging model; None if the writing model also judges.
 
     Raises:
-        InputError: Options that exclude each other.
-        ServingError: No such profile.
+        InputError: Options exclude each other.
+        ServingError: The profile is missing.
     """
     source = source_of(options, "generator")
     if judge_model is None and (source.model or source.endpoints):
@@ -157,14 +157,14 @@ def judge_source(options: ServerOptions, judge_model: str | None) -> Source | No
     judge = judge_model or source.profile.roles.judge
     if judge == source.profiled and not source.endpoints:
         return None
-    # Endpoints write, so that the judge has this machine to itself.
+    # Endpoints write, so the judge has this machine to itself.
     roles: tuple[Role, ...] = ("judge", "generator") if source.endpoints else ("judge",)
     profile = with_model(source.profile, judge, source.models_dir, *roles)
     return replace(source, role="judge", model=judge_model, endpoints=(), profile=profile)
 
 
 def refuse_unneeded(options: ProfileOptions, needs: Needs) -> None:
-    """Refuse options of models that a run does not need, with an InputError."""
+    """Raise InputError for options about models that a run does not need."""
     if needs.role is None and isinstance(options, ServedOptions):
         refuse_given(options, needs.unused, needs.unasked)
     if not needs.tagger:
@@ -172,10 +172,10 @@ def refuse_unneeded(options: ProfileOptions, needs: Needs) -> None:
 
 
 def refuse_missing(options: ModelOptions, needs: Needs) -> None:
-    """Refuse language models that were named and are not there, before anything is announced.
+    """Refuse language models that were named but are missing, before anything is announced.
 
-    A folder that is not registered is looked at alone; its weights are read when it is needed. A
-    model that is not there is a ServingError, options that exclude each other are an InputError.
+    For an unregistered folder only its existence is checked; its weights are read when needed.
+    ServingError if a model is missing, InputError if options exclude each other.
     """
     asked = () if needs.role is None else (source_of(options, needs.role),)
     for source in (*asked, *((needs.judge,) if needs.judge else ())):

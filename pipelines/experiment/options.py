@@ -17,7 +17,7 @@ from pipelines.judge.settings import JudgeName, JudgeSettings
 from pipelines.option import Only, Option, Options, WithPresets, nested
 from serving.home import default_models_dir
 
-if TYPE_CHECKING:  # what else is needed is imported when it is: help is quick without it
+if TYPE_CHECKING:  # other imports wait until they are needed, so that help is quick
     from pipelines.judge.tagger import TaggerFolder
     from serving.connect import Source
     from serving.profile import LocalRole, Role
@@ -28,7 +28,7 @@ CLUSTER_PANEL = "Cluster"
 _LOG = logging.getLogger(__name__)
 
 LARGE = "contested-nli-large"
-"""Made of an adapter that not every version brings."""
+"""A tagger built from an adapter that some builds leave out."""
 
 JudgeSettingsT = TypeVar("JudgeSettingsT", bound=JudgeSettings)
 
@@ -51,11 +51,11 @@ AsInPaper = Annotated[
 
 
 Cache = Annotated[Path | None, Option("The SQLite file of completions.", panel=MODEL_PANEL)]
-"""For the field `cache`; beside the file, judgements of the tagger are kept."""
+"""For the field `cache`; the tagger's judgements are stored beside the file."""
 
 
 def judge_model_option(panel: str, only: Only | None = None) -> Option:
-    """The option that names a model that judges."""
+    """The option that names the judging model."""
     return Option(
         "A registered model, or a model folder, that judges.",
         shown="the profile's judge, or what --model names",
@@ -157,7 +157,7 @@ class ServerOptions(TaggerOptions, LlmOptions):
 
 
 class Usual(NamedTuple):
-    """Who judges and how claims are made unless a user says otherwise, and why."""
+    """The default judge and way to make claims, and the reason."""
 
     judge: JudgeName
     claims: str
@@ -182,7 +182,7 @@ class JudgedOptions(ServerOptions):
 
     @classmethod
     def usual(cls, given: Mapping[str, Any]) -> Usual:
-        """What is usual beside what was given; ServingError if the profile cannot be read."""
+        """The defaults, given the other options; ServingError if the profile cannot be read."""
         if given.get("as_in_paper"):
             return Usual("model", "statements", "as in the paper")
         for name in ("endpoint", "model"):
@@ -206,12 +206,12 @@ class JudgedOptions(ServerOptions):
 
 
 def anyway(options: BaseModel) -> bool:
-    """Whether verdicts are wanted of any judge."""
+    """Whether verdicts of any judge are accepted."""
     return not isinstance(options, JudgedOptions) or options.anyway
 
 
 def judged_by(options: BaseModel, tagger: "TaggerFolder | None") -> str:
-    """Who judges, how claims are made, and why, in a line; empty if the profile has no say."""
+    """Who judges, how claims are made, and why, in a line; empty if the profile does not decide."""
     from pipelines.judge.tagger import SHIPPED
 
     if not isinstance(options, JudgedOptions):
@@ -226,11 +226,11 @@ def judged_by(options: BaseModel, tagger: "TaggerFolder | None") -> str:
 
 
 WEAK_TAGGER: Final = f"; it is small and misses conflicts told in other words, {LARGE} sees more"
-"""What a user must know of the tagger that comes with the program."""
+"""What users should know about the bundled tagger."""
 
 
 def _by_profile(options: type[JudgedOptions]) -> Iterator[tuple[str, type[JudgeSettings]]]:
-    """The fields of options that say who judges, where that is by the profile."""
+    """The fields of options that say who judges and can take their default from the profile."""
     for name, kind in nested(options):
         if issubclass(kind, JudgeSettings) and kind.BY_PROFILE:
             yield name, kind
@@ -296,10 +296,10 @@ class RunOptions(WithPresets, ModelOptions):
 
 
 def decided_by(options: RunOptions) -> dict[str, Any]:
-    """The options that decide results beside models, data and prompts, for `run.json`.
+    """The options that decide results, apart from models, data and prompts, for `run.json`.
 
-    These are all fields that an experiment's options add to those of every run, but for switches,
-    whose choices stand in the fields that they make, and for the file of data.
+    These are all fields that an experiment adds to the options of every run, except switches, whose
+    choices stand in the fields that they set, and the data file.
     """
     general = {"data", *options.PRESETS}
     for kind in type(options).__mro__:
@@ -313,7 +313,7 @@ def source_of(options: ProfileOptions, role: "Role") -> "Source":
 
     Raises:
         InputError: Options exclude each other.
-        ServingError: There is no such profile.
+        ServingError: The profile is missing.
     """
     from serving import profile as profiles
     from serving import weights
@@ -342,7 +342,7 @@ def source_of(options: ProfileOptions, role: "Role") -> "Source":
 
 
 def device_of(role: "LocalRole", where: "Source") -> str | None:
-    """The GPU that the placement gives a role's model; None where torch may choose.
+    """The GPU that the placement assigns to a role's model; None if torch may choose.
 
     Raises:
         ServingError: No GPU has room for it.
@@ -353,11 +353,11 @@ def device_of(role: "LocalRole", where: "Source") -> str | None:
 
 
 def tagger_named(name: str | None, where: "Source") -> "TaggerFolder":
-    """The tagger of that folder or registered name, or else the profile's.
+    """The tagger of that folder or registered name; by default the profile's.
 
     Raises:
-        InputError: The folder is no tagger.
-        ServingError: No model of that name, or no GPU has room for it.
+        InputError: The folder is not a tagger's.
+        ServingError: The name is not registered, or no GPU has room for the tagger.
     """
     from pipelines.judge.tagger import tagger_folder
     from serving import models
@@ -374,7 +374,7 @@ def tagger_named(name: str | None, where: "Source") -> "TaggerFolder":
 
 
 def profile_tagger(where: "Source") -> "TaggerFolder":
-    """The first of a profile's taggers that is registered, else the one that comes with contested.
+    """The first of a profile's taggers that is registered, else the bundled one.
 
     Raises:
         ServingError: It has changed since it was registered.
@@ -394,7 +394,7 @@ def profile_tagger(where: "Source") -> "TaggerFolder":
 
 @cache
 def _say_small(profile: str, names: tuple[str, ...]) -> None:
-    """Say, once, that the small tagger judges in place of those of the profile."""
+    """Warn, once, that the small tagger judges in place of the profile's taggers."""
     _LOG.warning(
         "contested: the small tagger judges: profile %s names %s, not registered here;"
         " scripts/fetch_models.sh --tagger %s fetches it",
@@ -405,5 +405,5 @@ def _say_small(profile: str, names: tuple[str, ...]) -> None:
 
 
 def judging(settings: JudgeSettingsT, overflow: Literal["error", "cut"]) -> JudgeSettingsT:
-    """The settings with what is to be done with texts that are too long."""
+    """The settings with the rule for texts that are too long."""
     return settings.model_copy(update={"cut": overflow == "cut"})

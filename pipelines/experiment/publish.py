@@ -1,4 +1,4 @@
-"""From the results of a run folder to its tables and its page."""
+"""From the results in a run folder to its tables and its page."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,9 +18,10 @@ FactT = TypeVar("FactT")
 
 @dataclass(frozen=True)
 class Runs(Generic[ResultT]):
-    """What a folder has of an experiment of that name.
+    """A folder's runs of an experiment.
 
-    By the names of its runs: their entries in `run.json`, in order of their beginning, and results.
+    Entries in `run.json`, in the order in which the runs began, and results, by the names of the
+    runs.
     """
 
     experiment: str
@@ -29,7 +30,7 @@ class Runs(Generic[ResultT]):
     results: Mapping[str, Sequence[ResultT]]
 
     def noted(self, fact: str, kind: type[FactT]) -> dict[str, FactT]:
-        """What entries have under a name besides their configuration: data file -> fact."""
+        """A fact that entries hold besides their configuration: name of the data file -> fact."""
         return {
             config["data"]["name"]: found
             for name, config in self.configs.items()
@@ -37,7 +38,7 @@ class Runs(Generic[ResultT]):
         }
 
     def entry_name(self, run: str) -> str:
-        """What `run.json` calls a run."""
+        """Name of a run's entry in `run.json`."""
         return f"{self.experiment}.{run}".rstrip(".")
 
     @property
@@ -50,7 +51,7 @@ class Runs(Generic[ResultT]):
 class Publication:
     """The outcome of an experiment: its part of the page, and its tables.
 
-    A sentence on what they were made with is added to each table. The terminal shows the table
+    A sentence on models, data and preset is added to each table. The terminal shows the table
     `glance`.
     """
 
@@ -60,7 +61,7 @@ class Publication:
 
 
 def made_with(entry: Mapping[str, Any]) -> str:
-    """One sentence under every table: which models, data and preset an entry was made with."""
+    """The sentence under every table: the models, data and preset that an entry was made with."""
     config = entry["config"]
     data = config["data"]
     named = dict.fromkeys(
@@ -75,7 +76,7 @@ def made_with(entry: Mapping[str, Any]) -> str:
 
 
 def _corrected(config: Mapping[str, Any]) -> str:
-    """How label probabilities were corrected, as another sentence; "" where they were not."""
+    """How label probabilities were corrected, as another sentence; "" if they were not."""
     found = correction_in(config)
     return f" Labels are by corrected probabilities: {found.in_words()}." if found else ""
 
@@ -91,10 +92,10 @@ def _with_judges(view: ExperimentView, runs: Runs[Any]) -> ExperimentView:
 
 
 def models_of(config: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The models of a run's configuration, the tagger first; one may be there twice."""
+    """The models of a run's configuration, the tagger first; one may occur twice."""
     named = (config.get(key) for key in ("model", "writer", "splitter", "judge"))
-    models = [model for model in named if model and model.get("digest")]  # "no model" has none
-    # Where the tagger is all the model there is, it is named once.
+    models = [model for model in named if model and model.get("digest")]  # "no model" has no digest
+    # A tagger that is the only model is named once.
     tagger = config.get("tagger")
     if tagger and tagger["digest"] != config.get("model", {}).get("digest"):
         models.insert(0, tagger)
@@ -108,7 +109,7 @@ def _switched(entry: Mapping[str, Any]) -> str:
 def write(folder: RunFolder, published: Sequence[tuple[Publication, Runs[Any]]]) -> None:
     """Write `tables/` and `report.html` of a folder that the caller has locked.
 
-    `published` has the outcome of each experiment, at least one, and the runs it was made from.
+    `published` holds the outcome of each experiment, at least one, and the runs it was made from.
     """
     for made, runs in published:
         note = " ".join(dict.fromkeys(map(made_with, runs.entries.values())))
@@ -118,7 +119,7 @@ def write(folder: RunFolder, published: Sequence[tuple[Publication, Runs[Any]]])
     title = views[0].title if len(views) == 1 else SEVERAL
     about = folder.about()
     entries = about["pipelines"].values()
-    # What all experiments of a folder share: the machine's profile, and when they began.
+    # Shared by all experiments of a folder: the machine's profile, and when they began.
     profiles = dict.fromkeys(str(entry["profile"]) for entry in entries if "profile" in entry)
     begun = min((str(entry["started"]) for entry in entries if "started" in entry), default="")
     known = (("profile", ", ".join(profiles)), ("begun", begun))

@@ -1,7 +1,7 @@
-"""From the results of a run folder to an experiment's tables and its place on the page.
+"""From the results in a run folder to an experiment's tables and its place on the page.
 
-What an experiment says of itself is a `Page`: its tables, the columns that are its figures, and how
-an example is shown. Headline, plots, problems, links and filters are made from these.
+An experiment declares a `Page`: its tables, the columns that are its figures, and how an example
+is shown. Headline, plots, problems, links and filters are made from these.
 """
 
 import json
@@ -41,28 +41,29 @@ if TYPE_CHECKING:
     from pipelines.experiment.experiment import Experiment
 
 LEAST: Final = 5
-"""Figures on fewer examples are no scores: the first screen refers to the examples instead."""
+"""Figures on fewer examples are not shown as scores; the first screen points to the examples."""
 
 PROBLEMS_SHOWN: Final = 1_000
-"""Rows of the table of problems."""
+"""Most rows in the table of problems."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A column of estimates: plots show it, a dot for each row, and the headline is made of it.
+    """A column of estimates: plots show a dot for each row, and the headline is made from it.
 
     Attributes:
         table: Name of the table.
         value: Key of the column.
         method: Key of the column that names the rows of a plot.
-        said: What it is, for the headline: "Questions answered exactly"; "" leaves it to the plots.
-        group: Keys of columns; there is a plot for each of their values.
-        ours: Rows that the headline is about; all that are not trivial unless given.
-        trivial: Rows that need no model, or less of one; the headline has the strongest.
+        said: Its name in the headline: "Questions answered exactly"; "" leaves it to the plots.
+        group: Keys of columns; each of their values gets a plot.
+        ours: Rows that the headline is about; by default all that are not trivial.
+        trivial: Rows that need no model, or a weaker one; the headline names the strongest.
         aside: Rows that the headline leaves out.
-        whole: The group that stands for all of them; where it is missing, each stands for itself.
+            whole: The group that stands for all groups; if it is missing, every group is shown.
+            group.
         also: Keys of further columns to plot.
-        better: Which values are.
+        better: Whether higher or lower values are better.
     """
 
     table: str
@@ -79,7 +80,7 @@ class Figure:
 
 
 class Problem(NamedTuple):
-    """What has no value ("failed", "unreadable label"), why, and what a model wrote instead."""
+    """Something without a value ("failed", "unreadable label"), why, and the model's reply."""
 
     what: str
     reason: str = ""
@@ -87,7 +88,7 @@ class Problem(NamedTuple):
 
 
 def problems(result: Any) -> Iterator[Problem]:
-    """Those that any result may have: it failed, labels were unreadable, texts were cut."""
+    """Problems that any result may have: it failed, labels were unreadable, texts were cut."""
     if result.status == "failed":
         yield Problem("failed", result.error or "")
     yield from unread_labels(getattr(result, "judgements", ()))
@@ -95,7 +96,7 @@ def problems(result: Any) -> Iterator[Problem]:
 
 
 def unread_labels(judgements: Iterable[Judgement]) -> Iterator[Problem]:
-    """Judgements without a label, each with its reason or reply."""
+    """Judgements without a label, with their reason or reply."""
     for judgement in judgements:
         if judgement.relation is Relation.INVALID:
             where = f"document {judgement.document} on: {judgement.claim}"
@@ -112,7 +113,7 @@ def truncations(cuts: Iterable[Truncation]) -> Iterator[Problem]:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page: a title, tables by their names, an introduction, and further plots.
+    """A part of the page: a title, tables by name, an introduction, and further plots.
 
     Tables without rows are left out, and so are sections without tables. Plots are made from the
     runs and all tables by name.
@@ -136,24 +137,23 @@ def plain(run: str, result: Any) -> Example:
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """What the page of an experiment shows.
+    """Content of an experiment's page.
 
     Attributes:
-        question: That it answers, in plain English.
-        tables: Those of a folder's runs, in the order of reading.
+        question: The question that it answers, in plain English.
+        tables: Tables of a folder's runs, in reading order.
         figures: The first that has a value is the headline; all are drawn.
         example: Draws a result of a run for the list of examples.
-        problems: What of a result failed, could not be read, or was not seen whole.
+        problems: Parts of a result that failed, could not be read, or were not seen whole.
         failures: Name of the table of problems.
-        sections: One with all tables unless given.
-        facets: What examples are narrowed down by, where the order of values matters; others follow
-            from the examples.
+        sections: By default one with all tables.
+        facets: Filters for examples whose values have an order; others are made from the examples.
         roles: What the models of a configuration do; see `glance.models_used`.
         notes: What a reader must know before believing the figures.
-        skipped: Lines of the data that were no records.
-        examples: What the list has, by run; the results unless given.
-        brief: Keys of columns that the terminal shows of the first table; without any it shows
-            none.
+        skipped: Lines of the data that were not records.
+        examples: The list's examples, by run; by default the results.
+        brief: Keys of the first table's columns that the terminal shows; if empty it shows no
+            table.
     """
 
     question: str
@@ -172,7 +172,7 @@ class Page:
 
 
 def publication(experiment: "Experiment[Any, Any]", runs: Runs[Any]) -> Publication:
-    """Tables and page of what a folder has of an experiment."""
+    """Tables and page of an experiment's runs in a folder."""
     page = experiment.page or by_metrics(experiment)
     noun = singular(experiment.counted), experiment.counted
     several = [*runs.results] != [""]
@@ -215,7 +215,7 @@ def publication(experiment: "Experiment[Any, Any]", runs: Runs[Any]) -> Publicat
 
 
 def singular(counted: str) -> str:
-    """One of what is counted: "query" of "queries"."""
+    """The singular of a plural noun: "query" of "queries"."""
     return f"{counted[:-3]}y" if counted.endswith("ies") else counted.removesuffix("s")
 
 
@@ -223,7 +223,7 @@ def singular(counted: str) -> str:
 
 
 class Group(NamedTuple):
-    """The rows of a figure in one group, and the strongest of those that are trivial."""
+    """The rows of a figure in one group, and the strongest of the trivial rows."""
 
     figure: Figure
     name: str
@@ -232,7 +232,7 @@ class Group(NamedTuple):
 
     @property
     def fewest(self) -> int:
-        """Examples behind the weakest of our rows."""
+        """Examples behind our row with the fewest."""
         return min(value.n for _, value in self.ours if value)
 
     @property
@@ -268,7 +268,7 @@ def groups(figure: Figure, table: Table) -> list[Group]:
 def headline(
     figures: Sequence[Figure], tables: Mapping[str, Table], noun: tuple[str, str]
 ) -> dict[str, Any]:
-    """The fields of a `Finding` that figures make: a sentence, what is drawn, and on how many."""
+    """The fields of a `Finding` that figures make: sentence, plotted values, number of examples."""
     every = [
         group
         for figure in figures
@@ -291,7 +291,7 @@ def headline(
 
 
 def _named(group: Group, values: Figures, known: Sequence[Group]) -> Iterator[Any]:
-    """Values by method, with their figure and group where there are several."""
+    """Values by method, with their figure and group if there are several."""
     said = f"{group.figure.said}: " if len({one.figure for one in known}) > 1 else ""
     where = f" ({group.name})" if len({one.name for one in known}) > 1 else ""
     for name, value in values:
@@ -299,7 +299,7 @@ def _named(group: Group, values: Figures, known: Sequence[Group]) -> Iterator[An
 
 
 def _plots(figure: Figure, table: Table) -> Iterator[Markup]:
-    """A plot of dots for each group and each column of a figure that has a value."""
+    """A plot of dots for each group and column of a figure that has a value."""
     titles = {column.key: column.title for column in table.columns}
     for names, rows in grouped(own_rows(table), *figure.group):
         for key in (figure.value, *figure.also):
@@ -328,7 +328,7 @@ def _parts(page: Page, runs: Runs[Any], tables: Mapping[str, Table]) -> Iterator
 
 
 def _facets(declared: Sequence[Facet], examples: Iterable[Example]) -> tuple[Facet, ...]:
-    """Declared facets, then those that examples have besides, with the values that occur."""
+    """Declared facets, then facets of the examples, with the values that occur."""
     known = {facet.name for facet in declared}
     others: dict[str, dict[str, None]] = {}
     for example in examples:
@@ -342,7 +342,7 @@ def _facets(declared: Sequence[Facet], examples: Iterable[Example]) -> tuple[Fac
 
 
 class Lost(NamedTuple):
-    """A problem, and the run and the example that have it."""
+    """A problem, with its run and example."""
 
     run: str
     example: str
@@ -359,7 +359,7 @@ def _lost(page: Page, runs: Runs[Any]) -> Iterator[Lost]:
 
 
 def problem_table(lost: Sequence[Lost], name: str, noun: str, *, several: bool) -> Table:
-    """What failed, could not be read, or was not seen whole; the first `PROBLEMS_SHOWN` rows."""
+    """Items that failed, could not be read, or were not seen whole; the first `PROBLEMS_SHOWN`."""
     more = len(lost) - PROBLEMS_SHOWN
     return Table.of(
         lost[:PROBLEMS_SHOWN],
@@ -381,7 +381,7 @@ def problem_table(lost: Sequence[Lost], name: str, noun: str, *, several: bool) 
     )
 
 
-# Without a page of its own.
+# Without a declared page.
 
 
 class Row(NamedTuple):
