@@ -13,13 +13,13 @@ from pipelines.judge.judgement import Relation
 from serving.errors import RequestError
 
 Rows = Sequence[Mapping[LabelT, float]]
-"""Label -> probability of every pair, all with the same labels."""
+"""Label -> probability for each pair, all with the same labels."""
 
 FEWEST: Final = 30
 """Fewest pairs for a fit."""
 
 FOLDS: Final = 5
-"""Most parts of cross-validation."""
+"""Most folds of cross-validation."""
 
 
 SPREAD: Final = 3.0
@@ -100,7 +100,7 @@ def cross_corrected(
 async def shares_of(
     judge: Judge, pairs: Sequence[LabelledPair], on_done: Callable[[], None] = lambda: None
 ) -> list[Mapping[Relation, float] | None]:
-    """A judge's probabilities of n pairs; None for a pair that cannot be asked, or read."""
+    """A judge's probabilities for n pairs; None for a pair that failed or is unreadable."""
 
     async def shares(pair: LabelledPair) -> Mapping[Relation, float] | None:
         try:

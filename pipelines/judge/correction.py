@@ -32,7 +32,7 @@ FLOOR: Final = 1e-9
 """Smallest probability whose logarithm is taken, so that a zero does not decide everything."""
 
 SHIPPED: Final = Path(__file__).with_name("corrections")
-"""Corrections that come with the program, fitted on pairs of training halves."""
+"""Corrections bundled with the program, fitted on pairs of training halves."""
 
 
 class Correction(BaseModel):
@@ -115,7 +115,7 @@ def correction_file(model: str, prompt: str) -> Path:
 def correction_of(model: str, prompt: str) -> Correction | None:
     """The correction of a model and a prompt, by their digests: the stored one, else the shipped.
 
-    None without either; InputError if the stored one is damaged.
+    None if neither exists; InputError if the stored one is damaged.
     """
     own = correction_file(model, prompt)
     for file in (*([own] if own.exists() else []), *sorted(SHIPPED.glob("*.json"))):
@@ -126,7 +126,7 @@ def correction_of(model: str, prompt: str) -> Correction | None:
 
 
 def read_correction(file: Path) -> StoredCorrection:
-    """Read a stored correction; InputError if it cannot be read."""
+    """Read a stored correction; InputError if it is missing, unreadable or damaged."""
     again = "make it again with contested lab calibrate, or delete it"
     try:
         return StoredCorrection.model_validate_json(read_bytes(file))
@@ -135,7 +135,7 @@ def read_correction(file: Path) -> StoredCorrection:
 
 
 def correction_in(config: Mapping[str, Any]) -> Correction | None:
-    """The correction of a run, from its configuration in `run.json`; None without one.
+    """The correction of a run, from its configuration in `run.json`; None if it used none.
 
     Raises:
         InputError: It is damaged.
@@ -160,7 +160,7 @@ def corrected(probabilities: Mapping[LabelT, float], correction: Correction) -> 
     """The corrected probabilities, by the same labels in the same order, summing to 1.
 
     Raises:
-        ValueError: They have other labels than the correction.
+        ValueError: The labels differ from the correction's.
     """
     if set(probabilities) != set(correction.labels):
         raise ValueError(

@@ -18,7 +18,7 @@ from pipelines.files import read_bytes, replace_text
 from pipelines.judge.judgement import Relation, conflicting
 
 SAMPLES = Path(__file__).parents[1] / "data" / "samples" / "conflict_detection.jsonl"
-"""The bundled examples, made of the bundled samples' documents."""
+"""The bundled examples, made from the bundled samples' documents."""
 
 
 class ContestedClaim(BaseModel):

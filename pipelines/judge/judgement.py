@@ -12,7 +12,7 @@ class Relation(StrEnum):
     """How a document relates to a claim (ConflictScore, section 3 and Table 7).
 
     `INVALID` is not a relation: the judge's reply could not be read, labels tie, or the claim was
-    too long to be judged. It is kept and counted, and never taken for `IRRELEVANT`.
+    too long to be judged. It is kept and counted, and never treated as `IRRELEVANT`.
     """
 
     SUPPORTS = "SUPPORTS"
@@ -26,7 +26,7 @@ RELATIONS = (Relation.SUPPORTS, Relation.CONTRADICTS, Relation.IRRELEVANT)
 
 
 NEAR_TIE = 0.15
-"""A label whose probability leads the next label's by less is shown as unsure; ours."""
+"""A label is shown as unsure if its lead in probability over the next is smaller; our value."""
 
 
 def nearly_tied(probabilities: Mapping[Relation, float] | None) -> bool:

@@ -50,7 +50,7 @@ REPLY_TOKENS = 512
 """Room for one JSON reply: two such texts, and the label."""
 
 LEAST_DOCUMENT = "word " * 16
-"""Tokens of a document that a claim must leave room for if documents may be cut."""
+"""Tokens of a document that must still fit beside a claim if documents may be cut."""
 
 
 class RelationReply(BaseModel):

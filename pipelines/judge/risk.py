@@ -32,7 +32,7 @@ def thinned(curve: RiskCurve, most: int, keep: float) -> RiskCurve:
 
 
 def empirical_risk(curve: RiskCurve, point: RiskPoint) -> float:
-    """R_hat(t): kept and wrong labels by all calibration pairs, in [0, 1]."""
+    """R_hat(t): share of all calibration pairs that are kept with a wrong label, in [0, 1]."""
     return point.wrong / curve.pairs
 
 

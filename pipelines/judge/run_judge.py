@@ -24,7 +24,7 @@ from pipelines.prompts import Prompt
 from serving.client import Client
 
 _MODEL = ("name", "digest", "engine", "context")
-"""What `run.json` says of a model."""
+"""Keys that describe a model in `run.json`."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class RunJudge:
 
     @property
     def prompts(self) -> tuple[Prompt, ...]:
-        """Those in use."""
+        """The prompts in use."""
         return (self.model.prompt,) if self.model else ()
 
     @property
@@ -69,9 +69,9 @@ class RunJudge:
         return {"pairs": found + sum(each.asked for each in self.lookups), "found": found}
 
     def about(self) -> dict[str, Any]:
-        """Whose judgements these are, for `run.json`: `model`, and `tagger`, `cascade` and so on.
+        """The models that judge, for `run.json`: `model`, and `tagger`, `cascade` and so on.
 
-        `model` is the language model, or the tagger where it judges alone.
+        `model` is the language model, or the tagger if it judges alone.
         """
         about: dict[str, Any] = {"model": model_of(self.model.client) if self.model else None}
         if self.tagger is not None:
@@ -145,12 +145,12 @@ def judge_named(config: Mapping[str, Any]) -> str:
 
 
 def model_of(client: Client) -> dict[str, Any]:
-    """A language model as `run.json` names it."""
+    """A language model as `run.json` describes it."""
     return {key: getattr(client.model, key) for key in _MODEL}
 
 
 def tagger_of(tagger: TaggerFolder) -> dict[str, Any]:
-    """A tagger as `run.json` names it."""
+    """A tagger as `run.json` describes it."""
     return {
         "name": tagger.name,
         "digest": tagger.digest,

@@ -74,7 +74,7 @@ class JudgeSettings(BaseModel):
 
     @property
     def named(self) -> str:
-        """Who judges, as options: "--judge tagger"."""
+        """Who judges, as an option: "--judge tagger"."""
         return f"--judge {self.judge}"
 
     @property

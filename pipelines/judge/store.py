@@ -62,7 +62,7 @@ class StoredJudgement(BaseModel):
 
 
 class JudgementStore:
-    """Judgements by key, in a database file that is made if missing.
+    """Judgements by key, in a database file that is created if missing.
 
     A file that SQLite cannot read is set aside as `NAME.damaged-TIME`, with a message on standard
     error.
@@ -108,9 +108,10 @@ class JudgementStore:
             ) from error
 
     def put(self, judge: str, kept: Mapping[str, StoredJudgement]) -> None:
-        """Store judgements under their keys, all or none. The first of a key stays.
+        """Store judgements under their keys, all or none. The first judgement of a key stays.
 
-        The judge's identity is stored with them, so that a user can see or delete a judge's.
+        The judge's identity is stored with them, so that a user can list or delete a judge's
+        judgements.
         """
         rows = [
             (key, judge, one.model_dump_json(exclude_none=True), time.time())
@@ -128,7 +129,7 @@ class JudgementStore:
             ) from error
 
     def __len__(self) -> int:
-        """Number of judgements kept."""
+        """Number of stored judgements."""
         (count,) = self._database.execute("SELECT COUNT(*) FROM judgements").fetchone()
         return int(count)
 
@@ -157,7 +158,7 @@ class StoredJudge:
 
     @property
     def identity(self) -> str:
-        """The judge's own: the store changes no judgement."""
+        """The inner judge's identity: the store changes no judgement."""
         return self._judge.identity
 
     async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
@@ -189,7 +190,7 @@ class StoredJudge:
         for document in documents:
             of_document = (kept[keys[claim, document.id]].truncation for claim in claims)
             if cuts := [cut for cut in of_document if cut]:
-                # Calls at different times may have left different room; the shortest counts.
+                # Calls at different times may have left different room; the shortest cut counts.
                 least = min(cuts, key=lambda cut: cut.kept)
                 truncations.append(least.model_copy(update={"text": f"document {document.id}"}))
         return Judgements(judgements, tuple(truncations))

@@ -1,7 +1,7 @@
 """Labels by a cross-encoder (ConflictScore, section 3, smaller models; ConRAG, A-stage).
 
-Seconds in place of minutes, probabilities with every label, and the sentence of the document that
-decided as its snippet. Pairs of concurrent examples are tagged in one batch.
+Seconds in place of minutes, probabilities with every label, and the document's deciding sentence
+as its snippet. Pairs of concurrent examples are tagged in one batch.
 """
 
 import asyncio
@@ -33,12 +33,12 @@ FormatT = TypeVar("FormatT", bound=str)
 
 
 def format_of(precision: FormatT, device: str | None = None) -> FormatT | Literal["bf16", "fp32"]:
-    """The number format of a choice; "auto" is `native_format`."""
+    """The number format of a setting; "auto" is `native_format`."""
     return native_format(device) if precision == "auto" else precision
 
 
 def native_format(device: str | None = None) -> Literal["bf16", "fp32"]:
-    """The format of "auto": bf16 on a GPU and on a processor that multiplies in it, else fp32.
+    """The format for "auto": bf16 on a GPU or a processor that multiplies in it, else fp32.
 
     Models are loaded in this format, so that the record says what was used.
 
@@ -70,7 +70,7 @@ class Tagging(Protocol):
 
     @property
     def device(self) -> str:
-        """Where it computes, as torch names it."""
+        """The device it computes on, as torch names it."""
         ...
 
     def tag(
@@ -80,7 +80,7 @@ class Tagging(Protocol):
         *,
         rationale: bool = False,
     ) -> "list[Tag]":
-        """One tag per pair; with `rationale` it names the sentence that decided."""
+        """One tag per pair; with `rationale` it names the deciding sentence."""
         ...
 
 
@@ -157,11 +157,11 @@ def tagger_folder(
 
 
 SHIPPED: Final = "contested-nli"
-"""Name of the tagger that comes with the package."""
+"""Name of the bundled tagger."""
 
 
 def shipped_tagger() -> TaggerFolder:
-    """The tagger that comes with the package."""
+    """The bundled tagger."""
     from nli.tagger import shipped
 
     folder = shipped()
@@ -204,7 +204,7 @@ class TaggerJudge:
 
     @property
     def device(self) -> str | None:
-        """Where the tagger computes, as torch names it; None before it is loaded."""
+        """The device the tagger computes on, as torch names it; None before it is loaded."""
         return None if self._tagger is None else self._tagger.device
 
     async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
@@ -246,7 +246,7 @@ class TaggerJudge:
                 if batch:
                     await self._answer(batch)
         finally:
-            # Calls are left only if this task is cancelled: nobody may wait for ever.
+            # Calls are left only if this task is cancelled: nobody must wait forever.
             for call in (*batch, *self._waiting):
                 call.answer.cancel()
             self._waiting.clear()
@@ -265,7 +265,7 @@ class TaggerJudge:
     async def _answer(self, batch: list[_Call]) -> None:
         try:
             tags = iter(await self._tag_in_thread([pair for call in batch for pair in call.pairs]))
-        except Exception as error:  # handed to those who wait
+        except Exception as error:  # passed on to the waiting calls
             for call in batch:
                 if not call.answer.done():
                     call.answer.set_exception(error)
@@ -303,7 +303,7 @@ def tagger_judge(folder: TaggerFolder) -> TaggerJudge:
 
 
 class _GivenUpError(Exception):
-    """Nobody waits for the batch any more."""
+    """No call waits for the batch any more."""
 
 
 def _tags(
