@@ -1,1 +1,1 @@
-"""One example looked at in depth, for a terminal and for the local page alike."""
+"""One example inspected in depth, for the terminal and the local page."""

@@ -1,4 +1,4 @@
-"""What documents say for and against one claim (ConRAG)."""
+"""What documents say for and against a claim (ConRAG)."""
 
 import tempfile
 from functools import lru_cache
@@ -54,9 +54,10 @@ class QueryAsked(Options):
 
 
 def claim_of(text: str, options: AnswerOptions) -> str | None:
-    """The claim that a query puts: a claim as it is, a question of yes or no affirmed.
+    """The claim that a query makes: a claim itself, a yes-or-no question turned into a statement.
 
-    None of other questions, which a model answers first: only then are passages for or against it.
+    None for other questions: a model answers them first, and passages are tagged against the
+    answer.
 
     Raises:
         InputError: It is such a question, and no model writes.
@@ -71,7 +72,7 @@ def claim_of(text: str, options: AnswerOptions) -> str | None:
 
 
 def retrieve(asked: QueryAsked, text: str, options: AnswerOptions, tell: Tell) -> list[Retrieved]:
-    """The passages that a claim or question is answered from, of the documents or the index.
+    """Retrieve the passages to answer from, out of the documents or the index.
 
     Raises:
         InputError: The index is missing, or has no embeddings for the method.
@@ -93,7 +94,7 @@ def retrieve(asked: QueryAsked, text: str, options: AnswerOptions, tell: Tell) -
 
 @lru_cache(maxsize=1)
 def embedder(path: Path) -> Embedder:
-    """The embedding model of a folder; it loads itself once."""
+    """The embedding model of a folder, loaded on first use."""
     return Embedder(path)
 
 

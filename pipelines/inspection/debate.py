@@ -1,4 +1,4 @@
-"""One question, debated by an agent for each document (MADAM-RAG)."""
+"""A debate on one question, with an agent per document (MADAM-RAG)."""
 
 from typing import Annotated
 
@@ -34,13 +34,13 @@ class PanelOptions(DebateOptions, ServerOptions):
 
 
 def needs(options: PanelOptions) -> Needs:
-    """The model that debates; it raises what `held` does."""
+    """The model that debates; errors are those of `held`."""
     held(options)
     return Needs(role="generator")
 
 
 def held(options: PanelOptions) -> DebateSettings:
-    """How the debate is held; InputError for an option that needs an aggregator, without one."""
+    """The debate's settings; InputError for an option that needs an aggregator, without one."""
     if options.aggregator:
         return options.debate
     if options.debate.history == "aggregate" and "history" in options.debate.model_fields_set:

@@ -1,4 +1,4 @@
-"""A neutral answer from given arguments, and whether one is faithful (NPOV, sections 2 and 3)."""
+"""A neutral answer from given arguments, and a check of its faithfulness (NPOV, sections 2, 3)."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -80,12 +80,12 @@ class NeutralOptions(LlmOptions):
 
 
 def writer_needs(options: NeutralOptions) -> Needs:
-    """The model that writes; InputError for options without effect, and a prompt of no use."""
+    """The model that writes; InputError for options without effect and for an unusable prompt."""
     from pipelines.npov.responses import respond_prompt
 
     if options.out is not None:
         check_writable(options.out)
-    if options.soft_prompt is not None:  # its server takes embeddings, and is found by the task
+    if options.soft_prompt is not None:  # the task itself finds its server, which takes embeddings
         refuse_given(options, ("prompts",), "--soft-prompt")
         return Needs(unused=())
     respond_prompt(options.prompts)
@@ -149,7 +149,7 @@ async def answer_npov(
 
 @asynccontextmanager
 async def _writer(options: NeutralOptions, models: Models, tell: Tell) -> "AsyncIterator[Writer]":
-    """Whoever writes the response; what is started for it is stopped at the end."""
+    """The writer of the response; whatever is started for it is stopped at the end."""
     from pipelines.npov.responses import ChatWriter, opened_writer, respond_prompt
     from pipelines.npov.soft_prompt import SoftPrompt
 
@@ -173,7 +173,7 @@ ANSWER_NPOV = Task(
 
 
 SAMPLE: Final = Path(__file__).parents[1] / "npov" / "samples" / "uniforms.json"
-"""The example that is checked unless another is given."""
+"""The example that is checked by default."""
 
 _example_option = partial(Option, panel="Example")
 
@@ -203,11 +203,11 @@ class ExampleAsked(Options):
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
-        self.example()  # a missing part is said before a model is looked for
+        self.example()  # a missing part is reported before a model is looked for
         return self
 
     def example(self) -> NpovExample:
-        """The example; InputError for one in parts that lacks a part, or stands beside a file."""
+        """The example; InputError if a part is missing, or if parts are given beside a file."""
         given = self.model_dump(exclude={"file"})
         named = {name: value for name, value in given.items() if value is not None}
         if self.file is not None and named:
@@ -251,7 +251,7 @@ class CheckOptions(DecoderOptions, ServedOptions):
 
 
 def needs(options: CheckOptions) -> Needs:
-    """The model that is asked, if one is; InputError for options that the detector does not use."""
+    """The model that is asked, if any; InputError for options that the detector does not use."""
     named = f"--detector {options.detector}"
     if options.detector == "salience":
         decoder_folder(options)
@@ -290,7 +290,7 @@ async def check_npov(
 async def by_salience(
     example: NpovExample, options: CheckOptions, tell: Tell
 ) -> "Inspection[ResponseErrors]":
-    """Take the gradients, and score by them; it raises what `argument_map` does."""
+    """Score by a model's gradients; errors are those of `argument_map`."""
     from pipelines.npov.check import argument_map, check
     from pipelines.npov.soft_prompt import SoftPrompt
     from pipelines.npov.view import CHECKED, by_token, response_view
@@ -336,7 +336,7 @@ async def by_salience(
 async def by_ablation(
     example: NpovExample, models: Models, tell: Tell
 ) -> "Inspection[AblationErrors]":
-    """Ask how likely the response is without each argument; it raises what `ablation` does."""
+    """Ask how likely the response is without each argument; errors are those of `ablation`."""
     from pipelines.npov.check import ablation, ablation_errors
     from pipelines.npov.view import CHECKED, ablation_picture, ablation_view
 

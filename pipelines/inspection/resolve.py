@@ -1,4 +1,4 @@
-"""One question: the type of its sources' conflict, and an answer that fits (CONFLICTS)."""
+"""One question: the type of conflict between its sources, and a fitting answer (CONFLICTS)."""
 
 from typing import Annotated, Literal
 
@@ -50,10 +50,10 @@ class TypedAnswerOptions(ServerOptions):
 
 
 def methods_of(options: TypedAnswerOptions) -> Methods:
-    """Who predicts and answers; InputError for options that do nothing then."""
+    """The methods that predict and answer; InputError for options without effect."""
     settings = ConflictsSettings(
         **options.answering.model_dump(),
-        # Without a model to judge, "model" leaves answers unjudged.
+        # If no model judges, "model" leaves answers unjudged.
         judge="tagger" if options.judge == "tagger" else "model",
         cut=options.on_overflow == "cut",
     )
@@ -71,14 +71,14 @@ def methods_of(options: TypedAnswerOptions) -> Methods:
 
 
 def needs(options: TypedAnswerOptions) -> Needs:
-    """The models; it raises what `methods_of` and `needs_of` do."""
+    """The models; errors are those of `methods_of` and `needs_of`."""
     return needs_of(methods_of(options), options)
 
 
 def source_of(document: Document) -> Source:
     """A source from a document's text, which may begin with lines like "Date: 2021-03-01".
 
-    Without a title it is called as the document is; InputError if it has nothing but such lines.
+    Its title defaults to the document's name; InputError if it holds nothing but such lines.
     """
     try:
         source = Source.from_text(document.text)

@@ -1,4 +1,4 @@
-"""Which words of a prompt each word of a response rests on."""
+"""Which words of a prompt the words of a response rest on."""
 
 import asyncio
 import threading
@@ -37,7 +37,7 @@ if TYPE_CHECKING:  # numpy
 FoundT = TypeVar("FoundT")
 
 MOST = 3
-"""Words of the prompt that are named for a word of the response."""
+"""Words of the prompt that are listed for a word of the response."""
 
 Level = Annotated[
     Literal["words", "tokens"],
@@ -50,7 +50,7 @@ Level = Annotated[
 
 
 def text_or_file(given: str) -> str:
-    """A text of the command line, or of the file that it names as @FILE, as it stands there."""
+    """A text given on the command line, or the unchanged text of a file given as @FILE."""
     if given.startswith("@"):
         return read_text(Path(given[1:]), strip=False)
     if given.encode("utf-8", "replace").decode() != given:
@@ -65,7 +65,7 @@ def _not_empty(text: str) -> str:
 
 
 AsRead = Annotated[str, AfterValidator(_not_empty)]
-"""A text as a model reads it, white space at its ends included."""
+"""A text as a model reads it, with white space at its ends."""
 
 
 class PromptAsked(Options):
@@ -91,7 +91,7 @@ class PromptAsked(Options):
 
     @property
     def answer(self) -> str:
-        """The response as it continues the prompt."""
+        """The response in the form that continues the prompt."""
         spaced = self.prompt[-1].isspace() or self.response[0].isspace()
         return self.response if spaced else f" {self.response}"
 
@@ -104,14 +104,14 @@ class MapOptions(DecoderOptions):
 
 
 def needs(options: DecoderOptions) -> Needs:
-    """No model that is served; ServingError if the one that gradients are taken of is missing."""
+    """No served model; ServingError if the model whose gradients are taken is missing."""
     decoder_folder(options)
     return Needs()
 
 
 @lru_cache(maxsize=1)
 def loaded(folder: DecoderFolder) -> "Decoder":
-    """The model of a folder, as the page's job before left it."""
+    """The model of a folder; it stays loaded for the page's next job."""
     return folder.load()
 
 
@@ -120,7 +120,7 @@ async def by_gradients(
     tell: Tell,
     work: "Callable[[Decoder, Callable[[int, int], None]], FoundT]",
 ) -> FoundT:
-    """What a thread finds by gradients; it ends at the next token once nobody waits for it."""
+    """Run gradient work in a thread; it stops at the next token once the task is cancelled."""
     over = threading.Event()
 
     def reached(done: int, total: int) -> None:
@@ -180,7 +180,7 @@ async def salience(
     found, shown, computed = await by_gradients(folder, tell, work)
 
     def view(png: bytes | None) -> ExperimentView:
-        # A text per sentence; words are shaded by their largest share.
+        # One text per sentence; words are shaded by their largest share.
         shaded = heatmap(*sides(shown, spans, sentence_spans(shown.encoded)), shown.values)
         content = (shaded, rests_on(found), *picture(png))
         made = single("salience", "What the response rests on", content)
@@ -197,7 +197,7 @@ async def salience(
 
 
 def rests_on(found: "WordMap") -> Block:
-    """The words of the response, each with the words of the prompt that it rests on most."""
+    """The words of the response, with the words of the prompt that they rest on most."""
     data = as_data(found)
     if not data["prompt_words"] or not data["response_words"]:
         which = "response" if data["prompt_words"] else "prompt"
@@ -214,7 +214,7 @@ def rests_on(found: "WordMap") -> Block:
 
 
 def as_data(found: "WordMap") -> dict[str, Any]:
-    """The map as JSON has it: words with their characters, and shares of response words."""
+    """The map for JSON: words with their characters, and the shares of response words."""
 
     def words(side: "tuple[tuple[Word, ...], ...]") -> list[dict[str, Any]]:
         every = [word for part in side for word in part]

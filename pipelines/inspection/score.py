@@ -1,4 +1,4 @@
-"""ConflictScore of one answer, and the answer written again from the conflict in it."""
+"""ConflictScore of one answer, and its revision from the conflict in it."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -110,14 +110,14 @@ class ScoreOptions(WithPresets, JudgedOptions):
 
     @classmethod
     def usual(cls, given: Mapping[str, Any]) -> Usual:
-        """As it is elsewhere, but that no model judges what it wrote itself."""
+        """The usual defaults, except that no model judges what it wrote itself."""
         if given.get("regenerate") and not given.get("as_in_paper"):
             return Usual("tagger", "sentences", "so that no model judges its own work")
         return super().usual(given)
 
 
 def needs(options: ScoreOptions) -> Needs:
-    """The models that judge, split and write; it raises what `judge_needs` does."""
+    """The models that judge, split and write; errors are those of `judge_needs`."""
     metric = options.metric
     if options.regenerate:
         return writer_needs(options, metric, options.judge_model, splits=metric.splits)
@@ -177,7 +177,7 @@ async def score(
 
 
 def _scores(result: Result) -> Line:
-    """The four scores in a line, and of what they are."""
+    """The four scores in a line, with what they count."""
     counted = f"{count(len(result.claims), 'claim')}"
     if result.undetermined_claims:
         counted += f", {result.undetermined_claims} of them undetermined"
@@ -210,7 +210,7 @@ async def _regenerate(
 
 
 def _who(author: Writer, scorer: Scorer) -> str:
-    """Who wrote and who judged, with a warning where that is one model."""
+    """Who wrote and who judged, with a warning if that is the same model."""
     said = f"written by {author.client.model.name}, judged by {scorer.judge.name}"
     if scorer.judge.model is not None and scorer.judge.model.client is author.client:
         said += ": the same model judges what it writes; --judge tagger does not"

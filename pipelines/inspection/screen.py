@@ -1,4 +1,4 @@
-"""Documents screened for statements that contradict each other, before anything is answered."""
+"""Documents screened for statements that contradict each other, before any answer is written."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -23,13 +23,13 @@ from pipelines.retrieval.documents import read_documents
 from pipelines.screening import THRESHOLD, Contradiction, Screening, screen
 
 MOST_IN_GRID: Final = 12
-"""Documents of a grid that still reads."""
+"""Most documents in a grid that stays readable."""
 
 MOST_SHOWN: Final = 50
-"""Contradictions that a terminal and the page show; `--json` has all."""
+"""Contradictions in the terminal and on the page; `--json` has all."""
 
 FOUND: Final = 1
-"""Exit code where something contradicts, as `diff` has it."""
+"""Exit code if documents contradict each other, as in `diff`."""
 
 
 def documents_of_records(path: Path) -> dict[str, tuple[Document, ...]]:
@@ -68,7 +68,7 @@ class DocumentsAsked(Options):
         return self
 
     def sets(self) -> list[Sequence[Document]]:
-        """Documents that are compared with each other; those of records are called RECORD/ID."""
+        """Sets of documents to compare; those of records are named RECORD/ID."""
         if self.documents is not None:
             return [self.documents]
         return [
@@ -88,7 +88,7 @@ class ScreenOptions(TaggerOptions, ProfileOptions):
 
 
 def needs(options: ScreenOptions) -> Needs:
-    """The tagger; it raises what `tagger_named` does."""
+    """The tagger; errors are those of `tagger_named`."""
     return Needs(tagger=tagger_named(options.tagger, source_of(options, "judge")))
 
 
@@ -109,7 +109,7 @@ async def screened(
     docs/conrag.md says how often.
     """
     folder = telling(models, tell).tagger
-    assert folder is not None  # noqa: S101  (as `needs` has it)
+    assert folder is not None  # noqa: S101  (guaranteed by `needs`)
     result = await asyncio.to_thread(lambda: screen(asked.sets(), folder.load(), options.threshold))
     title, used = "Documents that contradict each other", models_used(tagger=folder)
     return Inspection(
@@ -122,7 +122,7 @@ async def screened(
 
 
 def content(result: Screening) -> list[Block]:
-    """How many contradictions there are likely to be, and which."""
+    """The likely number of contradictions, and a card for each."""
     said = (
         f"{count(len(result.documents), 'document')}, {count(result.statements, 'statement')}, "
         f"{count(result.compared, 'pair')} compared"
@@ -147,7 +147,7 @@ def _card(found: Contradiction) -> Card:
 
 
 def _grid(result: Screening) -> Grid:
-    """The likeliest contradiction of each two documents."""
+    """The likeliest contradiction of every two documents."""
 
     def cell(one: str, other: str) -> tuple[str]:
         likeliest = result.likeliest(one, other)

@@ -1,7 +1,7 @@
-"""What is looked at in depth, one example at a time: for a terminal, the page and the library.
+"""Tasks that inspect one example in depth: for the terminal, the page and the library.
 
 A task is declared once: its command, its form on the page and its function in `contested` are made
-from what it is asked and from its options.
+from its inputs and its options.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # numpy
     from nli.tagger import Tag
 
 Tell = Callable[[str], None]
-"""Told what is being waited for."""
+"""Receives a line on what is being waited for."""
 
 AskedT = TypeVar("AskedT", bound=BaseModel)
 OptionsT = TypeVar("OptionsT", bound=ProfileOptions)
@@ -41,7 +41,7 @@ Kind = Literal["line", "text", "lines", "documents"]
 
 @dataclass(frozen=True)
 class Shown:
-    """How the page asks for a field: a `line`, a `text`, `lines` each a value, or `documents`."""
+    """How the page asks for a field: as a `line`, a `text`, `lines` of values, or `documents`."""
 
     kind: Kind
     label: str = ""
@@ -49,17 +49,17 @@ class Shown:
 
 @dataclass(frozen=True)
 class Inspection(Generic[ResultT]):
-    """What was found of one example.
+    """The outcome for one example.
 
     Attributes:
-        result: All of it.
-        cost: What it took, in a line.
+        result: All details.
+        cost: Cost in one line.
         title: Heading of the page.
-        view: Makes the page's content, around the picture where one is drawn; it may load numpy.
+        view: Makes the page's content, around the picture if one is drawn; it may load numpy.
         picture: Draws the map as a PNG; None without a map.
-        about: What was asked, folded at the page's end.
-        problem: Why there is less to find than was asked for; empty if all is well.
-        exit_code: Of the command.
+        about: What was asked, folded at the end of the page.
+        problem: Why the outcome is incomplete; empty if all is well.
+        exit_code: Exit code of the command.
     """
 
     result: ResultT
@@ -74,16 +74,16 @@ class Inspection(Generic[ResultT]):
 
 @dataclass(frozen=True)
 class Task(Generic[AskedT, OptionsT, ResultT]):
-    """Something to look at in depth.
+    """An inspection of one example.
 
     Attributes:
-        name: Of the command, and in addresses.
-        title: On the page.
-        asked: The texts it is asked about.
-        options: How it is done, and by which models.
-        needs: The models. It raises InputError for options without effect, ServingError for models
-            that are missing.
-        inspect: Does it. Its docstring is the help of the command, and begins that of the page.
+        name: Name of the command, also used in addresses.
+        title: Title on the page.
+        asked: The inputs.
+        options: How it is done, and with which models.
+        needs: Finds the models. It raises InputError for options without effect, ServingError if a
+            model is missing.
+        inspect: Does it. Its docstring is the command's help, and opens the page's.
         form: Options that the page offers.
         maps: Whether a map can be drawn as a picture.
     """
@@ -99,12 +99,12 @@ class Task(Generic[AskedT, OptionsT, ResultT]):
 
     @property
     def help(self) -> str:
-        """What it does, with examples of the command."""
+        """What the task does, with examples of the command."""
         return getdoc(self.inspect) or ""
 
 
 def read_documents(paths: Sequence[Path]) -> tuple[Document, ...]:
-    """Documents from text files, named after them; InputError if a file or its name is no good."""
+    """Documents from text files, named after them; InputError if a file or its name is unusable."""
     names = [path.stem for path in paths]
     documents: dict[str, Document] = {}
     for name, path in zip(names, paths, strict=True):
@@ -123,7 +123,7 @@ def read_documents(paths: Sequence[Path]) -> tuple[Document, ...]:
 
 
 def one_line_of(query: str) -> str:
-    """A query without superfluous white space; InputError if it is empty, or not UTF-8."""
+    """A query without extra white space; InputError if it is empty or not UTF-8."""
     text = " ".join(query.split())
     if text.encode("utf-8", "replace").decode() != text:
         raise InputError("the query is not UTF-8; set the terminal to UTF-8")
@@ -155,7 +155,7 @@ class QuestionAsked(Options):
 
 
 def models_used(**roles: ServedIdentity | TaggerFolder | None) -> list[ModelUsed]:
-    """Who did what, for the page: role -> model, of those that are there."""
+    """Models and their roles, for the page; roles without a model are left out."""
     return [
         ModelUsed(role, model.name, None if model.digest.startswith(UNVERIFIED) else model.digest)
         for role, model in roles.items()
@@ -164,12 +164,12 @@ def models_used(**roles: ServedIdentity | TaggerFolder | None) -> list[ModelUsed
 
 
 def telling(models: Models, tell: Tell) -> Models:
-    """The same models, with a tagger that tells how many pairs it has read."""
+    """The same models, with a tagger that reports how many pairs it has read."""
     return loaded_by(models, lambda folder: _TellingTagger(folder.load(), tell))
 
 
 def loaded_by(models: Models, loading: Callable[[TaggerFolder], Tagging]) -> Models:
-    """The same models, whose tagger, if there is one, is loaded in another way."""
+    """The same models, with the tagger, if any, loaded by `loading`."""
     folder = models.tagger
     if folder is None:
         return models
@@ -223,8 +223,8 @@ TASKS: Final = {
     "check-npov": "npov.CHECK_NPOV",
     "salience": "salience.SALIENCE",
 }
-"""Tasks in the order of the page -> where each is declared in this package, which is imported when
-it is asked for."""
+"""Tasks in the order of the page -> the place of their declaration in this package, which is
+imported on first use."""
 
 
 def task(name: str) -> Task[Any, Any, Any]:
