@@ -60,8 +60,7 @@ class Figure:
         ours: Rows that the headline is about; by default all that are not trivial.
         trivial: Rows that need no model, or a weaker one; the headline names the strongest.
         aside: Rows that the headline leaves out.
-            whole: The group that stands for all groups; if it is missing, every group is shown.
-            group.
+        whole: The group that stands for all groups; if it is missing, every group is shown.
         also: Keys of further columns to plot.
         better: Whether higher or lower values are better.
     """
