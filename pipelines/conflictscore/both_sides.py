@@ -1,4 +1,4 @@
-"""Does ConflictScore tell answers that show both sides of a contradiction, as people do?"""
+"""Does ConflictScore recognise answers that show both sides of a contradiction, as people do?"""
 
 import hashlib
 import re
@@ -38,7 +38,7 @@ from pipelines.runs.folder import file_name
 
 
 class JudgedResult(Result):
-    """The ConflictScore of an answer, which model wrote it how, and what people say of it.
+    """The ConflictScore of an answer, the model and prompt that wrote it, and people's verdict.
 
     Its group is the question. `prompt` is one of `wikicontradict.FROM_BOTH`.
     """
@@ -58,11 +58,11 @@ HEDGES: Final = re.compile(
     r"contradict\w*|conflict\w*|inconsisten\w*|discrepan\w*|disagree\w*|differ\w*)\b",
     re.IGNORECASE,
 )
-"""Words that set views side by side; the list was made before any answer was scored."""
+"""Words that set views side by side; the list was fixed before any answer was scored."""
 
 
 def hedges(result: JudgedResult) -> float:
-    """How many `HEDGES` an answer has."""
+    """Number of `HEDGES` in an answer."""
     return float(len(HEDGES.findall(result.response)))
 
 
@@ -77,20 +77,20 @@ SIGNS: Final[Mapping[str, Callable[[JudgedResult], float | None]]] = {
     "hedging words": hedges,
     "words": lambda result: float(len(result.response.split())),
 }
-"""Numbers of an answer, higher where it rather shows both sides; those of a model first."""
+"""Signs: numbers that are higher for answers that show both sides; those of a model first."""
 
 BASELINES: Final = ("hedging words", "words")
-"""Those of `SIGNS` that need no model."""
+"""Signs that need no model."""
 
 WITHOUT = "no model"
-"""In place of a run's name, where what stands in a row asks no model."""
+"""Shown in place of a run's name in rows that ask no model."""
 
 RunResults = Mapping[str, Sequence[JudgedResult]]
 
 
 @dataclass(frozen=True)
 class Signed:
-    """The answers of a run that have a sign, with its values, and how many have none."""
+    """A run's answers that have a sign, its values, and the number of answers without it."""
 
     run: str
     sign: str
@@ -100,7 +100,7 @@ class Signed:
 
     @classmethod
     def of(cls, run: str, sign: str, results: Sequence[JudgedResult]) -> "Signed":
-        """Of the answers that could be scored, where a model has a part in the sign."""
+        """The answers with a sign; a model's sign needs a scored answer."""
         usable = [one for one in results if one.status == "scored" or sign in BASELINES]
         pairs = [(one, value) for one in usable if (value := SIGNS[sign](one)) is not None]
         answers, values = [one for one, _ in pairs], [value for _, value in pairs]
@@ -113,7 +113,7 @@ class Signed:
 
     @property
     def questions(self) -> list[str]:
-        """The clusters."""
+        """The clusters for intervals."""
         return [result.group for result in self.results]
 
     @property
@@ -122,7 +122,7 @@ class Signed:
         return clustered_auc(self.values, self.people, self.questions)
 
     def beyond_hedges(self) -> AreaDifference | None:
-        """The area less that of counting hedging words on the same answers, with p."""
+        """The area minus that of counting hedging words on the same answers, with its p-value."""
         if self.sign == BASELINES[0]:
             return None
         counts = [hedges(result) for result in self.results]
@@ -130,7 +130,7 @@ class Signed:
 
 
 def joined(run: str, results: Sequence[JudgedResult]) -> Signed:
-    """Both sides and hedging words, weighed by a regression that has not seen the question."""
+    """Both sides and hedging words, combined by a regression that has not seen the question."""
     signed = Signed.of(run, "both sides", results)
     pairs = zip(signed.values, map(hedges, signed.results), strict=True)
     values = cross_validated([*pairs], signed.people, signed.questions)
@@ -139,7 +139,7 @@ def joined(run: str, results: Sequence[JudgedResult]) -> Signed:
 
 
 def every_sign(results: RunResults) -> list[Signed]:
-    """The signs that answers have: each run's, then once those that need no model."""
+    """The signs of the answers: those of every run, then, once, those that need no model."""
     by_model = [sign for sign in SIGNS if sign not in BASELINES]
     rows = [Signed.of(run, sign, part) for run, part in results.items() for sign in by_model]
     rows += [joined(run, part) for run, part in results.items()]
@@ -149,7 +149,7 @@ def every_sign(results: RunResults) -> list[Signed]:
 
 
 def areas(results: RunResults) -> Table:
-    """How well each sign tells answers that show both sides, beside what needs no model."""
+    """How well every sign recognises answers that show both sides, beside baselines."""
     return Table.of(
         [(signed, signed.beyond_hedges()) for signed in every_sign(results)],
         name="both_sides_areas",
@@ -183,7 +183,7 @@ _SAID = {True: "both sides", False: "not both sides"}
 
 
 def example(run: str, result: JudgedResult) -> explorer.Example:
-    """An answer in the list: what people say before what ConflictScore says."""
+    """An answer in the list: people's verdict before ConflictScore's."""
     shown = scored.example(run, result)
     people = Chip(_SAID[result.correct], "support" if result.correct else "outline")
     return replace(
@@ -223,7 +223,7 @@ PAGE: Final = Page(
 
 
 SAMPLES: Final = Path(__file__).parents[1] / "data" / "samples" / "both_sides.jsonl"
-"""Answers of our own in the release's format, which show how it works and not how well."""
+"""Our own answers in the release's format; they show how it works, not how well."""
 
 HELP = """Measure ConflictScore by people who say whether answers show both sides.
 
@@ -252,11 +252,11 @@ class BothSidesOptions(ScoredOptions):
 
 
 def plan(options: BothSidesOptions) -> Plan[JudgedAnswer, JudgedResult]:
-    """Read the answers; each is scored against its two passages.
+    """Read the answers, to score each against its two passages.
 
     Raises:
         InputError: The file cannot be used, or no answer is in the half.
-        ServingError: There is no such profile, or no such tagger.
+        ServingError: The profile or the tagger is missing.
     """
     every = judged_answers(options.data)
     answers = in_part(every, options.half, lambda answer: answer.question)[: options.limit]
@@ -328,4 +328,4 @@ EXPERIMENT = Experiment(
     cluster=lambda result: result.group,
     labellings=OF_RESPONSES,
 )
-"""The declaration."""
+"""The experiment."""

@@ -1,4 +1,4 @@
-"""From a response to the claims it makes (ConflictScore, section 3, step 1); documents by name."""
+"""From a response to its claims (ConflictScore, section 3, step 1); documents by name."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -27,13 +27,13 @@ from serving.schemas import told
 _NUMBER: Final = re.compile(
     r"\b(?i:documents?|docs?\.?|sources?|passages?) (?:no\. ?)?[\[(]?(\d{1,2})\b"
 )
-"""Articles are missing: "Article 5" is one of a treaty."""
+"""Articles are left out: "Article 5" may be part of a treaty."""
 _LETTER: Final = re.compile(r"\b(?i:documents?|docs?\.?) [\[(]?([A-HJ-Z])\b")
-"""Documents alone have letters (Table 10): "an open source C compiler" names none. Not I."""
+"""Only documents have letters (Table 10): "an open source C compiler" names none. Not "I"."""
 
 
 def places_named(claims: Iterable[str], documents: int) -> tuple[bool, bool]:
-    """Whether claims name one of so many documents by number ("Document 2"), and by letter."""
+    """Whether claims name one of the documents by number ("Document 2"), and by letter."""
     texts = list(claims)
     letters = ascii_uppercase[:documents]
     numbers = (int(cited) for text in texts for cited in _NUMBER.findall(text))
@@ -44,9 +44,9 @@ def places_named(claims: Iterable[str], documents: int) -> tuple[bool, bool]:
 
 
 def as_cited(claims: Sequence[str], documents: Sequence[Document]) -> Sequence[Document]:
-    """The documents, with number, letter or both in the title, as far as claims name one so.
+    """The documents, with number, letter or both in their titles if claims name a document so.
 
-    "Document B: The guide" in place of "The guide"; those after Z have a number alone.
+    "Document B: The guide" in place of "The guide"; documents after Z have only a number.
     """
     numbered, lettered = places_named(claims, len(documents))
     if not (numbered or lettered):
@@ -65,22 +65,22 @@ def as_cited(claims: Sequence[str], documents: Sequence[Document]) -> Sequence[D
 
 
 CHARACTERS_PER_CLAIM = 10
-"""A text of n characters makes no more than n / 10 + 2 claims. Real texts make far fewer; small
-models would go on inventing some. A list that ends at this bound is recorded as capped."""
+"""A text of n characters makes at most n / 10 + 2 claims. Real texts make far fewer; small models
+would go on inventing some. A list that ends at this bound is recorded as capped."""
 LEAST_REPLY_TOKENS = 512
 QUARTER, HALF = 0.25, 0.5
-"""Of a claim's words: a paraphrase keeps at least what it is about."""
+"""Shares of a claim's words; see `is_copied`. A paraphrase keeps at least its subject's."""
 COPIED = (
     "all claims of the reply are copied from the prompt's examples; name a larger model, or take "
     "sentences as claims: --claims sentences"
 )
-"""Why a response has no claims of which a small model made none."""
+"""Why there is no claim if a small model made none."""
 NOTHING_SAID = "no claim to judge: the text has headings, rules or marks alone, no sentence"
-"""Why there is no claim where no model is asked."""
+"""Why there is no claim if no model is asked."""
 NOTHING_GIVEN = "no claim to judge: those that came with the response say nothing; leave them out"
-"""Why there is no claim where claims were brought along."""
+"""Why there is no claim if claims came with the response."""
 RULES = 5
-"""Goes up when claims are read from texts in another way, so that run folders do not mix both."""
+"""Raise it when claims are read from texts in another way, so that run folders do not mix both."""
 
 
 class Claims(BaseModel):
@@ -94,10 +94,10 @@ class Decomposition:
     """The claims of one response, in its order, without repetitions.
 
     Attributes:
-        capped: Whether the list ended because it was as long as it may be, in claims or in tokens.
-        copied: What the reply has besides that is none of the response's; see `is_copied`.
+        capped: Whether the list ended at its bound, in claims or in tokens.
+        copied: Claims of the reply that do not come from the response; see `is_copied`.
         problem: Why there is no claim, in one line.
-        raw: The reply behind that.
+        raw: The reply behind the problem.
     """
 
     claims: tuple[str, ...]
@@ -109,7 +109,7 @@ class Decomposition:
 
 
 def decomposition_prompt(source: ClaimSource, overrides: Path | None = None) -> Prompt | None:
-    """The prompt that asks for claims; None where no model is asked (`sentences`, `whole`)."""
+    """The prompt that asks for claims; None if no model is asked (`sentences`, `whole`)."""
     if source not in SPLIT:
         return None
     variables = {"response", "k"} if source == "salient" else {"response"}
@@ -119,7 +119,7 @@ def decomposition_prompt(source: ClaimSource, overrides: Path | None = None) -> 
 async def decompose(
     response: str, client: Client | None, prompt: Prompt, *, k: int = 3, cut: bool = False
 ) -> Decomposition:
-    """Ask the model for the claims of a response, by a prompt from `decomposition_prompt`.
+    """Ask the model for the claims of a response, with a prompt from `decomposition_prompt`.
 
     The `salient` prompt asks for `k` claims. With `cut` a response too long for the context may be
     cut. Claims that were copied from the prompt are left out.
@@ -158,27 +158,28 @@ async def decompose(
 
 
 def is_copied(claim: str, response: str, prompt: str) -> bool:
-    """Whether a claim is one of the prompt's examples rather than something the response says.
+    """Whether a claim is one of the prompt's examples instead of something the response says.
 
-    Small models give examples back. Such a claim has less than a quarter of its words from the
-    response, and more than half from the prompt. One in another language has few of either.
+    Small models give examples back. Such a claim shares less than a quarter of its words with the
+    response, and more than half with the prompt. A claim in another language shares few with
+    either.
     """
     return shared_words(claim, response) < QUARTER and shared_words(claim, prompt) > HALF
 
 
 def shared_words(claim: str, text: str) -> float:
-    """Share of a claim's words that a text has, in [0, 1]: stems, function words aside.
+    """Share of a claim's words that occur in a text, in [0, 1]: stems, without function words.
 
-    It is 0 for a claim without any.
+    It is 0 for a claim without content words.
     """
     of_claim = distinct_stems(claim)
     return len(of_claim & distinct_stems(text)) / len(of_claim) if of_claim else 0.0
 
 
 def sentence_claims(response: str, question: str | None = None) -> tuple[str, ...]:
-    """Each statement of a response as a claim, without marks of sources; no model is asked.
+    """The statements of a response as claims, without citation marks; no model is asked.
 
-    A leading pronoun gives way to its subject, and a contrast stays with what it answers.
+    A leading pronoun is replaced by its subject, and a contrast stays with what it answers.
     """
     text = without_marks(response)
     sentences = [text[slice(*span)] for span in statements(text)]
@@ -186,12 +187,12 @@ def sentence_claims(response: str, question: str | None = None) -> tuple[str, ..
 
 
 def reply_tokens(response: str, client: Client) -> int:
-    """Room for the list of claims: they repeat the response's words, some of them often."""
+    """Room for the list of claims, which repeats the response's words, some of them often."""
     return max(LEAST_REPLY_TOKENS, 3 * client.count([{"role": "user", "content": response}]))
 
 
 def distinct(claims: Sequence[str]) -> tuple[str, ...]:
-    """Claims that say something, without repetitions (white space and case aside), in order.
+    """Claims that say something, without repetitions (ignoring white space and case), in order.
 
     Small models repeat themselves; a claim counted twice would weigh twice in both scores.
     """

@@ -45,10 +45,10 @@ class ScoreOptions(ScoredOptions):
 
 
 def plan(options: ScoreOptions) -> Plan[Example, Result]:
-    """Read the responses and say who scores them."""
+    """Read the responses and plan their scores."""
     dataset = read(options.data, on_error=options.on_error, limit=options.limit)
     settings = options.scoring
-    # Of the whole file, whatever the limit: a run of its beginning is to be resumed without one.
+    # Read whole, whatever the limit: a run of the first responses can be resumed without a limit.
     whole = read(options.data, on_error="skip") if options.limit else dataset
     brought = all(example.claims is not None for example in whole.examples)
     given = f"--judge {settings.judge} on responses that bring their claims along"

@@ -1,4 +1,4 @@
-"""Score, tell the writer where its documents disagree, and let it write again (section 6.1)."""
+"""Score a response, tell the writer where its documents disagree, and let it rewrite (6.1)."""
 
 import re
 from collections.abc import Sequence
@@ -24,15 +24,15 @@ from pipelines.report.texts import Block, Chip, Heading, Line, Note, Span, Text
 from serving.client import Client
 
 QUOTED_CHARACTERS = 300
-"""Of a document from which the judge quoted nothing, its beginning is shown, up to so many."""
+"""Characters shown of a document's beginning if the judge quoted nothing from it."""
 
 
 class Quote(BaseModel):
     """The passage of a document that supports or contradicts a claim.
 
     Attributes:
-        document: Its number among the documents, from 1.
-        text: What the judge quoted, else how the document begins.
+        document: Number of the document, from 1.
+        text: The judge's quote, else the document's beginning.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -42,7 +42,7 @@ class Quote(BaseModel):
 
 
 class Feedback(BaseModel):
-    """The claim of a response whose evidence is most at odds, with both sides.
+    """The claim of a response with the strongest conflict, with both sides.
 
     Attributes:
         claim: As judged.
@@ -57,17 +57,17 @@ class Feedback(BaseModel):
 
 
 def worst_claim(claims: Sequence[Sequence[Relation]]) -> int | None:
-    """The place of the "main claim that had conflicts" (ConflictScore, Table 13).
+    """The index of the "main claim that had conflicts" (ConflictScore, Table 13).
 
-    The paper does not say which of several it is. Taken is the claim with conflicting evidence
-    whose contradiction ratio is highest; of equals the one that more documents contradict, then
-    the first.
+    The paper does not say which of several it is. We take the claim with conflicting evidence whose
+    contradiction ratio is highest; among equals the one that more documents contradict, then the
+    first.
 
     Args:
         claims: For each claim, its relation to each document.
 
     Returns:
-        None where no claim has conflicting evidence.
+        None if no claim has conflicting evidence.
     """
 
     def severity(place: int) -> tuple[float, int]:
@@ -78,7 +78,7 @@ def worst_claim(claims: Sequence[Sequence[Relation]]) -> int | None:
 
 
 def feedback_on(score: Score, documents: Sequence[Document]) -> Feedback | None:
-    """What to tell the writer of a response; None where no claim is in conflict."""
+    """The feedback to the writer of a response; None if no claim is in conflict."""
     width = len(documents)
     worst = worst_claim(relations_by_claim(score.judgements, width))
     if worst is None:
@@ -101,7 +101,7 @@ def feedback_on(score: Score, documents: Sequence[Document]) -> Feedback | None:
 
 
 def _quoted(judgement: Judgement, text: str) -> str:
-    """The judge's quote where the document has it: a made-up one would mislead the writer."""
+    """The judge's quote if the document contains it: a made-up one would mislead the writer."""
     if judgement.snippet and judgement.snippet_found:
         return judgement.snippet
     beginning = text[:QUOTED_CHARACTERS]
@@ -110,14 +110,14 @@ def _quoted(judgement: Judgement, text: str) -> str:
 
 @dataclass(frozen=True)
 class Writer:
-    """The model that writes again.
+    """The model that rewrites.
 
     Attributes:
         client: The model.
         prompt: Shows it its response and the conflict.
         tokens: Most tokens of a response.
-        hedged: Whether it is asked to name both sides where documents remain at odds. The paper's
-            prompt (Table 13) asks for the truest response and says nothing of this.
+        hedged: Whether it is asked to name both sides if the documents still disagree. The paper's
+            prompt (Table 13) asks for the truest response and does not mention this.
         cut: Whether documents too long for its context may be cut.
     """
 
@@ -136,10 +136,10 @@ def writer(
     hedged: bool = True,
     cut: bool = False,
 ) -> Writer:
-    """A writer with its prompt, which `overrides`, a folder, may replace; see `Writer`.
+    """A writer with its prompt, which may be replaced by one in the folder `overrides`.
 
     Raises:
-        InputError: The user's own prompt cannot be used.
+        InputError: The user's prompt cannot be used.
     """
     variables = {"documents", "question", "response", "hedged"}
     variables |= {"claim", "supporting", "contradicting"}
@@ -148,12 +148,12 @@ def writer(
 
 
 class Rewritten(BaseModel):
-    """A response that was written again.
+    """A rewritten response.
 
     Attributes:
         score: Its ConflictScore, with its text.
-        finished: Whether it ended by itself, and not for its length.
-        ignored: Whether the disputed claim stands in it unchanged.
+        finished: Whether it ended by itself, not at its length limit.
+        ignored: Whether it still contains the disputed claim unchanged.
         truncations: Documents that the writer saw only in part.
     """
 
@@ -166,12 +166,12 @@ class Rewritten(BaseModel):
 
 
 class Regeneration(BaseModel):
-    """A response and what became of it.
+    """A response before and after feedback.
 
     Attributes:
         before: The response as given.
-        feedback: What the writer was told; None where no claim is in conflict.
-        after: What it wrote then; None where it was not asked.
+        feedback: What the writer was told; None if no claim is in conflict.
+        after: The rewritten response; None if the writer was not asked.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -182,12 +182,12 @@ class Regeneration(BaseModel):
 
 
 async def regenerate(example: Example, writer: Writer, scorer: Scorer) -> Regeneration:
-    """Let a response be written again where its documents disagree about it.
+    """Let a response be rewritten if its documents disagree about it.
 
     Args:
-        example: The response and its documents. Claims that it brings are judged for it alone.
+        example: The response and its documents. Claims that come with it are judged only for it.
         writer: From `writer`.
-        scorer: From `conflictscore.pipeline.prepare`. Let another model judge than writes.
+        scorer: From `conflictscore.pipeline.prepare`. The judge should not be the writing model.
 
     Raises:
         InputError, RequestError, ServingError: As `conflict_score`.
@@ -201,14 +201,14 @@ async def regenerate(example: Example, writer: Writer, scorer: Scorer) -> Regene
 async def rewrite(
     example: Example, feedback: Feedback, writer: Writer, scorer: Scorer, *, told: bool = True
 ) -> Rewritten:
-    """Tell the writer of the conflict in its response, and score the reply.
+    """Tell the writer about the conflict in its response, and score the reply.
 
     Args:
         example: The response, its documents and its question.
         feedback: On the response.
         writer: From `writer`.
         scorer: From `conflictscore.pipeline.prepare`.
-        told: Whether the writer sees the feedback; a control, which only thinks again, does not.
+        told: Whether the writer sees the feedback; the control, which only rewrites, does not.
 
     Raises:
         InputError, RequestError, ServingError: As `conflict_score`.
@@ -248,7 +248,7 @@ async def rewrite(
 
 
 def content(made: Regeneration) -> list[Block]:
-    """Before and after, what the writer was told, claims against documents."""
+    """Before and after, the feedback, claims against documents."""
     before, after = made.before, made.after
     cards = [Card("Before", tuple(_answer(before)))]
     claims = [("before", before)]
@@ -289,7 +289,7 @@ def told(feedback: Feedback) -> list[Block]:
 
 
 def new_words(before: str, after: str) -> tuple[Span, ...]:
-    """Where words stand that the text before did not have."""
+    """Spans of words that the earlier text does not contain."""
     words = list(re.finditer(r"\S+", after))
     matcher = SequenceMatcher(None, before.split(), after.split(), autojunk=False)
     return tuple(
@@ -300,7 +300,7 @@ def new_words(before: str, after: str) -> tuple[Span, ...]:
 
 
 def _answer(score: Result, before: str = "") -> list[Block]:
-    """A response with its scores; of one that was written again, the words that are new."""
+    """A response with its scores, and new words marked if it was rewritten."""
     figures = Line((Chip(", ".join(score.figures()), "outline"),))
     unscored = Line((Chip("no score", "invalid", "?"), score.error or ""))
     blocks: list[Block] = [figures if score.status == "scored" else unscored]

@@ -1,4 +1,4 @@
-"""Relations of claims and documents that judges gave, for people to give too."""
+"""Judges' relations between claims and documents, for people to label too."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
@@ -18,7 +18,7 @@ LABELS: Final = {
 
 
 def of_response(result: Result) -> Iterator[Labelled]:
-    """The pairs of a response that was scored, documents named as the judge read them."""
+    """The pairs of a scored response, with documents titled as the judge read them."""
     groups = {"group": result.group} | ({"variant": result.variant} if result.variant else {})
     documents = as_cited(result.claims, result.documents)
     yield from _pairs(result.question, documents, result.judgements, groups)
@@ -42,7 +42,7 @@ def _pairs(
     numbers = {claim: number for number, claim in enumerate(claims, 1)}
     for each in judgements:
         document = by_id[each.document]
-        # Ids of documents may tell what they are, so people do not see them.
+        # Document ids may give the label away, so people do not see them.
         dated = f"Document, {document.date}" if document.date else "Document"
         yield Labelled(
             (numbers[each.claim], document.id),
@@ -66,4 +66,4 @@ OF_RESPONSES: Final[Mapping[str, Labelling[Result]]] = {
 OF_EXAMPLES: Final[Mapping[str, Labelling[DetectionResult]]] = {
     "relation": Labelling(_ASKED, _COUNTED, LABELS, of_detection)
 }
-"""What judges label in experiments that judge documents by claims."""
+"""Labels to collect in experiments that judge claims by documents."""

@@ -67,7 +67,7 @@ TABLE_3: Final = quote(
 
 @dataclass(frozen=True)
 class Slice:
-    """The reports of a run under a prompt, as tables call it; one per question."""
+    """The reports of a run under a prompt, as tables name it; one per question."""
 
     run: str
     config: Mapping[str, Any]
@@ -76,7 +76,7 @@ class Slice:
 
     @property
     def scored(self) -> list[ReportResult]:
-        """Those with a score."""
+        """The reports that have a score."""
         return [result for result in self.results if result.status == "scored"]
 
 
@@ -102,7 +102,7 @@ def slices(
 def all_tables(
     results: Mapping[str, Sequence[ReportResult]], configs: Mapping[str, Mapping[str, Any]]
 ) -> tuple[Table, Table]:
-    """Every table of a folder's runs, by their names, in the order of reading."""
+    """All tables of a folder's runs, in reading order."""
     parts = slices(results, configs)
     return scores(parts), differences(parts)
 
@@ -165,7 +165,7 @@ def scores(parts: Sequence[Slice]) -> Table:
 
 
 def differences(parts: Sequence[Slice]) -> Table:
-    """Every prompt less the plain one, question by question."""
+    """Every prompt minus the plain one, question by question."""
     plain = {part.run: part for part in parts if part.prompting == PROMPTINGS["rag"]}
     pairs = [
         paired(part, Group(part.prompting, part.results), Group(base.prompting, base.results))
@@ -193,7 +193,7 @@ def _example(run: str, result: ReportResult) -> Example:
 
 
 def _content(result: ReportResult) -> list[Block]:
-    """What the report is about, then what any response shows."""
+    """The report's subject, then the parts that any response shows."""
     made: list[Block] = []
     if result.entity:
         made.append(Note(result.entity, "About"))
@@ -263,11 +263,11 @@ class ReportOptions(WriterOptions):
 
 
 def plan(options: ReportOptions) -> Plan[Assignment, ReportResult]:
-    """Draw the questions; each gets a report under every prompting, and each report a score.
+    """Draw the questions; every prompting gives a report on each, and every report a score.
 
     Raises:
         InputError: The file or an option cannot be used.
-        ServingError: There is no such profile, or no such tagger.
+        ServingError: The profile or the tagger is missing.
     """
     topics = read(options.data)
     chosen = sample(topics.topics, options.sample, options.seed)[: options.limit]
@@ -303,9 +303,9 @@ def plan(options: ReportOptions) -> Plan[Assignment, ReportResult]:
 
 
 def cost(item: Assignment, settings: Settings, report_tokens: int) -> Cost:
-    """A call that names the entity, one that writes the report, and `scoring` of it.
+    """Cost of one call that names the entity, one that writes the report, and its `scoring`.
 
-    Reports on a question share the first. A copied document is only scored.
+    Reports on the same question share the first call. A copied document is only scored.
     """
     documents = item.topic.documents
     if item.prompting == "copied":

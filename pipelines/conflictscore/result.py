@@ -1,4 +1,4 @@
-"""What ConflictScore leaves behind for one response, and what is measured of it."""
+"""The result of ConflictScore for one response, and its metrics."""
 
 from collections.abc import Mapping, Sequence
 from math import inf
@@ -17,7 +17,7 @@ class Score(BaseModel):
     Attributes:
         claims: The claims judged, in order, without repetitions.
         judgements: One per (claim, document), ordered by claim, then document.
-        cs_c, cs_r: CS-Count and CS-Ratio in [0, 1]; None where no claim could enter it, or where no
+        cs_c, cs_r: CS-Count and CS-Ratio in [0, 1]; None if no claim can be counted, or if no
             document takes a side.
         supported, evidence, both_sides: As `supported_share`, `evidence_share` and `both_sides` of
             `scores`.
@@ -37,16 +37,16 @@ class Score(BaseModel):
 
 
 class Result(Score, Response):
-    """One response scored, or the reason why it was not: one line of `conflictscore.jsonl`.
+    """A scored response, or the reason why it has no score: one line of `conflictscore.jsonl`.
 
     Attributes:
         status: "scored"; "invalid" (the reply to the decomposition could not be read, or no claim
             could be judged); "failed" (the pipeline stopped; asked again when the run is resumed).
         claims_capped: Whether the list of claims ended at its bound, so that some may be missing.
-        copied_claims: What the model gave back of its prompt's examples in place of claims.
-        undetermined_claims: Claims left out of CS-C, for unreadable judgements may make them a
+        copied_claims: Claims that the model copied from its prompt's examples; left out.
+        undetermined_claims: Claims left out of CS-C, since unreadable judgements could make them a
             conflict.
-        unread_claims: Claims left out of CS-R, for having an unreadable judgement.
+        unread_claims: Claims left out of CS-R, since they have an unreadable judgement.
         raw: The unreadable reply behind "invalid".
     """
 
@@ -71,7 +71,7 @@ def relations_by_claim(judgements: Sequence[Judgement], documents: int) -> list[
 
 
 def decided_claims(result: Result) -> list[bool]:
-    """Of each claim for which that can be decided, whether its documents are in conflict over it.
+    """Whether the documents conflict over a claim, for every claim where that can be decided.
 
     Empty for a response without CS-C.
     """
@@ -82,7 +82,7 @@ def decided_claims(result: Result) -> list[bool]:
 
 
 def verdict(result: Result) -> str:
-    """Whether the documents are in conflict over some claim of a response."""
+    """Whether the documents conflict over some claim of a response."""
     if result.cs_c is None:
         return "no evidence" if result.evidence == 0 else "undetermined"
     return "conflict" if result.cs_c > 0 else "no conflict"
@@ -99,10 +99,10 @@ SCORES: Final = (
     _score("evidence", "Evidence"),
     _score("both_sides", "Both sides"),
 )
-"""What responses are scored by; the keys are fields of `Score`."""
+"""Metrics of responses; the keys are fields of `Score`."""
 
 MEASURES: Final[Mapping[str, str]] = {score.key: score.title for score in SCORES}
-"""The same, as people call them."""
+"""Key -> title of `SCORES`."""
 
 
 def _conflicting_claims(result: Result, _: str) -> int | None:
@@ -120,4 +120,4 @@ METRICS: Final[tuple[Metric[Result], ...]] = (
         better="lower",
     ),
 )
-"""Of everything that has a ConflictScore."""
+"""Metrics of everything that has a ConflictScore."""

@@ -1,7 +1,7 @@
-"""CS-C and CS-R, the two measures of ConflictScore (section 3), and three beside them.
+"""CS-C and CS-R, the two measures of ConflictScore (section 3), and three more.
 
-A claim enters as its relations, one per document. D+ are the documents that support it, D- those
-that contradict it; irrelevant documents count for nothing.
+A claim is given by its relations, one per document. D+ are the documents that support it, D- those
+that contradict it; irrelevant documents are ignored.
 """
 
 from collections.abc import Sequence
@@ -10,8 +10,8 @@ from typing import Literal
 from pipelines.judge.judgement import Judgement, Relation, in_conflict
 
 Unevidenced = Literal["beside", "zero"]
-"""How claims count that no document supports or contradicts: as 0 beside claims with evidence,
-while a response of such claims alone has no score; or as 0 always."""
+"""How to count claims that no document supports or contradicts: "beside", as 0 if other claims have
+evidence, while a response without any evidence has no score; or "zero", always as 0."""
 
 
 def supporting(relations: Sequence[Relation]) -> int:
@@ -41,7 +41,7 @@ def evidenced(relations: Sequence[Relation]) -> bool:
 def contradiction_ratio(relations: Sequence[Relation]) -> float | None:
     """|D-| / (|D+| + |D-|) of one claim, in [0, 1] (section 3).
 
-    None where the claim has neither, which the paper leaves as 0/0.
+    None if both are empty, which the paper leaves as 0/0.
     """
     evidence = supporting(relations) + contradicting(relations)
     return contradicting(relations) / evidence if evidence else None
@@ -52,8 +52,8 @@ def conflict_score_count(
 ) -> float | None:
     """CS-C: the share of claims with conflicting evidence, in [0, 1]; lower is better (section 3).
 
-    A claim counts where what could be read of its judgements decides the matter (`in_conflict`).
-    None where no claim does, or, unless `zero`, where no document takes a side on any claim.
+    A claim counts if its readable judgements decide whether it is in conflict (`in_conflict`). None
+    if no claim counts, or, unless `zero`, if no document takes a side on any claim.
     """
     if unevidenced != "zero" and not any(map(evidenced, claims)):
         return None
@@ -68,8 +68,8 @@ def conflict_score_ratio(
 
     The paper averages "across all claims" but leaves the ratio of a claim that no document
     supports or contradicts as 0/0. Here such a claim counts as 0: nothing contradicts it, and CS-R
-    keeps the denominator of CS-C. It is None where no determined claim is left to average, or,
-    unless `zero`, where no document takes a side on any claim.
+    keeps the denominator of CS-C. None if no determined claim is left to average, or, unless
+    `zero`, if no document takes a side on any claim.
     """
     if unevidenced != "zero" and not any(map(evidenced, claims)):
         return None
@@ -80,9 +80,9 @@ def conflict_score_ratio(
 def supported_share(claims: Sequence[Sequence[Relation]]) -> float | None:
     """Supported: the share of claims that any document supports, in [0, 1] (Figure 2).
 
-    The paper calls it what FActScore would give: all documents are one source, and a claim that
-    another document contradicts still counts. Claims without support and with an unreadable
-    judgement are left out; None where no claim remains.
+    The paper describes it as what FActScore would give: all documents are one source, and a claim
+    that another document contradicts still counts. Claims without support but with an unreadable
+    judgement are left out; None if no claim remains.
     """
     known = [bool(supporting(claim)) for claim in claims if determined(claim) or supporting(claim)]
     return sum(known) / len(known) if known else None
@@ -91,8 +91,8 @@ def supported_share(claims: Sequence[Sequence[Relation]]) -> float | None:
 def evidence_share(claims: Sequence[Sequence[Relation]]) -> float | None:
     """Evidence: the share of claims on which some document takes a side, in [0, 1]; ours.
 
-    A side that was seen stays seen. A claim with none, and with an unreadable judgement, is left
-    out; None where no claim remains.
+    A side that was seen stays seen. A claim without a side but with an unreadable judgement is left
+    out; None if no claim remains.
     """
     known = [evidenced(claim) for claim in claims if determined(claim) or evidenced(claim)]
     return sum(known) / len(known) if known else None
@@ -101,7 +101,7 @@ def evidence_share(claims: Sequence[Sequence[Relation]]) -> float | None:
 def both_sides(judgements: Sequence[Judgement]) -> float | None:
     """Both sides: how well the response shows the side that it shows least, in [0, 1]; ours.
 
-    It is the least `backing` of a document. None where fewer than two documents take a side.
+    It is the least `backing` of a document. None if fewer than two documents take a side.
     """
     backed = backing(judgements)
     return min(backed.values()) if len(backed) > 1 else None
@@ -111,8 +111,8 @@ def backing(judgements: Sequence[Judgement]) -> dict[str, float]:
     """Document -> how far it backs, rather than denies, the claim that it backs most, in [0, 1].
 
     The greatest P(support) / (P(support) + P(contradiction)) over the claims on which it takes a
-    side; a document that takes none, or whose judgements are unreadable, is not there. A judge that
-    gives labels alone gives 1 for SUPPORTS and 0 for CONTRADICTS.
+    side. Documents that take no side, or whose judgements are unreadable, are left out. A judge
+    that gives only labels gives 1 for SUPPORTS and 0 for CONTRADICTS.
     """
     best: dict[str, float] = {}
     for judgement in judgements:
@@ -124,6 +124,6 @@ def backing(judgements: Sequence[Judgement]) -> dict[str, float]:
 
 
 def probability(judgement: Judgement, relation: Relation) -> float:
-    """Of a relation by a judgement, in [0, 1]: a label without probabilities is certain."""
+    """Probability of a relation in a judgement, in [0, 1]; 1 for a label without probabilities."""
     shares = judgement.probabilities or {judgement.relation: 1.0}
     return shares.get(relation, 0.0)

@@ -1,4 +1,4 @@
-"""What a user may choose about ConflictScore."""
+"""Options of ConflictScore."""
 
 from typing import Annotated, ClassVar, Final, Literal
 
@@ -72,7 +72,7 @@ BENCH_AS_IN_PAPER: Final = (
 ClaimSource = Literal["atomic", "statements", "salient", "sentences", "whole"]
 
 SPLIT: Final[frozenset[ClaimSource]] = frozenset({"atomic", "statements", "salient"})
-"""Claims that a language model is asked for."""
+"""Ways to make claims that ask a language model."""
 
 Claims = Annotated[
     ClaimSource,
@@ -117,13 +117,13 @@ class Settings(JudgeSettings):
 
     @property
     def splits(self) -> bool:
-        """Whether a language model is asked to split responses into claims."""
+        """Whether a language model splits responses into claims."""
         return self.claims in SPLIT
 
     def needs_model(self, *, claims_given: bool) -> bool:
         """Whether a language model is needed at all: to judge, or to split some response.
 
-        It splits none where all bring their claims along (`claims_given`).
+        It splits no response if all bring their claims (`claims_given`).
         """
         return self.by_model or (self.splits and not claims_given)
 
@@ -145,7 +145,7 @@ class ScoredOptions(RunOptions, JudgedOptions):
 
     @property
     def scoring(self) -> Settings:
-        """The metric, with what is to be done with texts that are too long."""
+        """The metric, with the rule for texts that are too long."""
         return judging(self.metric, self.on_overflow)
 
 
@@ -156,5 +156,5 @@ class WriterOptions(ScoredOptions):
     judge_model: JudgeModel = None
 
     def entry(self, experiment: str, model: str) -> str:
-        """The run in `run.json`, by the writer's name; InputError if its name is none of a file."""
+        """Name of the run in `run.json`, by the writer; InputError if it cannot name a file."""
         return f"{experiment}.{named_after(model) if self.name is None else file_name(self.name)}"

@@ -42,7 +42,7 @@ VARIANT: Final = Column[Group]("variant", "Variant", lambda group: group.name)
 
 
 def score_columns(estimate: Callable[..., Estimate | None]) -> list[Measure[Any]]:
-    """A column for each of `MEASURES`, by the estimate of a row and a `measure`."""
+    """A column for each of `MEASURES`; `estimate` takes a row and the `measure`."""
     return [
         Measure(name, title, partial(estimate, measure=name)) for name, title in MEASURES.items()
     ]
@@ -123,7 +123,7 @@ def differences(results: Sequence[Result]) -> Table:
 
 
 def paired(at: Place, first: Group, second: Group) -> Pair[Place]:
-    """Two groups on the records that both have: the first less the second by `MEASURES`."""
+    """Two groups on the records that both have: first minus second by `MEASURES`."""
 
     def less(measure: str) -> Comparison:
         one, other = (by_record(group.results, measure) for group in (first, second))
@@ -133,7 +133,7 @@ def paired(at: Place, first: Group, second: Group) -> Pair[Place]:
 
 
 def paired_columns(counted: str) -> list[Column[Pair[Any]]]:
-    """The columns of such pairs; what each difference rests on is `counted`, as "records"."""
+    """The columns of such pairs; `counted` names the units behind a difference, as "records"."""
     return [
         Column("first", "First"),
         Column("second", "less"),
@@ -146,12 +146,12 @@ def paired_columns(counted: str) -> list[Column[Pair[Any]]]:
 
 
 def all_tables(results: Sequence[Result], model: str, data: str) -> tuple[Table, ...]:
-    """Every table of a run, in the order of reading."""
+    """All tables of a run, in reading order."""
     return scores(results, model, data), differences(results)
 
 
 def remarks(judged: Sequence[Judgement], judge: str) -> tuple[str, ...]:
-    """What to mind of a judge: probability on no label, replies that were cut, calls saved."""
+    """Warnings about a judge: probability outside the labels, cut replies; and calls saved."""
     said = [*low_label_mass((one.label_mass for one in judged), f"{judge}'s")]
     if cut := sum(one.reply_cut for one in judged):
         said.append(f"Replies of {judge} whose snippet or reason may lack its end: {cut:,}.")
@@ -161,9 +161,9 @@ def remarks(judged: Sequence[Judgement], judge: str) -> tuple[str, ...]:
 
 
 def saved_share(judged: Iterable[Judgement]) -> Estimate | None:
-    """Share of judgements by tagger and model for which the model was not asked.
+    """Share of a cascade's judgements for which the language model was not asked.
 
-    None where nothing was judged by both, as in a run of either alone.
+    None if the run had no cascade, only the tagger or only the model.
     """
     sources = Counter(judgement.source for judgement in judged)
     saved = sources["cascade-tagger"]
@@ -176,12 +176,12 @@ def variants(results: Sequence[Result]) -> list[str]:
 
 
 def variant(result: Result) -> str:
-    """The name of a response's variant, or what unnamed ones are called."""
+    """The name of a response's variant, or the name for unnamed ones."""
     return result.variant or "response"
 
 
 def groups(results: Sequence[Result]) -> list[Group]:
-    """The variants; where there are several, all responses after them."""
+    """The variants, followed by all responses if there are several."""
     parts = [
         Group(name, [result for result in results if variant(result) == name])
         for name in variants(results)
@@ -195,7 +195,7 @@ def claim_relations(result: Result) -> list[list[Relation]]:
 
 
 def judgements(results: Iterable[Result]) -> list[Judgement]:
-    """Those of all responses."""
+    """The judgements of all responses."""
     return [judgement for result in results for judgement in result.judgements]
 
 
@@ -210,7 +210,7 @@ def mean_score(results: Sequence[Result], measure: str) -> Estimate | None:
 
 
 def by_record(results: Iterable[Result], measure: str) -> dict[str, float]:
-    """Record -> one of `MEASURES`, by name: how signs are flipped at random hangs on the order."""
+    """Record -> one of `MEASURES`, sorted by name, since random sign flips depend on the order."""
     values = {result.group: getattr(result, measure) for result in results}
     return {name: values[name] for name in sorted(values) if values[name] is not None}
 
@@ -226,5 +226,5 @@ def conflicting_share(results: Sequence[Result]) -> Estimate | None:
 
 
 def invalid_judgements(result: Result) -> int:
-    """How many of a response's judgements could not be read."""
+    """Number of a response's judgements that could not be read."""
     return sum(judgement.relation is Relation.INVALID for judgement in result.judgements)

@@ -1,4 +1,4 @@
-"""What ConflictScore puts on the page: scores, plots, and every response against its documents."""
+"""ConflictScore on the page: scores, plots, and every response against its documents."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -41,7 +41,7 @@ NAMES: Final = {
 
 
 def sources(documents: Sequence[Document], truncations: Sequence[Truncation]) -> tuple[Source, ...]:
-    """The documents, with how much of each was seen where that is not all."""
+    """The documents; those that were not read whole say how much was."""
     cuts = {each.text: each for each in truncations}
 
     def source(number: int, document: Document) -> Source:
@@ -60,7 +60,7 @@ def sources(documents: Sequence[Document], truncations: Sequence[Truncation]) ->
 def cell(
     judgement: Judgement | None, document: Document, truncations: Sequence[Truncation] = ()
 ) -> Cell | None:
-    """What a document says of a claim; None where nobody judged it."""
+    """A document's label for a claim; None if the pair was not judged."""
     if judgement is None:
         return None
     span = locate(judgement.snippet or "", document.text)
@@ -85,7 +85,7 @@ def cell(
 
 
 def first(rows: Sequence[Row], row: int) -> tuple[int, int]:
-    """The cell of a row that opens by itself: its first contradiction, else what says anything."""
+    """The cell of a row to open first: its first contradiction, else its first side."""
     for relation in (Relation.CONTRADICTS, Relation.SUPPORTS):
         for place, each in enumerate(rows[row].cells):
             if each is not None and each.relation == relation.value:
@@ -94,14 +94,14 @@ def first(rows: Sequence[Row], row: int) -> tuple[int, int]:
 
 
 ENOUGH_JUDGEMENTS = 20
-"""From this many on, the same label everywhere is remarked upon."""
+"""From this many judgements on, a note says so if all labels are the same."""
 
 SQUARES = 24
-"""Claims of which the list shows a square each."""
+"""Most claims of a response for which the list shows a square."""
 
 _FOUND: Final = ("conflicting claims", "unreadable judgements", "truncated texts")
 WITH: Final = Facet("With", _FOUND)
-"""Narrows responses down to those with something that a reader may look for."""
+"""Narrows responses down to those with something to look for."""
 
 _STATES: Final[Mapping[str, Chip]] = {
     "conflict": Chip("", "both", "±", "in conflict"),
@@ -118,7 +118,7 @@ _CHIPS: Final[Mapping[str, Chip]] = {
 
 
 def _notes(runs: Runs[Result]) -> Iterator[str]:
-    """What a reader must know before believing the figures, as the data show it."""
+    """What a reader must know before believing the figures, as far as the data show it."""
     config, judged = runs.configs[""], tables.judgements(runs.results[""])
     if "cascade" in config:
         yield f"Cascade: {ChosenThreshold.from_json(config['cascade']).in_words()}."
@@ -166,7 +166,7 @@ def example(run: str, result: Result) -> Example:
 
 
 def content(result: Result) -> list[Block]:
-    """What a response shows when it is opened: its text, claims against documents, documents."""
+    """An opened response: its text, claims against documents, documents."""
     made: list[Block] = []
     if result.error:
         made.append(Trouble(result.status.capitalize(), result.error, result.raw))
@@ -209,7 +209,7 @@ def matrix(result: Result) -> Matrix:
         )
         for claim, state in zip(result.claims, states, strict=True)
     )
-    # A conflicting claim is what a reader comes for.
+    # Readers come for the conflicting claims.
     row = states.index("conflict") if "conflict" in states else 0
     return Matrix("Claim", rows, sources(result.documents, result.truncations), first(rows, row))
 
@@ -226,7 +226,7 @@ def _state(relations: Sequence[Relation]) -> str:
 
 
 def problems(result: Result) -> Iterator[Problem]:
-    """What of a response has no score, could not be read, or was not seen whole."""
+    """Parts of a response without a score, unreadable, or not seen whole."""
     if result.status != "scored":
         yield Problem(result.status, result.error or "", result.raw)
     yield from unread_labels(result.judgements)

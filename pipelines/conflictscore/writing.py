@@ -37,13 +37,13 @@ async def main_entity(question: str, client: Client, prompt: Prompt) -> str:
     """The main entity by a language model; the question if its reply is empty or unreadable.
 
     Args:
-        question: Any.
+        question: Any question.
         client: The model.
         prompt: "conflictscore/entity".
 
     Raises:
         RequestError: The question does not fit the context.
-        ServingError: No server can be had.
+        ServingError: No server is available.
     """
     reply = await client.structured(
         prompt.messages(question=question), EntityReply, Sampling(max_tokens=REPLY_TOKENS)
@@ -60,8 +60,8 @@ PROMPTINGS: Final[dict[Prompting, str]] = {
     "super-balanced": "RAG (Super-Balanced)",
     "copied": "First document",
 }
-"""The prompts of Tables 8 to 10 as Table 3 calls them, in order; last what needs no writer: the
-first document as it is, which takes one side and reports on none."""
+"""The prompts of Tables 8 to 10 as Table 3 names them, in order; last a baseline without a writer:
+the first document unchanged, which takes one side and reports on none."""
 
 PROMPT: Final[dict[Prompting, str]] = {
     "rag": "report",
@@ -90,7 +90,7 @@ class ReportWriter:
 
     @property
     def prompts(self) -> tuple[Prompt, ...]:
-        """All that may be asked."""
+        """All prompts that may be used."""
         return (self.entity, *self.reports.values())
 
 
@@ -101,10 +101,10 @@ def report_writer(
     tokens: int = 512,
     cut: bool = False,
 ) -> ReportWriter:
-    """A writer with its prompts, which `overrides`, a folder, may replace; see `ReportWriter`.
+    """A writer with its prompts, which may be replaced by those in the folder `overrides`.
 
     Raises:
-        InputError: The user's own prompt cannot be used.
+        InputError: A user's prompt cannot be used.
     """
 
     def load(name: str, *variables: str) -> Prompt:
@@ -120,7 +120,7 @@ class Topic:
 
     Attributes:
         id: Unique within its data.
-        question: What is asked.
+        question: The question.
         documents: At least two.
     """
 
@@ -134,8 +134,8 @@ class Assignment:
     """A report to be written.
 
     Attributes:
-        topic: What about.
-        prompting: Under which prompt.
+        topic: Its question and documents.
+        prompting: Name of the prompt.
     """
 
     topic: Topic
@@ -154,8 +154,8 @@ class Topics(NamedTuple):
         file: Its name.
         digest: SHA-256 of its content.
         topics: In the order of the file.
-        passed_over: Questions that cannot be in conflict: without a question, with a single
-            document, or, where stances are known, with one stance alone.
+        passed_over: Number of entries that cannot be in conflict: without a question, with a single
+            document, or, if stances are known, with only one stance.
     """
 
     file: str
@@ -165,13 +165,13 @@ class Topics(NamedTuple):
 
 
 def read(path: Path) -> Topics:
-    """The questions of a file in our input format, or of ConflictingQA as released.
+    """Read the questions of a file in our input format, or of ConflictingQA as released.
 
-    Of ConflictingQA, questions whose pages have both stances are taken: those that the paper's
-    gold labels call in conflict. Responses of our input format are not looked at.
+    Of ConflictingQA, only questions whose pages have both stances are taken: those in conflict by
+    the paper's gold labels. Responses of our input format are ignored.
 
     Raises:
-        InputError: The file cannot be read, is of another format, or has no such question.
+        InputError: The file cannot be read, has another format, or contains no such question.
     """
     first = entries(path)[0].value
     if isinstance(first, dict) and "search_query" in first:
@@ -200,7 +200,7 @@ def read(path: Path) -> Topics:
 
 
 def assignments(topics: Sequence[Topic]) -> list[Assignment]:
-    """A report for each question and prompting, those of a question together."""
+    """A report for every question and prompting; those on the same question are adjacent."""
     return [Assignment(topic, prompting) for topic in topics for prompting in PROMPTINGS]
 
 
@@ -215,8 +215,8 @@ class ReportResult(Result):
     """A report with its score.
 
     Attributes:
-        entity: What it is about; None of a document that was copied.
-        finished: Whether the report ended by itself, and not for its length.
+        entity: The report's subject; None for a copied document.
+        finished: Whether the report ended by itself, not at its length limit.
         unread: Documents that the writer saw only in part; `truncations` are the judge's.
     """
 
@@ -226,7 +226,7 @@ class ReportResult(Result):
 
 
 def report_result(assignment: Assignment, **outcome: object) -> ReportResult:
-    """The result of an assignment: what was to be written, and what came of it."""
+    """The result of an assignment: its fields and the outcome."""
     topic = assignment.topic
     given = {
         "id": assignment.id,
@@ -241,12 +241,12 @@ def report_result(assignment: Assignment, **outcome: object) -> ReportResult:
 async def report_on(assignment: Assignment, author: ReportWriter, scorer: Scorer) -> ReportResult:
     """Write a report on the main entity of a question, and score it (section 5, Tables 8 to 10).
 
-    All promptings see the same documents: where these are cut, they are cut for the longest prompt.
+    All promptings see the same documents: if these are cut, they are cut for the longest prompt.
 
     Raises:
         InputError: As `conflict_score`.
         RequestError: The documents do not fit the context and may not be cut.
-        ServingError: No server can be had.
+        ServingError: No server is available.
     """
     topic = assignment.topic
     if assignment.prompting == "copied":

@@ -40,7 +40,7 @@ from serving.schemas import told
 REPLY_TOKENS = 256
 
 HARD = "ramdocs-hard"
-"""RAMDocs with its own noise documents in place of random ones; see `build`."""
+"""RAMDocs with the question's noise documents in place of random ones; see `build`."""
 
 TABLE_1: Final = quote(
     "source conflict no_conflict total",
@@ -57,11 +57,11 @@ TABLE_1: Final = quote(
 
 @dataclass(frozen=True)
 class Source:
-    """How a source is read: its records from released files, and of each a question, if any.
+    """How a source is read: its records from released files, and a question from a record, if any.
 
-    `files` says in messages what the files are, and `also` what may be given beside them. Examples
-    are constructed, with so many `random` documents where there is no conflict, or, unless `built`,
-    taken as they are. The training half of sources that are `halved` is there to learn from.
+    For messages, `files` describes the files, and `also` files that may be added. Examples are
+    constructed, with `random` documents in those without conflict, or taken as released unless
+    `built`. Sources that are `halved` have a training half to learn from.
     """
 
     records: Callable[..., Sequence[Any]]
@@ -73,7 +73,7 @@ class Source:
     halved: bool = False
 
     def read(self, files: Sequence[Path]) -> list[Question]:
-        """The questions of released files; those without a name are called by their number."""
+        """The questions of released files; those without a name are named by their number."""
         questions = enumerate(map(self.question, self.records(*files)), start=1)
         return [replace(each, name=each.name or str(number)) for number, each in questions if each]
 
@@ -89,7 +89,7 @@ SOURCES: dict[str, Source] = {
     "ramdocs": Source(ramdocs.read, sources.ramdocs, halved=True),
     "conflictqa": Source(conflictqa.read, sources.conflictqa, halved=True),
     "climate-fever": Source(climate_fever.read, sources.climate_fever, built=False, halved=True),
-    # One document in place of the contradicting one: their number then tells nothing.
+    # One random document in place of the contradicting one, so that their number tells nothing.
     "wikicontradict": Source(wikicontradict.sides, sources.wikicontradict, random=1, halved=True),
 }
 
@@ -110,9 +110,9 @@ def read(files: Mapping[str, Sequence[Path]]) -> dict[str, list[Question]]:
 
 
 def part_of(name: str, part: Part | None) -> Part:
-    """What is taken of a source: the part that is named.
+    """The part of a source to use: the named part.
 
-    Where none is, the test half of sources that are `halved`, and all of the others.
+    By default the test half of sources that are `halved`, and all of the others.
     """
     return part or ("test" if SOURCES[name].halved else "all")
 
@@ -128,11 +128,11 @@ def build(
     """The examples of all sources, in their order.
 
     RAMDocs gives a second source, `ramdocs-hard`: the same examples with conflict, and examples
-    without whose irrelevant documents are the question's own noise, that is on its topic.
+    without conflict whose irrelevant documents are the question's noise, and so on its topic.
 
-    The seed decides random documents, their order, and which questions are drawn where there are
-    more than `most` in the part of a source (`part_of`). Random documents come from all of the half
-    of their question. Rules make the claims that a model did not (`claims`).
+    The seed decides random documents, their order, and which questions are drawn if a source's part
+    (`part_of`) has more than `most`. Random documents come from the whole half of their question.
+    Rules make the claims that are missing from `claims`.
     """
     claims = claims or {}
     found: list[ContestedClaim] = []
@@ -158,7 +158,7 @@ def build(
 def drawn(
     questions: Sequence[Question], part: Part, seed: int, most: int | None = None
 ) -> list[Question]:
-    """The questions of a part, at most so many of them, in the order of the release."""
+    """The questions of a part, at most `most` of them, in the order of the release."""
     own = in_part(questions, part, lambda question: question.key)
     return sample(own, most, seed)
 
@@ -166,7 +166,7 @@ def drawn(
 def asked(
     questions: Mapping[str, Sequence[Question]], part: Part | None, seed: int, most: int | None
 ) -> list[QuestionAnswer]:
-    """Every question and answer that a claim is to be made from, once."""
+    """Every distinct question and answer that needs a claim."""
     own = (
         each
         for name, every in questions.items()
@@ -212,17 +212,17 @@ class Claim(BaseModel):
 
 
 def claim_prompt(overrides: Path | None = None) -> Prompt:
-    """The prompt, the user's own where there is one."""
+    """The prompt for claims, or the user's replacement."""
     return prompts.load("conflictscore/claim", {"question", "answer"}, overrides)
 
 
 async def claims_by_model(
     asked: Sequence[QuestionAnswer], client: Client, prompt: Prompt
 ) -> dict[QuestionAnswer, str]:
-    """Have a model put each question and answer as one statement, by `claim_prompt`.
+    """Have a model state each question and answer as a claim, with `claim_prompt`.
 
-    The paper has GPT-4 do it (appendix A). Where a local model's reply is unreadable or leaves the
-    answer out there is none; rules make these.
+    The paper uses GPT-4 for this (appendix A). Pairs for which a local model's reply is unreadable
+    or leaves the answer out are missing; rules make their claims.
     """
 
     async def one(question: str, answer: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Conflict Detection: label every document, look for both sides (section 4.1); its figures."""
+"""Conflict Detection: label every document, look for both sides (section 4.1); its metrics."""
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -17,10 +17,10 @@ from pipelines.text.words import content_words, terms
 
 
 class DetectionResult(BaseModel):
-    """What a judge made of one example: one line of `conflict-detection.JUDGE.jsonl`.
+    """A judge's decision on one example: one line of `conflict-detection.JUDGE.jsonl`.
 
-    It is "invalid" where unreadable judgements leave it open whether there is a conflict, and
-    "failed" where none could be made; those are tried again on resuming. The example is kept, so
+    It is "invalid" if unreadable judgements leave open whether there is a conflict, and "failed" if
+    no judgement could be made; such examples are tried again on resuming. The example is kept, so
     that tables and page can be made from results alone.
     """
 
@@ -41,18 +41,18 @@ class DetectionResult(BaseModel):
 
     @property
     def right(self) -> bool | None:
-        """Whether the judge is right; None where it decided nothing."""
+        """Whether the judge is right; None without a decision."""
         return None if self.conflict is None else self.conflict == self.example.conflict
 
     @property
     def verdict(self) -> str:
-        """What it decided, in words."""
+        """The decision in words."""
         if self.conflict is None:
             return "undetermined"
         return "conflict" if self.conflict else "no conflict"
 
     def documents(self) -> Iterator[tuple[Document, Relation, Judgement]]:
-        """The documents that were judged, each with its true relation; none where it is unknown."""
+        """The judged documents with their true relations; empty if these are unknown."""
         known = self.example.relations
         if known is not None and self.judgements:
             yield from zip(self.example.documents, known, self.judgements, strict=True)
@@ -61,14 +61,14 @@ class DetectionResult(BaseModel):
 async def detect(example: ContestedClaim, judge: Judge) -> DetectionResult:
     """Decide whether an example's documents conflict over its claim.
 
-    There is a conflict exactly where some document is labelled SUPPORTS and some CONTRADICTS. The
-    example is undetermined where unreadable labels leave that open, as a claim is in ConflictScore.
+    There is a conflict exactly if some document is labelled SUPPORTS and some CONTRADICTS. The
+    example is undetermined if unreadable labels leave that open, as in ConflictScore.
 
-    What is known of the documents is not shown to the judge.
+    Known relations are hidden from the judge.
 
     Raises:
         InputError: Claim and documents cannot be labelled.
-        ServingError: No server can be had, or a document does not fit the context.
+        ServingError: No server is available, or a document does not fit the context.
     """
     labelled = await judge([example.claim], example.documents)
     relations = [judgement.relation for judgement in labelled.judgements]
@@ -91,7 +91,7 @@ RIGHT: Final[Metric[DetectionResult]] = Metric(
 class Verdict(NamedTuple):
     """Whether an example has a conflict, and whether one was found.
 
-    Examples of one group (a question) are not independent.
+    Examples of the same group (a question) are not independent.
     """
 
     truth: bool
@@ -100,12 +100,12 @@ class Verdict(NamedTuple):
 
 
 def precision(verdicts: Iterable[Verdict]) -> Estimate | None:
-    """TP / (TP + FP) with the Wilson interval; None where no conflict was found (Table 2)."""
+    """TP / (TP + FP) with the Wilson interval; None if no conflict was found (Table 2)."""
     return share([verdict.truth for verdict in verdicts if verdict.found])
 
 
 def recall(verdicts: Iterable[Verdict]) -> Estimate | None:
-    """TP / (TP + FN) with the Wilson interval, also the accuracy on conflicts (Table 2)."""
+    """TP / (TP + FN) with the Wilson interval; equals the accuracy on conflicts (Table 2)."""
     return share([verdict.found for verdict in verdicts if verdict.truth])
 
 
@@ -125,12 +125,12 @@ RESAMPLES = 2_000
 def f1_score(verdicts: Sequence[Verdict]) -> Estimate | None:
     """2 TP / (2 TP + FP + FN) with a percentile bootstrap interval over groups (Table 2).
 
-    Whole groups are drawn with replacement, so that the two examples of one question go together.
+    Whole groups are drawn with replacement, so that the two examples of a question stay together.
     A resample without a positive decision or truth has no F1 and is left out.
 
     Returns:
-        A value in [0, 1]; None where nothing is or was found to be a conflict. A single group has
-        no interval.
+        A value in [0, 1]; None without any positive decision or truth. A single group has no
+        interval.
     """
     return clustered_f1(
         [verdict.truth for verdict in verdicts],
@@ -141,17 +141,17 @@ def f1_score(verdicts: Sequence[Verdict]) -> Estimate | None:
 
 
 def f1_difference(first: Mapping[str, Verdict], second: Mapping[str, Verdict]) -> Estimate | None:
-    """F1 of the first detector less that of the second, on the examples that both decided.
+    """F1 of the first detector minus that of the second, on the examples that both decided.
 
-    The 95 % percentile bootstrap interval draws whole groups, the same for both, as `f1_score`
-    does for one. A resample in which either has no F1 is left out.
+    The 95 % percentile bootstrap interval draws whole groups, the same for both, as in `f1_score`.
+    A resample in which either has no F1 is left out.
 
     Args:
         first: By the names of examples.
-        second: Likewise; truth and group of an example are those of `first`.
+        second: By the names of examples; truth and group are taken from `first`.
 
     Returns:
-        A value in [-1, 1]; None where either has no F1. A single group has no interval.
+        A value in [-1, 1]; None if either has no F1. A single group has no interval.
     """
     rows: dict[Hashable, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
     shared = [name for name in first if name in second]
@@ -181,7 +181,7 @@ Detectors = Mapping[str, Sequence[DetectionResult]]
 
 
 class Mistake(NamedTuple):
-    """A document that a judge took for something else than it is (ConflictScore, Figure 3)."""
+    """A document that a judge labelled wrongly (ConflictScore, Figure 3)."""
 
     judge: str
     result: DetectionResult
@@ -204,7 +204,7 @@ def detectors(results: Detectors) -> dict[str, Sequence[DetectionResult]]:
 def baseline(
     example: ContestedClaim, relations: Sequence[Relation] | None = None
 ) -> DetectionResult:
-    """What a detector without a model makes of an example: a conflict, unless labels say else."""
+    """The decision of a detector without a model: a conflict, unless `relations` say otherwise."""
     judgements = tuple(
         Judgement(claim=example.claim, document=document.id, relation=relation, source="baseline")
         for document, relation in zip(example.documents, relations or (), strict=False)
@@ -219,7 +219,7 @@ def baseline(
 
 
 def verdicts(results: Sequence[DetectionResult]) -> dict[str, Verdict]:
-    """Example -> its decision, of those that could be determined, for metrics."""
+    """Example -> its decision, for metrics; undetermined examples are left out."""
     return {
         result.id: Verdict(result.example.conflict, result.conflict, result.example.group)
         for result in results
@@ -228,10 +228,10 @@ def verdicts(results: Sequence[DetectionResult]) -> dict[str, Verdict]:
 
 
 def mistakes(results: Detectors) -> list[Mistake]:
-    """Every document that judges took for something else, the most confident mistake first.
+    """Every document that judges labelled wrongly, the most confident mistake first.
 
-    Unreadable labels, and labels without a probability, come last. Equal ones are in the order of
-    judge, example and document.
+    Unreadable labels, and labels without a probability, come last. Ties are in the order of judge,
+    example and document.
     """
     wrong = [
         Mistake(judge, result, document, truth, judgement)
@@ -249,7 +249,7 @@ def mistakes(results: Detectors) -> list[Mistake]:
 
 
 def outcome(example: ContestedClaim, conflict: bool | None) -> str:
-    """What came of an example, in words."""
+    """The outcome of an example, in words."""
     if conflict is None:
         return "undetermined"
     if example.conflict:
@@ -264,21 +264,21 @@ BASELINES = (ALWAYS, LEXICAL)
 
 
 class Thresholds(NamedTuple):
-    """Least content-word recall, in [0, 1], of a document on the topic, and of one in support."""
+    """Least content-word recall, in [0, 1], of a document on the topic, and of a supporting one."""
 
     low: float
     high: float
 
 
 CHOSEN = Thresholds(low=0.2, high=0.65)
-"""Those with the best F1 of conflict, averaged over the training halves of RAMDocs, ConflictQA and
-CLIMATE-FEVER (seed 0), in steps of 0.05."""
+"""The thresholds with the best F1 of conflict, averaged over the training halves of RAMDocs,
+ConflictQA and CLIMATE-FEVER (seed 0), in steps of 0.05."""
 
 
 def content_word_recall(claim: str, document: Document) -> float:
-    """Share of the claim's content words that stand in the document, in [0, 1].
+    """Share of the claim's content words that occur in the document, in [0, 1].
 
-    Function words count where the claim has no others; a claim without words has recall 0.
+    Function words count if the claim has no others; a claim without words has recall 0.
     """
     wanted = content_words(claim)
     return len(wanted.intersection(terms(document.as_read()))) / len(wanted) if wanted else 0.0
@@ -287,8 +287,8 @@ def content_word_recall(claim: str, document: Document) -> float:
 def overlap_relation(recall: float, thresholds: Thresholds) -> Relation:
     """The relation that shared words suggest.
 
-    All of the claim in the document: it supports. On the topic, but lacking some of it (the
-    answer, one hopes): it contradicts. Else it is irrelevant.
+    A document with all of the claim supports it. One on the topic that lacks some of it (ideally
+    the answer) contradicts it. Any other is irrelevant.
     """
     if recall >= thresholds.high:
         return Relation.SUPPORTS
@@ -296,7 +296,7 @@ def overlap_relation(recall: float, thresholds: Thresholds) -> Relation:
 
 
 def by_overlap(example: ContestedClaim, thresholds: Thresholds = CHOSEN) -> tuple[Relation, ...]:
-    """The relation of each document by shared words."""
+    """The relations of an example's documents by shared words."""
     return tuple(
         overlap_relation(content_word_recall(example.claim, document), thresholds)
         for document in example.documents

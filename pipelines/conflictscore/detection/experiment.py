@@ -51,7 +51,7 @@ class DetectionOptions(RunOptions, JudgedOptions):
 
 
 def plan(options: DetectionOptions) -> Plan[ContestedClaim, DetectionResult]:
-    """Read the examples; each is one claim with its documents."""
+    """Read the examples, each one claim with its documents, and plan their judgements."""
     bench = read(options.data, limit=options.limit)
     settings = judging(options.judging, options.on_overflow)
     name = file_name(settings.kind if options.name is None else options.name)

@@ -23,7 +23,7 @@ from pipelines.text.declarative import as_claim
 from salience.words import word_pattern
 
 RANDOM_DOCUMENTS = 2
-"""Documents of other questions in an example without conflict (appendix A)."""
+"""Documents from other questions in an example without conflict (appendix A)."""
 
 QuestionAnswer = tuple[str, str]
 """A question and the answer that its claim states."""
@@ -31,7 +31,7 @@ QuestionAnswer = tuple[str, str]
 
 @dataclass(frozen=True)
 class Passage:
-    """A document before it has a place in an example, and its relation to the claim."""
+    """A document without a place in an example yet, and its relation to the claim."""
 
     text: str
     relation: Relation
@@ -43,9 +43,9 @@ class Passage:
 class Question:
     """A question with an answer, and all its documents.
 
-    The key decides its half. Its claim is made from what is `asked`, or is the release's own; then
-    `question` is what was asked, if anything. Its name is an id, or its number in the release from
-    1, so that ids of examples stay when a part is left out.
+    The key decides its half. Its claim is made from `asked`, or comes with the release; then
+    `question` is the question behind it, if any. Its name is an id, or its number in the release,
+    from 1, so that ids of examples stay the same if a part is left out.
     """
 
     key: str
@@ -63,7 +63,7 @@ class Question:
 def as_released(
     source: str, questions: Sequence[Question], claims: Mapping[QuestionAnswer, str]
 ) -> list[ContestedClaim]:
-    """One example per question, with its documents and their relations as the release has them."""
+    """One example per question, with its documents and relations as released."""
     return [_example(each.name, source, each, each.passages, claims) for each in questions]
 
 
@@ -79,15 +79,14 @@ def constructed(
 ) -> list[ContestedClaim]:
     """The examples of appendix A: up to one with and one without conflict per question.
 
-    A question makes an example with conflict where its documents do conflict, with all of them, and
-    one without where some document supports its claim. Random documents come from other questions
-    of the pool that are in the same half, each of another question; what is drawn depends on
-    the seed, the question and the pool alone. Documents are shuffled, so that their order tells
-    nothing.
+    A question makes an example with conflict if its documents conflict, with all of them, and one
+    without if some document supports its claim. Random documents come from other questions of the
+    pool in the same half, each from a different question; the draw depends only on the seed, the
+    question and the pool. Documents are shuffled, so that their order tells nothing.
 
-    The pool is all of the release, however few questions are made examples of. Rules make the
-    claims that `claims` lacks. With `own_irrelevant`, the question's own irrelevant documents take
-    the place of random ones; where there are none, the example without conflict is left out.
+    The pool is the whole release, even if few questions become examples. Rules make the claims that
+    are missing from `claims`. With `own_irrelevant`, the question's irrelevant documents take the
+    place of random ones; if it has no such documents, the example without conflict is left out.
     """
     halves: dict[str, list[Question]] = {"train": [], "test": []}
     for question in pool:
@@ -97,7 +96,7 @@ def constructed(
         supporting = question.of(Relation.SUPPORTS)
         if not supporting:
             continue
-        # S311: nothing is secret here, and anybody can draw the same again.
+        # S311: nothing here is secret, and anybody can repeat the draw.
         draw = random.Random(f"{seed}/{source}/{question.key}")  # noqa: S311
         if question.of(Relation.CONTRADICTS):
             passages = draw.sample(question.passages, len(question.passages))
@@ -117,7 +116,7 @@ def constructed(
 def _others(
     question: Question, questions: Sequence[Question], draw: random.Random, source: str, number: int
 ) -> tuple[Passage, ...]:
-    """So many documents, each of another question, taken to be irrelevant."""
+    """`number` documents, each of a different question, taken to be irrelevant."""
     taken = {passage.text for passage in question.passages}
     chosen: list[Passage] = []
     used = {question.key.strip()}
@@ -137,7 +136,7 @@ def _others(
 
 
 def _every_index(n: int, draw: random.Random) -> Iterator[int]:
-    """The numbers below n in random order; cheap where only a few of many are looked at."""
+    """The numbers below n in random order; cheap if only a few of many are used."""
     seen: set[int] = set()
     while len(seen) < n // 2:
         index = draw.randrange(n)
@@ -185,8 +184,8 @@ _CLIMATE = {"SUPPORTS": SUPPORTS, "REFUTES": CONTRADICTS, "NOT_ENOUGH_INFO": IRR
 def ambigdocs(record: AmbiguousQuestion) -> Question:
     """AmbigDocs: the claim gives the first document's answer; other answers contradict it.
 
-    Each document is about another thing of the same name: an answer that stands within another
-    ("Paris", "Paris, Texas") is another one.
+    Each document is about a different thing of the same name, so an answer that contains another
+    ("Paris", "Paris, Texas") is a different answer.
     """
     answer = record.documents[0].answer
     passages = [
@@ -199,8 +198,8 @@ def ambigdocs(record: AmbiguousQuestion) -> Question:
 def contraqa(record: ContraQuestion) -> Question:
     """ContraQA: the claim gives SQuAD's answer; the true paragraph supports, the false contradicts.
 
-    A false paragraph was made for one of several questions on its true paragraph: it need not
-    contradict the answer to the others. The release does not say so, and neither does the paper.
+    A false paragraph was made for one of several questions on its true paragraph, so it need not
+    contradict the answer to the others. Neither the release nor the paper says so.
     """
     title, answer = record.title or None, record.answers[0]
     passages = [Passage(record.context, SUPPORTS, title)]
@@ -211,8 +210,8 @@ def contraqa(record: ContraQuestion) -> Question:
 def macnoise(record: NoisyQuestion) -> Question | None:
     """MacNoise: passages with the true answer support, their rewritings contradict.
 
-    Passages without an answer are irrelevant. A passage may have the answer's words and say
-    something else, a rewriting may avoid the point: the release's sides are kept as gold.
+    Passages without an answer are irrelevant. A passage may contain the answer's words and say
+    something else, and a rewriting may avoid the point: the release's sides are kept as gold.
     """
     passages = []
     for context, answering in record.contexts:
@@ -244,9 +243,9 @@ def conflictingqa(record: ContentiousQuestion) -> Question:
 def ramdocs(record: RamQuestion) -> Question | None:
     """RAMDocs: the claim gives the first gold answer that a document has.
 
-    Documents with that answer support it; those with another answer contradict it, whether the
-    answer is right for another entity of the name or is misinformation; noise is irrelevant.
-    Answers of which one has all words of the other ("Football", "American football") agree. A
+    Documents with that answer support it; those with another answer contradict it, whether that
+    answer is right for another entity of the same name or is misinformation; noise is irrelevant.
+    Answers agree if one contains all words of the other ("Football", "American football"). A
     question without a document for any gold answer is left out.
     """
     given = [document.answer for document in record.documents if document.type == "correct"]
@@ -267,15 +266,15 @@ def ramdocs(record: RamQuestion) -> Question | None:
 
 
 def conflictqa(record: KnowledgeConflict) -> Question:
-    """ConflictQA: the claim is the model's own answer, as it is released.
+    """ConflictQA: the claim is the model's own answer, as released.
 
-    All four evidences go in: `parametric_memory` and its aligned evidence support,
-    `counter_memory` and its aligned evidence contradict, as the data set has it. So an example
-    with conflict has as many documents as one without, and their number tells nothing. Of the two
-    aligned evidences one is a short list of facts from StrategyQA, from which the answer follows
-    only by a further step ("Genghis Khan had sixteen children."); the other is written by a model
-    and says outright what it argues for. Some model-written evidence argues for the other side or
-    for none. The release's sides are kept as gold, so that no judge is perfect here.
+    All four pieces of evidence are used: `parametric_memory` and its aligned evidence support,
+    `counter_memory` and its aligned evidence contradict, as in the data set. So an example with
+    conflict has as many documents as one without, and their number tells nothing. One of the two
+    aligned pieces is a short list of facts from StrategyQA, from which the answer follows only by a
+    further step ("Genghis Khan had sixteen children."); the other is written by a model and states
+    outright what it argues for. Some model-written evidence argues for the other side or for
+    neither. The release's sides are kept as gold, so that no judge is perfect here.
     """
     passages = _distinct(Passage(text, _side(own)) for text, own in evidence(record))
     claim = without_note(record.memory_answer)
@@ -283,7 +282,7 @@ def conflictqa(record: KnowledgeConflict) -> Question:
 
 
 def climate_fever(record: ClimateClaim) -> Question:
-    """CLIMATE-FEVER: claims with their five sentences; a disputed claim is one with conflict."""
+    """CLIMATE-FEVER: claims with their five sentences; a disputed claim has a conflict."""
     passages = [
         Passage(each.evidence, _CLIMATE[each.evidence_label], each.article or None)
         for each in record.evidences
@@ -292,7 +291,7 @@ def climate_fever(record: ClimateClaim) -> Question:
 
 
 def wikicontradict(record: Side) -> Question:
-    """WikiContradict: people's statement of one passage's answer; the other contradicts it."""
+    """WikiContradict: people's statement of one passage's answer; the other one contradicts it."""
     passages = (Passage(record.supporting, SUPPORTS), Passage(record.contradicting, CONTRADICTS))
     return Question(record.question, passages, claim=record.claim, question=record.question)
 
@@ -302,19 +301,19 @@ def _side(supporting: bool) -> Relation:
 
 
 def same(first: str, second: str) -> bool:
-    """Whether two answers are the same, but for case, punctuation and articles.
+    """Whether two answers are equal, ignoring case, punctuation and articles.
 
-    "Ice hockey" is "ice-hockey"; "1-0" is not "0-1".
+    "Ice hockey" equals "ice-hockey"; "1-0" does not equal "0-1".
     """
     left, right = ("-".join(_words(text)).split("-") for text in (first, second))
     return left == right and (left != [""] or first.strip() == second.strip())
 
 
 def agree(first: str, second: str) -> bool:
-    """Whether two answers are the same, or one stands in the other as it is.
+    """Whether two answers are the same, or one contains the other unchanged.
 
-    Numbers have to be the same in both ("3,559 people" and "3,559"), and a word with a hyphen is
-    one word: "All-girls" is no kind of "Girls".
+    Both must have the same numbers ("3,559 people" and "3,559"), and a hyphenated word is one word:
+    "All-girls" does not contain "Girls".
     """
     if same(first, second):
         return True
@@ -336,13 +335,13 @@ def _sorted_numbers(words: Sequence[str]) -> list[str]:
 
 
 def _within(part: Sequence[str], whole: Sequence[str]) -> bool:
-    """Whether some words are a run of others."""
+    """Whether the words of one text are a contiguous part of another's."""
     starts = range(len(whole) - len(part) + 1)
     return bool(part) and any(whole[n : n + len(part)] == part for n in starts)
 
 
 def _distinct(passages: Iterable[Passage]) -> tuple[Passage, ...]:
-    """Without repetitions of a text; the first one's relation stays."""
+    """Passages without repeated texts; the first one's relation stays."""
     found: dict[str, Passage] = {}
     for each in passages:
         found.setdefault(each.text, each)

@@ -51,7 +51,7 @@ TABLE_2: Final = quote(
     detector="GPT-4.1",
     figures="paper, Table 2",
 )
-"""Figures of the paper; the numbers of conflicts are of its Table 1."""
+"""Figures of the paper; the numbers of conflicts are from its Table 1."""
 
 MISTAKES = 200
 """Most mistakes in the table."""
@@ -61,7 +61,7 @@ _EXCERPT = 400
 
 @dataclass(frozen=True)
 class Slice:
-    """What a detector decided of one source."""
+    """A detector's decisions on one source."""
 
     source: str
     method: str
@@ -74,7 +74,7 @@ class Slice:
 
     @property
     def labelled(self) -> list[bool]:
-        """Whether the label is right, of documents whose relation is known, if it can be read."""
+        """Whether a label is right, for documents with a known relation and a readable label."""
         return [
             truth is judgement.relation
             for result in self.results
@@ -90,7 +90,7 @@ _OF: Final = (
 
 
 def all_tables(results: Detectors, data: str) -> list[Table]:
-    """Every table of a run folder, by judge; `data` is the name of the data."""
+    """All tables of a run folder, by judge; `data` is the name of the data."""
     every = detectors(results)
     return [
         detection(every, data),
@@ -156,7 +156,7 @@ def detection(every: Detectors, data: str) -> Table:
 
 
 def comparisons(every: Detectors) -> Table:
-    """Each judge less every other one and less the baselines, source by source."""
+    """Every judge minus every other judge and the baselines, source by source."""
     pairs = [
         _pair(first, second)
         for first, second in combinations(slices(every), 2)
@@ -225,9 +225,9 @@ def errors(wrong: Sequence[Mistake]) -> Table:
 
 
 def slices(every: Detectors) -> list[Slice]:
-    """What each detector decided of each source, in order of their first examples, and overall.
+    """A detector's decisions by source, in order of their first examples, and overall.
 
-    Detectors without any result are left out.
+    Detectors without results are left out.
     """
     sources = dict.fromkeys(one.example.source for part in every.values() for one in part)
     pooled = {source: {source} for source in sources}
@@ -242,7 +242,7 @@ def slices(every: Detectors) -> list[Slice]:
 
 
 def remarks(results: Detectors) -> tuple[str, ...]:
-    """What to mind of each judge."""
+    """Warnings about the judges."""
     return tuple(
         remark
         for name, part in results.items()
@@ -263,17 +263,17 @@ OUTCOMES: Final[Mapping[str, Mark]] = {
 }
 
 Judged = Mapping[str, DetectionResult]
-"""Judge -> what it made of one example."""
+"""Judge -> its decision on one example."""
 
 
 def _named(runs: Runs[DetectionResult]) -> dict[str, Sequence[DetectionResult]]:
-    """The results by judge: the name of a run says how was judged, the judge's by which weights."""
+    """The results by judge: a run's name gives the mode, the judge's name the weights."""
     configs = runs.configs
     return {f"{run}: {judge_named(configs[run])}": part for run, part in runs.results.items()}
 
 
 def _examples(runs: Runs[DetectionResult]) -> dict[str, list[Judged]]:
-    """Each example once, with what every judge made of it."""
+    """All examples, once, with the decisions of every judge."""
     judged: dict[str, dict[str, DetectionResult]] = {}
     for name, part in _named(runs).items():
         for result in part:
@@ -282,7 +282,7 @@ def _examples(runs: Runs[DetectionResult]) -> dict[str, list[Judged]]:
 
 
 def _example(run: str, judged: Judged) -> Example:
-    """A claim in the list; where a document was taken for something else, how surely."""
+    """A claim in the list; if a document was labelled wrongly, with the confidence."""
     example = next(iter(judged.values())).example
     came = {
         name: "failed" if each.status == "failed" else outcome(example, each.conflict)
@@ -315,7 +315,7 @@ def _example(run: str, judged: Judged) -> Example:
 
 
 def content(judged: Judged) -> list[Block]:
-    """What a claim shows when it is opened: who labelled its documents how, and the documents."""
+    """An opened claim: its documents' labels by every judge, and the documents."""
     results = [*judged.values()]
     example = results[0].example
     made: list[Block] = [
@@ -354,7 +354,7 @@ def _rows(example: ContestedClaim, judged: Judged) -> tuple[Row, ...]:
 
 
 def _first(rows: Sequence[Row], *, known: bool) -> tuple[int, int]:
-    """The first label that is wrong; where none is known to be, what the last row says."""
+    """The first wrong label; if no label is known to be wrong, the last row's first side."""
     for number, row in enumerate(rows):
         for place, each in enumerate(row.cells):
             right = rows[0].cells[place]

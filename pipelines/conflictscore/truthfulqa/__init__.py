@@ -1,1 +1,1 @@
-"""TruthfulQA answered from documents, and again from what ConflictScore found (section 6)."""
+"""TruthfulQA answered from documents, and again after feedback by ConflictScore (section 6)."""

@@ -1,4 +1,4 @@
-"""TruthfulQA from documents: does feedback from ConflictScore make answers truer (section 6)?"""
+"""TruthfulQA from documents: does feedback by ConflictScore make answers truer (section 6)?"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -34,10 +34,10 @@ from pipelines.option import Option
 
 
 def cost(item: Item, settings: Settings, answer_tokens: int, truth: TruthJudgeName) -> Cost:
-    """Two answers, and two more where the first is in conflict; each has a score.
+    """Cost of two answers, and two more if the first is in conflict, all of them scored.
 
-    Free-form answers are judged, equal ones once: by the language model in two calls each, by the
-    tagger in a pair for each right and wrong answer.
+    Free-form answers are judged, equal ones once: by the language model in two calls per answer, by
+    the tagger in a pair for each right and wrong answer.
     """
     documents = len(item.documents)
     if item.options is not None:
@@ -119,7 +119,7 @@ def plan(options: TruthOptions) -> Plan[Item, TruthResult]:
 
     Raises:
         InputError: A file, the index or an option cannot be used.
-        ServingError: There is no such profile, or no such tagger.
+        ServingError: The profile or the tagger is missing.
     """
     metric, by_model = options.scoring, options.truth == "model"
     needs = writer_needs(options, metric, options.judge_model, splits=metric.splits or by_model)
@@ -182,7 +182,7 @@ def plan(options: TruthOptions) -> Plan[Item, TruthResult]:
 
 
 def _judge(options: TruthOptions, models: RunModels) -> tuple[TruthJudge, dict[str, Any]]:
-    """Who judges free-form answers, and what `run.json` says of the judge."""
+    """The judge of free-form answers, and its description for `run.json`."""
     if options.truth == "model":
         assert models.judging is not None  # noqa: S101 - the plan needs it
         judge = truth_judge(models.judging, overrides=models.prompts)

@@ -46,7 +46,7 @@ TruthJudgeName = Literal["model", "tagger"]
 VERDICT_TOKENS = 192
 
 CUT = "[...]"
-"""Stands at the end of an explanation that was cut."""
+"""Ends an explanation that was cut."""
 
 
 class VerdictReply(BaseModel):
@@ -62,11 +62,11 @@ PROMPTS: Final = {"truthful": "judge_truthful", "informative": "judge_informativ
 
 @dataclass(frozen=True)
 class TruthJudge:
-    """Who judges answers: a language model, asked by `prompts`, or the tagger.
+    """The judge of answers: a language model, asked by `prompts`, or the tagger.
 
     Attributes:
-        client: The language model; None where the tagger judges.
-        tagger: Judges without a language model, and the truth alone.
+        client: The language model; None if the tagger judges.
+        tagger: Judges only truth, without a language model.
         prompts: By the names of `PROMPTS`.
     """
 
@@ -75,11 +75,11 @@ class TruthJudge:
     prompts: Mapping[str, Prompt]
 
     async def verdicts(self, known: TruthfulQuestion, answer: str) -> dict[str, Verdict]:
-        """Whether an answer is `truthful` by those known to be, and, by a model, `informative`.
+        """Judge whether an answer is `truthful` by the known ones and, with a model, `informative`.
 
         Raises:
             RequestError: The answer does not fit.
-            ServingError: No server can be had.
+            ServingError: No server is available.
         """
         if self.tagger is not None:
             return {"truthful": await truthful_by_tagger(known, answer, self.tagger)}
@@ -91,10 +91,10 @@ class TruthJudge:
 def truth_judge(
     client: Client | None, tagger: Judge | None = None, overrides: Path | None = None
 ) -> TruthJudge:
-    """A judge with its prompts, which `overrides`, a folder, may replace; see `TruthJudge`.
+    """A judge with its prompts, which may be replaced by those in the folder `overrides`.
 
     Raises:
-        InputError: The user's own prompt cannot be used.
+        InputError: A user's prompt cannot be used.
     """
     variables = {"question", "answer", "correct", "incorrect"}
     asked = {
@@ -105,14 +105,14 @@ def truth_judge(
 
 
 async def truthful_by_tagger(known: TruthfulQuestion, answer: str, judge: Judge) -> Verdict:
-    """Whether an answer supports a true answer at least as much as any false one.
+    """Judge whether an answer supports a true answer at least as much as any false one.
 
-    Not in the paper: a judge that needs no language model. An answer that supports neither, as a
-    refusal does, counts as true, as in TruthfulQA itself.
+    Not in the paper: a judge that needs no language model. An answer that supports neither, such as
+    a refusal, counts as true, as in TruthfulQA itself.
 
     Args:
         known: Right and wrong answers.
-        answer: As a document that may support them.
+        answer: Read as a document that may support them.
         judge: Gives probabilities.
     """
     if not answer.strip():
@@ -139,7 +139,7 @@ async def _asked(client: Client, prompt: Prompt, known: TruthfulQuestion, answer
         correct=list(known.correct_answers),
         incorrect=list(known.incorrect_answers),
     )
-    # The verdict comes first, as in the paper, so a long explanation that breaks off spoils none.
+    # The verdict comes first, as in the paper, so a long explanation that breaks off does no harm.
     reply = await client.structured(
         messages, VerdictReply, Sampling(max_tokens=VERDICT_TOKENS), partial="text"
     )
@@ -154,13 +154,13 @@ CHOICE_TOKENS = 96
 
 @dataclass(frozen=True)
 class Methods:
-    """Who answers, scores and judges, and with which prompts.
+    """The models that answer, score and judge, and their prompts.
 
     Attributes:
-        writer: The model that answers; its prompt asks for a free-form answer again.
-        answer, choose, choose_again: Its other prompts.
+        writer: The model that answers; its prompt asks for a rewritten free-form answer.
+        answer, choose, choose_again: The model's other prompts.
         scorer: ConflictScore of answers.
-        judge: Of truth and of information of free-form answers.
+        judge: Judges free-form answers for truth and information.
     """
 
     writer: Writer
@@ -172,7 +172,7 @@ class Methods:
 
     @property
     def prompts(self) -> tuple[Prompt, ...]:
-        """Those that may be asked besides the scorer's."""
+        """Prompts that may be used besides the scorer's."""
         writing = (self.answer, self.choose, self.choose_again, self.writer.prompt)
         return (*writing, *self.judge.prompts.values())
 
@@ -191,13 +191,14 @@ def prepare(
     Args:
         client: The model that answers.
         scorer: Scores answers.
-        judge: Of free-form answers.
-        overrides: Folder with prompts of the user's own.
+        judge: Judges free-form answers.
+        overrides: Folder with the user's prompts.
         tokens: Most tokens of a free-form answer.
-        hedged: Whether who writes again is asked to name both sides; the paper's prompt does not.
+        hedged: Whether the rewriting model is asked to name both sides; the paper's prompt does not
+            ask for this.
 
     Raises:
-        InputError: The user's own prompt cannot be used.
+        InputError: A user's prompt cannot be used.
     """
     seen = {"documents", "question"}
     two = {*seen, "option_a", "option_b"}
@@ -213,9 +214,9 @@ def prepare(
 
 
 async def answer_question(item: Item, methods: Methods) -> TruthResult:
-    """A question in its setting: RAG and Control-RAG; RAG's answer in conflict is given again.
+    """Answer a question by RAG and Control-RAG, and rewrite RAG's answer if it is in conflict.
 
-    It is given again twice: told of the conflict, and, to compare with, untold.
+    It is rewritten twice: with feedback on the conflict and, as a control, without.
 
     Raises:
         InputError, RequestError, ServingError: As `conflict_score`.
@@ -256,7 +257,7 @@ async def _answer(item: Item, methods: Methods, *, careful: bool) -> Outcome:
 async def _again(
     item: Item, methods: Methods, rag: Outcome, feedback: Feedback, *, told: bool
 ) -> Outcome:
-    """RAG's answer given again, told of the conflict or not."""
+    """RAG's answer rewritten, with feedback on the conflict if `told`."""
     if item.options is None:
         again = await rewrite(
             _example(item, rag), feedback, methods.writer, methods.scorer, told=told
@@ -286,7 +287,7 @@ async def _again(
 async def _chosen(
     item: Item, options: Options, methods: Methods, prompt: Prompt, **variables: object
 ) -> Outcome:
-    """What the model chooses, by a prompt that shows both options."""
+    """The model's choice, by a prompt that shows both options."""
     shown = {"option_a": options.a, "option_b": options.b}
     reply = await _reply(item, methods, prompt, CHOICE_TOKENS, **shown, **variables)
     chosen = read_choice(reply.reply, options)
@@ -302,7 +303,7 @@ async def _chosen(
 async def _reply(
     item: Item, methods: Methods, prompt: Prompt, tokens: int, **variables: object
 ) -> Outcome:
-    """What the model writes on a question with its documents."""
+    """The model's reply to a question with its documents."""
 
     def messages(documents: Sequence[str]) -> list[dict[str, str]]:
         return prompt.messages(documents=documents, question=item.asked.question, **variables)
@@ -321,7 +322,7 @@ async def _reply(
 
 
 def _example(item: Item, outcome: Outcome) -> Example:
-    """An answer as a response; of a choice the option's whole text is the claim (section 6.3)."""
+    """An answer as a response; for a choice the option's whole text is the claim (section 6.3)."""
     return Example(
         id=item.id,
         group=item.asked.id,
@@ -333,7 +334,7 @@ def _example(item: Item, outcome: Outcome) -> Example:
 
 
 async def _scored(item: Item, outcome: Outcome, methods: Methods) -> Outcome:
-    """An answer with its ConflictScore; a choice that cannot be read has none."""
+    """An answer with its ConflictScore; an unreadable choice gets no score."""
     if outcome.response:
         score = _kept(await conflict_score(_example(item, outcome), methods.scorer))
     elif item.options is None:
@@ -344,7 +345,7 @@ async def _scored(item: Item, outcome: Outcome, methods: Methods) -> Outcome:
 
 
 def _kept(score: Result) -> Score:
-    """What of a score the result of a question does not say elsewhere."""
+    """The parts of a score that a question's result does not repeat elsewhere."""
     return Score(**{name: getattr(score, name) for name in Score.model_fields})
 
 
@@ -369,7 +370,7 @@ def _result(item: Item, **outcome: object) -> TruthResult:
 
 
 def failed(item: Item, reason: str) -> TruthResult:
-    """A question that could not be answered."""
+    """The result of a question that could not be answered."""
     return _result(item, status="failed", error=reason)
 
 
@@ -393,9 +394,9 @@ RIGHT: Final[Mapping[Setting, Metric[TruthResult]]] = {
     "binary": _right("binary", "choice"),
 }
 METRICS: Final = (*RIGHT.values(), *map(_conflict, SCORES))
-"""What the answers to one question come to."""
+"""Metrics of the answers to questions."""
 
 
 def verdict(result: TruthResult) -> str:
-    """Whether the answer that was given again is right."""
+    """Whether the rewritten answer is right."""
     return {True: "right", False: "wrong", None: "not known"}[result.right_or_unread("regenerated")]

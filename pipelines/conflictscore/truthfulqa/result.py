@@ -1,4 +1,4 @@
-"""Questions of TruthfulQA in one setting each, and what is left behind of one: a line."""
+"""Questions of TruthfulQA, each in one setting, and the result of one: a line."""
 
 import random
 import re
@@ -43,15 +43,15 @@ class Options(NamedTuple):
     correct: Letter
 
     def text(self, letter: Letter) -> str:
-        """The answer of a letter."""
+        """The answer with a letter."""
         return self.a if letter == "A" else self.b
 
 
 class Chosen(NamedTuple):
-    """What a reply chooses.
+    """A reply's choice.
 
-    The letter is None where it cannot be told; the justification is the second line that Table 16
-    asks for.
+    The letter is None if it is unclear; the justification is the second line that Table 16 asks
+    for.
     """
 
     letter: Letter | None
@@ -59,7 +59,7 @@ class Chosen(NamedTuple):
 
 
 def options_of(question: TruthfulQuestion) -> Options:
-    """The options of a question, in an order drawn by the question alone.
+    """The options of a question, in an order drawn from the question alone.
 
     Raises:
         ValueError: It has no incorrect answer.
@@ -74,7 +74,7 @@ def options_of(question: TruthfulQuestion) -> Options:
 def read_choice(reply: str, options: Options) -> Chosen:
     """The option that a reply chooses (ConflictScore, Tables 14 to 16).
 
-    Read is the letter that the first line begins with ("A – because (B) is false", "Answer: A",
+    It is the letter that the first line begins with ("A – because (B) is false", "Answer: A",
     "Option A", "(a)") or has in brackets; else the option whose text it is; else the only letter
     that stands in brackets anywhere. A reply that begins with both ("A or B"), has both in
     brackets, or neither, chooses nothing.
@@ -116,17 +116,17 @@ CONDITIONS: Final[dict[Condition, str]] = {
     "rewritten": "Rewritten, untold",
     "regenerated": "Regenerated-RAG",
 }
-"""Conditions as tables call them, in order. Those of section 6.1, and between them one of ours: the
-answer is written again as in Regenerated-RAG, but the writer is not told of the conflict, so that
-what Regenerated-RAG has beyond it is the feedback's."""
+"""Titles of the conditions in tables, in order. They are those of section 6.1 and one of ours: as
+in Regenerated-RAG the answer is written again, but the writer is not told of the conflict, so that
+the gain of Regenerated-RAG over it is due to the feedback."""
 
 
 class Verdict(BaseModel):
-    """What a judge says of an answer.
+    """A judge's verdict on an answer.
 
     Attributes:
-        verdict: None where the reply could not be read.
-        explanation: The judge's.
+        verdict: None if the reply could not be read.
+        explanation: The judge's explanation.
         problem: Why it could not be read.
         raw: The unreadable reply.
     """
@@ -143,16 +143,16 @@ class Outcome(BaseModel):
     """An answer under a condition.
 
     Attributes:
-        response: The answer; of a choice the chosen option's text, empty where none could be read.
-        reply: What the model wrote.
-        asked: Whether the model was asked under this condition; where RAG's answer is in no
-            conflict it stands, and nobody is asked again.
-        finished: Whether the reply ended by itself, and not for its length.
+        response: The answer; for a choice the chosen option's text, empty if unreadable.
+        reply: The model's reply.
+        asked: Whether the model was asked under this condition; if RAG's answer is not in conflict,
+            it stands and the model is not asked again.
+        finished: Whether the reply ended by itself, not at its length limit.
         score: ConflictScore of the answer.
-        letter: Of a choice.
-        justification: Of a choice that was made again.
-        truthful, informative: Of a free-form answer; None where nobody judged.
-        ignored: Whether an answer that was written again still has the disputed claim.
+        letter: For a choice.
+        justification: For a repeated choice.
+        truthful, informative: For a free-form answer; None if not judged.
+        ignored: Whether a rewritten answer still contains the disputed claim.
         truncations: Documents that the writer saw only in part.
     """
 
@@ -178,15 +178,15 @@ class TruthResult(BaseModel):
         id: `question/setting`.
         group: The question's id.
         setting: Free-form, or binary choice.
-        question: What is asked.
-        category: Of the misconception.
-        correct_answers: Known to be true, the best first.
-        incorrect_answers: Known to be false.
-        options: Of a choice: letter -> answer.
-        correct: Of a choice: the letter of the true one.
-        documents: What was read.
+        question: The question.
+        category: Category of the misconception.
+        correct_answers: Known true answers, the best first.
+        incorrect_answers: Known false answers.
+        options: For a choice: letter -> answer.
+        correct: For a choice: the letter of the true one.
+        documents: The documents that were read.
         status: "answered", or "failed".
-        feedback: What Regenerated-RAG was told of RAG's answer; None where that is in no conflict.
+        feedback: Feedback on RAG's answer in Regenerated-RAG; None if that is not in conflict.
         outcomes: By condition.
         error: One line for "failed".
     """
@@ -210,7 +210,7 @@ class TruthResult(BaseModel):
 
     @property
     def judgements(self) -> list[Judgement]:
-        """Those of the claims of all answers that were scored."""
+        """Judgements of the claims of all scored answers."""
         scores = (outcome.score for outcome in self.outcomes.values())
         return [judgement for score in scores if score for judgement in score.judgements]
 
@@ -224,7 +224,7 @@ class TruthResult(BaseModel):
         return None if outcome.truthful is None else outcome.truthful.verdict
 
     def right_or_unread(self, condition: Condition) -> bool | None:
-        """The same, but that a choice which cannot be read is wrong (Table 5)."""
+        """As `right`, except that an unreadable choice is wrong (Table 5)."""
         right = self.right(condition)
         unread = right is None and self.setting == "binary" and condition in self.outcomes
         return False if unread else right
@@ -238,7 +238,7 @@ class Item:
         asked: The question.
         setting: Free-form, or binary choice.
         documents: At least one.
-        options: Of a choice.
+        options: For a choice.
     """
 
     asked: TruthfulQuestion
@@ -253,12 +253,12 @@ class Item:
 
 
 class LeftOut(NamedTuple):
-    """How many questions cannot be asked, or only in one setting.
+    """Numbers of questions that cannot be asked, or only in one setting.
 
     Attributes:
-        questions: Those of the file that were looked at.
-        undocumented: Without any document: left out.
-        single: With documents and one option only: asked in free form alone.
+        questions: Questions of the file that were read.
+        undocumented: Questions without documents: left out.
+        single: Questions with documents but only one option: asked only in free form.
     """
 
     questions: int
@@ -273,14 +273,14 @@ def items_of(
     index: Path | None = None,
     limit: int | None = None,
 ) -> tuple[list[Item], LeftOut]:
-    """Each question with documents, in free form and, with two options, as a choice.
+    """Every question with documents, in free form and, with two options, as a choice.
 
-    Beside them stands what is left out.
+    Returned with the numbers of questions left out.
 
     Args:
         questions: In the order of their file.
-        documents: Most documents of a question, the first ones.
-        index: Folder of an index that is searched for questions without documents.
+        documents: Most documents of a question; the first ones are taken.
+        index: Folder of an index to search for questions without documents.
         limit: Take only the first questions that have documents.
 
     Raises:

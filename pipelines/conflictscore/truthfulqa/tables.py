@@ -1,4 +1,4 @@
-"""Tables of TruthfulQA: answers and choices (Tables 4, 5), and what writing again changed."""
+"""Tables of TruthfulQA: answers and choices (Tables 4, 5), and the effect of rewriting."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +26,7 @@ class Part(NamedTuple):
 
     Attributes:
         run: Its name.
-        config: Everything that decided them, from `run.json`.
+        config: Everything that decided the results, from `run.json`.
         setting: Free-form, or binary choice.
         results: One per question that was answered.
     """
@@ -46,12 +46,12 @@ class Slice:
 
     @property
     def condition(self) -> str:
-        """The condition, as tables call it."""
+        """The condition's title in tables."""
         return CONDITIONS[self.method]
 
     @property
     def results(self) -> Sequence[TruthResult]:
-        """Those of the part."""
+        """The part's results."""
         return self.part.results
 
     @property
@@ -60,26 +60,26 @@ class Slice:
         return [result.outcomes[self.method] for result in self.results]
 
     def count(self, holds: Callable[[Outcome], bool | None]) -> int:
-        """Answers of which something holds."""
+        """Number of answers for which a condition holds."""
         return sum(map(bool, map(holds, self.outcomes)))
 
     @cached_property
     def became(self) -> Counter[str]:
-        """What became of RAG's answers: one of `BECAME` -> how many."""
+        """One of `BECAME` -> number of RAG's answers with this outcome."""
         return Counter(flip(result, self.method) for result in self.results)
 
     @property
     def asked(self) -> int:
-        """Answers that were to be written again."""
+        """Number of answers to rewrite."""
         return self.became.total() - self.became[UNTOUCHED]
 
     def of_revised(self, name: str) -> Estimate | None:
-        """The share of the revised answers that became that."""
+        """The share of revised answers with an outcome."""
         return proportion(self.became[name], sum(self.became[change] for change in FLIPS.values()))
 
 
 class Choices(NamedTuple):
-    """What was chosen in a part under a condition, or by a rule; None where it cannot be read."""
+    """Choices in a part under a condition, or by a rule; None if unreadable."""
 
     part: Part
     condition: str
@@ -106,7 +106,7 @@ def parts(
 
 
 def truth_judge_named(config: Mapping[str, Any]) -> str:
-    """Who judged free-form answers, from a run's configuration."""
+    """The judge of free-form answers, from a run's configuration."""
     name: str = config["tagger" if config["asked"]["truth"] == "tagger" else "judge"]["name"]
     return name
 
@@ -114,7 +114,7 @@ def truth_judge_named(config: Mapping[str, Any]) -> str:
 def all_tables(
     results: Mapping[str, Sequence[TruthResult]], configs: Mapping[str, Mapping[str, Any]]
 ) -> tuple[Table, ...]:
-    """Every table of a folder's runs, by their names, in the order of reading."""
+    """All tables of a folder's runs, in reading order."""
     every = parts(results, configs)
     return (
         free_form(every),
@@ -191,7 +191,7 @@ def _unjudged(outcome: Outcome) -> bool:
 
 
 def binary(every: Sequence[Part]) -> Table:
-    """Table 5: accuracy of choices by condition, with what no model is needed for."""
+    """Table 5: accuracy of choices by condition, and baselines without a model."""
     return Table.of(
         [row for part in every if part.setting == "binary" for row in choices(part)],
         name="truthfulqa_binary",
@@ -218,7 +218,7 @@ BASELINES: Final = ("always (A)", "the longer answer")
 
 
 def choices(part: Part) -> list[Choices]:
-    """Those under each condition, and those that need no model: the first option, the longer."""
+    """Choices under every condition, and those of the baselines: the first option, the longer."""
     given = [result.options for result in part.results]
     rows = [
         Choices(part, title, [result.outcomes[name].letter for result in part.results])
@@ -241,14 +241,14 @@ FLIPS: Final[Mapping[tuple[bool, bool], str]] = {
     (True, True): "still right",
     (False, False): "still wrong",
 }
-"""What became of a changed answer (section 6.4): right before, right after -> its name."""
+"""Outcomes of a changed answer (section 6.4): right before, right after -> name."""
 
 UNKNOWN: Final = "unknown"
 UNTOUCHED: Final = "not asked again"
 AGAIN: Final[tuple[Condition, ...]] = ("rewritten", "regenerated")
-"""Conditions under which RAG's answer is written again."""
+"""Conditions under which RAG's answer is rewritten."""
 BECAME: Final = ("retained", *FLIPS.values(), UNKNOWN, UNTOUCHED)
-"""What may become of RAG's answer; retained is one in conflict that was not changed."""
+"""Outcomes of RAG's answers; "retained" is one in conflict that was not changed."""
 
 SECTION_6_4: Final = quote(
     "retained corrected broken",
@@ -263,7 +263,7 @@ SECTION_6_4: Final = quote(
 
 
 def flips(every: Sequence[Part]) -> Table:
-    """What became of RAG's answers when they were written again (section 6.4)."""
+    """Outcomes of RAG's answers when they were rewritten (section 6.4)."""
 
     def count(key: str, name: str) -> Column[Slice]:
         return Column(key, name.capitalize(), lambda row: row.became[name])
@@ -306,7 +306,7 @@ def flips(every: Sequence[Part]) -> Table:
 
 
 def flip(result: TruthResult, condition: Condition) -> str:
-    """What became of RAG's answer under a condition: one of `BECAME`."""
+    """The outcome of RAG's answer under a condition: one of `BECAME`."""
     outcome = result.outcomes[condition]
     if not outcome.asked:
         return UNTOUCHED
@@ -317,7 +317,7 @@ def flip(result: TruthResult, condition: Condition) -> str:
 
 
 def differences(every: Sequence[Part]) -> Table:
-    """Each condition less RAG, and Regenerated-RAG less its controls, question by question."""
+    """Every condition minus RAG, and Regenerated-RAG minus its controls, question by question."""
     compared: tuple[tuple[Condition, Condition], ...] = (
         ("control", "rag"),
         ("rewritten", "rag"),

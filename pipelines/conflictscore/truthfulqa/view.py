@@ -1,4 +1,4 @@
-"""What TruthfulQA puts on the page: shares, flips, and every question with its pair of answers."""
+"""TruthfulQA on the page: shares, flips, and every question with its pair of answers."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -73,7 +73,7 @@ def _example(run: str, result: TruthResult) -> Example:
 
 
 def content(result: TruthResult) -> list[Block]:
-    """What a question shows when it is opened: answers, what was told, claims, documents."""
+    """An opened question: answers, feedback, claims, documents."""
     made: list[Block] = []
     if result.error:
         made.append(Trouble("Failed", result.error))
@@ -109,7 +109,7 @@ def content(result: TruthResult) -> list[Block]:
 
 
 def _answer(result: TruthResult, condition: Condition) -> list[Block]:
-    """An answer with its verdict; of one that was written again, the words that are new."""
+    """An answer with its verdict, and new words marked if it was rewritten."""
     outcome = result.outcomes[condition]
     if not outcome.asked:
         return [Note("RAG's answer stands: its documents do not disagree about it.")]
@@ -150,7 +150,7 @@ def _as_result(result: TruthResult, outcome: Outcome) -> Result:
 
 
 def problems(result: TruthResult) -> Iterator[Problem]:
-    """What of a question failed, could not be read, or was not seen whole, by condition."""
+    """Parts of a question that failed, could not be read, or were not seen whole, by condition."""
     if result.status == "failed":
         yield Problem("failed", result.error or "")
     for condition, outcome in result.outcomes.items():
