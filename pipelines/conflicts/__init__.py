@@ -1,1 +1,1 @@
-"""CONFLICTS: which type of conflict search results have, and answers that suit the type."""
+"""CONFLICTS: the type of conflict between search results, and answers that suit the type."""

@@ -32,11 +32,11 @@ class Source(BaseModel, frozen=True, extra="forbid"):
     """One search result (CONFLICTS, section 3).
 
     Attributes:
-        text: The segment of the page that matters most to the question.
-        url: Where it was found.
-        title: Of the page.
+        text: The segment of the page most relevant to the question.
+        url: Its address.
+        title: Title of the page.
         snippet: The few lines that the search engine showed.
-        date: When it was published, in whatever form the source gives it.
+        date: Date of publication, in whatever form the source gives it.
     """
 
     text: Text
@@ -49,11 +49,11 @@ class Source(BaseModel, frozen=True, extra="forbid"):
     def from_text(cls, text: str) -> Self:
         """A source from a text that may begin with lines like "Date: 2021-03-01".
 
-        The lines are those that `as_read` writes, in any order and letter case, before the first
+        These lines are as `as_read` writes them, in any order and letter case, before the first
         line of another kind.
 
         Raises:
-            ValueError: There is nothing but such lines.
+            ValueError: The text has only such lines.
         """
         head: dict[str, str] = {}
         lines = text.strip().splitlines()
@@ -69,11 +69,11 @@ class Source(BaseModel, frozen=True, extra="forbid"):
         return "\n".join([*lines, self.text])
 
     def as_evidence(self, number: int) -> Document:
-        """What a sentence that cites the source may rest on: title, snippet and segment.
+        """The text that a sentence citing the source may rest on: title, snippet and segment.
 
-        The document's id is the source's place among the results, from 1. A snippet that stands in
-        the segment is not said twice. The date is left out: from "2 May 2011" the tagger takes it
-        that whatever the page tells of happened in 2011.
+        The document's id is the source's place among the results, from 1. A snippet contained in
+        the segment is not repeated. The date is left out: from "2 May 2011" the tagger infers that
+        whatever the page reports happened in 2011.
         """
         snippet = (self.snippet or "").strip()
         text = self.text if snippet in self.text else f"{snippet}\n\n{self.text}"
@@ -85,11 +85,11 @@ class Query(BaseModel, frozen=True, extra="forbid"):
 
     Attributes:
         id: Unique within its data set.
-        query: What is asked.
+        query: The question.
         sources: At least one. Citations count them from 1.
-        conflict_type: The type that annotators gave; None where nobody did.
-        gold_answer: The right answer, where the data have one.
-        origin: The data set that the question was taken from ("FreshQA"), where the release says.
+        conflict_type: The annotators' type; None without one.
+        gold_answer: The right answer, if the data give one.
+        origin: The data set that the question comes from ("FreshQA"), if the release says so.
     """
 
     id: str
@@ -101,7 +101,7 @@ class Query(BaseModel, frozen=True, extra="forbid"):
 
 
 def absent(text: str | None) -> bool:
-    """Whether what stands for a date says that there is none: "", "NA", "unknown"."""
+    """Whether a text in place of a date means that the date is missing: "", "NA", "unknown"."""
     return not text or text.strip().casefold() in _NONE
 
 
@@ -109,14 +109,14 @@ _NONE = frozenset({"", "na", "n/a", "nan", "none", "null", "unknown", "no date",
 
 
 SAMPLES = Path(__file__).parents[1] / "data" / "samples" / "conflicts.jsonl"
-"""Ten queries in the format of CONFLICTS that come with the program, two of each type."""
+"""Ten bundled queries in the format of CONFLICTS, two of each type."""
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """Queries of a file, whose bytes have this SHA-256, in its order, with distinct ids.
+    """Queries of a file with this SHA-256, in its order, with distinct ids.
 
-    Search results that have no text are no sources; `passed_over` counts them.
+    Search results without text are not sources; `passed_over` counts them.
     """
 
     file: str
@@ -132,18 +132,18 @@ def read(
     limit: int | None = None,
     on_source: Callable[[], None] = lambda: None,
 ) -> Dataset:
-    """The queries of a released file.
+    """Read the queries of a released file.
 
     Args:
         path: In either format of `pipelines.data.conflicts`.
-        choose: Chooses each source's segment anew from the question and its whole page, where the
-            file has it; see `segments.best_segment`. None takes the segments as released.
+        choose: Chooses a new segment for a source from the question and its whole page, if the file
+            has the page; see `segments.best_segment`. None keeps the segments as released.
         limit: Take only the first queries.
-        on_source: Told of each source whose page was read.
+        on_source: Called for each source whose page was read.
 
     Raises:
-        InputError: The file cannot be read or is of another format, or has no pages to choose
-            segments from; and what `choose` raises.
+        InputError: The file cannot be read, has another format, or has no pages to choose segments
+            from; and whatever `choose` raises.
     """
     rows = conflicts.read(path)[:limit]
     if choose is not None:
@@ -164,7 +164,7 @@ def read(
 def with_segments(
     row: ConflictsRow, choose: Callable[[str, str], str], on_source: Callable[[], None]
 ) -> ConflictsRow:
-    """A row whose texts are the best segments of its pages, where it has the page; see `read`."""
+    """A row with the best segments of its pages as texts, where the page is known; see `read`."""
     sources = []
     for each in row.sources:
         text = choose(row.query, each.page) if each.page else each.text
@@ -176,8 +176,8 @@ def with_segments(
 def as_query(row: ConflictsRow) -> Query:
     """A row as a query; its id is its number.
 
-    A snippet that serves as the text is not given a second time, and a date that says that there is
-    none ("NA") is left out.
+    A snippet that serves as the text is not repeated, and a date that means "missing" ("NA") is
+    left out.
     """
     sources = [
         Source(
@@ -200,7 +200,7 @@ def as_query(row: ConflictsRow) -> Query:
 
 
 QUERIES = 458
-"""Queries of the release."""
+"""Number of queries in the release."""
 
 BY_TYPE: dict[ConflictType, int] = {
     ConflictType.NO_CONFLICT: 161,
@@ -224,14 +224,14 @@ RESULTS_PER_QUERY = 9.2
 """Section 3."""
 
 NOT_STATED = "not stated"
-"""The origin of queries whose file does not state it."""
+"""Origin of queries whose file does not state it."""
 
 
 @dataclass(frozen=True)
 class Statistic:
-    """A count of queries or a mean, beside the paper's; None where there is none.
+    """A count of queries or a mean, beside the paper's; None if unknown.
 
-    The group is "type" (Table 2), "origin" (Table 7) or "all" (what is said of all queries).
+    The group is "type" (Table 2), "origin" (Table 7) or "all" (figures over all queries).
     """
 
     group: Literal["type", "origin", "all"]
@@ -241,15 +241,15 @@ class Statistic:
 
 
 def statistics(queries: Sequence[Query], passed_over: int = 0) -> tuple[Statistic, ...]:
-    """The counts by type, those by origin, and what is said of all queries, in this order.
+    """The counts by type, the counts by origin, and figures over all queries, in this order.
 
-    Search results that have no text (`passed_over`) are no part of the mean number of results, for
-    nobody can say how the paper's 9.2 counts them.
+    Search results without text (`passed_over`) are left out of the mean number of results, since it
+    is unknown how the paper's 9.2 counts them.
     """
     of = len(queries)
     types = Counter(query.conflict_type for query in queries if query.conflict_type is not None)
     origins = Counter(origin_name(query.origin) for query in queries)
-    # Where no query states its origin, there is no count of the five.
+    # If no query states its origin, the five origins are not counted.
     stated = any(name != NOT_STATED for name in origins)
     others = sorted(origins.keys() - BY_ORIGIN.keys())
     named: dict[str, int | None] = {**BY_ORIGIN, **dict.fromkeys(others)}
@@ -271,9 +271,9 @@ def statistics(queries: Sequence[Query], passed_over: int = 0) -> tuple[Statisti
 
 
 def origin_name(origin: str | None) -> str:
-    """The name in Table 7 of what the release calls a question's `source`, in any spelling.
+    """The name in Table 7 of a question's `source` in the release, in any spelling.
 
-    "SituatedQA_geo" and "situated_qa (temporal)" are two; what is none of the five stays as it is.
+    "SituatedQA_geo" and "situated_qa (temporal)" differ; names beyond the five stay unchanged.
     """
     if not origin or not origin.strip():
         return NOT_STATED
@@ -285,24 +285,24 @@ def origin_name(origin: str | None) -> str:
 
 
 TOKENS = 512
-"""Length of a window, with the tokens that the model puts around a text."""
+"""Length of a window, including the tokens that the model puts around a text."""
 
 STRIDE = 256
-"""From the beginning of a window to that of the next."""
+"""Tokens from the start of one window to the start of the next."""
 
 LOG: Final = "segments"
-"""What segments are kept under: `segments.jsonl`, for all runs of a folder."""
+"""Name under which segments are stored: `segments.jsonl`, for all runs of a folder."""
 
 
 class Segment(BaseModel, frozen=True):
-    """A segment; its id is SHA-256 over what decides it: model, question and page."""
+    """A segment; its id is the SHA-256 of everything that decides it: model, question and page."""
 
     id: str
     text: str
 
 
 class Reader(Protocol):
-    """What segments are chosen with: an `Embedder`, or a stand-in for one."""
+    """Chooses segments: an `Embedder`, or a stand-in for one."""
 
     @property
     def tokenizer(self) -> Any:
@@ -310,7 +310,7 @@ class Reader(Protocol):
 
     @property
     def reads(self) -> int:
-        """How many tokens of a text it reads, those around it included."""
+        """Number of tokens of a text that it reads, including those around the text."""
 
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         """Embeddings of shape (n, dimension)."""
@@ -319,21 +319,21 @@ class Reader(Protocol):
 def reader(path: Path, tokens: int = TOKENS, device: str | None = None) -> Embedder:
     """The embedding model of a sentence-transformers folder with safetensors.
 
-    It reads windows of so many tokens whole, and keeps its vectors' lengths.
+    It reads whole windows of `tokens` tokens, and does not normalise its vectors.
     """
     return Embedder(path, length=tokens, normalised=False, device=device)
 
 
 def keeping(folder: RunFolder, embedder: Reader, digest: str) -> Callable[[str, str], str]:
-    """`best_segment` of a question and a page, asked only for what the folder does not have.
+    """`best_segment` of a question and a page, computed only if missing from the folder.
 
     Args:
         folder: Locked by the caller.
         embedder: Made by `reader`; loaded when something is missing.
-        digest: Of the embedding model.
+        digest: Digest of the embedding model.
 
     Raises:
-        InputError: What the folder has is damaged, or its file cannot be written.
+        InputError: The stored segments are damaged, or their file cannot be written.
     """
     log = folder.log(LOG, Segment)
     log.mend()
@@ -353,21 +353,21 @@ def keeping(folder: RunFolder, embedder: Reader, digest: str) -> Callable[[str, 
 def token_windows(text: str, tokenizer: Any, tokens: int, stride: int) -> list[str]:
     """Overlapping windows of a text, in its order: substrings, so white space and case stay.
 
-    The last window is the first that reaches the end of the text, so it may be shorter, but is
-    always longer than what it shares with the one before it. A window may begin within a word.
+    The last window is the first that reaches the end of the text. It may be shorter, but is always
+    longer than its overlap with the window before it. A window may begin within a word.
 
     Args:
         text: Any text; one that fits a window is that window.
-        tokenizer: A fast tokenizer of transformers, which knows where its tokens lie in the text.
+        tokenizer: A fast tokenizer of transformers, which gives the places of tokens in the text.
         tokens: Length of a window in tokens of the text.
-        stride: Tokens from the beginning of a window to that of the next.
+        stride: Tokens from the start of one window to the start of the next.
 
     Raises:
-        ValueError: The stride is not from 1 to `tokens`, so a token might be in no window.
+        ValueError: The stride is not from 1 to `tokens`, so that a token might be in no window.
     """
     if not 1 <= stride <= tokens:
         raise ValueError(f"a stride of {stride} does not suit windows of {tokens} tokens")
-    # A page is longer than what the model reads, of which `verbose` would warn.
+    # A page may be longer than the model's input, about which `verbose` would warn.
     spans: list[tuple[int, int]] = tokenizer(
         text,
         add_special_tokens=False,
@@ -389,16 +389,17 @@ def best_segment(
     Args:
         query: The question.
         text: The page.
-        embedder: Made by `reader`: it reads at least `tokens` tokens.
-        tokens: Length of a window, with those that the model puts around it (two, of BERT's kin).
-        stride: As of `token_windows`.
+        embedder: Made by `reader`; it reads at least `tokens` tokens.
+        tokens: Length of a window, including the tokens that the model adds (two for BERT-like
+            models).
+        stride: As in `token_windows`.
 
     Returns:
         The window, without white space around it; the first of equals. A text that fits one
-        window is returned whole, as it is.
+        window is returned whole and unchanged.
 
     Raises:
-        ValueError: The embedder reads less than a window, or the stride does not suit.
+        ValueError: The embedder reads less than a window, or the stride is invalid.
         InputError: The model cannot be loaded.
     """
     if embedder.reads < tokens:

@@ -42,15 +42,15 @@ from pipelines.option import Option, one_of, refuse_given
 from pipelines.runs.folder import file_name, named_after
 
 CHARACTERS_PER_TOKEN, CHARACTERS_OF_A_SENTENCE = 4, 10
-"""What English has on average, and few sentences less."""
+"""The English average, and a length that few sentences fall below."""
 
 
 def cost(query: Query, methods: Methods) -> Cost:
-    """A call for each type that a model predicts, one for each answer, and verdicts on each.
+    """Cost of a call per type that a model predicts, a call per answer, and verdicts on it.
 
-    An answer is judged in a call on its behaviour, one on the gold answer, and one (or a pair for
-    each source) for each of its sentences, of at least ten characters. Pipeline may ask what
-    another strategy asks, and an answer that cannot be read is not judged.
+    An answer is judged in one call on its behaviour, one on the gold answer, and one (or a pair per
+    source) for each of its sentences of at least ten characters. Pipeline may repeat another
+    strategy's call, and an unreadable answer is not judged.
     """
     strategies = methods.strategies_for(query)
     total = calls(len({"json", "choice"}.intersection(methods.asked)))
@@ -64,7 +64,7 @@ def cost(query: Query, methods: Methods) -> Cost:
 
 
 def _judged(query: Query, methods: Methods, answer: int) -> Cost:
-    """Verdicts on an answer of at most so many tokens."""
+    """Cost of verdicts on an answer of at most `answer` tokens."""
     sentences = answer * CHARACTERS_PER_TOKEN // CHARACTERS_OF_A_SENTENCE + 1
     gold = query.gold_answer is not None
     if methods.settings.judge == "tagger":
@@ -73,7 +73,7 @@ def _judged(query: Query, methods: Methods, answer: int) -> Cost:
 
 
 NO_ANSWERS: Final = "none"
-"""The `--strategy` that asks for no answers."""
+"""The value of `--strategy` that asks for no answers."""
 
 
 def needs_of(methods: Methods, options: ServerOptions) -> Needs:
@@ -81,7 +81,7 @@ def needs_of(methods: Methods, options: ServerOptions) -> Needs:
 
     Raises:
         InputError: The tagger cannot be used.
-        ServingError: There is no such profile, or no such tagger.
+        ServingError: The profile or the tagger is missing.
     """
     where, answering = source_of(options, "generator"), bool(methods.strategies)
     by_model = answering or not {"json", "choice"}.isdisjoint(methods.asked)
@@ -95,10 +95,10 @@ def needs_of(methods: Methods, options: ServerOptions) -> Needs:
 
 
 def refuse_idle(options: BaseModel, settings: BaseModel, methods: Methods) -> None:
-    """Refuse options of a command, and settings within, that do nothing without answers.
+    """Refuse options of a command, and settings within them, that have no effect without answers.
 
     Raises:
-        InputError: One was given.
+        InputError: Such an option was given.
     """
     if not methods.strategies:
         idle = ("answer_tokens", "judge", "against", "judge_model")
@@ -111,7 +111,7 @@ def _types(methods: Methods) -> str:
 
 
 def summary(file: str, queries: Sequence[Query], methods: Methods) -> str:
-    """What `--dry-run` says of a file: the data, and who predicts, answers and judges."""
+    """Summary of a file for `--dry-run`: the data, and who predicts, answers and judges."""
     sources = sum(len(query.sources) for query in queries)
     said = [
         f"{len(queries):,} queries from {file}, {sources:,} sources",
@@ -146,7 +146,7 @@ TYPES_ALONE: Final = "types"
 """Name of a run that asks no language model."""
 
 RELEASED: Final = "released"
-"""Segments that no embedding model chose anew."""
+"""Marks segments as released, not chosen by an embedding model."""
 
 
 class ConflictsOptions(RunOptions, ServerOptions):
@@ -197,11 +197,11 @@ class ConflictsOptions(RunOptions, ServerOptions):
 
 
 def plan(options: ConflictsOptions) -> Plan[Query, QueryResult]:
-    """Read the queries; each gets all types, answers and verdicts.
+    """Read the queries, to predict types, answer and judge.
 
     Raises:
         InputError: The file or an option cannot be used.
-        ServingError: There is no such profile, or no such tagger.
+        ServingError: The profile or the tagger is missing.
     """
     methods = Methods(
         _strategies(options.strategies),
@@ -212,12 +212,12 @@ def plan(options: ConflictsOptions) -> Plan[Query, QueryResult]:
     if options.embedder is not None:
         device = device_of("embedder", source_of(options, "generator"))
         embedder = reader(options.embedder, device=device)
-    # Refuses what is no model before anything is read.
+    # A folder that is not a model is refused before anything is read.
     segments = RELEASED if embedder is None else embedder.digest
     dataset = read(options.data)
     queries = dataset.queries[: options.limit]
     if options.name is not None:
-        file_name(options.name)  # said before a server is started
+        file_name(options.name)  # a bad name is refused before a server is started
     refuse_idle(options, options.settings, methods)
     if not methods.strategies:
         refuse_given(options.settings, ("types",), f"--strategy {NO_ANSWERS}")
@@ -274,7 +274,7 @@ def plan(options: ConflictsOptions) -> Plan[Query, QueryResult]:
 
 
 def _strategies(given: Sequence[str] | None) -> tuple[Strategy, ...]:
-    """The strategies that `--strategy` names; none of them where it is "none"."""
+    """The strategies that `--strategy` names; empty for "none"."""
     names = one_of(given or tuple(STRATEGIES), (*STRATEGIES, NO_ANSWERS), "--strategy")
     if NO_ANSWERS in names and len(names) > 1:
         raise InputError(
@@ -284,7 +284,7 @@ def _strategies(given: Sequence[str] | None) -> tuple[Strategy, ...]:
 
 
 def _entry(options: ConflictsOptions, model: str) -> str:
-    """The name of a run, by its model's; empty where none is asked."""
+    """The name of a run, by its model's; empty if no model is asked."""
     named = named_after(model) if model else TYPES_ALONE
     return f"{EXPERIMENT.name}.{options.name or named}"
 

@@ -38,10 +38,10 @@ from serving.client import Client
 from serving.schemas import told
 
 REMARK_CHARACTERS: Final = 200
-"""Longer sentences are never taken for a mere remark on the sources."""
+"""Longer sentences are never treated as mere remarks on the sources."""
 
 _NO_NUMBER = r"[^0-9]*"
-"""An opinion or advice with a number has something that can be looked up."""
+"""An opinion or a piece of advice with a number can be looked up."""
 _REMARKS: Final = tuple(
     re.compile(pattern)
     for pattern in (
@@ -73,14 +73,14 @@ def states_a_fact(sentence: str) -> bool:
     """Whether a sentence states anything that could be looked up.
 
     A rule of this program: a tagger knows three relations, and none of them is the paper's "no
-    factual information". No fact is a question, a heading ("#", or a colon at the end), and a
-    sentence that speaks of the sources or of the answer itself alone: "The sources disagree.",
-    "Here is a summary.", "I could not find an answer."; so are an opinion of the answer's own ("I
-    think it is overrated.") and advice ("Please ask a doctor."), if they give no number, and that
-    something is unclear ("The exact origin is unclear."). What they do not say is none either ("The
-    results do not say when it opened."): it is what the prompt asks for where they do not answer.
-    Where it goes on to what they say ("The sources disagree whether the dam is safe."), it is a
-    fact like any other; so is everything that the rule does not know.
+    factual information". These state no fact: questions; headings ("#", or a colon at the end);
+    sentences only about the sources or the answer itself ("The sources disagree.", "Here is a
+    summary.", "I could not find an answer."); opinions ("I think it is overrated.") and advice
+    ("Please ask a doctor.") without a number; and remarks that something is unclear ("The exact
+    origin is unclear."). Nor do remarks on what the sources leave out ("The results do not say when
+    it opened."): the prompt asks for them if the sources do not answer. A sentence that goes on to
+    report the sources ("The sources disagree whether the dam is safe.") states a fact like any
+    other; so does every sentence that the rule does not know.
 
     Args:
         sentence: Without its citations.
@@ -102,7 +102,7 @@ VARIABLES: Final = {
     "recall": {"query", "gold", "answer"},
     "grounding": {"evidence", "query", "answer", "sentence"},
 }
-"""Prompt -> what it is told."""
+"""Prompt -> its variables."""
 
 REPLY_TOKENS: Final = 200
 
@@ -125,7 +125,7 @@ class PromptedModel:
         affinity: str,
         tokens: int = REPLY_TOKENS,
     ) -> Structured[ReplyT]:
-        """The reply to a prompt, of at most so many tokens."""
+        """The reply to a prompt, of at most `tokens` tokens."""
         messages = self.templates[template].messages(**told)
         return await self.client.structured(messages, schema, Sampling(tokens), affinity=affinity)
 
@@ -134,7 +134,7 @@ def prompted_model(client: Client, overrides: Path | None = None) -> PromptedMod
     """A language model with its prompts.
 
     Raises:
-        InputError: The user's own prompt cannot be used.
+        InputError: A user's prompt cannot be used.
     """
     templates = {
         name: prompts.load(f"conflicts/{name}", variables, overrides)
@@ -156,14 +156,14 @@ async def behaviour(
     answer: str,
     judge: PromptedModel,
 ) -> Adherence:
-    """Judge an answer that is not empty by the expected behaviour s = f(t) of a type.
+    """Judge a non-empty answer by the expected behaviour s = f(t) of a type.
 
     The judge sees the question, the type's definition and behaviour, examples, and the answer with
     its citations; as in the paper, it sees neither the search results nor the gold answer.
 
     Raises:
         RequestError: The answer does not fit the model's context.
-        ServingError: No server can be had.
+        ServingError: No server is available.
     """
     told = {
         "definition": CATEGORY[type].definition,
@@ -171,7 +171,7 @@ async def behaviour(
         "query": query,
         "answer": answer,
     }
-    # Queries of one type share the prompt up to the query.
+    # Queries of the same type share the prompt up to the query.
     affinity = f"behaviour {type}"
     reply = await judge.reply(BEHAVIOUR[type], AdherenceJson, told, affinity=affinity)
     if reply.value is None:
@@ -180,7 +180,7 @@ async def behaviour(
 
 
 WORD_FOR_WORD: Final = "named word for word"
-"""The reason that the NLI judge gives where it need not ask."""
+"""The NLI judge's reason where it need not be asked."""
 
 
 class InclusionJson(BaseModel):
@@ -195,7 +195,7 @@ async def inclusion(query: str, gold: str, answer: str, judge: PromptedModel | J
 
     Raises:
         RequestError: The answer does not fit the model's context.
-        ServingError: No server can be had.
+        ServingError: No server is available.
     """
     if not isinstance(judge, PromptedModel):
         return await _included_by_judge(query, gold, answer, judge)
@@ -207,8 +207,8 @@ async def inclusion(query: str, gold: str, answer: str, judge: PromptedModel | J
 
 
 async def _included_by_judge(query: str, gold: str, answer: str, judge: Judge) -> Inclusion:
-    """Included where the answer supports the statement that question and gold answer make."""
-    # "According to [2]" must not name the answer 2.
+    """Included if the answer supports the statement made from question and gold answer."""
+    # "According to [2]" must not count as naming the answer 2.
     plain = " ".join(without_marks(answer).split())
     if not any(map(str.isalnum, plain)):
         return Inclusion(included=False, gold=gold, reason="the answer has no text")
@@ -229,19 +229,20 @@ async def _included_by_judge(query: str, gold: str, answer: str, judge: Judge) -
 
 
 def named(gold: str, answer: str) -> bool:
-    """Whether the gold answer stands in an answer word for word, after normalisation.
+    """Whether an answer contains the gold answer word for word, after normalisation.
 
     This is the rule of Mallen et al. (2023), which section 4 starts from and gives up since it
-    misses paraphrases. What it finds is there all the same, so the NLI judge need not ask, and a
-    tagger that is unsure of names does not overrule the plain text. As theirs, it takes an answer
-    for named that the text denies or calls older. "Yes" and "no" are too common as words to name
-    anything, so they are always asked. The answer has no citations, for "[2]" does not name "2".
+    misses paraphrases. Its hits are in the text all the same, so the NLI judge need not be asked,
+    and a tagger that is unsure of names does not overrule the plain text. Like theirs, it counts an
+    answer as named even if the text denies it or calls it outdated. "Yes" and "no" are too common
+    to name anything, so they always go to the judge. The answer must have no citations, since "[2]"
+    does not name "2".
     """
     return normalised(gold) not in YES | NO and named_answers([[gold]], answer)[0]
 
 
 Against = Literal["cited", "all"]
-"""Which sources a sentence is judged by: those that it cites, or all of the query's."""
+"""The sources to judge a sentence by: those that it cites, or all of the query's."""
 
 NOTHING_CITED: Final = "cites no source"
 NO_FACT: Final = "states no fact"
@@ -271,19 +272,19 @@ async def grounding(
     judge: PromptedModel | Judge,
     against: Against = "cited",
 ) -> Grounding:
-    """Judge every sentence of an answer, each by itself.
+    """Judge every sentence of an answer separately.
 
     A language model also sees the question and the whole answer, as in FACTS, which the paper
-    follows, so that it knows what "it" means. Of sources that disagree one that supports the
+    follows, so that it knows what "it" refers to. If sources disagree, one that supports the
     sentence is enough, whoever judges.
 
     By default a sentence is judged by the sources that it cites, since the paper measures citation
-    quality. One that cites none has nothing that could support it: it is unsupported if it states a
-    fact, and else has no factual information.
+    quality. A sentence without citations has nothing that could support it: it is unsupported if it
+    states a fact, and otherwise has no factual information.
 
     Raises:
         RequestError: The sources do not fit the model's context.
-        ServingError: No server can be had.
+        ServingError: No server is available.
     """
     sources = query.sources
 
@@ -326,7 +327,7 @@ async def _by_model(
 
 
 def _passage(quote: str, texts: Sequence[str]) -> str | None:
-    """A quote that stands in one of the texts; None of any other, which is no passage of theirs."""
+    """A quote that occurs in one of the texts; None for any other."""
     quote = quote.strip()
     return quote if quote and any(contains(text, quote) for text in texts) else None
 
@@ -334,7 +335,7 @@ def _passage(quote: str, texts: Sequence[str]) -> str | None:
 async def _grounded_by_judge(
     sentence: str, numbers: tuple[int, ...], sources: Sequence[Source], judge: Judge
 ) -> SentenceGrounding:
-    """The judge tells of each source by itself whether it supports the sentence."""
+    """The judge decides separately for each source whether it supports the sentence."""
     if not states_a_fact(sentence):
         return SentenceGrounding(grounds=Grounds.NO_FACT, reason=NO_FACT)
     if not numbers:
@@ -344,10 +345,10 @@ async def _grounded_by_judge(
 
 
 def decided(judgements: Sequence[Judgement], numbers: tuple[int, ...]) -> SentenceGrounding:
-    """The verdict that the judgements of several sources make.
+    """The verdict on a sentence from its judgements by several sources, at least one.
 
-    One source that supports the sentence is enough; without, one that contradicts it is. Where
-    neither is there and a source could not be judged, nothing decides. There is at least one.
+    One source that supports the sentence is enough; without one, a source that contradicts it
+    decides. If neither exists and a source could not be judged, the verdict is open.
     """
     for relation, grounds in (
         (Relation.SUPPORTS, Grounds.SUPPORTED),
@@ -374,9 +375,9 @@ def decided(judgements: Sequence[Judgement], numbers: tuple[int, ...]) -> Senten
 
 @dataclass(frozen=True)
 class AnswerJudge:
-    """Who judges: expected behaviour, of which a language model alone can tell, and facts.
+    """The judges of an answer: of expected behaviour, always a language model; and of facts.
 
-    The facts are the gold answer, and the sentences by the sources that `against` names.
+    The facts are the gold answer, and the sentences, judged by the sources that `against` names.
     """
 
     behaviour: PromptedModel | None
@@ -385,7 +386,7 @@ class AnswerJudge:
 
     @property
     def prompts(self) -> tuple[Prompt, ...]:
-        """All that may be asked."""
+        """All prompts that may be used."""
         if isinstance(self.facts, PromptedModel):
             return tuple(self.facts.templates.values())
         model = self.behaviour
@@ -398,13 +399,13 @@ def answer_judge(
     overrides: Path | None = None,
     judge: Judge | None = None,
 ) -> AnswerJudge:
-    """The judges with their prompts; `overrides` is a folder with prompts of the user's own.
+    """The judges with their prompts; `overrides` is a folder with the user's prompts.
 
-    Without a client, behaviour is not judged. `judge` judges recall and grounding where the
-    settings name the judge "tagger".
+    Without a client, behaviour is not judged. `judge` judges recall and grounding if the settings
+    name the judge "tagger".
 
     Raises:
-        InputError: The user's own prompt cannot be used, or who should judge is not there.
+        InputError: A user's prompt cannot be used, or the judge is missing.
     """
     model = None if client is None else prompted_model(client, overrides)
     if settings.judge == "tagger":
@@ -423,16 +424,15 @@ async def judged(
     *,
     type: ConflictType | None = None,  # noqa: A002  (the paper's t)
 ) -> Verdicts:
-    """Judge an answer in every way that its query allows, all at the same time.
+    """Judge an answer in every way that its query allows, all concurrently.
 
-    Behaviour where a type is known; answer recall where questions of that type have one right
-    answer and the data give it; the grounding of all sentences. An answer that could not be read,
-    or is empty, is judged in no way. The type whose behaviour is expected is by default that of the
-    data.
+    Behaviour if a type is known; answer recall if questions of that type have one right answer and
+    the data give it; the grounding of all sentences. An answer that is unreadable or empty is not
+    judged at all. The type that decides the expected behaviour is by default the data's.
 
     Raises:
         RequestError: The answer or its sources do not fit the judging model's context.
-        ServingError: No server can be had.
+        ServingError: No server is available.
     """
     if answer.problem is not None or not answer.text.strip():
         return Verdicts()

@@ -1,4 +1,4 @@
-"""Conflict types, behaviour and grounding that models labelled, for people to label too."""
+"""Models' labels of conflict types, behaviour and grounding, for people to label too."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -12,7 +12,7 @@ ADHERES, FAILS = "adheres", "does not adhere"
 
 
 def _types(classifier: Classifier, result: QueryResult) -> Iterator[Labelled]:
-    """The query, where a classifier was asked."""
+    """The query, if the classifier was asked."""
     said = result.predictions.get(classifier)
     if said is None:
         return
@@ -30,7 +30,7 @@ def _types(classifier: Classifier, result: QueryResult) -> Iterator[Labelled]:
 
 
 def _answers(result: QueryResult) -> Iterator[Labelled]:
-    """The answers that were judged; a person reads what the judge of behaviour reads."""
+    """The judged answers; a person reads what the judge of behaviour reads."""
     for strategy, outcome in result.outcomes.items():
         said = outcome.judged.adherence
         if said is None:
@@ -57,7 +57,7 @@ def _sentences(result: QueryResult) -> Iterator[Labelled]:
             continue
         sentences = zip(outcome.answer.sentences, said.sentences, strict=True)
         for number, (sentence, judged) in enumerate(sentences, 1):
-            # What states no fact by a rule has no sources there, but may cite some.
+            # A sentence that states no fact by a rule has no sources there, but may cite some.
             sources = judged.sources or sentence.cites
             yield Labelled(
                 (strategy, number),
@@ -101,4 +101,4 @@ LABELLINGS: Final[Mapping[str, Labelling[QueryResult]]] = {
         _sentences,
     ),
 }
-"""The types of each classifier that gives any, and behaviour and grounding of answers."""
+"""The types of every classifier that gives any, and behaviour and grounding of answers."""

@@ -1,7 +1,7 @@
-"""What answers and predicted types are worth, query by query (CONFLICTS, section 4).
+"""Metrics of answers and predicted types, query by query (CONFLICTS, section 4).
 
-An answer or a type that could not be read is one that does not hold; what a judge did not say, or
-what does not apply to a query, has no value.
+An unreadable answer or type counts as wrong; a verdict that is missing, or that does not apply to a
+query, has no value.
 """
 
 from collections.abc import Mapping, Sequence, Set
@@ -15,9 +15,9 @@ from pipelines.text.declarative import affirmed
 
 
 class Part(NamedTuple):
-    """The results of a run, in its order, and the names of who answered and judged, if any.
+    """The results of a run, in its order, and the models that answered and judged, if any.
 
-    `types` is the classifier whose type the Pipeline was told, as tables call it.
+    `types` is the classifier whose type Pipeline was told, as tables name it.
     """
 
     run: str
@@ -28,13 +28,13 @@ class Part(NamedTuple):
 
     @property
     def strategies(self) -> list[Strategy]:
-        """Those that answered any query, in the order of section 5.1."""
+        """Strategies that answered any query, in the order of section 5.1."""
         used = {strategy for result in self.results for strategy in result.outcomes}
         return [strategy for strategy in STRATEGIES if strategy in used]
 
 
 def part_of(run: str, results: Sequence[QueryResult], config: Mapping[str, Any]) -> Part:
-    """The results of a run, and who its configuration in `run.json` says made them."""
+    """The results of a run, with the models in its configuration from `run.json`."""
     judge = config["judge"]["name"] if "judge" in config else None
     if judge and config["settings"]["judge"] == "tagger":
         judge = f"{judge}, {config['tagger']['name']}"
@@ -51,7 +51,7 @@ def part_of(run: str, results: Sequence[QueryResult], config: Mapping[str, Any])
 
 
 def answered(result: QueryResult, strategy: Strategy) -> Outcome | None:
-    """What a strategy made of a query; None if it was not asked."""
+    """A strategy's outcome for a query; None if it was not asked."""
     return None if result.status == "failed" else result.outcomes.get(strategy)
 
 
@@ -62,7 +62,7 @@ def _holds(outcome: Outcome, verdict: bool | None) -> float | None:
 
 
 def adherence(result: QueryResult, strategy: Strategy) -> float | None:
-    """1 if an answer behaves as its gold type wants, else 0 (section 4)."""
+    """1 if an answer behaves as its gold type calls for, else 0 (section 4)."""
     outcome = answered(result, strategy)
     if outcome is None or result.asked.conflict_type is None:
         return None
@@ -71,7 +71,7 @@ def adherence(result: QueryResult, strategy: Strategy) -> float | None:
 
 
 def answer_recall(result: QueryResult, strategy: Strategy) -> float | None:
-    """1 if an answer includes the gold answer, else 0, of questions with one (section 4)."""
+    """1 if an answer includes the gold answer, else 0; for questions that have one (section 4)."""
     outcome, asked = answered(result, strategy), result.asked
     if outcome is None or asked.gold_answer is None or asked.conflict_type not in ANSWERABLE:
         return None
@@ -80,7 +80,7 @@ def answer_recall(result: QueryResult, strategy: Strategy) -> float | None:
 
 
 def grounding(result: QueryResult, strategy: Strategy) -> float | None:
-    """Factual grounding of an answer that says any fact, in [0, 1] (section 4)."""
+    """Factual grounding of an answer that states any fact, in [0, 1] (section 4)."""
     outcome = answered(result, strategy)
     if outcome is None:
         return None
@@ -97,7 +97,7 @@ ANSWERS: Final = (
     Metric("recall", "Answer recall", of_each(answer_recall), STRATEGIES, test="McNemar"),
     Metric("grounding", "Factual grounding", of_each(grounding), STRATEGIES),
 )
-"""Those of Table 5."""
+"""The metrics of Table 5."""
 
 MERGED: Final[dict[str, frozenset[ConflictType]]] = {
     "No conflict": frozenset({ConflictType.NO_CONFLICT}),
@@ -105,8 +105,8 @@ MERGED: Final[dict[str, frozenset[ConflictType]]] = {
     "Freshness and misinformation": frozenset({ConflictType.OUTDATED, ConflictType.MISINFORMATION}),
     "Conflicting opinions": frozenset({ConflictType.OPINIONS}),
 }
-"""The categories of Table 6: of both outdated information and misinformation an answer should
-select what is right."""
+"""The categories of Table 6: for both outdated information and misinformation an answer should
+select the right information."""
 
 
 def of_types(results: Sequence[QueryResult], types: Set[ConflictType]) -> list[QueryResult]:
@@ -117,15 +117,15 @@ def of_types(results: Sequence[QueryResult], types: Set[ConflictType]) -> list[Q
 # Task 1: types.
 
 JOINT: Final = "LLM, with its answer"
-"""The classifier that the taxonomy-aware strategy is."""
+"""The taxonomy-aware strategy as a classifier."""
 
 MAJORITY: Final = "Most frequent type"
-"""The classifier that always says the type which most queries have."""
+"""The classifier that always predicts the most frequent type."""
 
 BY_FORM: Final = "Most frequent type, yes/no or not"
-"""The one that says the type which most questions of yes or no have, and of others the type which
-most others have. In CONFLICTS the questions of yes or no are those of one collection
-(ConflictingQA), and types go with collections."""
+"""The classifier that gives yes-or-no questions their most frequent type, and other questions
+theirs. In CONFLICTS yes-or-no questions all come from one collection (ConflictingQA), and types
+depend on the collection."""
 
 BASELINES: Final = (MAJORITY, BY_FORM)
 """Classifiers that read no source."""
@@ -134,7 +134,7 @@ Given = ConflictType | Literal["unreadable"]
 
 
 def predictions(result: QueryResult) -> dict[str, Prediction]:
-    """What every classifier says of a query, by the names of tables; `JOINT` comes last."""
+    """Every classifier's prediction for a query, by the names of tables; `JOINT` comes last."""
     found = {CLASSIFIERS[by]: predicted for by, predicted in result.predictions.items()}
     joint = result.outcomes.get("taxonomy-aware")
     if joint is not None:
@@ -149,7 +149,7 @@ def predictions(result: QueryResult) -> dict[str, Prediction]:
 
 
 def shown_classifiers(results: Sequence[QueryResult]) -> list[str]:
-    """The classifiers that were asked anything, by the names of tables, in their order."""
+    """The classifiers that were asked, by the names of tables, in their order."""
     used = {name for result in results for name in predictions(result)}
     return [name for name in (*CLASSIFIERS.values(), JOINT) if name in used]
 
@@ -157,7 +157,7 @@ def shown_classifiers(results: Sequence[QueryResult]) -> list[str]:
 def classified(
     results: Sequence[QueryResult], classifier: str
 ) -> dict[str, tuple[ConflictType, Given]]:
-    """Query with a gold type -> that type, and the one that a classifier or a baseline gives."""
+    """Query with a gold type -> that type, and the type of a classifier or a baseline."""
     typed = [(result, gold) for result in results if (gold := result.asked.conflict_type)]
     if classifier in BASELINES:
         kinds = {
@@ -197,11 +197,11 @@ MODELS_FIRST: Final = (
     JOINT,
     CLASSIFIERS["yes-no"],
 )
-"""Classifiers in the order in which their type is a query's verdict."""
+"""Classifiers in the order in which their type becomes a query's verdict."""
 
 
 def verdict(result: QueryResult) -> str:
-    """The type that a classifier gives: the first of those that were asked."""
+    """The type by the first of the classifiers that were asked."""
     said = predictions(result)
     given = next((said[name] for name in MODELS_FIRST if name in said), None)
     if given is None:

@@ -1,4 +1,4 @@
-"""One query under every classifier and strategy: types, answers, and what judges say."""
+"""One query under every classifier and strategy: types, answers, and verdicts."""
 
 from enum import StrEnum
 from typing import Literal
@@ -11,14 +11,14 @@ from pipelines.judge.judgement import Judgement, Truncation
 
 
 class Adherence(BaseModel, frozen=True):
-    """Whether an answer behaves as its conflict type wants (CONFLICTS, section 4).
+    """Whether an answer behaves as its conflict type calls for (CONFLICTS, section 4).
 
     Attributes:
-        adheres: The verdict; None where the reply could not be read.
+        adheres: The verdict; None if the reply could not be read.
         type: The type whose behaviour was expected.
         reason: Why, in the judge's words.
         problem: Why the reply could not be read, in one line.
-        raw: The reply as it came, where it could not be read.
+        raw: The unreadable reply, unchanged.
     """
 
     adheres: bool | None
@@ -32,9 +32,9 @@ class Inclusion(BaseModel, frozen=True):
     """Whether an answer includes the gold answer in meaning (section 4, answer recall).
 
     Attributes:
-        gold: What was looked for.
-        reason: Of the NLI judge, the statement that it looked for.
-        judgement: Of the NLI judge, how the answer relates to that statement.
+        gold: The gold answer.
+        reason: For the NLI judge, the statement that the answer should support.
+        judgement: For the NLI judge, the answer's relation to that statement.
         included, problem, raw: As in `Adherence`.
     """
 
@@ -47,7 +47,7 @@ class Inclusion(BaseModel, frozen=True):
 
 
 class Grounds(StrEnum):
-    """How a sentence stands to its sources (section 4, factual grounding)."""
+    """How a sentence relates to its sources (section 4, factual grounding)."""
 
     SUPPORTED = "supported"
     UNSUPPORTED = "unsupported"
@@ -56,12 +56,12 @@ class Grounds(StrEnum):
 
 
 class SentenceGrounding(BaseModel, frozen=True):
-    """The verdict on one sentence; None where the reply could not be read.
+    """The verdict on one sentence; None if the reply could not be read.
 
     Attributes:
         sources: Numbers of the sources that it was judged by.
-        quote: Passage of a source that decided; None without one.
-        judgements: Of the NLI judge, how each source relates to the sentence.
+        quote: The deciding passage of a source; None without one.
+        judgements: For the NLI judge, the relation of every source to the sentence.
         reason, problem, raw: As in `Adherence`.
     """
 
@@ -83,7 +83,8 @@ class Grounding(BaseModel, frozen=True):
     def share(self) -> float | None:
         """Share of supported sentences among those with factual information (section 4).
 
-        It is in [0, 1]; None where no sentence has any. What could not be judged counts nowhere.
+        It is in [0, 1]; None if no sentence has any. Sentences that could not be judged are
+        ignored.
         """
         verdicts = [each.grounds for each in self.sentences]
         factual = [each for each in verdicts if each not in {None, Grounds.NO_FACT}]
@@ -91,12 +92,12 @@ class Grounding(BaseModel, frozen=True):
 
 
 class Verdicts(BaseModel, frozen=True):
-    """What all judges say of one answer.
+    """All verdicts on one answer.
 
     Attributes:
-        adherence: Of the expected behaviour; None where no type is known.
-        inclusion: Of the gold answer; None where the question has no single right one.
-        grounding: Of its sentences; None where nobody was asked.
+        adherence: On the expected behaviour; None if no type is known.
+        inclusion: On the gold answer; None if the question has no single right one.
+        grounding: On its sentences; None if not judged.
     """
 
     adherence: Adherence | None = None
@@ -105,14 +106,14 @@ class Verdicts(BaseModel, frozen=True):
 
 
 Strategy = Literal["vanilla", "pipeline", "taxonomy-aware", "oracle"]
-"""How an answer is asked for (CONFLICTS, section 5.1)."""
+"""How an answer is prompted (CONFLICTS, section 5.1)."""
 
 
 class Sentence(BaseModel, frozen=True):
     """One sentence, without its citations.
 
-    It cites sources by their numbers from 1, each once, in the order cited. Numbers that are no
-    source's are unknown.
+    It cites sources by their numbers from 1, each once, in the order cited. Numbers that match no
+    source are unknown.
     """
 
     text: str
@@ -121,15 +122,15 @@ class Sentence(BaseModel, frozen=True):
 
 
 class Answer(BaseModel, frozen=True):
-    """What a strategy answers.
+    """A strategy's answer.
 
     Attributes:
-        text: As the model wrote it, with citations; empty where the reply could not be read.
-        told: The conflict type that the model was told; None where it was told none.
-        prediction: Of the taxonomy-aware strategy, the type that it gave with its answer.
-        finished: False where the answer was cut by the limit of tokens.
+        text: As the model wrote it, with citations; empty if the reply could not be read.
+        told: The conflict type that the model was told; None if it was told none.
+        prediction: For the taxonomy-aware strategy, the type that it gave with its answer.
+        finished: False if the answer was cut by the token limit.
         problem: Why the reply could not be read, in one line.
-        raw: The reply as it came, where it could not be read.
+        raw: The unreadable reply, unchanged.
     """
 
     text: str
@@ -142,18 +143,18 @@ class Answer(BaseModel, frozen=True):
 
 
 class Outcome(BaseModel, frozen=True):
-    """What a strategy makes of a query: an answer, and verdicts on one that could be read."""
+    """A strategy's outcome for a query: an answer, and verdicts if it could be read."""
 
     answer: Answer
     judged: Verdicts = Verdicts()
 
 
 class QueryResult(BaseModel, frozen=True):
-    """One query, asked with its sources and gold labels; the id is that within its data set.
+    """One query with its sources and gold labels, as asked; its id is the one in the data set.
 
     Attributes:
-        status: "answered"; "incomplete" where something could not be asked, "failed" where nothing
-            could. The last two are tried again when the run is resumed.
+        status: "answered"; "incomplete" if some call failed, "failed" if all did. The last two are
+            tried again when the run is resumed.
         truncations: Sources that the writer saw only in part.
         error: One line for "failed".
     """

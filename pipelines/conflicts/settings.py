@@ -1,4 +1,4 @@
-"""The variants of predicting types, answering and judging, and how each is given."""
+"""Variants of predicting types, answering and judging, as options."""
 
 from typing import Annotated, Final, Literal
 
@@ -55,8 +55,8 @@ class AnswerSettings(BaseModel, frozen=True, extra="forbid"):
 class ConflictsSettings(AnswerSettings):
     """How answers are written and judged.
 
-    In the paper a language model judges everything. `cut` says whether long sources may be cut
-    where all do not fit the model's context.
+    In the paper a language model judges everything. `cut` says whether long sources may be cut if
+    together they do not fit the model's context.
     """
 
     judge: Annotated[

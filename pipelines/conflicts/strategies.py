@@ -1,4 +1,4 @@
-"""Types predicted, and answers with citations by four strategies (CONFLICTS, sections 4, 5.1)."""
+"""Predicted types, and cited answers by four strategies (CONFLICTS, sections 4, 5.1)."""
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -38,7 +38,7 @@ EXPLANATION_TOKENS: Final = 256
 """Most tokens of a category with its explanation."""
 
 TypePrompt = Literal["taxonomy_aware", "classify", "classify_choice"]
-"""Asks for type and answer at once, for the type with an explanation, or for its number alone."""
+"""Asks for type and answer at once, for the type with an explanation, or only for its number."""
 
 VARIABLES: Final = {
     "answer": {"query", "results", "conflict"},
@@ -46,7 +46,7 @@ VARIABLES: Final = {
     "classify": {"query", "results", "taxonomy"},
     "classify_choice": {"query", "results", "taxonomy"},
 }
-"""Prompt -> what it is told."""
+"""Prompt -> its variables."""
 
 
 @dataclass(frozen=True)
@@ -65,12 +65,12 @@ class Writer:
 
     @property
     def reply_tokens(self) -> int:
-        """Most tokens that any reply may have: that with type and answer."""
+        """Most tokens of any reply: the one with type and answer."""
         return EXPLANATION_TOKENS + self.settings.answer_tokens
 
     @property
     def room(self) -> int:
-        """Tokens to leave beside the sources: the reply, and what a judge of it reads again.
+        """Tokens to leave beside the sources: for the reply, and for its judge's prompt.
 
         The judge of grounding sees the whole answer and a sentence of it.
         """
@@ -78,7 +78,7 @@ class Writer:
         return self.reply_tokens + read_again
 
     def asks_answer(self, query: Query, told: ConflictType | None) -> Messages:
-        """The request for an answer; where no type is told, the vanilla one."""
+        """The request for an answer; the vanilla request if no type is told."""
         return self.templates["answer"].messages(
             query=query.query,
             results=[source.as_read() for source in query.sources],
@@ -93,7 +93,7 @@ class Writer:
         )
 
     def longest(self, query: Query) -> Callable[[Query], Messages]:
-        """The call with the longest prompt of all that may be made about the query."""
+        """The call with the longest prompt that may be made about the query."""
         calls: list[Callable[[Query], Messages]] = [
             *(partial(self.asks_answer, told=told) for told in (None, *ConflictType)),
             partial(self.asks_type, "taxonomy_aware"),
@@ -101,14 +101,14 @@ class Writer:
             partial(self.asks_type, "classify_choice"),
         ]
         texts = [call(query)[0]["content"] for call in calls]
-        # What all begin with, the sources, need not be counted to tell them apart.
+        # The shared beginning, the sources, need not be counted to compare them.
         shared = len(commonprefix(texts))  # noqa: RUF071  characters are meant
         ends = [self.client.count([{"role": "user", "content": text[shared:]}]) for text in texts]
         return calls[ends.index(max(ends))]
 
 
 def writer(client: Client, settings: ConflictsSettings, overrides: Path | None = None) -> Writer:
-    """A writer with its prompts; InputError if the user's own prompt cannot be used."""
+    """A writer with its prompts; InputError if a user's prompt cannot be used."""
     templates = {
         name: prompts.load(f"conflicts/{name}", variables, overrides)
         for name, variables in VARIABLES.items()
@@ -117,14 +117,14 @@ def writer(client: Client, settings: ConflictsSettings, overrides: Path | None =
 
 
 NUMBERS: Final = tuple(str(each.number) for each in TAXONOMY)
-"""What the model chooses from: "1" to "5"."""
+"""The model's options: "1" to "5"."""
 
 
 def by_yes_no(query: Query) -> Prediction:
-    """The yes/no rule: opinions where a question asks for yes or no, else no conflict.
+    """The yes/no rule: opinions if a question asks for yes or no, else no conflict.
 
-    It reads no source. The two are the most frequent types of such questions and of others in
-    CONFLICTS, where the former come from a collection of controversial ones (ConflictingQA).
+    It reads no source. These are the most frequent types of such questions and of others in
+    CONFLICTS, where the former come from a collection of controversial questions (ConflictingQA).
     """
     asks = affirmed(query.query) is not None
     return Prediction(
@@ -138,18 +138,18 @@ def by_yes_no(query: Query) -> Prediction:
 class CategoryJson(BaseModel):
     """The JSON reply of Figure 2: why, then which."""
 
-    # The length is told to the server, so that a reply ends within its tokens. A server that does
-    # not keep to it makes no reply unreadable.
+    # The server is told the length, so that a reply ends within its tokens. A longer reply from a
+    # server that ignores it stays readable.
     explanation: Annotated[str, told(maxLength=300)]
     category: Annotated[int, Field(ge=1, le=len(TAXONOMY), strict=True)]
 
 
 async def by_json(query: Query, writer: Writer) -> Prediction:
-    """p(t | T, q, C_q) as the paper asks for it: an explanation and a number (Figure 2).
+    """p(t | T, q, C_q) as in the paper: an explanation and a number (Figure 2).
 
     Raises:
         RequestError: The sources do not fit the model's context.
-        ServingError: No server can be had.
+        ServingError: No server is available.
     """
     reply = await writer.client.structured(
         writer.asks_type("classify", query),
@@ -163,7 +163,7 @@ async def by_json(query: Query, writer: Writer) -> Prediction:
 
 
 def explained(reply: CategoryJson) -> Prediction:
-    """The prediction of a reply that could be read."""
+    """The prediction in a readable reply."""
     return Prediction(
         type=of_number(reply.category), by="json", explanation=reply.explanation.strip()
     )
@@ -198,25 +198,25 @@ _LABEL = re.compile(r"(?:#{1,6}[ \t]+)?\*{0,2}answer\*{0,2}:\*{0,2}\s*", re.IGNO
 async def answer(
     strategy: Strategy, query: Query, writer: Writer, predicted: Prediction | None = None
 ) -> Answer:
-    """What a strategy answers.
+    """Answer a query by a strategy.
 
     - Vanilla, p(y | q, C_q): the model sees the query and the sources.
     - Pipeline, p(y | q, C_q, t^): it is told the predicted type with its definition (appendix B).
-      If the type could not be read, the request is Vanilla's own.
+      If the type could not be read, the request is the same as Vanilla's.
     - Taxonomy-aware, p(t, y | T, q, C_q): the model explains and names the type, then answers, all
       in one reply.
-    - Oracle, p(y | q, C_q, t*): it is told the type that annotators gave.
+    - Oracle, p(y | q, C_q, t*): it is told the annotators' type.
 
     Args:
         strategy: Its name.
         query: As the writer sees it.
         writer: The model.
-        predicted: What Pipeline is told.
+        predicted: The type for Pipeline.
 
     Raises:
-        ValueError: Nobody gave the query a type that Oracle could tell.
+        ValueError: The query has no annotated type for Oracle.
         RequestError: The sources do not fit the model's context.
-        ServingError: No server can be had.
+        ServingError: No server is available.
     """
     match strategy:
         case "vanilla":
@@ -269,7 +269,7 @@ def _read(reply: str, query: Query) -> Answer:
 def bare(reply: str) -> str:
     """An answer without what models put around it: a fence, a block of code, quotes, "Answer:".
 
-    Only what is around the whole reply is taken off; all else stays as it was written.
+    Only text around the whole reply is removed; the rest stays as written.
     """
     text = reply.strip()
     while (inner := _inner(text)) != text:
@@ -291,7 +291,7 @@ class TypedAnswer(CategoryJson):
     answer: str
 
 
-# The number of an item of a list within a line.
+# The number of a list item within a line.
 _NUMBERED = re.compile(r"(?<!\S)[*_]{0,2}\(?([1-9][0-9]?)[.)][*_]{0,2}(?=\s|\Z)")
 _BEFORE_ITEM = re.compile(r"(?:[.!…:;][\"'”’»)*_]*|\n|\A)[ \t]*\Z")
 _CLOSED = re.compile(r"(?<=[.!?…])[*_]{1,3}(?=\s|\Z)")
@@ -301,19 +301,19 @@ def cited_sentences(text: str, sources: int) -> tuple[Sentence, ...]:
     """Split an answer into sentences, each with the sources that it cites.
 
     Citations are "[1]", "[1][2]", "[1, 2]", "[1-3]", "[Source 2]", "[^1]", "¹" and the like; lists
-    of sources are left out (see `pipelines.text.citations`). Citations belong to the sentence that
-    they stand in; after its full stop, or alone on the next line, still to it. One that begins a
-    line, or is the subject of a sentence ("[2] says otherwise"), belongs to what follows. Other
-    brackets, and links with a text, stay in the sentence. Where a sentence would lack a noun
+    of sources are left out (see `pipelines.text.citations`). A citation belongs to the sentence
+    that contains it, and also if it stands after the full stop or alone on the next line. One that
+    begins a line, or is the subject of a sentence ("[2] says otherwise"), belongs to what follows.
+    Other brackets, and links with a text, stay in the sentence. If a sentence would lack a noun
     without its citation, it gets one: "According to [2]", "According to source 2".
 
     Args:
-        text: Anything.
-        sources: How many there are; they are numbered from 1.
+        text: Any text.
+        sources: Number of sources, counted from 1.
 
     Returns:
-        Its statements (`pipelines.text.words`) in their order; numbers of list items of which
-        nothing follows are left out as well.
+        Its statements (`pipelines.text.words`) in their order; numbers of list items followed by
+        nothing are left out too.
     """
     text = without_lists(text)
     marks = list(cuts(text))
@@ -338,11 +338,11 @@ def cited_sentences(text: str, sources: int) -> tuple[Sentence, ...]:
 
 
 def _items(plain: str, marked: Collection[int]) -> dict[int, int]:
-    """Where the items of numbered lists begin, and where their numbers end.
+    """Start of each numbered list item -> end of its number.
 
-    Two items at least, 1 and 2, each at the beginning of a line, or behind a sentence, a colon or
-    a mark; not in lower case, as in "two parts: 1) the deck; 2) the towers". So the 12 of "How
-    many? It has 12. It shut." is none.
+    At least two items, 1 and 2, each at the start of a line, or after a sentence, a colon or a
+    mark; not in lower case, as in "two parts: 1) the deck; 2) the towers". So the 12 in "How many?
+    It has 12. It shut." is not an item.
     """
     items: dict[int, int] = {}
     run: list[tuple[int, int]] = []
@@ -362,7 +362,7 @@ def _items(plain: str, marked: Collection[int]) -> dict[int, int]:
 
 
 def _spans(text: str, items: Mapping[int, int]) -> list[Span]:
-    """The sentences, where an item of a list begins one with its number."""
+    """The sentences; a list item begins one with its number."""
     spans: list[Span] = []
     for start, end in pairwise([0, *(each for each in items if each), len(text)]):
         for span in statements(text[start:end]):
@@ -375,8 +375,8 @@ def _spans(text: str, items: Mapping[int, int]) -> list[Span]:
 def _splittable(plain: str, subjects: Sequence[int]) -> str:
     """The same text, character by character, for a splitter that knows no Markdown.
 
-    A sentence does not begin in lower case, so a verb without its subject gets a capital; emphasis
-    that ends after a full stop becomes quotes.
+    The splitter expects no sentence in lower case, so a verb without its subject gets a capital;
+    emphasis that ends after a full stop becomes quotes.
     """
     letters = list(plain)
     for place in subjects:

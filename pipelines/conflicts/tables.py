@@ -29,7 +29,7 @@ from pipelines.metrics.estimate import Estimate
 from pipelines.report.table import HERE, Column, Measure, Table, quote
 
 PAPER_JUDGE: Final = "Gemini 2.5 Flash"
-"""Who judged the answers of Tables 5 and 6 (section 5.2)."""
+"""Judge of the answers of Tables 5 and 6 (section 5.2)."""
 
 THINKING: Final = "Gemini 2.5 Flash Thinking"
 """The model of Table 6."""
@@ -88,13 +88,13 @@ TABLE_6: Final = quote(
     judge=PAPER_JUDGE,
     figures="paper, Table 6",
 )
-"""Expected behaviour of each strategy, in categories named as `scores.MERGED` names them."""
+"""Expected behaviour of every strategy, in categories named as in `metrics.MERGED`."""
 
 
 RUN: Final = Column[Any]("run", "Run", lambda row: row.part.run)
 WRITER: Final = Column[Any]("writer", "Model", lambda row: row.part.writer)
 JUDGE: Final = Column[Any]("judge", "Judge", lambda row: row.part.judge)
-"""Of whatever belongs to a part."""
+"""For all rows that belong to a part."""
 
 RULES: Final = (
     "Expected behaviour is over queries with a gold type, answer recall over those that have one "
@@ -107,7 +107,7 @@ RULES: Final = (
 def all_tables(
     made: Sequence[Part], statistics: Mapping[str, Sequence[Statistic]] | None = None
 ) -> list[Table]:
-    """Every table of a run folder, those without rows as well.
+    """All tables of a run folder, including those without rows.
 
     Args:
         made: Its runs.
@@ -127,7 +127,7 @@ GROUPS: Final = {"type": "type (Table 2)", "origin": "origin (Table 7)", "all": 
 
 
 def counts(statistics: Mapping[str, Sequence[Statistic]]) -> Table:
-    """Tables 2 and 7, and what section 3 says of all queries, beside the paper's figures."""
+    """Tables 2 and 7, and the figures of section 3 over all queries, beside the paper's."""
     return Table.of(
         [(file, statistic) for file, own in statistics.items() for statistic in own],
         name="conflicts_statistics",
@@ -145,7 +145,7 @@ def counts(statistics: Mapping[str, Sequence[Statistic]]) -> Table:
 
 
 def _whole(value: float | None) -> float | None:
-    """A count without decimals; a mean as it is."""
+    """A count without decimals; a mean unchanged."""
     return int(value) if value is not None and value == int(value) else value
 
 
@@ -164,12 +164,12 @@ class Classified:
 
     @property
     def results(self) -> Sequence[QueryResult]:
-        """The part's."""
+        """The part's results."""
         return self.part.results
 
     @property
     def unreadable(self) -> int:
-        """Queries with a gold type of which it named none."""
+        """Queries with a gold type for which it named none."""
         return [given for _, given in classified(self.results, self.method).values()].count(
             "unreadable"
         )
@@ -183,7 +183,7 @@ MODEL: Final = Column[Any](
 
 
 def types(made: Sequence[Part]) -> Table:
-    """Table 4: every classifier, and those that always say the most frequent type."""
+    """Table 4: every classifier, and the baselines that predict the most frequent type."""
     return Table.of(
         [
             Classified(part, classifier)
@@ -227,7 +227,7 @@ def types(made: Sequence[Part]) -> Table:
 
 
 def type_differences(made: Sequence[Part]) -> Table:
-    """Every classifier less every other of its run, query by query."""
+    """Every classifier minus every other of its run, query by query."""
     pairs = []
     for part in made:
         shown = shown_classifiers(part.results)
@@ -261,14 +261,14 @@ class Answers:
 
     @property
     def results(self) -> Sequence[QueryResult]:
-        """The part's, of the category."""
+        """The part's results in the category."""
         if not self.category:
             return self.part.results
         return of_types(self.part.results, MERGED[self.category])
 
     @property
     def outcomes(self) -> dict[str, Outcome]:
-        """Query -> what the strategy made of it, if it was asked; unreadable ones as well."""
+        """Query -> the strategy's outcome, if it was asked; including unreadable ones."""
         return {
             result.id: outcome
             for result in self.results
@@ -288,7 +288,7 @@ class Answers:
 
 
 def every_strategy(made: Sequence[Part]) -> list[Answers]:
-    """All results of each run under each of its strategies."""
+    """All results of every run under each of its strategies."""
     return [Answers(part, strategy) for part in made for strategy in part.strategies]
 
 
@@ -296,7 +296,7 @@ STRATEGY: Final = Column[Answers]("strategy", "Strategy", lambda row: STRATEGIES
 
 
 def answers(made: Sequence[Part]) -> Table:
-    """Table 5: every strategy, its three measures."""
+    """Table 5: the three measures of every strategy."""
     return Table.of(
         every_strategy(made),
         name="conflicts_answers",
@@ -346,7 +346,7 @@ class InCategory(NamedTuple):
     name: str
 
     def under(self, strategy: Strategy) -> Answers:
-        """Its queries under a strategy."""
+        """The category's queries under a strategy."""
         return Answers(self.part, strategy, self.name)
 
 
@@ -386,7 +386,7 @@ def behaviour(made: Sequence[Part]) -> Table:
 
 
 def answer_differences(made: Sequence[Part]) -> Table:
-    """Every strategy less Vanilla, query by query."""
+    """Every strategy minus Vanilla, query by query."""
     pairs = [
         pair(row, row, Answers(row.part, "vanilla"), ANSWERS)
         for row in every_strategy(made)
@@ -416,11 +416,11 @@ def _untyped(results: Sequence[QueryResult]) -> int:
     return sum(r.asked.conflict_type is None for r in results if r.status != "failed")
 
 
-# What was lost.
+# Failures.
 
 
 def problems(result: QueryResult) -> Iterator[Problem]:
-    """What has no value of a query, in the order in which it was asked for."""
+    """Parts of a query without a value, in the order in which they were asked for."""
     if result.status == "failed":
         yield Problem("failed", result.error or "")
         return

@@ -22,7 +22,7 @@ class ConflictType(StrEnum):
 
 
 class TypeExample(BaseModel, frozen=True, extra="forbid"):
-    """A question, and the answers of its search results in short, parted by semicolons."""
+    """A question, and its search results' answers in short, separated by semicolons."""
 
     query: str
     results: str
@@ -32,7 +32,7 @@ class Category(BaseModel, frozen=True, extra="forbid"):
     """One type of the taxonomy T, with its expected behaviour s = f(t).
 
     Attributes:
-        number: 1 to 5, as prompts and replies name it (Figure 2).
+        number: 1 to 5, as in prompts and replies (Figure 2).
         label: Its name in the released data.
         short: Its name in tables.
         definition: When it holds.
@@ -64,16 +64,16 @@ ANSWERABLE: Final = frozenset(
 
 
 def commonest(types: Iterable[ConflictType]) -> ConflictType:
-    """The commonest type; of equals the first."""
+    """The most common type; the first of equals."""
     counts = Counter(types)
     return max(ConflictType, key=lambda each: counts[each])
 
 
 def of_number(number: int) -> ConflictType:
-    """The type of a number from 1 to 5.
+    """The type with a number from 1 to 5.
 
     Raises:
-        ValueError: There is no such number.
+        ValueError: No type has this number.
     """
     if not 1 <= number <= len(TAXONOMY):
         raise ValueError(f"{number} is no category; there are 1 to {len(TAXONOMY)}")
@@ -81,10 +81,10 @@ def of_number(number: int) -> ConflictType:
 
 
 def of_label(label: str) -> ConflictType:
-    """The type of a label as released, or as this program names it, whatever its letter case.
+    """The type with a label as released, or as this program names it, ignoring letter case.
 
     Raises:
-        ValueError: There is no such label.
+        ValueError: No type has this label.
     """
     named = label.strip().casefold()
     official = None if named in CATEGORY else official_label(label)
@@ -92,20 +92,21 @@ def of_label(label: str) -> ConflictType:
 
 
 Classifier = Literal["yes-no", "json", "choice"]
-"""Who predicts: a rule that reads the question alone, or a language model that explains its choice,
-or that chooses with probabilities."""
+"""The classifiers: a rule that reads only the question, or a language model that explains its
+choice, or that chooses with probabilities."""
 
 
 class Prediction(BaseModel, frozen=True):
-    """What a classifier says of a query (CONFLICTS, section 4, Task 1).
+    """A classifier's prediction for a query (CONFLICTS, section 4, Task 1).
 
     Attributes:
-        type: The type; None where the reply could not be read, or types tie.
+        type: The type; None if the reply could not be read, or types tie.
         by: The classifier.
-        probabilities: Of every type, in [0, 1], summing to 1; None where there are none.
-        mass: Of `choice`, the probability that the model names a category at all, in [0, 1].
+        probabilities: Probability of every type, in [0, 1], summing to 1; None if the classifier
+            gives none.
+        mass: For `choice`, the probability that the model names a category at all, in [0, 1].
         problem: Why the reply could not be read, or which types tie, in one line.
-        raw: The reply as it came, where it could not be read.
+        raw: The unreadable reply, unchanged.
     """
 
     type: ConflictType | None
@@ -118,7 +119,7 @@ class Prediction(BaseModel, frozen=True):
 
 
 def decide(probabilities: Mapping[ConflictType, float]) -> ConflictType | None:
-    """The most probable type; None if two are."""
+    """The most probable type; None if two types tie."""
     likely, *others = sorted(probabilities, key=lambda each: -probabilities[each])
     tied = others and probabilities[others[0]] == probabilities[likely]
     return None if tied else likely

@@ -1,4 +1,4 @@
-"""What CONFLICTS puts on the page: figures, tables, and every query to read."""
+"""CONFLICTS on the page: figures, tables, and every query."""
 
 import re
 from collections import Counter
@@ -59,15 +59,15 @@ from pipelines.report.texts import (
 )
 
 GUESSES: Final = (RIGHT, WRONG, UNREADABLE, UNJUDGED)
-"""What a predicted type is worth; not judged where no type is known."""
+"""Verdicts on a predicted type; not judged if no type is known."""
 
 ADHERES = Mark("support", "✓", "as expected")
 DIFFERS = Mark("contradict", "✗", "not as expected")
 UNDECIDED = Mark("invalid", "?", "verdict unreadable")
 VERDICTS: Final = (ADHERES, DIFFERS, UNREADABLE, UNDECIDED, UNJUDGED)
-"""Whether an answer behaves as expected: not readable where the answer, undecided where the judge's
-reply could not be read. Without a gold type, it is judged by the type that it was written under;
-where there is none either, it is not judged."""
+"""Verdicts on an answer's behaviour: unreadable if the answer could not be read, undecided if the
+judge's reply could not be read. Without a gold type, the type that it was written under decides;
+without that either, the answer is not judged."""
 
 _GROUNDS: Final = {
     "supported": Chip("supported", "support", "✓"),
@@ -84,9 +84,9 @@ _INCLUDED: Final = {
 
 
 def verdict(result: QueryResult, strategy: Strategy) -> Mark | None:
-    """Whether the answer of a strategy behaves as expected (CONFLICTS, section 4).
+    """Whether a strategy's answer behaves as expected (CONFLICTS, section 4).
 
-    None where the query failed or the strategy was not asked.
+    None if the query failed or the strategy was not asked.
     """
     outcome = result.outcomes.get(strategy)
     if result.status == "failed" or outcome is None:
@@ -97,7 +97,7 @@ def verdict(result: QueryResult, strategy: Strategy) -> Mark | None:
 
 
 def guess(prediction: Prediction, gold: ConflictType | None) -> Mark:
-    """What a predicted type is worth (CONFLICTS, section 4, Task 1)."""
+    """Whether a predicted type is right (CONFLICTS, section 4, Task 1)."""
     if prediction.type is None:
         return UNREADABLE
     if gold is None:
@@ -106,7 +106,7 @@ def guess(prediction: Prediction, gold: ConflictType | None) -> Mark:
 
 
 def content(result: QueryResult) -> list[Block]:
-    """What a query shows when it is opened."""
+    """The content of an opened query."""
     asked = result.asked
     made: list[Block] = []
     if result.error:
@@ -134,7 +134,7 @@ def content(result: QueryResult) -> list[Block]:
 
 
 def live(url: str | None) -> bool:
-    """Whether a source's URL may be a link: http or https, and nothing in it that hides."""
+    """Whether a source's URL may become a link: http or https, without hidden parts."""
     return (
         url is not None
         and visible(url) == url
@@ -205,7 +205,7 @@ def _answer(name: str, worth: Mark, outcome: Outcome, asked: Query) -> Card:
     count = len(asked.sources)
     grounds = judged.grounding.sentences if judged.grounding else ()
     if answer.sentences:
-        # A sentence that nobody judged has no verdict.
+        # A sentence that was not judged has no verdict.
         pairs = zip_longest(answer.sentences, grounds[: len(answer.sentences)])
         made.append(Sentences(tuple(_sentence(*pair, count) for pair in pairs)))
     elif answer.text:
@@ -244,7 +244,7 @@ def _relation(judged: Judgement, count: int) -> tuple[Inline, ...]:
 
 
 def _worths(judged: Verdicts, asked: Query) -> tuple[Fact, ...]:
-    """What the judges say of an answer, apart from its sentences."""
+    """The verdicts on an answer, except those on its sentences."""
     found = []
     if judged.adherence:
         found.append(_behaviour(judged.adherence, asked))
