@@ -17,22 +17,22 @@ from pipelines.retrieval.chunks import document_of
 from pipelines.text.citations import cut_out, cuts
 
 About = Literal["support", "refute", "conflict", "answer", "none"]
-"""What a sentence is about; "none" if it says nothing of the evidence."""
+"""The subject of a sentence; "none" if it says nothing about the evidence."""
 
 SIDE: Mapping[About, Relation] = {"support": Relation.SUPPORTS, "refute": Relation.CONTRADICTS}
 """The side that such a sentence takes."""
 
 ABOUT: Mapping[Stance, About] = {Stance.SUPPORT: "support", Stance.REFUTE: "refute"}
-"""What a sentence is about that states a stance."""
+"""The subject of a sentence that states a stance."""
 
 
 class Statement(BaseModel, frozen=True):
     """A sentence of an answer, without citation marks; ids of passages are in the order cited.
 
     Attributes:
-        cites: Passages that it rests on.
-        dropped: Passages that it cited when written, dropped as wrong or by a policy.
-        problems: What is wrong with its citations; a sentence with a problem cites nothing.
+        cites: Passages that back it.
+        dropped: Passages that it cited when written; dropped because they are wrong or by a policy.
+        problems: Problems with its citations; a sentence with a problem cites nothing.
     """
 
     text: str
@@ -43,7 +43,7 @@ class Statement(BaseModel, frozen=True):
 
     @property
     def side(self) -> Relation | None:
-        """The side that it takes: the relation of passages that bear it out."""
+        """The side that it takes: the relation of the passages that back it."""
         return SIDE.get(self.about)
 
     def faulty(self, *problems: str) -> "Statement":
@@ -62,15 +62,15 @@ class Answer(BaseModel, frozen=True):
         stance: By the delta rule.
         model_stance: The stance by the model that wrote the answer, which decides nothing; None if
             a template wrote.
-        kappa: Conflict score of what was retrieved, in [0, 1]; disputed from tau on.
+        kappa: Conflict score of the retrieved passages, in [0, 1]; disputed from tau on.
         support, refute: U_sup and U_ref.
-        evidence: The packet, as a table; the clusters are of all that was retrieved.
+        evidence: The packet, as a table; the clusters are of all retrieved passages.
         conflict: The conflict statement; None if nothing disagrees.
         cut: Whether a reply broke off at the limit of tokens, sentences or first answers.
         problem: Why sentences are missing, in one line.
         raw: The unreadable reply.
-        tags: Passage id -> tag, for everything retrieved, in that order.
-        unsure: How many of these tags are nearly ties.
+        tags: Passage id -> tag, for all retrieved passages, in their order.
+        unsure: Number of tags that are nearly ties.
         truncations: Passages that the judge read in part.
     """
 
@@ -101,7 +101,7 @@ class Answer(BaseModel, frozen=True):
 
     @property
     def relations(self) -> dict[str, Relation]:
-        """Passage id -> its relation to the query: as the evidence sorts it, else its tag."""
+        """Passage id -> its relation to the query: as sorted in the evidence, else its tag."""
         return self.tags | {row.id: row.relation for row in self.evidence}
 
     @property
@@ -120,7 +120,7 @@ def evidence_table(
 
 
 def numbered(rows: Iterable[TaggedPassage]) -> tuple[TaggedPassage, ...]:
-    """The rows numbered: supporting passages, refuting ones, the others, each as retrieved."""
+    """The rows numbered: supporting passages, then refuting ones, then others, by relevance."""
 
     def place(row: TaggedPassage) -> tuple[int, float, str]:
         return RELATIONS.index(row.relation), -row.relevance, row.id
@@ -170,11 +170,11 @@ def problems(
     policy: CitationPolicy,
     unknown: Sequence[int] = (),
 ) -> tuple[str, ...]:
-    """What is wrong with a statement's citations; empty if it counts as cited.
+    """The problems with a statement's citations; empty if it counts as cited.
 
     A sentence cites passages of the packet that take a side, and no others, unless no passage does.
-    A sentence about one side cites that side alone, a sentence about the disagreement both. A
-    sentence that is about no evidence needs no citation. The policy may ask for more.
+    A sentence about one side cites only that side, a sentence about the disagreement both. A
+    sentence that is not about the evidence needs no citation. The policy may ask for more.
     """
     if not statement.text:
         return ("says nothing",)
@@ -206,19 +206,19 @@ def problems(
 def unmarked(text: str) -> str:
     """A text in one line, without citations: "[3]", "[1, 2]", "[Source 1]".
 
-    Text of models and documents must not pass for a checked citation.
+    Text from models and documents must not pass for a checked citation.
     """
     line = " ".join(text.split())
-    for _ in range(3):  # "[1[2]]" leaves one
+    for _ in range(3):  # one pass over "[1[2]]" leaves a mark
         line = cut_out(line, cuts(line, numbered=False))[0]
     return (line.translate(_BRACKETS) if any(cuts(line)) else line).strip()
 
 
 def source(passage: Document) -> str:
-    """Where a passage comes from: the site of its URL, else its document."""
+    """The source of a passage: the site of its URL, else its document."""
     try:
         site = urlsplit(passage.url).hostname if passage.url else None
-    except ValueError:  # not really a URL
+    except ValueError:  # not a valid URL
         site = None
     return site or document_of(passage.id)
 
@@ -230,7 +230,7 @@ def _numbers(text: str) -> set[str]:
 class Sorted(BaseModel, frozen=True):
     """How a language model sorted a passage of the packet, and why, in its words.
 
-    A passage that it left out stays as tagged, without a reason.
+    A passage that the model left out keeps its tag, without a reason.
     """
 
     id: str
@@ -243,8 +243,8 @@ class Outcome(BaseModel, frozen=True):
 
     Attributes:
         packet: Ids of the k' passages that the answer was written from.
-        sorted: The packet as a language model sorted it; empty where none was asked to.
-        support: How far the method holds the claim to be supported, in [0, 1]; see
+        sorted: The packet as a language model sorted it; empty if no model did.
+        support: How strongly the method holds the claim to be supported, in [0, 1]; see
             `pipelines.conrag.methods.support_share`.
         undecided: Whether the stance is unknown because its reply was unreadable.
         cut: Whether the answer broke off at the limit of tokens or sentences.
@@ -263,10 +263,10 @@ class Outcome(BaseModel, frozen=True):
 
     @property
     def unbound(self) -> int:
-        """How many sentences have wrong citations, which are dropped."""
+        """Number of sentences whose citations were wrong and dropped."""
         return sum(bool(said.problems) for said in self.statements)
 
     @property
     def cited(self) -> tuple[str, ...]:
-        """The passages that the answer cites, each once, in order."""
+        """The passages that the answer cites, without repetition, in order."""
         return tuple(dict.fromkeys(name for said in self.statements for name in said.cites))

@@ -1,4 +1,4 @@
-"""What an answer to a question is worth: its citations, as judged, and what it names."""
+"""The quality of an answer to a question: its citations, as judged, and the answers it names."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
@@ -46,8 +46,8 @@ def citation_judge(
 ) -> RunJudge:
     """The judge of citations; `selector`, the judge that selects the evidence, if it is the same.
 
-    A language model gives a reason with every label. With `cut` it is shown the beginning of a text
-    that is too long.
+    A language model gives a reason with every label. With `cut` it sees only the beginning of a
+    text that is too long.
     """
     if settings.judged_by == "model":
         asked = JudgeSettings(judge="model", evidence="json", cut=cut)
@@ -61,7 +61,7 @@ def citation_judge(
 def judge_told(config: Mapping[str, Any]) -> str:
     """Who judged the citations of a run, by its configuration, and whether it judged itself.
 
-    Empty if the data say what passages bear out.
+    Empty if the data say which claims passages back.
     """
     if "citations" not in config:
         return ""
@@ -82,7 +82,7 @@ Relations = Mapping[tuple[str, Group], Relation]
 """(sentence, passages) -> their relation to it."""
 
 NEUTRAL: tuple[About, ...] = ("conflict", "none")
-"""Sentences about these contradict nothing."""
+"""Sentences about these cannot contradict the packet."""
 
 
 class RecordingJudge:
@@ -95,7 +95,7 @@ class RecordingJudge:
         self.truncations: list[Truncation] = []
 
     async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
-        """As the judge."""
+        """Judge, and record."""
         labelled = await self._judge(claims, documents)
         self.unreadable += sum(said.relation is Relation.INVALID for said in labelled.judgements)
         self.truncations += labelled.truncations
@@ -109,10 +109,10 @@ async def answer_worth(
     gold: GoldAnswer,
     judge: Judge,
 ) -> dict[str, AnswerWorth]:
-    """Judge the answers of all methods to one question, asking once about what they share.
+    """Judge the answers of all methods to one question, asking shared pairs only once.
 
-    Outcomes are by method. The judge reads passages beside each sentence, or beside each item of a
-    list, put behind the question. Errors are the judge's.
+    Outcomes are by method. The judge reads passages beside a sentence, or beside a list item put
+    after the question. Errors are the judge's.
     """
     judged = {
         name: hypotheses(question, outcome) if gold.listed else outcome
@@ -147,9 +147,9 @@ def items_of(statement: Statement) -> list[str]:
 
 
 def hypotheses(question: str, outcome: Outcome) -> Outcome:
-    """The answer with each item behind the question, as ALCE puts items to its entailment model.
+    """The answer with its items put after the question, as ALCE does for its entailment model.
 
-    Items keep the citations of their sentence; sentences without an item stay as they are.
+    Items keep the citations of their sentence; sentences without items stay unchanged.
     """
     put = (
         said.model_copy(update={"text": text})
@@ -162,7 +162,7 @@ def hypotheses(question: str, outcome: Outcome) -> Outcome:
 async def supporting(
     claims: Sequence[str], passages: Sequence[Document], judge: Judge
 ) -> dict[str, Relation]:
-    """The passages that support at least one of several claims, by the judge; errors are its."""
+    """The passages that support at least one of several claims; errors are the judge's."""
     if not claims or not passages:
         return {}
     judged = (await judge(claims, passages)).judgements
@@ -174,7 +174,7 @@ async def supporting(
 async def _relations(
     outcomes: Iterable[Outcome], passages: Sequence[Document], judge: Judge
 ) -> Relations:
-    """The relation of every group of passages that matters to every sentence."""
+    """The relation of every relevant group of passages to every sentence."""
     text_of = {passage.id: passage.as_read() for passage in passages}
     read: dict[Group, Document] = {}
     wanted: dict[tuple[str, Group], None] = {}

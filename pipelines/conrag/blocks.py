@@ -1,4 +1,4 @@
-"""What the page shows of an answer, and of a claim of an evaluation."""
+"""ConRAG on the page: an answer, and a claim of an evaluation."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -122,7 +122,7 @@ def members(answer: Answer, relation: Relation) -> list[tuple[Cluster, list[str]
 
 
 def decided(text: str, rationale: str | None) -> tuple[Span, ...]:
-    """Where the deciding sentence stands in its passage, unless it is the whole passage."""
+    """The place of the deciding sentence in its passage, unless it is the whole passage."""
     span = locate(rationale or "", text)
     return (Span(*span, "decided"),) if span and span != (0, len(text)) else ()
 
@@ -213,7 +213,7 @@ def _quoted(row: TaggedPassage) -> Sentence:
 
 
 def _reason(row: TaggedPassage) -> tuple[Inline, ...]:
-    """The language model's reason for sorting it so."""
+    """The language model's reason for the relation."""
     return (Aside(f"because, says the model: {row.reason}"),) if row.reason else ()
 
 

@@ -39,7 +39,7 @@ class GoldAnswer:
 
     Attributes:
         answers: Aliases of every short answer to be named.
-        claims: Claims that the answer is to entail.
+        claims: Claims that the answer should entail.
         listed: Whether the answer is a list of short answers.
     """
 
@@ -50,7 +50,7 @@ class GoldAnswer:
     def statements(self, question: str, found: Sequence[Document]) -> tuple[str, ...]:
         """The answer in statements, as `pipelines.conrag.generation` makes them.
 
-        Of the short answers, the first that the passages name are taken.
+        Short answers count only if the passages name them; at most `MOST` statements are made.
         """
         text = " ".join(document.as_read() for document in found)
         named = [
@@ -72,7 +72,7 @@ class Query:
         disputed: Whether its evidence disagrees; None if the data do not say.
         evidence: Alternative sets of passage ids, any of them sufficient.
         relations: Passage id -> its gold relation, if known.
-        response: Where the claim stands, if it is a sentence of a response.
+        response: Position of the claim, if it is a sentence of a response.
         split: The split of the release, if it has one.
         gold_answer: The gold answer, if it is a question; relations are then to it.
     """
@@ -104,7 +104,7 @@ def from_claims(claims: Sequence[ContestedClaim]) -> Iterator[Query]:
     with both sides it is disputed, and there is not enough information for a stance.
     """
     for claim in claims:
-        # Documents of two claims may have one id and are two passages.
+        # Documents of different claims may share an id and are still different passages.
         passages = tuple(
             document.model_copy(update={"id": digest(f"{claim.id} {document.id}")})
             for document in claim.documents
@@ -177,13 +177,13 @@ def stance_of(relations: set[Relation]) -> Stance:
 
 
 def digest(text: str) -> str:
-    """A digest of a text for ids, whatever its white space."""
+    """A digest of a text for ids, ignoring white space."""
     plain = " ".join(text.split())
     return hashlib.sha1(plain.encode("utf-8"), usedforsecurity=False).hexdigest()[:16]
 
 
 LONGEST_PAGE = 180
-"""Characters of a page's title in ids, at most: an id has 200."""
+"""Most characters of a page's title in ids, which may have 200."""
 
 
 def from_scifact(
@@ -215,7 +215,7 @@ def from_scifact(
 
 
 def scifact_passages(corpus: Mapping[str, Abstract]) -> list[Document]:
-    """The sentences of all abstracts, named as by `from_scifact`: a corpus to search."""
+    """The sentences of all abstracts, named as in `from_scifact`: a corpus to search."""
     return [
         Document(id=f"{name}:{number}", text=text.strip(), title=abstract.title)
         for name, abstract in corpus.items()
@@ -229,9 +229,9 @@ def from_fever(
 ) -> Iterator[Query]:
     """All sentences of the pages that a claim's evidence names; the named ones are its evidence.
 
-    Finding the right pages is half of FEVER's task, and a claim without evidence has none: search
+    Finding the right pages is half of FEVER's task, and a claim without evidence names none: search
     `fever_passages`, the pages of all claims. Evidence that is missing on the pages
-    (`pipelines.data.fever.read_wikipedia`) stays, and is never found.
+    (`pipelines.data.fever.read_wikipedia`) is kept, and never found.
     """
     sentences = {page: page_passages(page, lines) for page, lines in pages.items()}
     for claim in claims:
@@ -254,18 +254,18 @@ def from_fever(
 
 
 def fever_passages(pages: Mapping[str, Mapping[int, str]]) -> list[Document]:
-    """The sentences of all pages, named as by `from_fever`: a corpus to search."""
+    """The sentences of all pages, named as in `from_fever`: a corpus to search."""
     return [passage for page, lines in pages.items() for passage in page_passages(page, lines)]
 
 
 def from_ragtruth(responses: Sequence[Response], sources: Mapping[str, Source]) -> Iterator[Query]:
-    """The sentences of each response, and its source in passages.
+    """The sentences of every response, and its source in passages.
 
     A sentence is supported if people marked no word of it, refuted if one of its marks contradicts
     the source, and otherwise lacks information. Which passage decides is unknown.
 
-    Blank responses, and those that the release calls faulty as a whole, are left out, as in its own
-    evaluation.
+    Blank responses, and those that the release calls faulty as a whole, are left out, as in the
+    release's evaluation.
 
     Raises:
         InputError: A response has no source.
@@ -327,9 +327,9 @@ def page_passages(page: str, lines: Mapping[int, str]) -> tuple[Document, ...]:
 
 
 def _pointer_id(page: str, number: int) -> str:
-    """The id of a page's sentence; a title that is too long is cut, and gets a digest."""
+    """The id of a page's sentence; a title that is too long is cut, with a digest added."""
     if len(page) > LONGEST_PAGE:
-        # Two of them may begin alike.
+        # Long titles may share their beginning.
         page = f"{page[: LONGEST_PAGE - 17]}~{digest(page)}"
     return f"{page}:{number}"
 

@@ -40,18 +40,18 @@ class TaggedPassage:
     """A retrieved passage p_i as the tagger sees it (ConRAG, section 2), and in the evidence table.
 
     Attributes:
-        relevance: rel_i, normalised over what was retrieved, in [0, 1].
-        relation: t_i, its tag, unless a language model sorted it; `INVALID` where there is no
-            label; such a passage is in no cluster.
+        relevance: rel_i, normalised over the retrieved passages, in [0, 1].
+        relation: t_i, its tag, unless a language model sorted it; `INVALID` without a label; such a
+            passage is in no cluster.
         confidence: u_i, the probability of the tag, in [0, 1].
         rationale: The sentence of the passage that decided the tag; None if unknown.
         quality: Weight of the passage, at least 0: the reliability of its source, if known.
-        probabilities: Of every relation, if the tagger gives them.
+        probabilities: Probability of every relation, if the tagger gives them.
         label_mass: As in `Judgement`.
         number: Its number in the evidence table, from 1; 0 outside a table.
         cluster: Name of its cluster: "S1".
         tag: The tag before a language model sorted the evidence; None if no model was asked.
-        reason: Why the model sorted it so, in its words; None if the model left it out.
+        reason: The model's reason, in its words; None if the model left the passage out.
     """
 
     passage: Document
@@ -123,7 +123,7 @@ STATUS = {
 
 @dataclass(frozen=True)
 class Adjudication:
-    """A stance by the delta rule, and what it rests on.
+    """A stance by the delta rule, and its evidence.
 
     Attributes:
         support, refute: U_sup and U_ref.
@@ -160,8 +160,8 @@ def adjudicate(
 ) -> Adjudication:
     """The stance that passages give by the delta rule, over sums of confidences.
 
-    Two sums of twenty passages are seldom within 0.10 of each other, so that a disputed claim still
-    gets a side. From a conflict score of `tau` on the evidence is called disputed.
+    Two sums over twenty passages are seldom within 0.10 of each other, so that a disputed claim
+    still gets a side. From a conflict score of `tau` on the evidence is called disputed.
     """
     support, refute = (evidence_mass(tagged, side) for side in SIDES)
     stance = delta_rule(support, refute, delta=delta)
@@ -169,11 +169,11 @@ def adjudicate(
 
 
 _JOINING = frozenset(" -'’")
-"""What may stand between the words of a name."""
+"""Characters that may stand between the words of a name."""
 
 
 class EdgeWeights(BaseModel, frozen=True, extra="forbid"):
-    """The parts of an edge's weight, which the paper names without figures.
+    """The parts of an edge's weight, for which the paper gives no numbers.
 
     Attributes:
         topical, entities: Weights of topical similarity, and of shared names and key phrases.
@@ -195,8 +195,8 @@ class EdgeWeights(BaseModel, frozen=True, extra="forbid"):
 def edge_weight(topical: float, entities: float, agreement: float, weights: EdgeWeights) -> float:
     """The affinity of two passages, at least 0 (ConRAG, section 2, evidence clustering).
 
-    Agreement increases or decreases what topic and entities give, as the paper has it, and is not
-    added to them: two passages that support a claim by different facts are two perspectives.
+    Agreement raises or lowers the weight from topic and names, as in the paper, instead of being
+    added to it: two passages that support a claim by different facts are two perspectives.
     Similarity and overlap of names lie in [0, 1], agreement in [-1, 1].
     """
     alike = weights.topical * topical + weights.entities * entities
@@ -219,8 +219,8 @@ def key_phrases(text: str) -> frozenset[str]:
     """Names and numbers of a text, in lower case.
 
     A name is a run of capitalised words with one space, hyphen or apostrophe between them, without
-    function words at its beginning: "Ada Lovelace", and of "The Aldham dam" "aldham". It stands for
-    the named entities and key noun phrases of the paper, and needs no model.
+    function words at its beginning: "Ada Lovelace", or "aldham" in "The Aldham dam". Names stand in
+    for the paper's named entities and key noun phrases, and need no model.
     """
     found: set[str] = set()
     run: list[str] = []
@@ -258,7 +258,7 @@ def word_cosine(texts: Sequence[str]) -> list[list[float]]:
 def similarity_graph(tagged: Sequence[TaggedPassage], weights: EdgeWeights) -> "nx.Graph":
     """The graph G = (V, E) over passages, sparsified to nearest neighbours by shared words.
 
-    The order of passages decides nothing. Nodes are passage ids in order; edges have a `weight`.
+    The order of passages does not matter. Nodes are passage ids in order; edges have a `weight`.
     """
     import networkx as nx
 

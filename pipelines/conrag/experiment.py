@@ -119,9 +119,9 @@ class ConragOptions(RunOptions, AnswerOptions):
     citing: CitationJudgeSettings = CitationJudgeSettings()
 
     def needs(self) -> Needs:
-        """The models, with who judges the citations of answers.
+        """The models, including the judge of the answers' citations.
 
-        Beside a language model that judges, the profile's generator tags and writes.
+        If another language model judges, the profile's generator tags and writes.
         """
         needs = super().needs()
         if not self.judged:
@@ -145,21 +145,21 @@ class ConragOptions(RunOptions, AnswerOptions):
 
     @property
     def judged(self) -> bool:
-        """Whether a judge says what passages say of answers: the data's labels do not."""
+        """Whether a judge, not the data's labels, decides how passages relate to answers."""
         return self.questions or (self.dataset == RAGTRUTH and self.writes)
 
     @property
     def part(self) -> Part:
-        """Which half of the claims."""
+        """The half of the claims to use."""
         return self.half or ("test" if self.dataset == FOOL_ME_TWICE else "all")
 
 
 def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
-    """Read the claims; every method is put to work on each.
+    """Read the claims, to run every method on them.
 
     Raises:
         InputError: A file or an option cannot be used.
-        ServingError: There is no such model.
+        ServingError: A model is missing.
     """
     _refuse_idle(options)
     claims = read(
@@ -174,7 +174,7 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
         found = AS_GIVEN if options.questions else _search(claims, options, embedding, models)
         judge = models.judge(tagging)
         temperature = options.temperature
-        seed = options.seed if temperature > 0 else 0  # nothing is drawn at 0
+        seed = options.seed if temperature > 0 else 0  # at 0 nothing is sampled
         writer = None
         if options.writes:
             writer = generation.generator(
@@ -232,16 +232,16 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
 
 
 PACKETS, TABLES = 2, 3
-"""Packets of passages and evidence tables that are written from; CiteRAG has the first's again."""
+"""Packets of passages, and evidence tables, that answers are written from; CiteRAG reuses one."""
 
 
 def cost(query: Query, *, options: ConragOptions, corpus: Sequence[Document]) -> Cost:
-    """Tags of k passages, and texts from packets of at most k', by formula.
+    """Cost of tags of k passages, and texts from packets of at most k', by formula.
 
     The template has two packets tagged as one text each. A language model writes each text in one
-    call, and may sort two of the tables in one each. A question is first answered, in up to five
-    claims. A judge of answers reads each sentence with each passage of its packet, and with groups
-    of those that it cites; and gold claims with the passages and the answers.
+    call, and may sort two of the tables in one call each. A question is answered first, in up to
+    five claims. A judge of answers reads each sentence with each passage of its packet and with
+    groups of its citations; and gold claims with the passages and the answers.
     """
     settings, gold = options.settings, query.gold_answer
     passages = corpus if options.among == "all" or not query.passages else query.passages
@@ -252,10 +252,10 @@ def cost(query: Query, *, options: ConragOptions, corpus: Sequence[Document]) ->
     if gold is not None:
         total += calls(1, min(1, packet))
     if options.judged:
-        # An item of a list, which stands behind the question, has a comma after it.
+        # A list item, which is put after the question, is followed by a comma.
         listed = gold is not None and gold.listed
         sentences = generation.REPLY_TOKENS // 2 if listed else generation.SENTENCES
-        # All that a sentence cites, and all but one; of three methods that cite otherwise.
+        # All citations of a sentence, and all but one; for three methods that cite differently.
         groups = packet + 3 * (AT_MOST + 1)
         judge = JudgeSettings(judge=options.citing.judged_by, evidence="json")
         reading = partial(cost_of_judging, judge, least=0)
@@ -267,7 +267,7 @@ def cost(query: Query, *, options: ConragOptions, corpus: Sequence[Document]) ->
 
 
 def _refuse_idle(options: ConragOptions) -> None:
-    """Refuse options that do not go with the data set, with an InputError."""
+    """Raise InputError for options that do not go with the data set."""
     named = f"--dataset {options.dataset}"
     if options.questions and options.generator == "template":
         raise InputError(
@@ -288,7 +288,7 @@ def _refuse_idle(options: ConragOptions) -> None:
 def _search(
     claims: Dataset, options: ConragOptions, embedding: Path | None, models: RunModels
 ) -> Search:
-    """The index of the claims' passages, made or opened."""
+    """The index of the claims' passages, created or opened."""
     device = device_of("embedder", source_of(options, "generator")) if embedding else None
     with models.counting("passages", len(claims.corpus)) as counter:
         return in_claims(

@@ -1,4 +1,4 @@
-"""Answers by a language model: what it is asked, first answers, sorting."""
+"""Answers by a language model: its prompts, first answers, sorting."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -40,7 +40,7 @@ PROMPTS = {
 """Variables of each prompt; `numbers` says whether a cited passage must have a number."""
 
 Form = Literal["claim", "question", "list"]
-"""What a query is: a claim to check, or a question, which may ask for a list."""
+"""The form of a query: a claim to check, or a question, which may ask for a list."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Generator:
     """A language model and its prompts by name.
 
     Attributes:
-        form: What it writes about.
+        form: Form of the query it writes about.
         temperature, seed: Sampling of replies; at temperature 0 greedy, unseeded.
     """
 
@@ -75,10 +75,10 @@ class Generator:
 def generator(
     client: Client, overrides: Path | None = None, *, temperature: float = 0.0, seed: int = 0
 ) -> Generator:
-    """A generator with its prompts, those of the user's own folder first.
+    """A generator with its prompts, those in the user's folder first.
 
     Raises:
-        InputError: The user's own prompt cannot be used.
+        InputError: A user's prompt cannot be used.
     """
     loaded = {
         name: prompts.load(f"conrag/{name}", given, overrides) for name, given in PROMPTS.items()
@@ -88,7 +88,7 @@ def generator(
 
 MOST = 5
 ANSWER_CHARACTERS = 240
-"""Greatest length of an answer, by the schema."""
+"""Greatest length of an answer, in the schema."""
 ANSWER_TOKENS = 256
 
 
@@ -125,7 +125,7 @@ async def first_answer(
     """Answer a question from the most relevant passages, in statements.
 
     Raises:
-        RequestError, ServingError: As of `Generator.ask`.
+        RequestError, ServingError: As `Generator.ask`.
         ValueError: The generator is missing.
     """
     if generator is None:
@@ -148,7 +148,7 @@ Sort = Literal["tags", "model"]
 """Whether the evidence is sorted by its tags, or by the model that writes from it."""
 
 REASON_CHARACTERS = 240
-"""Greatest length of a reason, by the schema."""
+"""Greatest length of a reason, in the schema."""
 
 TOKENS_OF_A_PASSAGE = 96
 """Room in the reply for a passage: its number and the reason."""
@@ -172,7 +172,7 @@ class SortReply(BaseModel):
 def sorted_table(table: Sequence[TaggedPassage], reply: SortReply) -> tuple[TaggedPassage, ...]:
     """The table by the lists of a reply, numbered anew.
 
-    A passage that is in no list, or in several, stays where its tag puts it, without a reason. The
+    A passage that is in no list, or in several, keeps the place of its tag, without a reason. The
     sentence that decided a tag is dropped if the model disagrees with the tag.
     """
     places: dict[int, list[tuple[Relation, str]]] = {}
@@ -212,13 +212,13 @@ def shown(table: Sequence[TaggedPassage]) -> list[dict[str, Any]]:
 REPLY_TOKENS = 768
 SENTENCES = 8
 CHARACTERS = 400
-"""Greatest length of a sentence, by the schema."""
+"""Greatest length of a sentence, in the schema."""
 
 Sent = Annotated[str, told(minLength=1, maxLength=CHARACTERS)]
 Cites = Annotated[list[int], told(maxItems=8)]
 Conflict = Annotated[str, told(maxLength=CHARACTERS)]
 
-# The docstrings of replies are a part of the schema that the model is asked by.
+# The docstrings of replies are part of the schema that the model sees.
 
 
 class SentenceReply(BaseModel):
@@ -286,7 +286,7 @@ class GeneratedAnswer:
         cut: Whether it breaks off, or may: tokens ran out, or a sentence or the list of sentences
             has the greatest length that a server allows.
         problem: Why the answer is missing, in one line; `raw` is the unreadable reply.
-        table: The sorted evidence that it is bound to; empty for an unbound text.
+        table: The sorted evidence that it cites from; empty for an unbound text.
     """
 
     sentences: tuple[Statement, ...]
@@ -336,7 +336,7 @@ async def write(
     """Sort, adjudicate, cite: have the model answer from the evidence (ConRAG, section 2).
 
     A tagger that finds no side may have missed one, so the model is asked all the same; it may then
-    cite any passage, or write nothing. It is not asked if relations are `gold`, or its own
+    cite any passage, or write nothing. It is not asked if relations are `gold`, or the model's own
     (`sort`), and take no side; nor if it found no first answer to a question.
 
     Args:
@@ -406,7 +406,7 @@ async def _cite(
 
 
 PlainPrompt = Literal["plain", "cite"]
-"""The prompts of methods that say nothing of relations: RelRAG's and CiteRAG's."""
+"""The prompts of methods that do not mention relations: RelRAG's and CiteRAG's."""
 
 
 async def write_plainly(
@@ -452,7 +452,7 @@ def _written(reply: Structured[Any]) -> tuple[list[Any], bool]:
 def _stated(
     said: SentenceReply | PlainSentence, about: About, ids: Mapping[int, str]
 ) -> tuple[Statement, list[int]]:
-    """A sentence that cites passages by number, and the numbers that are no passage's."""
+    """A sentence that cites passages by number, and the numbers that match no passage."""
     unknown = [number for number in said.cites if number not in ids]
     known = dict.fromkeys(ids[number] for number in said.cites if number in ids)
     return Statement(text=unmarked(said.sent), about=about, cites=tuple(known)), unknown

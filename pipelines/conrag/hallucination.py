@@ -22,12 +22,12 @@ _TOKEN = re.compile(r"\S+")
 
 
 class ResponseSentence(BaseModel, frozen=True):
-    """Where a claim stands, if it is a sentence of a response.
+    """The position of a claim that is a sentence of a response.
 
     Attributes:
-        source: Id of what it was written from. Responses to one source are not independent.
-        tokens: Count of the sentence's tokens.
-        hallucinated: Count of tokens that people marked.
+        source: Id of the response's source. Responses to the same source are not independent.
+        tokens: Number of the sentence's tokens.
+        hallucinated: Number of tokens that people marked.
     """
 
     response: str
@@ -63,7 +63,7 @@ def tokens(text: str, within: Span) -> tuple[Span, ...]:
 
 
 def touched(parts: Iterable[Span], marks: Sequence[Span]) -> int:
-    """How many parts of a text have a character in one of the marks, which may overlap."""
+    """Number of parts of a text with a character in one of the marks, which may overlap."""
     return sum(
         any(part.start < mark.end and mark.start < part.end for mark in marks) for part in parts
     )

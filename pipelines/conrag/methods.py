@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
 METHODS = ("RelRAG", "NLI-RAG", "CiteRAG", "ConRAG", "Oracle")
-"""Table IV, in its order."""
+"""Methods of Table IV, in its order."""
 
 ABLATIONS = (
     "w/o conflict tagging",
@@ -37,7 +37,7 @@ ABLATIONS = (
     "w/o uncertainty policy",
     "w/o citation binding",
 )
-"""Table VII, in its order."""
+"""Methods of Table VII, in its order."""
 
 Grouping = Callable[["nx.Graph"], Sequence[frozenset[str]]]
 """Partitions the nodes of a graph."""
@@ -45,7 +45,7 @@ Grouping = Callable[["nx.Graph"], Sequence[frozenset[str]]]
 
 @dataclass(frozen=True)
 class Analysis:
-    """What the generation stage starts from.
+    """The evidence that the generation stage starts from.
 
     Clusters are a partition of the passages; the table has the packet's, sorted and numbered.
     """
@@ -79,7 +79,7 @@ def analyse(
 
 @dataclass(frozen=True)
 class Case:
-    """What every method starts from, computed once.
+    """The input of every method, computed once.
 
     Attributes:
         tagged: The k passages with their labels, the most relevant first.
@@ -128,7 +128,7 @@ class Case:
 
 
 class Ruling(NamedTuple):
-    """A stance, and how far the claim is held to be supported, in [0, 1]."""
+    """A stance, and how strongly the claim is held to be supported, in [0, 1]."""
 
     stance: Stance
     support: float
@@ -138,18 +138,18 @@ UNDECIDED: Final = Ruling(Stance.NOT_ENOUGH_INFO, 0.0)
 
 
 def support_share(support: float, refute: float) -> float:
-    """How far a method holds a claim to be supported: support / (support + refute), in [0, 1].
+    """How strongly a method holds a claim to be supported: support / (support + refute), in [0, 1].
 
-    A method weighs what its stance rests on: NLI-RAG the votes for support and all others, CiteRAG
-    the confidences of its packet, ConRAG, Oracle and the other ablations U_sup and U_ref. RelRAG
-    and ConRAG without tags have one label, of the joined text, and take the tagger's probability of
-    support instead. Without evidence the share is 0.
+    A method weighs the evidence for its stance: NLI-RAG the votes for support and all others,
+    CiteRAG the confidences of its packet, ConRAG, Oracle and the other ablations U_sup and U_ref.
+    RelRAG and ConRAG without tags have one label, of the joined text, and use the tagger's
+    probability of support instead. Without evidence the share is 0.
     """
     return support / (support + refute) if support > 0 else 0.0
 
 
 def majority(tags: Sequence[Relation]) -> Stance:
-    """The stance of the commonest tag; not enough information if there is a tie."""
+    """The stance of the most common tag; not enough information in a tie."""
     votes = Counter(tags).most_common(2)
     tied = len(votes) == 2 and votes[0][1] == votes[1][1]
     return STANCE_OF[votes[0][0]] if votes and not tied else Stance.NOT_ENOUGH_INFO
@@ -158,7 +158,7 @@ def majority(tags: Sequence[Relation]) -> Stance:
 def vote(case: Case) -> Ruling:
     """NLI-RAG's stance: each of the k passages has one vote.
 
-    Irrelevant ones vote, too: they "can dominate" (section 3).
+    Irrelevant passages vote too: they "can dominate" (section 3).
     """
     tags = [passage.relation for passage in case.tagged]
     support = tags.count(Relation.SUPPORTS)
@@ -166,7 +166,7 @@ def vote(case: Case) -> Ruling:
 
 
 def by_template(case: Case, relevant: Ruling, untagged: Ruling) -> dict[str, Outcome]:
-    """What each method makes of a claim if the template writes.
+    """The outcome of each method on a claim if the template writes.
 
     `relevant` and `untagged` are the tagger's rulings on these packets, each read as one text.
     Which passages decided is unknown, so the verdicts of RelRAG and of ConRAG without tags cite
@@ -200,7 +200,7 @@ async def readings(case: Case, judge: Judge) -> tuple[Ruling, Ruling]:
         "\n\n".join(passage.passage.as_read() for passage in packet)
         for packet in (case.relevant, case.untagged)
     ]
-    # Equal packets are one document, so that a language model is not asked twice.
+    # Equal packets become one document, so that a language model is not asked twice.
     wanted = [text for text in dict.fromkeys(texts) if text]
     documents = [Document(id=f"packet {n}", text=text) for n, text in enumerate(wanted)]
     judged = (await judge([case.claim], documents)).judgements if documents else ()
@@ -215,16 +215,16 @@ async def readings(case: Case, judge: Judge) -> tuple[Ruling, Ruling]:
 async def by_model(
     case: Case, generator: Generator, *, first: FirstAnswer, gold: FirstAnswer
 ) -> dict[str, Outcome]:
-    """What each method makes of a claim if a language model writes; it writes six texts.
+    """The outcome of each method on a claim if a language model writes; it writes six texts.
 
     RelRAG, CiteRAG and ConRAG without tags take the model's stance, the others one by a rule.
     CiteRAG has a prompt that asks for many citations. If the model sorts evidence before it writes,
     it does so for ConRAG with and without clusters: Oracle knows the relations, and the others do
     not use them.
 
-    `first` is the answer that tags are relations to, `gold` the one of gold relations. If the first
-    was unreadable, tags are missing, and so are the answers made of them. Errors are those of
-    `Generator.ask`.
+    `first` is the answer that tags are relations to, `gold` the one for gold relations. If the
+    first was unreadable, tags are missing, and so are the answers made from them. Errors are those
+    of `Generator.ask`.
     """
 
     async def plainly(packet: Sequence[TaggedPassage], prompt: PlainPrompt = "plain") -> Outcome:
@@ -339,7 +339,7 @@ def _saying(outcome: Outcome, statements: Iterable[Statement]) -> Outcome:
 
 
 def _without_losers(case: Case, outcome: Outcome) -> Outcome:
-    """NLI-RAG's text: citations of the side that lost are dropped, and counted as dropped."""
+    """NLI-RAG's text: citations of the losing side are dropped, and counted as dropped."""
     lost = _losers(case, outcome)
 
     def kept(said: Statement) -> Statement:
@@ -370,7 +370,7 @@ def _one_sided(case: Case, outcome: Outcome) -> Outcome:
 def _cited_by_words(claim: str, outcome: Outcome, packet: Sequence[TaggedPassage]) -> Outcome:
     """The outcome with citations replaced by the passages that share most words with a sentence.
 
-    A verdict stands for the claim, as it has no telling words.
+    A verdict uses the claim's words, since it has none of its own that tell passages apart.
     """
     words = {passage.id: content_words(passage.passage.text) for passage in packet}
     verdicts = {*template.VERDICT.values(), template.DISAGREE}

@@ -1,4 +1,4 @@
-"""Metrics of methods on a data set (ConRAG, Table II), and figures over statements.
+"""Metrics of methods on a data set (ConRAG, Table II), and counts over statements.
 
 Figures are over answered claims, and None if there is nothing to count.
 """
@@ -32,9 +32,9 @@ class Contradictions(NamedTuple):
     """Statements of an answer against its packet.
 
     Attributes:
-        statements: Statements that take a side.
-        contradicting: How many of them contradict the packet.
-        undisclosed: How many do so while the answer hides it.
+        statements: Number of statements that take a side.
+        contradicting: Number of these that contradict the packet.
+        undisclosed: Number of these where the answer hides the contradiction.
     """
 
     statements: int
@@ -45,11 +45,11 @@ class Contradictions(NamedTuple):
 def contradictions(outcome: Outcome, truth: Truth) -> Contradictions:
     """Count the statements that contradict the evidence packet (ConRAG, section 3, metrics).
 
-    A statement that takes a side contradicts the packet where a passage of the packet really takes
-    the other, whatever else the answer says.
+    A statement that takes a side contradicts the packet if a passage of the packet really takes the
+    other side, whatever else the answer says.
 
-    It does so undisclosed where the answer hides such a passage: no statement about the other side
-    or about the conflict cites it. That rate is ours.
+    It is undisclosed if the answer hides such a passage: no statement about the other side or about
+    the conflict cites it. That rate is ours.
     """
     against: dict[Relation, set[str]] = {}
     hidden: dict[Relation, set[str]] = {}
@@ -70,7 +70,7 @@ def contradictions(outcome: Outcome, truth: Truth) -> Contradictions:
 def citation_worth(outcome: Outcome, truth: Truth) -> CitationCounts:
     """Citation counts by ALCE's rules, judged by what the passages really say.
 
-    Passages bear out a statement on a side if one of them takes that side, a statement about the
+    Passages back a statement on a side if one of them takes that side, a statement about the
     conflict if they take both, and any other statement of a language model if one takes a side at
     all. Statements about nothing need no citation and are left out.
     """
@@ -94,7 +94,7 @@ def _counts(statement: Statement, truth: Truth) -> CitationCounts:
 
 
 def citation_leakage(outcome: Outcome, tags: Mapping[str, Relation]) -> tuple[int, int]:
-    """Citations of passages that the tagger calls irrelevant, and all (ConRAG, section 2).
+    """Citations of passages tagged as irrelevant, and all citations (ConRAG, section 2).
 
     Citations that a policy dropped count, since they were written.
     """
@@ -122,12 +122,12 @@ def of_questions(results: Sequence[ClaimResult]) -> bool:
 
 
 def labelled(results: Sequence[ClaimResult]) -> bool:
-    """Whether there is anything to count contradictions by: passages with labels, or judges."""
+    """Whether contradictions can be counted: by labels of passages, or by a judge."""
     return of_questions(results) or any(result.truth for result in results)
 
 
 def generated(results: Sequence[ClaimResult]) -> bool:
-    """Whether a language model wrote on sentences of responses, and a judge read it."""
+    """Whether a language model wrote about sentences of responses, and a judge read it."""
     return any(result.generated is not None for result in results)
 
 
@@ -137,7 +137,7 @@ def shown_methods(results: Sequence[ClaimResult]) -> list[str]:
 
 
 def checked(results: Sequence[ClaimResult], method: str) -> list[CheckedSentence]:
-    """The sentences of responses with a method's verdicts; Oracle's are those of people.
+    """The sentences of responses with a method's verdicts; Oracle's verdicts are people's.
 
     Sentences with an unreadable verdict are left out.
     """

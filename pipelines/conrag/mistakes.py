@@ -34,14 +34,14 @@ _TIME = re.compile(
 def category(result: ClaimResult, method: str) -> str | None:
     """The category of a method's mistake: the first whose rule holds; None without a mistake.
 
-    A wrong stance sets the claim beside the sentences that decided the tags against the gold
-    stance; a faulty answer sets each of its sentences beside the passages that it cites.
+    A wrong stance compares the claim with the sentences that decided the tags against the gold
+    stance; a faulty answer compares its sentences with the passages that they cite.
 
     - evidence sparsity: the gold stance takes no side, or no gold evidence was retrieved;
     - negation or quantifier, temporal mismatch: the two differ in such words (an answer has such a
       word that its passages lack);
-    - multi-hop evidence: every gold set has several units, or no passage by itself supports what is
-      supported; an answer says a part of what is to be said;
+    - multi-hop evidence: every gold set has several units, or no passage alone supports a supported
+      claim; an answer gives only a part of the gold answer;
     - entity disambiguation: the passages lack a name of the claim or sentence;
     - citation leakage: a cited passage is tagged as irrelevant.
     """
@@ -78,11 +78,11 @@ def category(result: ClaimResult, method: str) -> str | None:
 
 
 def faulty(result: ClaimResult, method: str) -> bool:
-    """Whether something is wrong; False where all is right, unknown, or unreadable.
+    """Whether the outcome is wrong; False if it is right, unknown, or unreadable.
 
-    Of an answer to a question: a sentence that its citations do not bear out, one that contradicts
-    the packet undisclosed, or something that is to be said and is not. Else a stance that is not
-    the gold one.
+    An answer to a question is faulty if its citations do not back a sentence, if a sentence
+    contradicts the packet undisclosed, or if a part of the gold answer is missing. Otherwise a
+    stance other than the gold one is wrong.
     """
     outcome = result.outcomes[method]
     if result.question is None:
@@ -97,7 +97,7 @@ def faulty(result: ClaimResult, method: str) -> bool:
 
 
 def telling_sentence(claim: str, tagged: TaggedPassage) -> str:
-    """The sentence of a passage that decided, or else the one with most words of the claim."""
+    """The deciding sentence of a passage, or else the one with most words of the claim."""
     text, wanted = tagged.passage.text, content_words(claim)
     parts = [text[slice(*span)] for span in sentences(text)]
     best = max(parts, key=lambda part: len(wanted & content_words(part)), default=text)
@@ -117,7 +117,7 @@ def _lacks_a_name(text: str, passages: Sequence[TaggedPassage]) -> bool:
 
 
 class Share(NamedTuple):
-    """The errors of a category among all of a data set; `unit` says what is in error."""
+    """The share of a category among all errors on a data set; `unit` names what is in error."""
 
     dataset: str
     unit: str

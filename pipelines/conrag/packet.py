@@ -1,4 +1,4 @@
-"""The evidence packet: what of the retrieved passages the generator is given."""
+"""The evidence packet: the retrieved passages that the generator is given."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -14,18 +14,18 @@ PANEL = "Evidence and stance (ConRAG, Table III)"
 
 
 class PacketSettings(BaseModel, frozen=True, extra="forbid"):
-    """How a packet is made up (ConRAG, section 2 and Table III).
+    """How a packet is selected (ConRAG, section 2 and Table III).
 
     Attributes:
-        below_tau: What is shown below tau: the best passage of each side before the most relevant,
-            or these alone, as in the paper.
+        below_tau: Selection below tau: the best passage of each side before the most relevant, or
+            only the most relevant, as in the paper.
         irrelevant_above: Passages that are irrelevant with a higher probability are not evidence; 1
-            leaves all in, as in the paper.
+            keeps all, as in the paper.
         irrelevant: B_irr, room left beside both sides; B_sup = B_ref = floor((k' - B_irr) / 2).
             The paper gives no figure.
-        near_duplicate: Passages of one tag that share this part of their content words (Jaccard)
-            are one; None keeps all. Of opposite tags they are what a conflict over one word looks
-            like.
+        near_duplicate: Passages with the same tag that share this part of their content words
+            (Jaccard) count as one; None keeps all. With opposite tags, such passages show a
+            conflict over one word.
     """
 
     size: Annotated[
@@ -53,7 +53,7 @@ def side_budget(settings: PacketSettings) -> int:
 
 
 def first_of_each_side(kappa: float, settings: PacketSettings) -> int:
-    """How many passages each side gives before the most relevant fill the packet."""
+    """Number of passages that each side gives before the most relevant fill the packet."""
     if kappa >= settings.tau:
         return side_budget(settings)
     return int(settings.below_tau == "sides")
@@ -69,15 +69,15 @@ def select(
 
     Passages that are surely irrelevant are left out first, which the paper does not do.
     From tau on each side first gets its budget, the two in turn, ordered by relevance times
-    confidence; below tau each side that there is gets one passage, unless relevance alone decides.
-    The most relevant of what is left fill the rest, at first at most m of a cluster, then of any,
+    confidence; below tau each side with a passage gets one, unless relevance alone decides.
+    The most relevant remaining passages fill the rest, at first at most m of a cluster, then any,
     so that the cap leaves no place empty. Of near-duplicates one is taken, so that a packet is
-    smaller than k' where too little is left. Ties are broken by id.
+    smaller than k' if too few passages remain. Ties are broken by id.
 
-    The paper takes the most relevant alone below tau. That may leave out the only passage that a
-    stance rests on, so that the answer could not cite it.
+    Below tau the paper takes only the most relevant passages. That may leave out the only passage
+    behind a stance, so that the answer could not cite it.
 
-    The order of passages decides nothing. Clusters are a partition of them, kappa their conflict
+    The order of passages does not matter. Clusters are a partition of them, kappa is their conflict
     score, in [0, 1].
     """
     tagged = [
@@ -91,7 +91,7 @@ def select(
     taken: Counter[str] = Counter()
 
     def take(passage: TaggedPassage, *, most: int = settings.per_cluster) -> bool:
-        """Choose a passage if the packet and its cluster have room, and nothing is alike."""
+        """Choose a passage if the packet and its cluster have room and hold nothing similar."""
         cluster = cluster_of[passage.id]
         repeated = any(
             passage.id == other.id
@@ -113,7 +113,7 @@ def select(
     sides = [iter([one for one in surest if one.relation is side]) for side in SIDES]
     for _ in range(first_of_each_side(kappa, settings)):
         for side in sides:
-            any(take(passage) for passage in side)  # the next one that may be chosen
+            any(take(passage) for passage in side)  # the next one that can be chosen
     for most in (settings.per_cluster, settings.size):
         for passage in sorted(tagged, key=lambda one: (-one.relevance, one.id)):
             take(passage, most=most)

@@ -13,17 +13,17 @@ from pipelines.metrics.alce import CitationCounts
 
 
 class AnswerWorth(BaseModel, frozen=True):
-    """What one answer to a question is worth.
+    """The quality of one answer to a question.
 
     Attributes:
         citations: By ALCE's rules, over sentences, or over the items of a list.
         statements: Sentences that may contradict the packet: all but those about the conflict or
             about nothing.
-        contradicting_strict: Sentences that contradict the packet.
-        contradicting: Contradicting sentences that the answer does not disclose.
-        recall: Share of the gold answer that is said, in [0, 1]: short answers by whole words,
+        contradicting_strict: Number of sentences that contradict the packet.
+        contradicting: Number of contradicting sentences that the answer does not disclose.
+        recall: Share of the gold answer that is given, in [0, 1]: short answers by whole words,
             lists by recall-5.
-        str_em: Share of short answers said by ALCE's rule, which takes parts of words; None for
+        str_em: Share of short answers given by ALCE's rule, which accepts parts of words; None for
             lists, and in older results.
         list_precision: Share of a list's items that are an alias of a gold answer; None for other
             answers.
@@ -39,10 +39,10 @@ class AnswerWorth(BaseModel, frozen=True):
 
 
 class JudgedAnswers(BaseModel, frozen=True):
-    """What the methods' answers are worth, by a judge; and a question's first answer.
+    """The quality of the methods' answers, by a judge; and a question's first answer.
 
     Attributes:
-        unreadable: Unreadable labels of the judge, which bear nothing out.
+        unreadable: Number of unreadable labels of the judge, which back nothing.
         truncations: Texts that the judge read in part.
         first_answer: The statements that tags are relations to.
         problem: Why it is missing, in one line, with the unreadable reply in `raw`; None if the
@@ -60,7 +60,7 @@ class JudgedAnswers(BaseModel, frozen=True):
 
 
 KNOWN = ("id", "claim", "stance", "disputed", "evidence", "response")
-"""What a result has of its query."""
+"""Fields that a result copies from its query."""
 
 
 class ClaimResult(BaseModel, frozen=True):
@@ -75,7 +75,7 @@ class ClaimResult(BaseModel, frozen=True):
         truth: Passage id -> its gold relation, if known.
         kappa: Conflict score over the passages, in [0, 1].
         outcomes: Method -> its stance and answer.
-        response: Where the claim stands, if it is a sentence of a response.
+        response: Position of the claim, if it is a sentence of a response.
         question: The judged answers, if it is a question. Tags are then relations to its first
             answer, and `truth` to the gold answer.
         generated: The judged answers, if a language model wrote about a sentence of a response.
@@ -99,18 +99,18 @@ class ClaimResult(BaseModel, frozen=True):
 
     @classmethod
     def of(cls, query: Query, status: Literal["answered", "failed"], **more: Any) -> Self:
-        """What a query comes to, with all that is known of it beforehand."""
+        """The result of a query, with the fields that are known beforehand."""
         known = {name: getattr(query, name) for name in KNOWN}
         return cls(status=status, **known, **more)
 
     @field_serializer("evidence", when_used="json")
     def _in_order(self, evidence: tuple[frozenset[str], ...]) -> list[list[str]]:
-        # A set has no order of its own: a line that is read and written again must stay as it is.
+        # A set is unordered: a line that is read and written again must stay the same.
         return [sorted(units) for units in evidence]
 
     @property
     def judged(self) -> JudgedAnswers | None:
-        """What a judge says of the answers; None if the data's labels decide."""
+        """A judge's view of the answers; None if the data's labels decide."""
         return self.question or self.generated
 
     @property

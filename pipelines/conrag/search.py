@@ -1,4 +1,4 @@
-"""Where a claim's passages come from: an index, or the release's ranking."""
+"""Retrieval of a claim's passages: from an index, or by the release's ranking."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ AS_GIVEN: Final = Search(
 )
 """The first k passages in the order of the data, for releases with a ranking.
 
-Relevance falls with the rank as in reciprocal rank fusion; scores are not read.
+Relevance falls with the rank as in reciprocal rank fusion; scores are ignored.
 """
 
 
@@ -53,10 +53,10 @@ def in_claims(
 ) -> Search:
     """Retrieval for the claims of a data set, from an index of all its passages.
 
-    All passages are indexed, whatever part of the data set is evaluated, since BM25 weighs words by
-    them. An index of an earlier run in the folder is opened; it must be of this data set. Unless
-    given, the method is the fused one if there is an embedder. A claim without passages (in FEVER,
-    without evidence) is searched among those of all claims.
+    All passages are indexed, whatever part of the data set is evaluated, since they decide BM25's
+    word weights. An index of an earlier run in the folder is opened; it must be of this data set.
+    By default the method is the fused one if there is an embedder. A claim without passages (in
+    FEVER, without evidence) is searched among those of all claims.
 
     Raises:
         InputError: Passages are missing, or the index cannot be written or read.

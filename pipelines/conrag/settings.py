@@ -1,4 +1,4 @@
-"""The parameters of ConRAG, and what a user may choose over a data set and for one query alike."""
+"""The parameters of ConRAG, and options shared by data sets and single queries."""
 
 import re
 from collections.abc import Sequence
@@ -79,10 +79,10 @@ AS_IN_PAPER: Final = (
 
 
 def read_weights(given: Sequence[str]) -> dict[str, float]:
-    """Source -> its weight, from "example.org=0.5" each.
+    """Source -> its weight, from texts such as "example.org=0.5".
 
     Raises:
-        ValueError: One names no source or no weight from 0 on.
+        ValueError: A text lacks a source or a weight of at least 0.
     """
     weights = {}
     for text in given:
@@ -102,7 +102,7 @@ WRITING_PANEL = "Writing"
 class ConragSettings(BaseModel, frozen=True, extra="forbid"):
     """The parameters of ConRAG; defaults of Table III, where it gives one.
 
-    To weigh passages in U_sup and U_ref by the reliability of their sources is an extension that
+    Weighting passages in U_sup and U_ref by the reliability of their sources is an extension that
     the paper names (section 2, conflict scoring).
     """
 
@@ -190,7 +190,7 @@ class AnswerOptions(JudgedOptions):
         """The models.
 
         Raises:
-            InputError: A language model is to sort and none writes; and as `judge_needs`.
+            InputError: A language model should sort but none writes; and as `judge_needs`.
             ServingError: As `judge_needs`.
         """
         if self.settings.sort == "model" and not self.writes:
@@ -200,10 +200,10 @@ class AnswerOptions(JudgedOptions):
         return judge_needs(self, self.judging, role=role, asks=tags or self.writes)
 
     def embedding(self) -> Path | None:
-        """Folder of the embedding model that passages are to be indexed with, if with one.
+        """Folder of the embedding model for the index of passages; None without one.
 
         Raises:
-            InputError: Search by meaning is asked for, and there is no model.
+            InputError: Search by meaning is requested, but the model is missing.
         """
         path = None if self.method == "bm25" else self.embedder or default_embedder()
         if self.method in ("dense", "hybrid") and path is None:

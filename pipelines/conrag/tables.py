@@ -24,7 +24,7 @@ from pipelines.report.glance import count
 from pipelines.report.table import HERE, Column, Measure, Table, shown
 
 BINS = ((paper.LOW, 0.0, 0.2), (paper.MEDIUM, 0.2, 0.5), (paper.HIGH, 0.5, 1.0))
-"""Table VIII: name, lower end, upper end; the last one has its upper end in it."""
+"""Table VIII: name, lower end, upper end; only the last bin includes its upper end."""
 
 CONTRADICTION = (
     "A statement that takes a side contradicts the packet where a passage of it really takes the "
@@ -46,7 +46,7 @@ CITATIONS = (
 )
 
 Figure = Callable[[Sequence[ClaimResult], str], Estimate | None]
-"""(results, method) -> what they come to."""
+"""(results, method) -> the estimate."""
 
 
 class Line(NamedTuple):
@@ -58,7 +58,7 @@ class Line(NamedTuple):
 
     @property
     def outcomes(self) -> list[Outcome]:
-        """What the method makes of each claim."""
+        """The method's outcomes on the claims."""
         return [result.outcomes[self.method] for result in self.results]
 
     @property
@@ -68,7 +68,7 @@ class Line(NamedTuple):
 
     @property
     def checked(self) -> list[CheckedSentence]:
-        """Sentences of responses, and what it says of them."""
+        """Sentences of responses, with the method's verdicts."""
         return metrics.checked(self.results, self.method)
 
 
@@ -116,7 +116,7 @@ PROBLEMS: Final = (
 
 
 def all_tables(results: Results, configs: Mapping[str, Mapping[str, Any]]) -> list[Table]:
-    """Every table of a run folder.
+    """All tables of a run folder.
 
     `configs` are the configurations of `run.json` by data set, with the number of rows `skipped`.
     """
@@ -138,14 +138,14 @@ def all_tables(results: Results, configs: Mapping[str, Mapping[str, Any]]) -> li
 
 
 def data_summary(results: Results, configs: Mapping[str, Mapping[str, Any]]) -> Table:
-    """Table I: what each data set of the run is, and how much there was of it.
+    """Table I: the data sets of the run, and the number of claims used.
 
-    Failed claims are among them.
+    Failed claims are included.
     """
     kept = {name: claims for name, claims in results.items() if claims}
 
     def size(name: str) -> str:
-        """Rows in words, as Table I counts them: "250 claims, test half"."""
+        """Size in words, as in Table I: "250 claims, test half"."""
         claims, part = kept[name], configs.get(name, {}).get("half", "all")
         said = count(len(claims), "question" if metrics.of_questions(claims) else "claim")
         if metrics.of_responses(claims):
@@ -205,9 +205,9 @@ def stances(results: Results) -> Table:
 
 
 def for_free(results: Results) -> Iterator[str]:
-    """What is right without a method, a line each.
+    """Accuracy without a method, in lines.
 
-    Always giving the most frequent gold stance; and claims without a passage.
+    It comes from always giving the most frequent gold stance, and from claims without a passage.
     """
     for dataset, claims in results.items():
         gold = [result.stance for result in claims if result.stance is not None]
@@ -259,7 +259,7 @@ def citations(results: Results) -> Table:
 
 
 def hallucinations(results: Results) -> Table:
-    """Table VI: how well hallucinated sentences of responses are found."""
+    """Table VI: how well hallucinated sentences of responses are detected."""
 
     def responses(line: Line) -> int:
         return len({one.sentence.response for one in line.checked})

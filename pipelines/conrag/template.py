@@ -1,6 +1,6 @@
 """An answer without a language model: the evidence quoted, side by side, each sentence cited.
 
-Quick, deterministic, and of the same structure as what a model writes.
+Quick, deterministic, and with the same structure as a model's answer.
 """
 
 import textwrap
@@ -10,10 +10,10 @@ from pipelines.conrag.answer import ABOUT, About, Statement, sides_of, unmarked
 from pipelines.conrag.evidence import Stance, TaggedPassage
 
 QUOTED = 2
-"""How many clusters of a side are quoted; the others are only cited."""
+"""Number of clusters of a side that are quoted; the others are only cited."""
 
 TITLE = 120
-"""Characters of a passage's title, at most."""
+"""Most characters of a passage's title."""
 
 _NESTED = str.maketrans("“”", "‘’")
 
@@ -30,8 +30,8 @@ WANTED = "A source that is independent of these would be needed to settle it."
 def write(stance: Stance, table: Sequence[TaggedPassage]) -> tuple[Statement, ...]:
     """The sentences of the answer (ConRAG, section 2, cite; the case study of section 3).
 
-    First the verdict, if any; then both sides in the words of their passages; then what disagrees,
-    and what would settle it.
+    First the verdict, if any; then both sides in the words of their passages; then the
+    disagreement, and what would settle it.
     """
     support, refute = sides_of(table)
     if not support and not refute:
@@ -52,7 +52,7 @@ def write(stance: Stance, table: Sequence[TaggedPassage]) -> tuple[Statement, ..
 
 
 def conflict_statement(table: Sequence[TaggedPassage]) -> str | None:
-    """What disagrees, in a sentence; None if no two passages take opposite sides."""
+    """A sentence on the disagreement; None if no two passages take opposite sides."""
     marks = [" ".join(f"[{row.number}]" for row in side) for side in sides_of(table)]
     if not all(marks):
         return None
@@ -60,7 +60,7 @@ def conflict_statement(table: Sequence[TaggedPassage]) -> str | None:
 
 
 def _leading(side: Iterable[TaggedPassage]) -> list[TaggedPassage]:
-    """The surest passage of a side's clusters, for the first few."""
+    """The surest passages of a side's first few clusters."""
     first: dict[str, TaggedPassage] = {}
     for row in sorted(side, key=lambda row: -row.confidence):
         first.setdefault(row.cluster, row)

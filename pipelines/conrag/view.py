@@ -1,4 +1,4 @@
-"""What ConRAG puts on the page: the paper's tables and figures for this run, and every claim."""
+"""ConRAG on the page: the paper's tables and figures for this run, and every claim."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -26,7 +26,7 @@ FIFTHS = ((0.0, 0.2), (0.2, 0.4), (0.4, 0.6), (0.6, 0.8), (0.8, 1.0))
 """Bins of the conflict score in the figures."""
 
 SMALLEST_BIN = 5
-"""Claims that a point of a figure must have behind it."""
+"""Fewest claims behind a point of a figure."""
 
 
 def _example(run: str, result: ClaimResult) -> Example:
@@ -76,7 +76,7 @@ def conflict_plots(done: Results) -> Iterator[Markup]:
 
 
 def score_counts(results: Sequence[ClaimResult]) -> dict[str, int]:
-    """Claims in each fifth of the conflict score (Figure 2)."""
+    """Number of claims in each fifth of the conflict score (Figure 2)."""
     return {
         f"score-{n}": len(metrics.in_bin(results, low, high))
         for n, (low, high) in enumerate(FIFTHS)
@@ -84,7 +84,7 @@ def score_counts(results: Sequence[ClaimResult]) -> dict[str, int]:
 
 
 def rate_by_score(results: Sequence[ClaimResult], method: str) -> list[tuple[float, float]]:
-    """(middle of a fifth, contradiction rate in it) where enough claims are (Figure 6)."""
+    """(middle of a fifth, its contradiction rate) for fifths with enough claims (Figure 6)."""
     points = []
     for low, high in FIFTHS:
         inside = metrics.in_bin(results, low, high)
@@ -95,11 +95,11 @@ def rate_by_score(results: Sequence[ClaimResult], method: str) -> list[tuple[flo
 
 
 IN_ORDER = ("RelRAG", "NLI-RAG", OURS, "CiteRAG", ORACLE)
-"""Of the points, so that a method has the colour that it has in Figure 6."""
+"""Order of the points, so that a method has the same colour as in Figure 6."""
 
 
 def citation_plots(table: Table) -> Iterator[Markup]:
-    """Citation precision against recall, a drawing per data set (Figure 4)."""
+    """Citation precision against recall, a plot per data set (Figure 4)."""
     for (name,), rows in grouped(own_rows(table), "dataset"):
         methods = {str(row["method"]): row for row in rows}
         points = {
@@ -126,7 +126,7 @@ def _point(told: str, row: Mapping[str, Cell]) -> Place | None:
 
 
 def problems(result: ClaimResult) -> Iterator[Problem]:
-    """What of a claim failed, could not be read, or was not seen whole."""
+    """Parts of a claim that failed, could not be read, or were not seen whole."""
     if result.status == "failed":
         yield Problem("failed", result.error or "")
     unreadable = [name for name, tag in result.tags.items() if tag is Relation.INVALID]
@@ -156,7 +156,7 @@ def _tables(runs: Runs[ClaimResult]) -> list[Table]:
 
 
 def _notes(runs: Runs[ClaimResult]) -> Iterator[str]:
-    """Where the passages of each data set are from."""
+    """Notes on the passages of every data set: where they come from."""
     where = {"own": "its own passages", "all": "all passages"}
     for run, config in runs.configs.items():
         half = "" if config["half"] == "all" else f", {config['half']} half"
