@@ -47,7 +47,7 @@ class Inclusion(BaseModel, frozen=True):
 
 
 class Grounds(StrEnum):
-    """How a sentence relates to its sources (section 4, factual grounding)."""
+    """How a sentence stands to its sources (section 4, factual grounding)."""
 
     SUPPORTED = "supported"
     UNSUPPORTED = "unsupported"
