@@ -1,4 +1,4 @@
-"""The methods that are compared: no documents, all documents, Astute RAG, debate (section 5.1)."""
+"""The compared methods: no documents, all documents, Astute RAG, debate (section 5.1)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -38,14 +38,14 @@ _VARIABLES: Final = {
     "consolidate": {"question", "context", "consolidated", "form"},
     "finalise": {"question", "context", "consolidated", "form"},
 }
-"""Prompt -> what it is given; the last three are those of Astute RAG."""
+"""Prompt -> its variables; the last three prompts are Astute RAG's."""
 
 
 def baseline_prompts(overrides: Path | None = None) -> Prompts:
-    """The prompts of all baselines, each the user's own where it is among `overrides`.
+    """The prompts of all baselines; those among `overrides` replace ours.
 
     Raises:
-        InputError: The user's own prompt cannot be used.
+        InputError: A user's prompt cannot be used.
     """
     return {
         name: prompts.load(f"madam_rag/{name}", variables, overrides)
@@ -56,7 +56,7 @@ def baseline_prompts(overrides: Path | None = None) -> Prompts:
 async def no_rag(
     question: str, client: Client, prompts: Prompts, settings: DebateSettings
 ) -> Conclusion:
-    """Answer from what the model knows by itself (section 5.1, No RAG); raises as `ask`."""
+    """Answer from the model's own knowledge (section 5.1, No RAG); errors are those of `ask`."""
     messages = prompts["no_rag"].messages(question=question, form=settings.form)
     return await ask_conclusion(client, messages, settings, affinity=question)
 
@@ -70,7 +70,7 @@ async def concatenated(
 ) -> Conclusion:
     """Answer from all documents in one prompt (section 5.1, Concatenated-prompt).
 
-    Raises as `ask`, where they do not fit the model's context together.
+    Errors are those of `ask`, raised if together they do not fit the model's context.
     """
     messages = prompts["concatenated"].messages(
         question=question,
@@ -83,16 +83,16 @@ async def concatenated(
 Source = Literal["memory", "external", "both"]
 
 INTERNAL: Final = 3
-"""Most passages that a model may recall; how many it does is its own choice (appendix B)."""
+"""Most passages that a model may recall; it decides how many (appendix B)."""
 
 CONSOLIDATIONS: Final = 1
-"""How often the context is consolidated before the answer; appendix B says "iteratively"."""
+"""Number of consolidations of the context before the answer; appendix B says "iteratively"."""
 
 CONTEXT_TOKENS: Final = 512
 """Most tokens of recalled passages, and of a consolidated context."""
 
 GROUP_TOKENS: Final = 256
-"""Most tokens of the groups that stand before an answer."""
+"""Most tokens of the groups that come before an answer."""
 
 _IGNORANCE = "i don't know"
 
@@ -121,14 +121,14 @@ class Group(BaseModel, frozen=True):
 
 
 class Consolidation(BaseModel, frozen=True):
-    """What Astute RAG passed through on its way to an answer.
+    """The intermediate results of Astute RAG.
 
     Attributes:
-        internal: Passages that the model recalled; none where it said that it did not know.
+        internal: Passages that the model recalled; empty if it said that it did not know.
         contexts: The consolidated contexts, in order.
-        groups: What was compared at the end; none in free text.
-        problems: Steps whose reply could not be read; the step was left out.
-        calls: Replies of a model.
+        groups: Groups that were compared at the end; empty in free text.
+        problems: Steps whose reply could not be read and that were left out.
+        calls: Number of model replies.
     """
 
     internal: tuple[str, ...] = ()
@@ -169,14 +169,14 @@ async def astute_rag(
 ) -> tuple[Conclusion, Consolidation]:
     """Recall passages, consolidate them with the documents, answer from what is left (appendix B).
 
-    A step whose reply cannot be read is left out and noted; the answer is then made of what there
-    is. Only an unreadable answer is an unreadable conclusion.
+    A step whose reply cannot be read is left out and noted; the answer is then made from the rest.
+    Only an unreadable answer is an unreadable conclusion.
 
-    The context is consolidated as often as `consolidations` says, or never. Of the settings, form
-    and length of replies count. Raises as `ask`.
+    The context is consolidated `consolidations` times, possibly never. The settings decide form and
+    length of replies. Errors are those of `ask`.
 
     Returns:
-        The answers, and the way to them.
+        The answers, and the intermediate results.
     """
 
     async def step(
@@ -221,7 +221,7 @@ async def astute_rag(
             contexts.append(filled)
             last = [each.model_dump() for each in filled]
 
-    # Answer finalisation; the groups stand before the answers, and need room, too.
+    # Answer finalisation; the groups come before the answers and need room too.
     tokens = settings.conclusion_tokens + GROUP_TOKENS
     final = await step("finalise", FinalJson, tokens, context=given, consolidated=last)
     groups: tuple[Group, ...] = ()
@@ -244,7 +244,7 @@ async def astute_rag(
 
 
 def _passages(recalled: Sequence[str]) -> tuple[str, ...]:
-    """Recalled passages on one line each, without those that say that there is none."""
+    """Recalled passages, one line each, without replies that the model knows nothing."""
     passages = (" ".join(passage.split()) for passage in recalled)
     return tuple(
         each
@@ -257,15 +257,15 @@ NumberedT = TypeVar("NumberedT", ConsolidatedDocument, Group)
 
 
 def _with_numbers(each: NumberedT, documents: int) -> NumberedT:
-    """The same with the numbers of documents that are there, each once."""
+    """The same with only the numbers of existing documents, each once."""
     numbers = dict.fromkeys(number for number in each.documents if 1 <= number <= documents)
     return each.model_copy(update={"documents": tuple(numbers)})
 
 
 class Outcome(BaseModel, frozen=True):
-    """What a method concluded, how MADAM-RAG or Astute RAG got there, and replies that it took.
+    """A method's conclusion, the way there in MADAM-RAG or Astute RAG, and the number of replies.
 
-    Replies from the cache are counted as calls, too.
+    Replies from the cache are counted as calls too.
     """
 
     concluded: Conclusion
@@ -278,10 +278,10 @@ class QuestionResult(BaseModel, frozen=True):
     """One question.
 
     Attributes:
-        id: Name of the question within its data set, and of the level where that is varied.
-        status: "answered"; "incomplete" where some method could not be asked, "failed" where none
-            could. The last two are tried again when the run is resumed.
-        outcomes: Method -> what it makes of the question; see `methods.METHODS`.
+        id: Name of the question within its data set, and of the level if that is varied.
+        status: "answered"; "incomplete" if some method failed, "failed" if all did. The last two
+            are tried again when the run is resumed.
+        outcomes: Method -> its outcome on the question; see `methods.METHODS`.
     """
 
     id: str
@@ -298,7 +298,7 @@ MADAM: Final = "MADAM-RAG"
 WITHOUT_AGGREGATOR: Final = "MADAM-RAG w/o aggregator"
 
 METHODS: Final = (NO_RAG, CONCATENATED, ASTUTE, MADAM)
-"""Those of Table 1."""
+"""The methods of Table 1."""
 
 ExperimentName = Literal["methods", "rounds", "support", "misinformation"]
 """Table 1; Figure 3; Figure 4 (a); Figure 4 (b)."""
@@ -316,7 +316,7 @@ class Methods:
     """The methods of an experiment, by their names in order, ready to be asked.
 
     The panel holds MADAM-RAG's debates; all methods ask its model, and reply in the same form.
-    Astute RAG consolidates so often.
+    `consolidations` is the number for Astute RAG.
     """
 
     names: tuple[str, ...]
@@ -327,7 +327,7 @@ class Methods:
 
 
 async def outcome(name: str, question: Question, methods: Methods) -> Outcome:
-    """What one method makes of a question; raises as `debate`."""
+    """The outcome of one method on a question; errors are those of `debate`."""
     documents = [each.document for each in question.documents]
     text, settings = question.question, methods.settings
     asked = (methods.panel.client, methods.baselines, settings)

@@ -1,20 +1,22 @@
 """Builds a data set as RAMDocs was built (MADAM-RAG, section 3).
 
-Questions of AmbigDocs become questions of RAMDocs with passages to search (`build`). A question
-keeps one to three of its right answers, each with one to three documents that state it;
-up to two documents give a wrong answer, up to two none. Numbers are drawn evenly from these ranges,
-as far as the section says. The release has fewer documents than that gives (appendix A), and the
-paper does not say why.
+Questions of AmbigDocs become questions of RAMDocs, with passages to search (`build`). A question
+keeps one to three of its right answers, each with one to three documents that state it; up to two
+documents give a wrong answer, up to two give none. Numbers are drawn evenly from these ranges, as
+far as the section says. The release has fewer documents than that gives (appendix A), and the paper
+does not say why.
 
-What the section leaves open, or needs the web for, is decided here:
+Details that the section leaves open, or that need the web, are decided here:
 
-- Documents that support an answer are AmbigDocs' own first, then what BM25 finds (`supporting`).
+- Documents that support an answer are AmbigDocs' own first, then those that BM25 finds
+  (`supporting`).
 - Misinformation is a further supporting document with its answer swapped for one of its kind
-  (`kind`). Where retrieval finds none, it is a copy of one that is shown; these are counted. Two
-  documents against one right answer give the same wrong answer.
-- Noise is drawn from what the ambiguous question itself retrieves and what answers nothing.
-- Documents stand as in the release: by answer, those that support it and then those that give a
-  wrong one in its place; the noise comes last.
+  (`kind`). If retrieval finds none, it is a copy of one that is shown; copies are counted. Two
+  documents against the same right answer give the same wrong answer.
+- Noise is drawn from the passages that the ambiguous question itself retrieves and that answer
+  nothing.
+- Documents are ordered as in the release: by answer, those that support it and then those that
+  give a wrong one in its place; the noise comes last.
 """
 
 import hashlib
@@ -53,25 +55,25 @@ ANSWERS: Final = (1, 3)
 SUPPORTING: Final = (1, 3)
 MISINFORMATION: Final = (0, 2)
 NOISE: Final = (0, 2)
-"""Ranges of section 3: right answers of a question, documents of each, and further documents."""
+"""Ranges of section 3: right answers per question, documents per answer, and further documents."""
 
 RECORD = ".build.json"
-"""Ends the name of the file beside the data that says what it was built from."""
+"""Suffix of the file beside the data that records its sources."""
 
 ItemT = TypeVar("ItemT")
 
 
 class Counts(BaseModel, frozen=True):
-    """What was drawn, and what could not be made.
+    """Numbers of drawn items, and of those that could not be made.
 
     Attributes:
         read: Questions of the AmbigDocs file.
         unanswered: Questions passed over, since none of their documents states its answer.
         questions: Questions that were drawn.
-        drawn, made: Their documents by kind. Retrieval may find fewer than were drawn; no document
-            gives a wrong answer where the right one stands in none word for word, or would stay in
-            another spelling, or where AmbigDocs has no other answer of its kind.
-        copies: Misinformation made of a copy of a document that is shown as well.
+        drawn, made: Their documents by kind. Retrieval may find fewer than were drawn. Documents
+            with a wrong answer cannot be made if no document has the right one word for word, if it
+            would remain in another spelling, or if AmbigDocs has no other answer of its kind.
+        copies: Misinformation made from a copy of a document that is shown as well.
     """
 
     read: int
@@ -83,7 +85,7 @@ class Counts(BaseModel, frozen=True):
 
 
 class Built(NamedTuple):
-    """The questions in the order of AmbigDocs, and what is counted of them."""
+    """The questions in the order of AmbigDocs, and their counts."""
 
     questions: tuple[RamQuestion, ...]
     counts: Counts
@@ -91,7 +93,7 @@ class Built(NamedTuple):
 
 @dataclass(frozen=True)
 class Stated:
-    """A right answer, the entity that it is of, and AmbigDocs' documents that state it."""
+    """A right answer, its entity, and the AmbigDocs documents that state it."""
 
     answer: str
     entity: str
@@ -109,7 +111,7 @@ class _Answer:
     copies: int = 0
 
     def documents(self) -> list[RamDocument]:
-        """Those for it, then those against it."""
+        """The documents for it, then those against it."""
         right = self.stated.answer
         shown = [RamDocument(text=text, type="correct", answer=right) for text in self.shown]
         return [*shown, *self.against]
@@ -120,7 +122,7 @@ AnswerKind = tuple[str, str]
 
 @dataclass(frozen=True)
 class _Given:
-    """What questions are made from; `lent` has the answers of all questions by their kind."""
+    """The sources of questions; `lent` has the answers of all questions by their kind."""
 
     index: Index
     lent: Mapping[AnswerKind, Iterable[str]]
@@ -128,7 +130,7 @@ class _Given:
 
 
 class Source(BaseModel, frozen=True):
-    """A file, or several, the SHA-256 of what was read of them, and how many entries that is."""
+    """One or more files, the SHA-256 of what was read from them, and the number of entries."""
 
     name: str
     sha256: str
@@ -136,7 +138,7 @@ class Source(BaseModel, frozen=True):
 
 
 class Record(BaseModel, frozen=True):
-    """What a data set was built from, and what came of it."""
+    """The sources of a data set, and the counts of the build."""
 
     ambigdocs: Source
     passages: Source
@@ -149,7 +151,7 @@ def build_file(
 ) -> tuple[tuple[RamQuestion, ...], Record]:
     """Build a data set from a file of AmbigDocs, and write it with its record beside it.
 
-    Files and folders of documents may be `searched`; without any it is AmbigDocs' own documents.
+    Files and folders of documents may be `searched`; by default AmbigDocs' own documents are.
 
     Raises:
         InputError: A file cannot be read or written, `out` is one of them, or as `build`.
@@ -185,7 +187,7 @@ def build_file(
 def build(
     questions: Sequence[AmbiguousQuestion], index: Index, *, most: int = QUESTIONS, seed: int = 0
 ) -> Built:
-    """Draw questions and their documents; a seed makes the same of the same questions and index.
+    """Draw questions and their documents; the seed decides, given the same questions and index.
 
     Raises:
         InputError: No question has a document that states its answer.
@@ -221,7 +223,7 @@ def build(
 def _question(
     asked: AmbiguousQuestion, right: Sequence[Stated], given: _Given, drawn: Counter[str]
 ) -> RamQuestion:
-    """One question; what is drawn for it, by kind, and copies that it takes are counted."""
+    """One question; its drawn documents, by kind, and its copies are counted."""
     draw = random.Random(rank(given.seed, asked.question, "documents"))  # noqa: S311  no secret
     low, high = ANSWERS
     answers = []
@@ -234,7 +236,7 @@ def _question(
     drawn["misinfo"] += number
     for _ in range(number):
         tried = draw.sample(answers, len(answers))
-        any(_misinform(asked, answer, answers, given) for answer in tried)  # the first that can be
+        any(_misinform(asked, answer, answers, given) for answer in tried)  # the first that works
     drawn["copies"] += sum(answer.copies for answer in answers)
     wrong = tuple(dict.fromkeys(d.answer for answer in answers for d in answer.against))
 
@@ -256,7 +258,7 @@ def _question(
 def _misinform(
     asked: AmbiguousQuestion, answer: _Answer, answers: Sequence[_Answer], given: _Given
 ) -> bool:
-    """Add a document against an answer, made of a further one or a copy; False if none can be."""
+    """Add a document against an answer, made from a further one or a copy; False if impossible."""
     name, right = answer.stated.answer, [document.answer for document in asked.documents]
     if answer.against:
         wrong: str | None = answer.against[0].answer
@@ -281,17 +283,17 @@ def _misinform(
 
 
 def supporting(index: Index, question: AmbiguousQuestion, answer: Stated) -> list[str]:
-    """Texts that support an answer: those of AmbigDocs, then what is found, the best first."""
+    """Texts that support an answer: those of AmbigDocs, then search results, the best first."""
     found = (hit.passage for hit in index.search(disambiguated(question, answer.entity)))
     passages = (passage.text for passage in found if supports(passage, question, answer))
     return _distinct([*answer.documents, *passages])
 
 
 def silent(index: Index, question: AmbiguousQuestion, wrong: Iterable[str]) -> list[str]:
-    """Texts that the ambiguous question finds and that answer nothing, the best first.
+    """Texts that the ambiguous question retrieves and that answer nothing, the best first.
 
-    They state no right answer of AmbigDocs' and none of the wrong ones, and are no document of the
-    question's.
+    They state none of AmbigDocs' right answers and none of the wrong ones, and are not documents of
+    the question.
     """
     given = {squeezed(document.text) for document in question.documents}
     answers = [*(document.answer for document in question.documents), *wrong]
@@ -304,7 +306,7 @@ def silent(index: Index, question: AmbiguousQuestion, wrong: Iterable[str]) -> l
 
 
 def _distinct(texts: Iterable[str]) -> list[str]:
-    """Each text once, in whatever white space it comes first."""
+    """Texts without repetitions, ignoring white space; the first spelling stays."""
     first: dict[str, str] = {}
     for text in texts:
         first.setdefault(squeezed(text), text)
@@ -312,7 +314,7 @@ def _distinct(texts: Iterable[str]) -> list[str]:
 
 
 def own_passages(questions: Iterable[AmbiguousQuestion]) -> list[Document]:
-    """The documents of all questions as passages to search, each text once."""
+    """The documents of all questions as passages to search, without repeated texts."""
     passages: dict[str, Document] = {}
     for question in questions:
         for document in question.documents:
@@ -323,9 +325,9 @@ def own_passages(questions: Iterable[AmbiguousQuestion]) -> list[Document]:
 
 
 def stated(question: AmbiguousQuestion) -> list[Stated]:
-    """The right answers that stand in a document of theirs, each once, in their order.
+    """The right answers that occur in a document of theirs, each once, in their order.
 
-    A text that AmbigDocs gives for two answers supports neither alone.
+    A text that AmbigDocs gives for two answers supports neither by itself.
     """
     answers: dict[str, set[str]] = defaultdict(set)
     for document in question.documents:
@@ -344,7 +346,7 @@ def stated(question: AmbiguousQuestion) -> list[Stated]:
 
 
 def disambiguated(question: AmbiguousQuestion, entity: str) -> str:
-    """The question about one entity: its title in place of the ambiguous name, or behind it."""
+    """The question about one entity: its title replaces the ambiguous name, or follows it."""
     name = question.ambiguous_entity.strip()
     plain = re.compile(re.escape(name), re.IGNORECASE)
     if name and plain.search(question.question):
@@ -355,8 +357,8 @@ def disambiguated(question: AmbiguousQuestion, entity: str) -> str:
 def supports(passage: Document, question: AmbiguousQuestion, answer: Stated) -> bool:
     """Whether a passage states an answer and no other of the question, and is about its entity.
 
-    It is if it has the entity's title, or no document's, and names the entity with all words of
-    its title.
+    It is about the entity if it has the entity's title, or no document's, and contains all words of
+    the entity's title.
     """
     right = canonical(answer.answer)
     others = [d.answer for d in question.documents if canonical(d.answer) != right]
@@ -374,10 +376,10 @@ _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 
 
 def shape(answer: str) -> str:
-    """The form of an answer, the same for answers that can stand in for each other.
+    """The form of an answer, equal for answers that can replace each other.
 
     With a number the canonical form with "#" for each number: "#-#-#" for a day, "# people"; else
-    "name" where every word but function words has a capital, or "words".
+    "name" if all words but function words are capitalised, or "words".
     """
     masked = _NUMBER.sub("#", canonical(answer))
     if "#" in masked:
@@ -387,11 +389,11 @@ def shape(answer: str) -> str:
 
 
 def kind(question: AmbiguousQuestion, answer: str) -> AnswerKind:
-    """What kind of answer it is: of its shape, to a question that begins so."""
+    """The kind of an answer: the form of its question, and its shape."""
     return form(question.question), shape(answer)
 
 
 def _some(items: Sequence[ItemT], number: int, draw: random.Random) -> list[ItemT]:
-    """So many of the items, or all that there are, drawn without replacement, in their order."""
+    """`number` of the items, or all if fewer, drawn without replacement, in their order."""
     places = draw.sample(range(len(items)), min(number, len(items)))
     return [items[place] for place in sorted(places)]

@@ -1,4 +1,4 @@
-"""Questions with documents: data sets by name, and what they hold (MADAM-RAG, sections 3, 5.1)."""
+"""Questions with documents: data sets by name, and their content (MADAM-RAG, sections 3, 5.1)."""
 
 import hashlib
 from collections import Counter
@@ -19,12 +19,12 @@ from pipelines.metrics.answers import canonical, distinct
 from pipelines.metrics.estimate import Estimate, mean
 
 Kind = Literal["correct", "misinfo", "noise"]
-"""What a document is to its question (RAMDocs, section 3): it supports a gold answer, it supports a
+"""A document's role for its question (RAMDocs, section 3): it supports a gold answer, it supports a
 wrong one, or it answers nothing."""
 
 
 class GivenDocument(BaseModel, frozen=True):
-    """A document of a question, its kind and its answer; None where the data do not say."""
+    """A document of a question, its kind and its answer; None if the data do not say."""
 
     document: Document
     kind: Kind | None = None
@@ -35,11 +35,11 @@ class Question(BaseModel, frozen=True):
     """A question, whose id is unique within its data set; its documents have distinct ids.
 
     Attributes:
-        gold: Right answers; each is a list of its names, of which one is enough.
+        gold: Right answers; each is a list of its names, one of which is enough.
         wrong: Answers that only misinformation supports.
-        one_answer: Whether the gold answers are all the answers there are, so that every other one
-            is wrong (FaithEval); else only those in `wrong` are.
-        level: Of a construction of section 6, how many documents the varied answer has.
+        one_answer: Whether the gold answers are complete, so that every other answer is wrong
+            (FaithEval); else only those in `wrong` are.
+        level: In a construction of section 6, the number of documents for the varied answer.
     """
 
     id: str
@@ -52,15 +52,15 @@ class Question(BaseModel, frozen=True):
 
 
 RELEASED = 500
-"""Questions of the release."""
+"""Number of questions in the release."""
 
 
 @dataclass(frozen=True)
 class Statistic:
     """A dimension of Figure 5: its mean over questions, beside the paper's in appendix A.
 
-    The mean is None if no question counts. `distribution` says how many questions have each number,
-    ratios to the nearest half.
+    The mean is None if no question counts. `distribution` gives the number of questions for each
+    value, ratios rounded to the nearest half.
     """
 
     name: str
@@ -72,7 +72,7 @@ class Statistic:
 def statistics(questions: Sequence[RamQuestion]) -> tuple[Statistic, ...]:
     """The dimensions of appendix A, in its order.
 
-    Questions are taken as released, with repeated wrong answers, which `Question` no longer has.
+    Questions are counted as released, with repeated wrong answers, which `Question` drops.
     """
     made = []
     for name, paper, number in AVERAGES:
@@ -101,7 +101,7 @@ AVERAGES: tuple[tuple[str, float, Callable[[RamQuestion], float | None]], ...] =
     ("documents per gold answer", 1.77, lambda q: _of_type(q, "correct") / len(q.gold_answers)),
     ("documents per wrong answer", 0.73, _per_wrong_answer),
 )
-"""Name, figure of appendix A, and the number of one question; None where it does not count."""
+"""Name, figure of appendix A, and the value of a question; None if the question does not count."""
 
 
 DatasetName = Literal["ramdocs", "ambigdocs", "faitheval"]
@@ -111,7 +111,7 @@ AMBIGDOCS: DatasetName = "ambigdocs"
 FAITHEVAL: DatasetName = "faitheval"
 
 SAMPLES = Path(__file__).parents[1] / "data" / "samples" / "ramdocs.jsonl"
-"""Ten questions in the format of RAMDocs that come with the program."""
+"""Ten bundled questions in the format of RAMDocs."""
 
 
 @dataclass(frozen=True)
@@ -128,10 +128,10 @@ class Dataset:
 
 
 def read(name: DatasetName, path: Path) -> Dataset:
-    """The questions of a released file.
+    """Read the questions of a released file.
 
     Raises:
-        InputError: The file cannot be read, or is of another format.
+        InputError: The file cannot be read, or has another format.
     """
     release, as_question = _RELEASES[name]
     released = enumerate(release(path), start=1)
@@ -143,10 +143,10 @@ def read(name: DatasetName, path: Path) -> Dataset:
 def from_ramdocs(question: RamQuestion, number: int) -> Question:
     """A question of RAMDocs.
 
-    Gold answers that are one after normalisation count once. Wrong answers are distinct, none is
-    empty, and none is a gold answer too: six of the first 250 questions have such a one, and nobody
-    can give all gold answers without giving it. Documents keep their kind and their answer even
-    then. The id is the row's number in the file, from 1, for the release has none.
+    Gold answers that are equal after normalisation count once. Wrong answers are distinct and not
+    empty, and none is a gold answer too: six of the first 250 questions have such an answer, and it
+    would be impossible to give all gold answers without it. Documents keep their kind and their
+    answer even then. The id is the row's number in the file, from 1, since the release has no ids.
     """
     right = {canonical(answer) for answer in question.gold_answers}
     wrong = distinct(question.wrong_answers)
@@ -178,7 +178,7 @@ def from_ambigdocs(question: AmbiguousQuestion, number: int) -> Question:
 
 
 def from_faitheval(question: FaithQuestion, number: int) -> Question:
-    """A question of FaithEval: one right answer with several names, and all others are wrong."""
+    """A question of FaithEval: one right answer with several names; all other answers are wrong."""
     return Question(
         id=str(question.qid if question.qid is not None else number),
         question=question.question,
@@ -191,7 +191,7 @@ def from_faitheval(question: FaithQuestion, number: int) -> Question:
 def _documents(
     given: Iterable[tuple[str, Kind | None, str | None]],
 ) -> tuple[GivenDocument, ...]:
-    """Documents "d1", "d2" and so on, each of a text, a kind and an answer."""
+    """Documents "d1", "d2" and so on, from texts, kinds and answers."""
     return tuple(
         GivenDocument(document=Document(id=f"d{n}", text=text), kind=kind, answer=answer)
         for n, (text, kind, answer) in enumerate(given, start=1)
@@ -199,12 +199,12 @@ def _documents(
 
 
 def _gold(answers: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """Right answers, each once; where normalisation leaves nothing of any ("A"), as they stand."""
+    """Right answers, each once; if normalisation leaves nothing of any ("A"), unchanged."""
     return tuple((answer,) for answer in distinct(answers) or dict.fromkeys(answers))
 
 
 def _with_distinct_ids(questions: Sequence[Question]) -> Sequence[Question]:
-    """The questions, named by their rows where a release gives one id twice."""
+    """The questions, named by their rows if a release repeats an id."""
     if len({question.id for question in questions}) == len(questions):
         return questions
     return [q.model_copy(update={"id": str(n)}) for n, q in enumerate(questions, start=1)]
@@ -215,4 +215,4 @@ _RELEASES: Mapping[DatasetName, tuple[Callable[[Path], Sequence[Any]], Callable[
     AMBIGDOCS: (ambigdocs.read, from_ambigdocs),
     FAITHEVAL: (faitheval.read, from_faitheval),
 }
-"""How a release is read, and what makes a question of one of its rows and the row's number."""
+"""The reader of a release, and the function that makes a question from a row and its number."""

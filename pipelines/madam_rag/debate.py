@@ -24,7 +24,7 @@ from pipelines.text.refusals import is_unknown
 from serving.client import Client
 
 NAMELESS: Final = "the released code names no final answer after a single round"
-"""Why a debate of one round has none as released; its aggregate stands in the round."""
+"""Why a debate of one round has no final answer as released; its aggregate is in the round."""
 
 _VARIABLES: Final = {
     "agent": {"question", "document", "heard", "form"},
@@ -32,26 +32,26 @@ _VARIABLES: Final = {
     "agent_released": {"question", "document", "heard"},
     "aggregator_released": {"question", "responses"},
 }
-"""Prompt -> what it is given."""
+"""Prompt -> its variables."""
 
 
 @dataclass(frozen=True)
 class Panel:
-    """Who debates: one model with an agent's prompt and an aggregator's."""
+    """The debaters: one model with prompts for an agent and for the aggregator."""
 
     client: Client
     prompts: Mapping[str, Prompt]
 
     def prompt(self, role: Literal["agent", "aggregator"], replies: Replies) -> Prompt:
-        """The prompt of a role, as such replies need it."""
+        """The prompt of a role for this kind of replies."""
         return self.prompts[f"{role}_released" if replies == "released" else role]
 
 
 @dataclass(frozen=True)
 class Statement:
-    """What an agent is told that the "AGGREGATOR" or "AGENT 2" said in the round before.
+    """A reply that an agent is told: by the "AGGREGATOR" or "AGENT 2" in the round before.
 
-    As the released code has it, agents are told the reply as it came, which is `raw`.
+    In the released code's variant, agents are told the unchanged reply, `raw`.
     """
 
     speaker: str
@@ -64,7 +64,7 @@ def panel(client: Client, overrides: Path | None = None) -> Panel:
     """A panel with its prompts.
 
     Raises:
-        InputError: The user's own prompt cannot be used.
+        InputError: A user's prompt cannot be used.
     """
     loaded = {
         name: prompts.load(f"madam_rag/{name}", variables, overrides)
@@ -79,17 +79,17 @@ async def debate(
     panel: Panel,
     settings: DebateSettings = DebateSettings(),  # noqa: B008  (frozen)
 ) -> Debate:
-    """Let one agent per document answer, hear of the others and answer again (section 4).
+    """Let one agent per document answer, hear from the others and answer again (section 4).
 
     Round t: every agent replies, r_i(t) = L_i(q, d_i, y(t-1), e(t-1)), without the latter two in
-    the first round; the aggregator makes (y(t), e(t)) = A(R(t)) of the replies. The debate ends
-    when all agents keep their answers, or with round T. One document and one round are legal.
+    the first round; the aggregator makes (y(t), e(t)) = A(R(t)) from the replies. The debate ends
+    when all agents keep their answers, or with round T. One document and one round are allowed.
 
     Documents have distinct ids.
 
     Raises:
         RequestError: A document does not fit the model's context.
-        ServingError: No server can be had.
+        ServingError: No server is available.
     """
     rounds: list[Round] = []
     agreed = False
@@ -112,12 +112,12 @@ async def debate(
 
 
 def heard(before: Round | None, agent: int, settings: DebateSettings) -> tuple[Statement, ...]:
-    """What an agent is told of the round before; nothing in the first round.
+    """The statements of the last round that an agent is told; empty in the first round.
 
-    By default the aggregator's answers and explanation (section 4); with `history` "agents", or
-    where the aggregator could not be read, the replies of all other agents (appendix C). Replies
-    that could not be read are not told; as the released code has it, all can. Agents are numbered
-    from 0.
+    By default the aggregator's answers and explanation (section 4); with `history` "agents", or if
+    the aggregate could not be read, the replies of all other agents (appendix C). Unreadable
+    replies are not told; in the released code's variant, every reply is readable. Agents are
+    numbered from 0.
     """
     if before is None:
         return ()
@@ -135,19 +135,19 @@ def heard(before: Round | None, agent: int, settings: DebateSettings) -> tuple[S
 def all_kept(
     before: Sequence[AgentReply], after: Sequence[AgentReply], agreement: Agreement
 ) -> bool:
-    """Whether every agent kept its answer from a round to the next: the end (section 4)."""
+    """Whether every agent kept its answer from one round to the next: the end (section 4)."""
     return all(
         kept(one.answer, other.answer, agreement) for one, other in zip(before, after, strict=True)
     )
 
 
 def kept(before: str | None, after: str | None, agreement: Agreement) -> bool:
-    """Whether two answers of one agent are the same.
+    """Whether two answers of an agent are the same.
 
-    An unreadable one (None) is never the same as another. By `same` answers are compared in
-    canonical form, so that "The 1,856" is "1856"; two that say that there is no answer are the
-    same. By `contained`, the released code's rule, one is part of the other in lower case, without
-    ASCII punctuation and articles: 19 of 1911, nothing at all of everything.
+    An unreadable answer (None) never equals another. With `same`, answers are compared in canonical
+    form, so that "The 1,856" is "1856"; any two refusals to answer are the same. With `contained`,
+    the released code's rule, one is part of the other in lower case, without ASCII punctuation and
+    articles: 19 is part of 1911, the empty answer of everything.
     """
     if before is None or after is None:
         return False

@@ -54,10 +54,10 @@ def cost(
 ) -> Cost:
     """The sum over methods.
 
-    No RAG and the concatenated prompt take one call, Astute RAG two and one for each consolidation,
-    for a reply that cannot be read is asked for in the same words. A debate of n documents takes n
-    calls and one of the aggregator a round, for two rounds to T: the aggregator is asked nothing
-    new where all agents repeat themselves. Debates begin with the same calls.
+    No RAG and the concatenated prompt take one call, Astute RAG two and up to one per
+    consolidation: after an unreadable reply the next call repeats the same words. A debate of n
+    documents takes n calls and one of the aggregator per round, for two rounds to T: if all agents
+    repeat themselves, the aggregator is asked nothing new. Debates begin with the same calls.
     """
     texts = [given.document.text for given in question.documents]
     total, least = Cost(), 0
@@ -145,7 +145,7 @@ def plan(options: MadamOptions) -> Plan[Question, QuestionResult]:
 
     Raises:
         InputError: The file or an option cannot be used.
-        ServingError: There is no such model.
+        ServingError: A model is missing.
     """
     dataset, experiment = options.dataset, options.experiment
     if options.data is None and dataset != RAMDOCS:
@@ -161,7 +161,7 @@ def plan(options: MadamOptions) -> Plan[Question, QuestionResult]:
     chosen = sample(data.questions, options.sample, options.seed)
     questions: Sequence[Question] = chosen[: options.limit]
     if construct := _CONSTRUCTIONS.get(experiment):
-        # The limit is on questions before they are multiplied by their levels.
+        # The limit applies to questions before they are multiplied by their levels.
         questions = construct(chosen, most=min(options.limit or MOST, MOST))
     if not questions:
         raise InputError(
@@ -208,11 +208,11 @@ def plan(options: MadamOptions) -> Plan[Question, QuestionResult]:
 
 
 async def answered(question: Question, methods: Methods, *, stop: bool) -> QuestionResult:
-    """What every method makes of a question, all agents and methods asked at the same time.
+    """The outcome of every method on a question, with all agents and methods asked concurrently.
 
-    A method that cannot be asked (all documents in one prompt may be too long where each alone is
-    not) has an unreadable outcome with the reason, and the question is "incomplete". With `stop`,
-    or where none can be asked, its error is raised.
+    A method that fails (all documents in one prompt may be too long where each alone is not) has an
+    unreadable outcome with the reason, and the question is "incomplete". With `stop`, or if all
+    fail, its error is raised.
     """
 
     async def attempt(name: str) -> Outcome | RequestError:

@@ -1,11 +1,11 @@
 """Questions of RAMDocs with a chosen number of documents for one answer (sections 6.2 and 6.3).
 
-Each question is shown at several levels, which differ in nothing but that number. The levels are
-nested: the documents of a level are among those of the next, in the same order. That order is
-drawn once per question, so that no answer always comes first.
+Each question is shown at several levels, which differ only in that number. The levels are nested:
+the documents of a level are among those of the next, in the same order. That order is drawn once
+per question, so that no answer always comes first.
 
-The paper does not publish its subsets nor the code that made them; the rules here are ours. What
-is drawn depends on the seed and the question's own text, not on its place in the file.
+The paper publishes neither its subsets nor the code that made them; the rules here are ours. Draws
+depend on the seed and the question's own text, not on its place in the file.
 """
 
 import random
@@ -20,17 +20,17 @@ from pipelines.metrics.answers import canonical
 from pipelines.supervision.questions import form
 
 MOST = 200
-"""Questions of each construction (sections 6.2 and 6.3)."""
+"""Number of questions in each construction (sections 6.2 and 6.3)."""
 
 SUPPORT_LEVELS = (1, 2, 3)
 MISINFORMATION_LEVELS = (0, 1, 2, 3)
 
 COPY = "-exchanged"
-"""Ends the id of a document in which the answer was exchanged."""
+"""Suffix of the id of a document whose answer was exchanged."""
 
 
 class GoldAnswer(NamedTuple):
-    """A gold answer's names with the documents that support it and no other answer, each once."""
+    """A gold answer's names with the distinct documents that support it and no other answer."""
 
     names: tuple[str, ...]
     documents: tuple[GivenDocument, ...]
@@ -39,8 +39,8 @@ class GoldAnswer(NamedTuple):
 class Case(NamedTuple):
     """A question that is eligible for a construction.
 
-    Its fixed documents stand at every level, of the varied ones the first so many. Gold are the
-    answers that either support; wrong is the one that misinformation promotes, if there is one.
+    Its fixed documents are shown at every level, of the varied ones the first few. Gold are the
+    answers that either support; wrong is the one that misinformation promotes, if any.
     """
 
     question: Question
@@ -55,13 +55,13 @@ def support_imbalance(
 ) -> list[Question]:
     """Two right answers, one with a single document, the other with 1, 2 and 3 (section 6.2).
 
-    A question is eligible where a gold answer has at least three supporting documents and another
-    at least one. The first such answers and their first documents are taken. There is no
-    misinformation and no noise, so no answer counts as wrong, and the two answers are the only gold
-    ones: where the question has a third, no document of it is shown.
+    A question is eligible if one gold answer has at least three supporting documents and another
+    has at least one. The first such answers and their first documents are taken. The question has
+    no misinformation and no noise, so no answer counts as wrong, and the two answers are the only
+    gold ones: if the question has a third, no document of it is shown.
 
     Returns:
-        `SUPPORT_LEVELS` of each question of RAMDocs, in the order given. Where more than `most` are
+        `SUPPORT_LEVELS` of each question of RAMDocs, in the order given. If more than `most` are
         eligible, the seed draws; it also draws the order of their documents.
     """
     return _at_levels(map(_imbalanced, questions), SUPPORT_LEVELS, most, seed)
@@ -73,9 +73,9 @@ def misinformation(
     """Two right answers with a document each, and 0 to 3 that promote a wrong one (section 6.3).
 
     The right answers are the first two gold ones that have a document; each is shown with its
-    first. The wrong answer is the question's own first one that is no part of a gold answer, nor
-    the other way round. Where there is none, gold answers of other questions of the same form
-    ("What sport is X ...") are tried in an order that is drawn; no supporting document has them.
+    first. The wrong answer is the question's first one that neither contains a gold answer nor is
+    contained in one. If there is no such answer, gold answers of other questions of the same form
+    ("What sport is X ...") are tried in a drawn order; no supporting document contains them.
 
     The paper makes its documents by FaithEval's entity swap. Here they are, in this order:
 
@@ -83,9 +83,9 @@ def misinformation(
     2. copies of the question's other supporting documents with their answer exchanged for it;
     3. copies of the two that are shown.
 
-    A copy counts only where the document has its answer word for word and not the wrong one, and
-    where no gold answer of the question is left in it. A question with fewer than three such
-    documents is not eligible. The wrong answer counts as wrong at every level, at 0 as well. Since
+    A copy counts only if the document contains its answer word for word and not the wrong one, and
+    if no gold answer of the question is left in it. A question with fewer than three such
+    documents is not eligible. The wrong answer counts as wrong at every level, even at 0. Since
     questions lend each other wrong answers, the whole file is better than a part of it.
 
     Returns:
@@ -102,7 +102,7 @@ def misinformation(
 def _at_levels(
     cases: Iterable[Case | None], levels: Sequence[int], most: int, seed: int
 ) -> list[Question]:
-    """The eligible questions at each level; an id is that of the question, "/" and the level."""
+    """The eligible questions at each level; an id is the question's, "/" and the level."""
     eligible = [case for case in cases if case is not None]
     ranks = [rank(seed, case.question.question, "drawn") for case in eligible]
     made = []
@@ -127,7 +127,7 @@ def _at_levels(
 def supported(question: Question) -> list[GoldAnswer]:
     """The gold answers of a question that have a supporting document, in its order.
 
-    A page that is released twice, once for each of two answers, supports neither alone.
+    A page that is released twice, once for each of two answers, supports neither by itself.
     """
     supporting = [d for d in question.documents if d.kind == "correct" and d.answer is not None]
     answers_of: dict[str, set[str]] = defaultdict(set)
@@ -162,7 +162,7 @@ def _misinformed(question: Question, lent: Mapping[str, Iterable[str]], seed: in
     shown = tuple(answer.documents[0] for answer in answers[:2])
     others = [d for answer in answers for d in answer.documents if d not in shown]
     for wrong in _wrong_answers(question, lent, seed):
-        # Documents that promote it: those of the release first.
+        # Documents that promote it: the release's own first.
         released = [
             given
             for given in question.documents
@@ -179,7 +179,7 @@ def _misinformed(question: Question, lent: Mapping[str, Iterable[str]], seed: in
 def _wrong_answers(
     question: Question, lent: Mapping[str, Iterable[str]], seed: int
 ) -> Iterator[str]:
-    """Wrong answers in the order in which they are tried, none part of a gold one or around it."""
+    """Wrong answers in the order to try; none contains a gold answer or is contained in one."""
     gold = [name for names in question.gold for name in names]
     if released := [wrong for wrong in question.wrong if apart(wrong, gold)]:
         yield released[0]
@@ -202,7 +202,7 @@ def _copy(question: Question, source: GivenDocument, wrong: str) -> GivenDocumen
 
 
 def _once(documents: Iterable[GivenDocument]) -> tuple[GivenDocument, ...]:
-    """Documents without those whose text came before."""
+    """Documents without those whose text occurred before."""
     first: dict[str, GivenDocument] = {}
     for given in documents:
         first.setdefault(squeezed(given.document.text), given)

@@ -1,7 +1,7 @@
-"""What a method's answers are worth, question by question (MADAM-RAG, sections 5.1 and 6.1).
+"""Metrics of a method's answers, question by question (MADAM-RAG, sections 5.1 and 6.1).
 
-All figures are over the questions with gold answers that a method was asked; a reply that could not
-be read gives no answer. How many could not is counted beside them.
+All figures are over the questions with gold answers that a method was asked; an unreadable reply
+gives no answer. The number of unreadable replies is shown beside the figures.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +26,7 @@ Results = Mapping[str, Sequence[QuestionResult]]
 """Name of a run ("ramdocs", "ramdocs.support") -> its results."""
 
 TITLES = {"ramdocs": "RAMDocs", "ambigdocs": "AmbigDocs", "faitheval": "FaithEval"}
-"""Data sets as the paper calls them."""
+"""Names of data sets as in the paper."""
 
 EXPERIMENTS = ("rounds", "support", "misinformation")
 """What a run can vary (section 6); a run of all methods varies nothing and has no such name."""
@@ -35,7 +35,7 @@ COMPARED: Final = {method: method for method in (*METHODS, WITHOUT_AGGREGATOR)}
 
 
 def judged(result: QuestionResult, method: str) -> Outcome | None:
-    """What a method made of a question that has gold answers; None if it was not asked."""
+    """A method's outcome on a question that has gold answers; None if it was not asked."""
     outcome = result.outcomes.get(method)
     return outcome if result.status != "failed" and result.asked.gold else None
 
@@ -46,14 +46,14 @@ def exact(answers: Sequence[str], asked: Question) -> bool:
 
 
 def by_substrings(answers: Sequence[str], asked: Question) -> bool:
-    """The same by the naive rule: a name counts wherever its letters occur."""
+    """As `exact`, but by the naive rule: a name counts wherever its letters occur."""
     return strict_match(
         answers, asked.gold, asked.wrong, one_answer=asked.one_answer, substrings=True
     )
 
 
 def calls(result: QuestionResult, method: str) -> int | None:
-    """Replies of a model; None if the method could not be asked."""
+    """Number of model replies; None if the method could not be asked."""
     outcome = result.outcomes.get(method)
     return outcome.calls or None if outcome else None
 
@@ -79,7 +79,7 @@ ANSWERS: Final = (
     _of_answers("recall", "Recall", lambda given, q: recall(given, q.gold, q.wrong)),
     F1,
 )
-"""Those of Figure 3."""
+"""The metrics of Figure 3."""
 
 METRICS: Final = (
     *ANSWERS,
@@ -90,9 +90,9 @@ METRICS: Final = (
 
 @dataclass(frozen=True)
 class Part:
-    """The results of a run, or those of one of its levels: every question is in it once.
+    """The results of a run, or of one of its levels: every question occurs once.
 
-    A run of all methods varies no experiment. The level is that of the varied answer, if any.
+    A run of all methods has no experiment. The level is that of the varied answer, if any.
     """
 
     data: str
@@ -103,14 +103,14 @@ class Part:
 
     @property
     def title(self) -> str:
-        """What it is, in one cell: "RAMDocs", "RAMDocs, support 2"."""
+        """Its name in a cell: "RAMDocs", "RAMDocs, support 2"."""
         level = "" if self.level is None else f" {self.level}"
         return self.data if self.experiment is None else f"{self.data}, {self.experiment}{level}"
 
 
 @dataclass(frozen=True)
 class Answers:
-    """A method on a part; with `rounds`, what its debates had concluded after so many."""
+    """A method on a part; with `rounds`, the conclusions of its debates after so many rounds."""
 
     part: Part
     method: str
@@ -118,14 +118,14 @@ class Answers:
 
     @property
     def results(self) -> Sequence[QuestionResult]:
-        """The part's, after those rounds."""
+        """The part's results, after those rounds."""
         if self.rounds is None:
             return self.part.results
         return [after(result, self.method, self.rounds) for result in self.part.results]
 
     @property
     def asked(self) -> list[QuestionResult]:
-        """Those that the method answered, and those that failed."""
+        """Questions that the method answered, and those that failed."""
         return [
             result
             for result in self.results
@@ -150,9 +150,9 @@ class Answers:
 
 
 def after(result: QuestionResult, method: str, rounds: int) -> QuestionResult:
-    """The result as if its debate had had at most so many rounds (Figure 3).
+    """The result as if its debate had had at most `rounds` rounds (Figure 3).
 
-    A debate that ended before stays as it ended, and what is no debate as it is.
+    A debate that ended earlier stays unchanged, and so do other methods.
     """
     outcome = result.outcomes.get(method)
     if outcome is None or outcome.debate is None:
@@ -162,7 +162,7 @@ def after(result: QuestionResult, method: str, rounds: int) -> QuestionResult:
 
 
 def place_of(run: str) -> tuple[str, str | None]:
-    """The data set of a run, as the paper calls it, and what the run varies."""
+    """The data set of a run, as the paper names it, and the varied quantity."""
     data, _, experiment = run.rpartition(".")
     if experiment in EXPERIMENTS:
         return TITLES.get(data, data), experiment
@@ -170,7 +170,7 @@ def place_of(run: str) -> tuple[str, str | None]:
 
 
 def parts(results: Results, model_of: Mapping[str, str]) -> list[Part]:
-    """Runs in order, one that varies a level in one part for each, from the lowest."""
+    """Runs in order; a run that varies a level gives one part per level, from the lowest."""
     made = []
     for run, of_run in results.items():
         levels = {result.asked.level for result in of_run}
@@ -187,7 +187,7 @@ def shown_methods(own: Sequence[QuestionResult]) -> list[str]:
 
 
 def debates_of(own: Sequence[QuestionResult], method: str) -> list[tuple[QuestionResult, Debate]]:
-    """The questions that a method debated, each with its debate."""
+    """The questions that a method debated, with their debates."""
     return [
         (each, outcome.debate)
         for each in own
@@ -198,16 +198,16 @@ def debates_of(own: Sequence[QuestionResult], method: str) -> list[tuple[Questio
 
 
 def base_id(result: QuestionResult) -> str:
-    """The question, whatever the level: its id up to the last "/" where a level is varied."""
+    """The question whatever the level: its id up to the last "/" if a level is varied."""
     return result.id if result.asked.level is None else result.id.rpartition("/")[0] or result.id
 
 
 Verdict = Literal["right", "not right", "unreadable", "not judged"]
-"""What became of a question under a method; not judged where no right answer is known."""
+"""Verdicts on a question under a method; not judged if no right answer is known."""
 
 
 def verdict(result: QuestionResult, method: str) -> Verdict | None:
-    """By exact match (section 5.1); None if the question failed or the method was not asked."""
+    """The verdict by exact match (5.1); None if the question failed or the method was not asked."""
     outcome = result.outcomes.get(method)
     if result.status == "failed" or outcome is None:
         return None

@@ -1,4 +1,4 @@
-"""How models are asked, and how what they say is read: JSON by schema, or the paper's free text."""
+"""Asking models and reading their replies: JSON by schema, or the paper's free text."""
 
 import ast
 import re
@@ -17,10 +17,10 @@ from serving.schemas import told
 
 
 class AgentReply(BaseModel, frozen=True):
-    """What one agent says in one round: "unknown" where its document gives no answer.
+    """An agent's reply in one round: "unknown" if its document gives no answer.
 
-    Where the reply could not be read, the answer is None, `problem` says why in one line, and `raw`
-    is the reply as it came. As the released code has it, every reply has an answer and its `raw`.
+    If the reply could not be read, the answer is None, `problem` says why in one line, and `raw` is
+    the unchanged reply. In the released code's variant, every reply has an answer and its `raw`.
     """
 
     answer: str | None
@@ -30,10 +30,10 @@ class AgentReply(BaseModel, frozen=True):
 
 
 class Conclusion(BaseModel, frozen=True):
-    """Answers with an explanation: of an aggregator, or of a method that has none.
+    """Answers with an explanation: by an aggregator, or by a method without one.
 
-    Answers are distinct after normalisation, without "unknown". Where there is a problem, as in
-    `AgentReply`, there are none.
+    Answers are distinct after normalisation, without "unknown". With a problem, as in `AgentReply`,
+    they are empty.
     """
 
     answers: tuple[str, ...] = ()
@@ -43,9 +43,9 @@ class Conclusion(BaseModel, frozen=True):
 
 
 class Round(BaseModel, frozen=True):
-    """One round: a reply for each document, and what the aggregator made of them.
+    """One round: a reply for each document, and the aggregate.
 
-    There is no aggregate without an aggregator, or where a debate that closes with the round before
+    The aggregate is None without an aggregator, or if a debate closes with the round before and
     needs none.
     """
 
@@ -56,7 +56,7 @@ class Round(BaseModel, frozen=True):
     def concluded(self) -> Conclusion:
         """The aggregate, or without one the joint answer of the agents (section 6.1).
 
-        The joint answer is unreadable where no agent's reply could be read.
+        The joint answer is unreadable if no agent's reply could be read.
         """
         if self.aggregate is not None:
             return self.aggregate
@@ -66,7 +66,7 @@ class Round(BaseModel, frozen=True):
 
 
 class Debate(BaseModel, frozen=True):
-    """A debate of at least one round; `agreed` where it ended as every agent kept its answer.
+    """A debate of at least one round; `agreed` if it ended because every agent kept its answer.
 
     `problem` says why there is no final answer, whatever its rounds concluded.
     """
@@ -76,9 +76,9 @@ class Debate(BaseModel, frozen=True):
     problem: str | None = None
 
     def after(self, rounds: int) -> Conclusion:
-        """What the debate had concluded after so many rounds (1 or more), or at an earlier end.
+        """The conclusion after `rounds` rounds (1 or more), or at an earlier end.
 
-        So one debate of three rounds gives the results of one and of two as well (section 6.1).
+        So one debate of three rounds also gives the results of one and of two (section 6.1).
         """
         held = self.rounds[:rounds]
         aggregates = (each.aggregate for each in reversed(held) if each.aggregate is not None)
@@ -93,12 +93,12 @@ class Debate(BaseModel, frozen=True):
 
     @property
     def calls(self) -> int:
-        """Replies of a model in it."""
+        """Number of model replies in it."""
         return sum(len(each.agents) + (each.aggregate is not None) for each in self.rounds)
 
 
 def joint_answers(replies: Sequence[AgentReply]) -> tuple[str, ...]:
-    """The answers that agents give between them, each once (section 6.1, without aggregator)."""
+    """The agents' answers, without repetitions (section 6.1, without aggregator)."""
     return known(reply.answer for reply in replies if reply.answer is not None)
 
 
@@ -108,8 +108,8 @@ Schema = TypeVar("Schema", bound=BaseModel)
 ANSWERS: Final = 8
 """Most answers that a conclusion may hold."""
 
-# What a model may write at most is told to the server, so that a reply ends within its tokens. A
-# server that does not keep to it makes no reply unreadable.
+# The server is told the greatest length, so that a reply ends within its tokens. A longer reply
+# from a server that ignores it stays readable.
 Short = Annotated[str, told(maxLength=100)]
 Explanation = Annotated[str, told(maxLength=700)]
 
@@ -125,7 +125,7 @@ _OR_THOUSANDS = re.compile(
     r"(\"[^\"]*\"|'[^']*')|(?<![\w.,])[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?(?!\w|[.,]\d)"
 )
 _SIGNS = re.compile(r"\*\*|^#+ +", re.M)
-"""What Markdown puts around words and headings."""
+"""Marks that Markdown puts around words and headings."""
 _LISTED = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+(.+)$", re.M)
 
 
@@ -152,11 +152,11 @@ async def ask(
     *,
     affinity: str,
 ) -> str | Structured[Schema]:
-    """One reply of at most so many tokens: free text, or JSON by the schema.
+    """One reply of at most `tokens` tokens: free text, or JSON by the schema.
 
     Raises:
         RequestError: The prompt does not fit the model's context, or is refused.
-        ServingError: No server can be had.
+        ServingError: No server is available.
     """
     sampling = Sampling(max_tokens=tokens)
     if form == "text":
@@ -167,7 +167,7 @@ async def ask(
 async def ask_agent(
     client: Client, messages: Messages, settings: DebateSettings, *, affinity: str
 ) -> AgentReply:
-    """One agent's reply; one that cannot be read is a value with its raw text; raises as `ask`."""
+    """One agent's reply; an unreadable one is returned with its raw text. Errors as in `ask`."""
     form, tokens = settings.form, settings.agent_tokens
     reply = await ask(client, messages, AgentJson, form, tokens, affinity=affinity)
     if isinstance(reply, str):
@@ -180,7 +180,7 @@ async def ask_agent(
 async def ask_conclusion(
     client: Client, messages: Messages, settings: DebateSettings, *, affinity: str
 ) -> Conclusion:
-    """Answers with an explanation, likewise."""
+    """Answers with an explanation; unreadable replies and errors as in `ask_agent`."""
     form, tokens = settings.form, settings.conclusion_tokens
     reply = await ask(client, messages, ConclusionJson, form, tokens, affinity=affinity)
     if isinstance(reply, str):
@@ -197,9 +197,8 @@ async def ask_conclusion(
 def read_agent(text: str) -> AgentReply:
     """Parse "Answer: A. Explanation: E.", the agents' format of appendix C.
 
-    What stands before "Answer:" is passed over; a reply that is "unknown" alone is an answer. Where
-    no "Explanation:" follows (the reply was cut, or has none), the answer ends with its first
-    sentence or its line.
+    Text before "Answer:" is ignored; a reply of only "unknown" is an answer. If no "Explanation:"
+    follows (the reply was cut, or has none), the answer ends with its first sentence or its line.
     """
     found = _AGENT.search(_SIGNS.sub("", text))
     if found is None:
@@ -216,10 +215,10 @@ def read_agent(text: str) -> AgentReply:
 def cut_as_released(text: str) -> AgentReply:
     """An agent's reply as the paper's released code cuts it: whatever it says, it has an answer.
 
-    The answer goes from the first "Answer: " to the first "Explanation", the explanation begins
-    behind the first "Explanation: ". A mark that is missing counts as one at place -1: an answer
-    then begins with the reply's eighth character, or lacks its last one, and an explanation begins
-    with the thirteenth.
+    The answer goes from the first "Answer: " to the first "Explanation"; the explanation begins
+    after the first "Explanation: ". A missing mark counts as one at place -1: an answer then begins
+    with the reply's eighth character, or lacks its last one, and an explanation begins with the
+    thirteenth.
     """
     reply = text.strip()
     answer = slice(_behind("Answer: ", reply), reply.find("Explanation"))
@@ -237,10 +236,10 @@ def _behind(mark: str, text: str) -> int:
 def read_conclusion(text: str) -> Conclusion:
     """Parse 'All Correct Answers: ["A", "B"]. Explanation: E.', the format of appendix C.
 
-    A reply that is "unknown" alone, as the prompt asks for, has no answers. The list ends with its
-    bracket, whatever follows. What is no list of literals has an answer in
-    each pair of quotes, or on each line with a bullet; else it is one answer, since a comma may be
-    part of it ("Austin, Texas").
+    A reply of only "unknown", as the prompt asks for, has no answers. The list ends with its
+    bracket, whatever follows. Text that is not a list of literals has an answer in each pair of
+    quotes, or on each line with a bullet; else it is one answer, since a comma may be part of it
+    ("Austin, Texas").
     """
     found = _CONCLUSION.search(_SIGNS.sub("", text))
     if found is None:
@@ -269,16 +268,16 @@ def _listed(text: str) -> list[str]:
 
 
 def _whole_numbers(text: str) -> str:
-    """A list in which 1,856 is one number, and quoted so; with a space, 1, 856 are two."""
+    """A list in which 1,856 is a single, quoted number; with a space, 1, 856 are two."""
     return _OR_THOUSANDS.sub(lambda found: found[1] or f'"{found[0]}"', text)
 
 
 def _unknown(text: str) -> str:
-    """The reply where it says "unknown" and nothing else (appendix C); else an empty text."""
+    """The reply if it says only "unknown" (appendix C); else an empty text."""
     bare = _bare(_SIGNS.sub("", text))
     return bare if bare.casefold() == "unknown" else ""
 
 
 def _bare(answer: str) -> str:
-    """An answer without the signs that the format puts around it."""
+    """An answer without the characters that the format puts around it."""
     return answer.strip().rstrip(".").strip("{}'\" ").rstrip(".")

@@ -1,4 +1,4 @@
-"""The variants of a debate."""
+"""Variants of a debate."""
 
 from typing import Annotated, ClassVar, Final, Literal, Self
 
@@ -61,20 +61,20 @@ Form = Literal["json", "text"]
 class DebateSettings(BaseModel, frozen=True, extra="forbid"):
     """How a debate is held.
 
-    The defaults are those of the paper's section 4; `presets` has what its released code does.
+    The defaults are those of the paper's section 4; `presets` has those of its released code.
 
     Attributes:
         rounds: T, the most rounds, at least 1.
-        history: `aggregate` is section 4's, `agents` the prompt's in appendix C.
+        history: `aggregate` is section 4's, `agents` that of the prompt in appendix C.
         agreement: `same` is section 4's, `contained` the released code's, where every answer
-            contains an empty one, and "unknown" and "not stated" are two.
+            contains an empty one, and "unknown" and "not stated" differ.
         closing: `last` is A(R^(t_end)) in section 4; `previous` saves a call.
-        replies: `text` is appendix C's. `released` has the released code's prompts, in which no
-            document is fenced, and cuts replies as it does; with a single round there is then no
-            final answer, either.
+        replies: `text` is appendix C's. `released` uses the released code's prompts, in which
+            documents are not fenced, and cuts replies as it does; after a single round it then
+            gives no final answer, either.
         agent_tokens: Most tokens of an agent's reply; `conclusion_tokens`, of all others.
-        aggregator: Whether there is one. Without, the joint answer is what the agents answer
-            between them (section 6.1), and they hear each other.
+        aggregator: Whether an aggregator takes part. Without one, the joint answer combines the
+            agents' answers (section 6.1), and they hear each other.
     """
 
     rounds: Annotated[int, Field(ge=1), Option("T, the most rounds.", panel=PANEL)] = 3
@@ -106,11 +106,11 @@ class DebateSettings(BaseModel, frozen=True, extra="forbid"):
 
     @property
     def form(self) -> Form:
-        """What models are asked for: JSON by schema, or free text."""
+        """The form of replies: JSON by schema, or free text."""
         return "json" if self.replies == "json" else "text"
 
     def without_aggregator(self) -> Self:
-        """The same debate as section 6.1 has it without an aggregator."""
+        """The same debate without an aggregator (section 6.1)."""
         return self.model_copy(update={"aggregator": False, "history": "agents"})
 
 

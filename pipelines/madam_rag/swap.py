@@ -1,4 +1,4 @@
-"""Wrong answers in place of right ones (MADAM-RAG, section 3), and how draws are ordered."""
+"""Wrong answers in place of right ones (MADAM-RAG, section 3), and the order of draws."""
 
 import hashlib
 import re
@@ -11,10 +11,10 @@ from pipelines.text.substitution import exchanged, has_words
 def borrowed(
     lent: Iterable[str], right: Sequence[str], texts: Sequence[str], draw: tuple[int, str, str]
 ) -> Iterator[str]:
-    """Answers of other questions that are wrong here, in an order that is drawn.
+    """Answers of other questions that are wrong here, in a drawn order.
 
-    They are no part of a right one, nor the other way round, and stand in none of the texts. What
-    the order hangs on is the seed, the question and a beginning.
+    None is part of a right answer, or contains one, and none occurs in the texts. The order depends
+    on the seed, the question and a prefix.
     """
     seed, question, beginning = draw
     for answer in sorted(lent, key=lambda answer: rank(seed, question, f"{beginning}{answer}")):
@@ -34,12 +34,11 @@ _QUANTITY = re.compile(r"([0-9](?:[0-9]|[.,](?=[0-9])){2,}) \D+")
 def swapped(text: str, right: str, wrong: str, answers: Iterable[str]) -> str | None:
     """A document that gives a wrong answer wherever it gave the right one.
 
-    Where both are a long number with its unit ("3,559 people") the number alone is replaced as
-    well.
+    If both are a long number with its unit ("3,559 people"), the number alone is replaced as well.
 
     Returns:
-        The new document; None if the right answer does not stand in it word for word, or one of
-        the right `answers` would stay, in any spelling.
+        The new document; None if it does not contain the right answer word for word, or if one of
+        the right `answers` would remain, in any spelling.
     """
     if not right or not has_words(text, right):
         return None
@@ -51,17 +50,17 @@ def swapped(text: str, right: str, wrong: str, answers: Iterable[str]) -> str | 
 
 
 def rank(seed: int, question: str, what: str) -> str:
-    """What draws are ordered by: the seed and a question's own text, not its place in a file."""
+    """Sort key for draws, from the seed and a question's own text, not its place in a file."""
     key = f"{seed}\n{question}\n{what}"
     return hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()
 
 
 def says(text: str, answer: str) -> bool:
-    """Whether a text has an answer as whole words, as written or after normalisation."""
+    """Whether a text contains an answer as whole words, as written or after normalisation."""
     normal = canonical(answer)
     return has_words(text, answer) or (bool(normal) and f" {normal} " in f" {canonical(text)} ")
 
 
 def squeezed(text: str) -> str:
-    """What texts share that differ in white space alone."""
+    """A key that is equal for texts that differ only in white space."""
     return " ".join(text.split())

@@ -68,14 +68,14 @@ SECTION_6_1 = quote(  # from the text
 
 
 COMPARED: Final = (EXACT, F1)
-"""What methods are compared by."""
+"""Metrics that methods are compared by."""
 
 DATA: Final = Column[Any]("data", "Data", lambda row: row.part.data)
 TITLE: Final = Column[Any]("data", "Data", lambda row: row.part.title)
 MODEL: Final = Column[Any]("model", "Model", lambda row: row.part.model)
 EXPERIMENT: Final = Column[Any]("experiment", "Experiment", lambda row: row.part.experiment)
 METHOD: Final = Column[Any]("method", "Method")
-"""Of whatever belongs to a part, and to a method."""
+"""For rows that belong to a part and a method."""
 
 COUNTS: Final[tuple[Column[Answers], ...]] = (
     Column("questions", "Questions", lambda row: len(row.asked)),
@@ -95,7 +95,7 @@ COUNTED: Final = (
     "match, else t intervals."
 )
 AGGREGATOR: Final = {MADAM: "with", WITHOUT_AGGREGATOR: "without"}
-"""Debates as Figure 3 calls them."""
+"""Debates as Figure 3 names them."""
 
 
 def all_tables(
@@ -104,10 +104,10 @@ def all_tables(
     statistics: Sequence[Statistic] = (),
     counted: str = "",
 ) -> list[Table]:
-    """Every table of a run folder, those without rows as well.
+    """All tables of a run folder, including those without rows.
 
     Results and models are by name of a run; the averages of appendix A are those of the file
-    `counted`, where it was at hand.
+    `counted`, if it was available.
     """
     made = parts(results, model_of)
     whole = [part for part in made if part.level is None]
@@ -149,7 +149,7 @@ def methods(made: Sequence[Part]) -> Table:
 
 
 def comparisons(made: Sequence[Part]) -> Table:
-    """MADAM-RAG less every other method, question by question."""
+    """MADAM-RAG minus every other method, question by question."""
     pairs = [
         pair(Answers(part, MADAM), Answers(part, MADAM), Answers(part, method), COMPARED)
         for part in made
@@ -174,7 +174,7 @@ def comparisons(made: Sequence[Part]) -> Table:
 
 
 def rounds(made: Sequence[Part]) -> Table:
-    """Figure 3: what debates had concluded after one round, two, three."""
+    """Figure 3: the conclusions of debates after one round, two, three."""
 
     def ended(row: Answers) -> int:
         held = debates_of(row.part.results, row.method)
@@ -244,7 +244,7 @@ def levels(made: Sequence[Part]) -> Table:
 
 
 def _unread_agents(row: Answers) -> int:
-    """Replies of agents that could not be read, up to the row's round."""
+    """Number of unreadable replies of agents, up to the row's round."""
     debates = debates_of(row.part.results, row.method)
     replies = (
         r for _, debate in debates for held in debate.rounds[: row.rounds] for r in held.agents
@@ -253,7 +253,7 @@ def _unread_agents(row: Answers) -> int:
 
 
 def averages(statistics: Sequence[Statistic], counted: str) -> Table:
-    """Appendix A and Figure 5: averages, and how many questions have each number."""
+    """Appendix A and Figure 5: averages, and the number of questions for each value."""
     return Table.of(
         statistics,
         name="madam_statistics",
@@ -279,7 +279,7 @@ def averages(statistics: Sequence[Statistic], counted: str) -> Table:
 
 
 def problems(result: QuestionResult) -> Iterator[Problem]:
-    """That a question failed, and replies that could not be read."""
+    """The failure of a question, and unreadable replies."""
     if result.status == "failed":
         yield Problem("failed", result.error or "")
     for method, outcome in result.outcomes.items():

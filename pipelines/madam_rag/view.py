@@ -1,4 +1,4 @@
-"""What MADAM-RAG puts on the page: tables, figures, and every debate to read."""
+"""MADAM-RAG on the page: tables, figures, and every debate."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -50,7 +50,7 @@ _NAMED: Final[Mapping[tuple[bool, bool], Mark]] = {
     (True, True): Mark("both", "±", "right and wrong"),
     (False, False): Mark("plain", "○", "neither"),
 }
-"""Whether an answer names a right one, and a wrong one -> what it is."""
+"""Whether an answer names a right one, and a wrong one -> its mark."""
 _NO_ANSWER = Mark("outline", "–", "no answer")
 _NOT_JUDGED = Mark("plain", "", "not judged")
 NOT_RIGHT = Mark("contradict", "✗", "not right")
@@ -103,7 +103,7 @@ def line_plots(
 
 
 def number_plots(statistics: Iterable[Statistic]) -> Iterator[Markup]:
-    """How many questions have so many documents and answers (Figure 5), beside the averages."""
+    """Numbers of questions by their documents and answers (Figure 5), beside the averages."""
     for row in statistics:
         if row.distribution and row.estimate is not None:
             marks = [("here", row.estimate.value), ("paper", row.paper)]
@@ -117,13 +117,13 @@ def number_plots(statistics: Iterable[Statistic]) -> Iterator[Markup]:
             )
 
 
-# A question that is opened: answers, debates, documents.
+# An opened question: answers, debates, documents.
 
 
 def changed(before: Round | None, now: Round) -> list[bool]:
-    """Of each agent, whether its answer is another one than in the round before.
+    """For each agent, whether its answer differs from the one in the round before.
 
-    Answers are compared after normalisation. One that could not be read is not compared.
+    Answers are compared after normalisation. Unreadable answers are not compared.
     """
     if before is None:
         return [False] * len(now.agents)
@@ -144,7 +144,7 @@ def end_of(debate: Debate) -> str:
 
 
 def content(result: QuestionResult) -> list[Block]:
-    """What a question shows when it is opened: answers, debates, documents."""
+    """An opened question: answers, debates, documents."""
     asked = result.asked
     made: list[Block] = [Trouble("Failed", result.error)] if result.error else []
     if asked.gold or asked.wrong:
@@ -170,7 +170,7 @@ def content(result: QuestionResult) -> list[Block]:
 
 
 def chip(answer: str | None, asked: Question) -> Chip:
-    """An answer in the colour of what it is by the data."""
+    """An answer, coloured by whether it is right by the data."""
     if answer is None:
         return UNREADABLE.on("unreadable")
     if is_unknown(answer):
@@ -219,7 +219,7 @@ def _known(asked: Question) -> Facts:
 def _card(name: str, worth: Mark, outcome: Outcome, asked: Question) -> Card:
     concluded = outcome.concluded
     replies = Aside(glance.count(outcome.calls, "reply", "replies"))
-    # Where no right answer is known, there is nothing to say of this one.
+    # If no right answer is known, this one has no verdict.
     made: list[Block] = [line(*([] if worth is UNJUDGED else [worth.chip]), replies)]
     if concluded.problem is None:
         named = frozenset[int]().union(*found(concluded.answers, asked.gold, asked.wrong).gold)
@@ -278,7 +278,7 @@ def _head(name: str, given: GivenDocument, asked: Question) -> tuple[Block, ...]
 
 
 def _reply(now: Round, agent: int, asked: Question, *, change: bool) -> tuple[Block, ...]:
-    """What an agent says in a round."""
+    """An agent's reply in a round."""
     reply = now.agents[agent]
     said: list[Block] = [
         line(chip(reply.answer, asked), *([Chip("changed", "outline", "↻")] if change else [])),
@@ -288,7 +288,7 @@ def _reply(now: Round, agent: int, asked: Question, *, change: bool) -> tuple[Bl
 
 
 def _concluded(now: Round, asked: Question, *, final: bool) -> tuple[Block, ...]:
-    """The last row of a round: what was concluded, what of the agents' answers was left out."""
+    """The last row of a round: the conclusion, and the agents' answers that it leaves out."""
     concluded = now.concluded
     given = joint_answers(now.agents)
     made: list[Block] = [line(Chip("final answer", "strong"))] if final else []
