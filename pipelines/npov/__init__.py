@@ -1,1 +1,1 @@
-"""Neutral answers on controversial topics: are they faithful to the arguments they were given?"""
+"""Neutral answers on controversial topics, and whether they are faithful to given arguments."""

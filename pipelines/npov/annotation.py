@@ -1,9 +1,10 @@
-"""Step 4 of the study, annotation: which arguments a response says, and what else (NPOV, 4.1).
+"""Step 4 of the study, annotation: which arguments a response covers, and what it adds (NPOV, 4.1).
 
-The paper's annotators read. Here the NLI tagger is asked both ways: does the response support an
-argument (then it is covered), and do the arguments support a sentence (then it was given)? Where
-only the other direction holds, an argument is covered in part, or a sentence says more than was
-given: ambiguous errors, as are arguments that are said twice or for the wrong side (section 3).
+The paper has human annotators. Here the NLI tagger is asked both ways: does the response support an
+argument (then it is covered), and do the arguments support a sentence (then it was given)? If only
+the other direction holds, an argument is covered in part, or a sentence says more than was given.
+These are ambiguous errors, as are arguments that are repeated or given to the wrong side (section
+3).
 """
 
 import re
@@ -59,14 +60,14 @@ _SPEAKERS: Mapping[Side, re.Pattern[str]] = {
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """What the tagger says of an example, and where the response's sentences are.
+    """The tagger's probabilities for an example, and the places of the response's sentences.
 
     Attributes:
         says: p(a sentence supports an argument), (arguments, sentences); the last column is the
             whole response.
         rests: p(an argument supports a sentence), likewise; the last row is all arguments.
-        spans: Of each sentence that has a content word, without who says it.
-        told_by: The side whose people say it; None before any are named.
+        spans: Spans of the sentences that have a content word, without their speakers.
+        told_by: The side whose people say a sentence; None before any are named.
     """
 
     says: NDArray[np.floating]
@@ -76,7 +77,7 @@ class Reading:
 
 
 def read_by(tagger: ArgumentTagger, example: NpovExample) -> Reading:
-    """Ask the tagger both ways of every argument and sentence.
+    """Ask the tagger both ways about every argument and sentence.
 
     Raises:
         PairError: A text does not fit the tagger.
@@ -101,13 +102,13 @@ def read_by(tagger: ArgumentTagger, example: NpovExample) -> Reading:
 
 
 def annotated_by(name: str, example: NpovExample, read: Reading, limit: float) -> AnnotatedExample:
-    """An example with the errors that are found where support of at least `limit` counts."""
+    """An example with its errors, if support of at least `limit` counts."""
     sides = [(side, n) for side in SIDES for n in range(len(example.arguments(side)))]
     says, rests = read.says >= limit, read.rests >= limit
     by_sentence = says[:, :-1]
     covered = says.any(axis=1)
     given = rests.any(axis=0)
-    # Of what does not hold one way, the other way tells whether a part does.
+    # If support fails one way, the other way tells whether a part holds.
     left_out = _errors(np.asarray(covered), np.asarray(rests[:-1].any(axis=1)))
     added = _errors(np.asarray(given), np.asarray(by_sentence.any(axis=0)))
     coverage, hallucination = _worst(left_out), _worst(added)
@@ -124,7 +125,7 @@ def annotated_by(name: str, example: NpovExample, read: Reading, limit: float) -
     said: dict[Side, list[Span | None]] = {side: [] for side in SIDES}
     for place, (side, _) in enumerate(sides):
         sentence = int(best[place])
-        # A sentence that says two arguments does not tell their words apart.
+        # A sentence with two arguments does not separate their words.
         alone = bool(by_sentence[place].any()) and int(by_sentence[:, sentence].sum()) == 1
         said[side].append(read.spans[sentence] if alone else None)
     lengths = map(len, arguments_read(example))
@@ -139,7 +140,7 @@ def annotated_by(name: str, example: NpovExample, read: Reading, limit: float) -
         example=example,
         hallucination=hallucination,
         coverage=coverage,
-        # Whole sentences and arguments; which words of a part are wrong, or confused, is not known.
+        # Whole sentences and arguments; which words of a part are wrong, or confused, is unknown.
         hallucinated=tuple(
             span for span, error in zip(read.spans, added, strict=True) if error != "none"
         ),
@@ -162,10 +163,10 @@ def _worst(errors: Sequence[Error]) -> Error:
 
 @dataclass(frozen=True)
 class Agreement:
-    """The threshold that agrees best with known labels, and how far it does.
+    """The threshold that agrees best with known labels, and its agreement.
 
-    `shares` are of examples whose label, an error or none, is found with the threshold that is best
-    on the other topics.
+    `shares` are shares of examples whose label, an error or none, is recognised with the threshold
+    that is best on the other topics.
     """
 
     limit: float
@@ -173,9 +174,9 @@ class Agreement:
 
 
 def chosen_limit(tagger: ArgumentTagger, known: Sequence[AnnotatedExample]) -> Agreement:
-    """Choose the threshold of support by examples whose errors are known.
+    """Choose the threshold of support on examples with known errors.
 
-    It is the one with the largest balanced accuracy, averaged over both kinds of errors.
+    It has the largest balanced accuracy, averaged over both kinds of errors.
     """
     readings = [read_by(tagger, each.example) for each in known]
     topics = [each.example.topic or each.example.question for each in known]
@@ -212,7 +213,7 @@ def _wrong(each: AnnotatedExample, kind: ErrorKind) -> bool:
 
 
 def _balanced(right: NDArray[np.bool_], wrong: NDArray[np.bool_]) -> float:
-    """Mean over kinds of the mean share that is right of examples with the error and without."""
+    """Balanced accuracy over examples with the error and without, averaged over kinds of errors."""
     shares = [
         right[wrong[:, kind] == state, kind].mean()
         for kind in range(len(KINDS))
@@ -225,12 +226,12 @@ def _balanced(right: NDArray[np.bool_], wrong: NDArray[np.bool_]) -> float:
 def annotated(
     study: Study, drawn: Sequence[Drawn], tagger: Callable[[], ArgumentTagger]
 ) -> list[AnnotatedExample]:
-    """Responses with their errors: by the tagger, or as people have labelled them.
+    """Responses with their errors: by the tagger, or as labelled by people.
 
-    Topics without any error-free response may be filled up by the template; see `Sizes`.
+    The template may fill up topics without any error-free response; see `Sizes`.
 
     Raises:
-        InputError: People's labels cannot be read, or are of other topics.
+        InputError: People's labels cannot be read, or are on other topics.
         PairError: A text does not fit the tagger.
     """
     options, out = study.options, study.file("annotated")
@@ -269,19 +270,19 @@ def annotated(
 
 
 def limit_of(study: Study) -> float:
-    """The threshold of support that the annotation chose; 0.5 where people annotated."""
+    """The threshold of support that the annotation chose; 0.5 if people annotated."""
     return study.folder.noted("study.annotation", "limit", float) or 0.5
 
 
 def once_loaded(folder: TaggerFolder) -> Callable[[], ArgumentTagger]:
-    """The tagger, loaded when it is first asked for."""
+    """A function that returns the tagger, loaded on first use."""
     return cache(lambda: ArgumentTagger(folder.load()))
 
 
 def known_examples(seed: int) -> list[AnnotatedExample]:
-    """Responses in other words than their arguments, of bundled train and dev topics.
+    """Responses in other words than their arguments, for bundled train and dev topics.
 
-    Their errors are known, as they were put in.
+    Their errors are known, since they were put in.
     """
     return synthetic_examples(
         [each for each in procon.read(SAMPLE_TOPICS) if split_of(each.topic) != "test"],
@@ -293,7 +294,7 @@ def known_examples(seed: int) -> list[AnnotatedExample]:
 
 
 def _filled(study: Study, found: Sequence[AnnotatedExample]) -> list[AnnotatedExample]:
-    """Responses by the template where a topic has too few without error."""
+    """Template responses for topics with too few error-free ones."""
     known = by_topic(found, study.all_topics)
     filled = []
     for topic in study.all_topics:
@@ -335,7 +336,7 @@ def _found(found: Sequence[AnnotatedExample], filled: Sequence[AnnotatedExample]
 
 
 def errors_in(found: Sequence[AnnotatedExample]) -> str:
-    """How many have no error, a full one, or ambiguous ones alone; in words."""
+    """Numbers of examples without error, with a full one, or with only ambiguous ones; in words."""
     worst = Counter(
         "without error"
         if each.error_free

@@ -1,4 +1,4 @@
-"""Hallucination and coverage errors of one response, down to its words: by salience or ablation."""
+"""Hallucination and coverage errors of one response, down to words: by salience or ablation."""
 
 import asyncio
 import math
@@ -45,9 +45,9 @@ Weigh = Callable[[str, str], Awaitable[Likelihood]]
 
 @dataclass(frozen=True)
 class Ablation:
-    """What the words of a response lose by each argument, and what its sentences do on average.
+    """Log-probability that the words of a response lose without an argument, and sentence means.
 
-    `words` are those of each sentence; their places are those of `npov_prompt` and the response.
+    `words` are the words of each sentence; their places are in `npov_prompt` and the response.
     """
 
     words: tuple[tuple[Word, ...], ...]
@@ -56,7 +56,7 @@ class Ablation:
 
 
 def without_each(example: NpovExample) -> list[NpovExample]:
-    """The example once for each of its arguments, left out; the pro side's first.
+    """The example without one argument, for each of its arguments, the pro side's first.
 
     A side whose only argument is left out stays in the prompt, empty.
     """
@@ -76,9 +76,9 @@ def log_probability_drops(
 ) -> Values:
     """Log p(word | all arguments) - log p(word | all but one): (arguments, words), in nats.
 
-    `whole` is the log-probability of each token of the response, (n,), and `without` where each of
-    the arguments is left out, (arguments, n). A word's is the sum over its tokens. Drops are
-    negative where a word becomes likelier without the argument.
+    `whole` is the log-probability of each token of the response, (n,); `without` is the same with
+    one argument left out, (arguments, n). A word's is the sum over its tokens. Drops are negative
+    where a word becomes likelier without the argument.
     """
     drops = whole[None] - without
     columns = [drops[:, list(word.tokens)].sum(axis=1) for word in words]
@@ -86,7 +86,7 @@ def log_probability_drops(
 
 
 async def ablation(example: NpovExample, weigh: Weigh) -> Ablation:
-    """Leave out each argument in turn, and see what it costs the response.
+    """Leave out each argument in turn, and measure its effect on the response.
 
     Raises:
         InputError: The response has no content word.
@@ -118,10 +118,10 @@ async def ablation(example: NpovExample, weigh: Weigh) -> Ablation:
 
 
 class WordError(BaseModel, frozen=True):
-    """A content word, its characters in its argument or sentence, and how likely it is an error.
+    """A content word, its span in its argument or sentence, and how likely it is an error.
 
-    By salience the error is 1 - alpha of a word of an argument, 1 - beta of one of the response. By
-    ablation, where an argument is left out whole and stands as one word, it is 1 - nats: see
+    By salience the error is 1 - alpha for a word of an argument, 1 - beta for one of the response.
+    By ablation, where an argument is left out whole and counts as one word, it is 1 - nats: see
     `AblationErrors`.
     """
 
@@ -132,7 +132,7 @@ class WordError(BaseModel, frozen=True):
 
 
 class TextErrors(BaseModel, frozen=True):
-    """An argument, or where there is no side a sentence of the response, as the model read it.
+    """An argument, or if side is None a sentence of the response, as the model read it.
 
     By salience the error is 1 - the average of its content words' scores, by ablation 1 - nats.
     None without a content word.
@@ -145,13 +145,13 @@ class TextErrors(BaseModel, frozen=True):
 
 
 class ResponseErrors(BaseModel, frozen=True):
-    """A response, checked.
+    """A checked response.
 
     Attributes:
-        coverage_error: s_cov, the higher the likelier is it that an argument was left out.
-        hallucination_error: s_hall, the higher the likelier is it that something was added.
-        arguments: Those of the pro side, then those of the con side.
-        sentences: Those of the response.
+        coverage_error: s_cov; higher if an argument was more likely left out.
+        hallucination_error: s_hall; higher if something was more likely added.
+        arguments: Arguments of the pro side, then those of the con side.
+        sentences: Sentences of the response.
     """
 
     question: str
@@ -164,10 +164,10 @@ class ResponseErrors(BaseModel, frozen=True):
 class AblationErrors(ResponseErrors, frozen=True):
     """A response, checked by leaving out each argument in turn.
 
-    An error is 1 - the nats of log-probability that are lost, so it is 1 where none are, and higher
-    where the response becomes likelier: of a word or sentence of the response without the argument
-    that it rests on most, of an argument those that the sentence loses that rests on it most. A
-    sentence loses what its content words do on average.
+    An error is 1 - the nats of log-probability that are lost: 1 if none are, and higher if the
+    response becomes likelier. For a word or sentence of the response it is the loss without the
+    argument that it rests on most; for an argument, the loss of the sentence that rests on it most.
+    A sentence's loss is the mean over its content words.
 
     Attributes:
         drops: `log_probability_drops` of the arguments (rows) and the response's content words.
@@ -177,7 +177,7 @@ class AblationErrors(ResponseErrors, frozen=True):
 
     @property
     def least_used(self) -> TextErrors:
-        """The argument that the response loses least without."""
+        """The argument whose absence costs the response least."""
         return _worst(self.arguments)
 
     @property
@@ -203,14 +203,14 @@ def argument_map(
     """Salience from the words of the arguments to those of the response (NPOV, section 3.2).
 
     The paper takes the gradients of the model that wrote the response: with the `soft_prompt` that
-    made it a writer, of which `model`, the digest of the decoder's folder, must be the model. What
-    falls on the soft prompt is left out before columns are divided by their sums: the paper's map
-    has rows of input tokens and of the response's, and no others. Gradients of the response's
-    content words suffice for scores, in about half the time; with `every_token` the map of tokens
-    can be shown. `on_progress` is told how many response tokens are done.
+    made it a writer, which must belong to `model`, the digest of the decoder's folder. Salience on
+    the soft prompt is left out before columns are divided by their sums: the paper's map has only
+    rows for tokens of the input and of the response. Gradients of the response's content words
+    suffice for scores, in about half the time; with `every_token` the map of tokens can be shown.
+    `on_progress` is told how many response tokens are done.
 
     Raises:
-        InputError: A perspective or the response has no content word, or the soft prompt is of
+        InputError: A perspective or the response has no content word, or the soft prompt is for
             another task or model.
         SalienceError: They do not fit the model, or into memory.
     """
@@ -247,8 +247,8 @@ def check(example: NpovExample, found: WordMap, settings: SalienceSettings) -> R
     """Scores of words, arguments, sentences and the whole response (NPOV, appendix C).
 
     They come from the example's `argument_map`. The paper scores words and responses. Arguments and
-    sentences are scored as perspectives and responses are, so that one can see which of them is the
-    trouble.
+    sentences are scored here as perspectives and responses are, to show which of them cause the
+    error.
     """
     alpha = contributions(found.values, settings.aggregation)
     beta = attributions(found.values, settings.aggregation)
@@ -260,7 +260,7 @@ def check(example: NpovExample, found: WordMap, settings: SalienceSettings) -> R
     ]
     coverage = coverage_error(perspectives, settings.average)
     hallucination = hallucination_error(beta, settings.average)
-    # `argument_map` refuses what has no words.
+    # `argument_map` refuses texts without words.
     assert coverage is not None and hallucination is not None  # noqa: S101
 
     def checked(
@@ -291,10 +291,10 @@ def check(example: NpovExample, found: WordMap, settings: SalienceSettings) -> R
 def ablation_errors(example: NpovExample, found: Ablation) -> AblationErrors:
     """Scores of arguments, words, sentences and the whole response, from the example's ablation.
 
-    Those of the response are what tables of detectors have as `SHOWN[ABLATION]`.
+    The response's scores are those that tables of detectors show as `SHOWN[ABLATION]`.
     """
     errors = found.by_sentence.by_pool(ABLATION)[SHOWN[ABLATION]]
-    # `ablation` refuses what has no words, and an example has arguments.
+    # `ablation` refuses texts without words, and an example has arguments.
     assert errors.coverage is not None and errors.hallucination is not None  # noqa: S101
     prompt, response = npov_prompt(example), as_read(example.response)
     of_words = _split(groundings(found.by_word.rests), found.words)
@@ -310,7 +310,7 @@ def ablation_errors(example: NpovExample, found: Ablation) -> AblationErrors:
             side=None,
             text=response[slice(*span)],
             words=_word_errors(words, scores, len(prompt.text) + span[0]),
-            error=1 - next(of_sentences) if words else None,  # there is none of one without words
+            error=1 - next(of_sentences) if words else None,  # None without words
         )
 
     used = map(float, uses(found.by_sentence.says))
@@ -328,7 +328,7 @@ def ablation_errors(example: NpovExample, found: Ablation) -> AblationErrors:
 def _word_errors(
     words: Sequence[Word], scores: Iterable[float], start: int
 ) -> tuple[WordError, ...]:
-    """Those of words in order, by their scores; the words' text begins at `start`."""
+    """Errors of words in order, from their scores; the words' text begins at `start`."""
     return tuple(
         WordError(
             text=word.text, start=word.start - start, end=word.end - start, error=1 - float(score)
@@ -338,7 +338,7 @@ def _word_errors(
 
 
 def sentence_spans(encoded: Encoded) -> list[Span]:
-    """Where the sentences of the response stand in prompt and response."""
+    """Spans of the response's sentences in prompt and response."""
     base = len(encoded.prompt)
     return [(base + span.start, base + span.end) for span in sentences_of(encoded.response)]
 

@@ -1,11 +1,11 @@
-"""How likely a decoder finds target texts, and the classifiers that ask it (NPOV, 3.3, figure 4).
+"""A decoder's probability of target texts, and the classifiers that use it (NPOV, 3.3, figure 4).
 
-A classifier answers YES where there is no error and NO where there is one; the score is what it
-gives to NO. Its prompt is code and no template, as the response task's is.
+A classifier answers YES if there is no error and NO if there is one; the score is the probability
+of NO. Its prompt is code, not a template, like that of the response task.
 
-Batches are padded at the right: positions count from the left, so vectors before the input stand
-where they stand without padding. Logits are computed where a target is predicted and nowhere else,
-since those of all places would take more memory than the model.
+Batches are padded on the right: positions count from the left, so vectors before the input keep the
+positions that they have without padding. Logits are computed only where a target is predicted,
+since those of all positions would take more memory than the model.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,14 +30,15 @@ Pair = tuple[str, str]
 """Input text and target text."""
 
 BATCH_TOKENS = 2048
-"""Most tokens of a forward pass, padding included."""
+"""Most tokens of a forward pass, including padding."""
 
 
 @dataclass(frozen=True)
 class Tokens:
-    """What a model reads, (n,), and which tokens it is asked for.
+    """The ids that a model reads, (n,), and the tokens that it is asked for.
 
-    Each is a place in [1, n] and a token: how likely is it after the ids before that place?
+    `asked` holds pairs of a place in [1, n] and a token: how likely is the token after the ids
+    before that place?
     """
 
     ids: tuple[int, ...]
@@ -47,10 +48,10 @@ class Tokens:
 def tokenised(
     decoder: Decoder, pairs: Sequence[Pair], *, reserved: int = 0, unasked: int = 0
 ) -> list[Tokens]:
-    """Pairs in tokens, those of the target asked for; no token has a part of both texts.
+    """Pairs as tokens, asking for those of the target; no token contains parts of both texts.
 
-    Before the input come `reserved` vectors. Of the target's end so many characters are `unasked`
-    for, unless they are in a token with others.
+    `reserved` vectors come before the input. The last `unasked` characters of the target are not
+    asked for, unless they share a token with others.
 
     Raises:
         InputError: A pair does not fit the model, or one of its texts has no tokens.
@@ -79,7 +80,7 @@ def _beginning(text: str) -> str:
 
 
 def with_prompt(decoder: Decoder, vectors: NDArray[np.float32]) -> Any:
-    """The frozen model in peft's hull, which puts vectors, (tokens, d), before its input.
+    """The frozen model wrapped by peft, which puts vectors, (tokens, d), before its input.
 
     The vectors can be tuned.
     """
@@ -96,15 +97,15 @@ def with_prompt(decoder: Decoder, vectors: NDArray[np.float32]) -> Any:
 def log_probabilities(
     model: Any, items: Sequence[Tokens], *, reserved: int = 0
 ) -> list["torch.Tensor"]:
-    """Natural logarithms of the probabilities of the tokens asked for, in one forward pass.
+    """Natural logarithms of the probabilities of the requested tokens, in one forward pass.
 
-    The model is of transformers, or one `with_prompt` of so many reserved vectors. Each item has a
-    float32 per token asked for, which carries gradients where the forward pass does.
+    The model is from transformers, or `with_prompt` of `reserved` vectors. Each item gets a float32
+    per requested token, with gradients if the forward pass computes them.
     """
     import torch
 
     longest = max(len(each.ids) for each in items)
-    # Any token will do as padding: it is masked, and comes after all that is looked at.
+    # Any token will do as padding: it is masked, and comes after all places that matter.
     ids = torch.tensor([[*each.ids, *[0] * (longest - len(each.ids))] for each in items])
     real = torch.tensor([[n < len(each.ids) for n in range(longest)] for each in items]).long()
     places = sorted({place - 1 for each in items for place, _ in each.asked})
@@ -149,11 +150,11 @@ _ASSERTED: Mapping[ErrorKind, str] = {
 }
 
 LABELS = ("YES", "NO")
-"""No error, an error."""
+"""The labels: no error, an error."""
 
 
 def classifier_prompt(example: NpovExample, task: ErrorKind) -> str:
-    """The input sequence of figure 4, which does not tell the topic.
+    """The input sequence of figure 4, which does not name the topic.
 
     Braces in texts become parentheses.
     """
@@ -168,8 +169,8 @@ def classifier_prompt(example: NpovExample, task: ErrorKind) -> str:
 def classifier_pairs(examples: Sequence[tuple[NpovExample, bool]], task: ErrorKind) -> list[Pair]:
     """Input and target sequences to tune a classifier on (NPOV, figure 4).
 
-    Each example comes with whether it has the error. Without annotations, they are those that a
-    response generator is tuned on and synthetic errors made from them (NPOV, appendix B.1).
+    Each example comes with whether it has the error. Without annotations, they are the examples
+    that a response generator is tuned on and synthetic errors made from them (NPOV, appendix B.1).
     """
     return [(classifier_prompt(each, task), f"{LABELS[wrong]}}}") for each, wrong in examples]
 
@@ -184,15 +185,15 @@ def error_score(
 ) -> float:
     """How likely a response has an error, in [0, 1] (NPOV, section 3.3).
 
-    The softmax over the log-probabilities of YES and NO, of which NO's is taken. That of a label
-    of several tokens is the sum of theirs. Where both are one token it is the probability of NO
-    given that one of the two is said.
+    It is the softmax over the log-probabilities of YES and NO, at NO. The log-probability of a
+    label with several tokens is the sum of theirs. If both labels are one token, the score is the
+    probability of NO given that the reply is one of the two.
 
-    The soft prompt is tuned to find the error; None asks the model as it is. `model` is the digest
-    of the decoder's folder, which the soft prompt must be of.
+    The soft prompt is tuned to detect the error; None asks the model without one. `model` is the
+    digest of the decoder's folder, which the soft prompt must belong to.
 
     Raises:
-        InputError: The soft prompt is of another task or model, or the example does not fit.
+        InputError: The soft prompt is for another task or model, or the example does not fit.
         SalienceError: The model gives no finite numbers.
     """
     asked, reserved = decoder.model, 0
@@ -200,12 +201,12 @@ def error_score(
         soft_prompt.check(task, width=decoder.width, model=model)
         asked = with_prompt(decoder, soft_prompt.vectors)
         reserved = len(soft_prompt.vectors)
-    # With the brace that follows a label in training, which is not asked for.
+    # With the brace that follows a label in training; its probability is not asked for.
     pairs = [(classifier_prompt(example, task), f"{label}}}") for label in LABELS]
     yes, no = tokenised(decoder, pairs, reserved=reserved, unasked=1)
     values = np.concatenate(scored(asked, _together(yes, no), reserved=reserved))
     of_yes, of_no = np.split(values.astype(np.float64), [len(yes.asked)])
-    # The softmax of two, written so that it does not overflow.
+    # The softmax over two values, written so that it does not overflow.
     found = float(np.exp(-np.logaddexp(0, of_yes.sum() - of_no.sum())))
     if not np.isfinite(found):
         raise SalienceError(
@@ -216,7 +217,7 @@ def error_score(
 
 
 def _together(yes: Tokens, no: Tokens) -> list[Tokens]:
-    """Both labels asked for in one text, where all but the last token of one begin the other."""
+    """One text that asks for both labels, if all but the last token of one begin the other."""
     longer, shorter = (yes, no) if len(yes.ids) >= len(no.ids) else (no, yes)
     if longer.ids[: len(shorter.ids)] == shorter.ids:
         return [Tokens(longer.ids, yes.asked + no.asked)]

@@ -1,4 +1,4 @@
-"""The model whose gradients are taken: how, its options, its folder, and loading it."""
+"""The model whose gradients are taken: settings, options, folder, and loading."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -80,7 +80,7 @@ class DecoderOptions(ModelOptions):
 
 @dataclass(frozen=True)
 class DecoderFolder:
-    """A model on disk, not loaded yet; where no device is given, for the first GPU or the CPU.
+    """A model on disk, not loaded yet; without a device, for the first GPU or the CPU.
 
     Several devices share its layers.
     """
@@ -91,24 +91,24 @@ class DecoderFolder:
 
     @property
     def engine(self) -> str:
-        """What computes, as `run.json` names it: "cuda" for any GPUs, as they compute alike."""
+        """The engine's name in `run.json`: "cuda" for any GPUs, as they compute alike."""
         given = self.device or torch_device()
         first = given if isinstance(given, str) else given[0]
         kind = first.partition(":")[0]
         return f"transformers {version('transformers')}, {self.precision}, {kind}"
 
     def load(self) -> "Decoder":
-        """The model, ready for gradients; a `SalienceError` where it cannot be loaded."""
+        """The model, ready for gradients; SalienceError if it cannot be loaded."""
         from salience.decoder import Decoder
 
         return Decoder.load(self.model.path, precision=self.precision, device=self.device)
 
 
 def decoder_folder(options: DecoderOptions) -> DecoderFolder:
-    """The model that gradients are taken of: the profile's for salience, else its generator.
+    """The model whose gradients are taken: the profile's for salience, else its generator.
 
     Raises:
-        ServingError: There is no such model, or no GPU has room for it.
+        ServingError: The model is missing, or no GPU has room for it.
     """
     source = source_of(options, "generator")
     roles = source.profile.roles

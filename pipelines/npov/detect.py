@@ -1,4 +1,4 @@
-"""One example through detectors, down to its words: with a language model or without."""
+"""One example through detectors, down to its words, with or without a language model."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -63,9 +63,9 @@ AGGREGATIONS: tuple[Aggregation, ...] = ("max", "sum", "negative_entropy")
 
 
 class WordErrors(NamedTuple):
-    """How wrong a detector finds words of the arguments, and of the response: (words,) each.
+    """A detector's errors for words of the arguments, and of the response: (words,) each.
 
-    NaN where it does not know a word.
+    NaN for words that it does not know.
     """
 
     given: NDArray[np.floating]
@@ -74,12 +74,12 @@ class WordErrors(NamedTuple):
 
 @dataclass(frozen=True)
 class Found:
-    """What a detector says of an example.
+    """A detector's scores for an example.
 
     Attributes:
         scores: By the names of its variants.
-        words: Content words of the example; None where it says nothing of words.
-        errors: What its variants say of them.
+        words: Content words of the example; None if it does not score words.
+        errors: Errors of these words, by variant.
     """
 
     scores: Mapping[str, ErrorScores]
@@ -89,19 +89,19 @@ class Found:
 
 @dataclass(frozen=True)
 class Encoders:
-    """What takes an encoder: BERTScore, and embeddings of whole sentences."""
+    """The detectors that need an encoder: BERTScore, and embeddings of whole sentences."""
 
     bert_score: BertScore
     sentences: SentenceEmbeddings
 
     @classmethod
     def of(cls, encoder: Embedder) -> "Encoders":
-        """Both by one encoder."""
+        """Both with one encoder."""
         return cls(BertScore(encoder), SentenceEmbeddings(encoder))
 
 
 def result(case: Case, found: Found, encoders: Encoders | None = None) -> NpovResult:
-    """What a detector found, beside what takes no language model; without encoders, less of it.
+    """A detector's scores beside the baselines without a language model; fewer without encoders.
 
     Raises:
         InputError: An annotation lies outside its text.
@@ -132,10 +132,10 @@ def result(case: Case, found: Found, encoders: Encoders | None = None) -> NpovRe
 def word_scores(
     annotated: AnnotatedExample, words: Words, errors: Mapping[str, WordErrors]
 ) -> tuple[tuple[WordScore, ...] | None, tuple[WordScore, ...] | None]:
-    """Content words of arguments and response, with what is known and said of them.
+    """Content words of arguments and response, with their labels and scores.
 
     They stand in `npov_prompt` and the response. A word is wrong if one of its characters is (NPOV,
-    section 5.3). A side is None where its words are not annotated.
+    section 5.3). A side is None if its words are not annotated.
 
     Raises:
         InputError: An annotation lies outside its text.
@@ -178,7 +178,7 @@ def _scored(
 
 
 def rouge_of_words(example: NpovExample, words: Words) -> WordErrors:
-    """1 where the other side lacks a word's stem, else 0."""
+    """1 if the other side lacks a word's stem, else 0."""
     said = set(stems(example.response))
     told = {stem for side in SIDES for each in example.arguments(side) for stem in stems(each)}
 
@@ -207,7 +207,7 @@ def bert_score_of_words(example: NpovExample, words: Words, embedded: Embedded) 
 
 
 def use_of_words(words: Words, use: Use) -> WordErrors:
-    """The errors of arguments and sentences, said of each of their words."""
+    """The errors of arguments and sentences, given to all of their words."""
     return WordErrors(
         _repeated(words.given, 1 - uses(use.says)),
         _repeated(words.response, 1 - groundings(use.rests)),
@@ -236,9 +236,9 @@ def by_tagger(example: NpovExample, tagger: ArgumentTagger) -> Found:
 
 
 async def by_ablation(example: NpovExample, weigh: Weigh) -> Found:
-    """What the response loses where an argument is left out.
+    """The response's loss without each argument.
 
-    Beside either pool of sentences, words are averaged as the paper averages their salience.
+    Besides either pooling of sentences, words are averaged as the paper averages their salience.
 
     Raises:
         InputError: The response has no content word.
@@ -263,15 +263,15 @@ def by_salience(
     soft_prompt: SoftPrompt | None = None,
     model: str | None = None,
 ) -> Found:
-    """Salience under every aggregation, of an example and of its words.
+    """Salience under every aggregation, for an example and its words.
 
-    The aggregation of `settings` is passed over, as all are taken. With a soft prompt salience is
-    that of the response generator it makes of the model; `model` is the digest of the decoder's
-    folder.
+    The aggregation in `settings` is ignored, since all are computed. With a soft prompt, salience
+    is that of the response generator that it makes of the model; `model` is the digest of the
+    decoder's folder.
 
     Raises:
-        InputError: A perspective or the response has no content word, or the soft prompt is not
-            for it.
+        InputError: A perspective or the response has no content word, or the soft prompt is for
+            another task or model.
         SalienceError: They do not fit the model, or into memory.
     """
     found = argument_map(example, decoder, settings, soft_prompt=soft_prompt, model=model)
@@ -293,11 +293,12 @@ def by_classifier(
 ) -> Found:
     """A language model's own verdicts (NPOV, section 3.3).
 
-    Of each error `prompts` has the soft prompt tuned to find it; None asks the model as it is.
-    `model` is the digest of the decoder's folder, which soft prompts must be of.
+    For each error `prompts` has the soft prompt tuned to detect it; None asks the model without
+    one. `model` is the digest of the decoder's folder, which soft prompts must belong to.
 
     Raises:
-        InputError: The example does not fit the model, or a soft prompt is not for it.
+        InputError: The example does not fit the model, or a soft prompt is for another task or
+            model.
     """
     scores = {
         kind: error_score(decoder, example, kind, prompts[kind], model=model) for kind in KINDS

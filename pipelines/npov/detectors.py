@@ -1,7 +1,7 @@
 """Step 6 of the study: classifiers are tuned, and all detectors run (NPOV, sections 3 and 5.2).
 
-Each detector is a run: what it is called, what decides its results, and how it makes one. Models
-are loaded at the first example that there is something left to do for.
+A detector is a run: its name, everything that decides its results, and how it makes one. Models are
+loaded at the first example that is still to be done.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -46,10 +46,10 @@ class Run(NamedTuple):
     """How a detector makes results.
 
     Attributes:
-        name: What the run is called unless the user names it.
-        config: What decides results beside the examples, for `run.json`.
-        find: What it says of an example.
-        side_by_side: Examples at a time; 1 where one takes the whole machine.
+        name: Name of the run unless the user gives one.
+        config: Everything that decides results besides the examples, for `run.json`.
+        find: Scores an example.
+        side_by_side: Examples at a time; 1 if one takes the whole machine.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Run(NamedTuple):
 
 
 def baselines(about: Mapping[str, Any]) -> Run:
-    """Nothing beside what takes no language model; `about` is the encoder."""
+    """Only the detectors that need no language model; `about` describes the encoder."""
 
     async def find(_: NpovExample) -> Found:
         return Found({})
@@ -94,7 +94,7 @@ def ablation(client: Client) -> Run:
 
 
 def salience(folder: DecoderFolder, settings: SalienceSettings, soft: SoftPrompt | None) -> Run:
-    """Gradients of the decoder under a soft prompt, or as it is."""
+    """Gradients of the decoder, with a soft prompt or without."""
     decoder = cache(folder.load)
 
     async def find(example: NpovExample) -> Found:
@@ -111,7 +111,7 @@ def salience(folder: DecoderFolder, settings: SalienceSettings, soft: SoftPrompt
 
 
 def classifier(folder: DecoderFolder, prompts: Mapping[Task, SoftPrompt]) -> Run:
-    """A verdict by the decoder under a soft prompt for each error, or as it is."""
+    """Verdicts by the decoder, with a soft prompt for each error or without."""
     decoder = cache(folder.load)
     verdicts = {kind: prompts.get(kind) for kind in KINDS}
 
@@ -127,7 +127,7 @@ def _described(folder: DecoderFolder) -> dict[str, Any]:
 
 
 class Training(NamedTuple):
-    """A column of Table 2, or Table 5: what a classifier is tuned on."""
+    """A column of Table 2, or Table 5: the training data of a classifier."""
 
     name: str
     annotated: bool
@@ -143,14 +143,14 @@ TRAINING: Final = (
     Training("dev", True, True, True, False),
     Training("org", True, True, True, True),
 )
-"""Annotated responses without error, beside those by template; each then has one thing more."""
+"""Training sets: template responses alone, then with annotated ones; each adds one thing."""
 
 HELD_BACK: Final = 5
-"""Of train and dev topics together, one in so many is for watching."""
+"""One in this many of the train and dev topics is held back for watching."""
 
 
 def divided(study: Study, training: Training) -> tuple[Sequence[Topic], Sequence[Topic]]:
-    """Topics to learn from, and to watch by: of train and of dev, or of both as the seed draws."""
+    """Topics to learn from, and to watch: train and dev, or both together, split by the seed."""
     if not training.with_dev:
         return study.topics["train"], study.topics["dev"]
     order = sorted((*study.topics["train"], *study.topics["dev"]), key=lambda topic: topic.topic)
@@ -162,9 +162,9 @@ def divided(study: Study, training: Training) -> tuple[Sequence[Topic], Sequence
 def tuned_classifiers(
     study: Study, found: Sequence[AnnotatedExample], reword: Reword
 ) -> dict[str, list[Path]]:
-    """Soft prompts of classifiers by training set, for either kind of error."""
+    """Soft prompts of classifiers by training set, for both kinds of errors."""
     annotated = by_topic(found, study.all_topics)
-    model = cache(study.model.load)  # once for all of them, and not where all are tuned
+    model = cache(study.model.load)  # once for all of them, and never if all are tuned
     made: dict[str, list[Path]] = {}
     for training in TRAINING:
         files: list[Path] = []
@@ -195,7 +195,7 @@ def tuned_classifiers(
 async def detected(
     study: Study, soft: SoftPrompt | None, classifiers: Mapping[str, Sequence[Path]]
 ) -> None:
-    """Have every detector score the test sets, as runs of `contested run npov`."""
+    """Score the test sets with every detector, as runs of `contested run npov`."""
     own = study.options
     called = (own.model and Path(own.model).name) or study.model.model.name
     writer = [study.prompt("response")] if soft else []
@@ -235,7 +235,7 @@ async def _run(
 
 
 def figure_2(study: Study, soft: SoftPrompt | None, cases: Sequence[Case]) -> None:
-    """The salience map of a response with a hallucination, if there is one that can be drawn."""
+    """The salience map of a response with a hallucination, if one can be drawn."""
     out = study.folder.path / FIGURE_2
     if out.exists():
         return

@@ -1,21 +1,21 @@
-"""Neutral responses, the arguments they were to be written from, and which errors they have.
+"""Neutral responses, the arguments that they should be written from, and their errors.
 
 A file of annotated responses has one JSON object per line: the fields of an example (`question`,
-`pro`, `con`, `response`, and `topic` and `opening` if wanted), `id`, and
+`pro`, `con`, `response`, and optionally `topic` and `opening`), `id`, and
 
     hallucination, coverage    "none", "full" (a whole argument) or "ambiguous" (a part of one, a
-                               repetition, sides confused); "none" where they are left out
-    hallucinated               parts of the response that rest on no argument, quoted
-    uncovered                  parts of arguments that the response has not, quoted
-    said                       where the response has each argument, quoted, by side and in order;
-                               null for an argument that it has not: {"pro": ["it is cheap"], ...};
-                               tells which words are wrong where an argument is taken away
-    votes                      where several people annotated it, what each of them said, by name:
-                               {"ann": {"hallucination": "none", "coverage": "full"}, ...}; what
-                               stands in the line itself counts, and they are compared with it
+                               repetition, sides confused); "none" by default
+    hallucinated               quotes of parts of the response that rest on no argument
+    uncovered                  quotes of parts of arguments that are missing from the response
+    said                       quotes from the response for each argument, by side and in order;
+                               null for an argument that is missing: {"pro": ["it is cheap"], ...};
+                               tells which words are wrong if an argument is taken away
+    votes                      if several people annotated it, their labels by name:
+                               {"ann": {"hallucination": "none", "coverage": "full"}, ...}; the
+                               line's own labels count, and these are compared with them
 
-A quote must stand exactly once, in the response or among the arguments: with white space made even,
-else as it is. Lines without quotes count for whole responses and not for words.
+A quote must occur exactly once, in the response or among the arguments: with white space
+normalised, otherwise unchanged. Lines without quotes count for whole responses, not for words.
 """
 
 import json
@@ -44,9 +44,9 @@ Arguments = Annotated[tuple[Text, ...], Field(min_length=1)]
 
 
 class Debate(BaseModel, frozen=True, extra="forbid"):
-    """A user's question, and arguments for and against what it asks.
+    """A user's question, and arguments for and against its proposal.
 
-    A side is empty where its only argument was taken away, to make an error.
+    A side is empty if its only argument was taken away to make an error.
     """
 
     question: Text
@@ -59,10 +59,10 @@ class Debate(BaseModel, frozen=True, extra="forbid"):
 
 
 class Perspectives(Debate):
-    """What is to be answered, and from what: as many arguments of either side.
+    """A question to answer and its arguments, as many for either side.
 
-    The question is the topic's own: pro and con are for and against what it asks, which a query in
-    other words may ask the other way round.
+    The question is the topic's own: pro and con are for and against its proposal, which a query in
+    other words may put the other way round.
     """
 
     topic: Text
@@ -86,7 +86,7 @@ class _Given(NpovExample):
 
 
 def read_example(path: Path) -> NpovExample:
-    """An example from a JSON file.
+    """Read an example from a JSON file.
 
     Raises:
         InputError: The file is missing or not JSON, or a field is missing, wrong or unknown.
@@ -122,27 +122,27 @@ Span = tuple[int, int]
 """Characters [start, end)."""
 
 Spans = Mapping[Side, tuple[Span, ...]]
-"""Side -> where each of its arguments stands in a text."""
+"""Side -> the spans of its arguments in a text."""
 
 _UNBRACED = str.maketrans("{}", "()")
 
 
 @dataclass(frozen=True)
 class NpovPrompt:
-    """What a model reads before it writes a response, up to the brace that this stands in."""
+    """The text before a response, up to the brace that the response is written in."""
 
     text: str
     spans: Spans
 
 
 def npov_prompt(example: NpovExample) -> NpovPrompt:
-    """The input sequence of figure 3 and the target's opening; the response is not looked at."""
+    """The input sequence of figure 3 and the target's opening; the response is not used."""
     text, spans = _input_sequence(example)
     return NpovPrompt(f"{text}{unbraced(example.opening)}}}\nNeutral response core: {{", spans)
 
 
 def input_text(given: NpovExample | Perspectives) -> str:
-    """The input sequence of figure 3, up to the brace that the opening stands in."""
+    """The input sequence of figure 3, up to the brace of the opening."""
     return _input_sequence(given)[0]
 
 
@@ -174,22 +174,22 @@ def _input_sequence(given: NpovExample | Perspectives) -> tuple[str, Spans]:
 
 
 def unbraced(text: str) -> str:
-    """A text as it stands within braces: its white space made even, its own braces parentheses."""
+    """A text for use within braces: white space normalised, its own braces made parentheses."""
     return as_read(text).translate(_UNBRACED)
 
 
 def as_read(response: str) -> str:
-    """A response as a model reads it: its white space made even."""
+    """A response as a model reads it: with white space normalised."""
     return " ".join(response.split())
 
 
 def argument_spans(prompt: NpovPrompt) -> list[Span]:
-    """Where the arguments of both sides stand in a prompt, those of the pro side first."""
+    """Spans of both sides' arguments in a prompt, those of the pro side first."""
     return [span for side in SIDES for span in prompt.spans[side]]
 
 
 class Words(NamedTuple):
-    """Content words of each argument, and of each sentence; places are of prompt and response."""
+    """Content words of every argument and every sentence; places are in prompt and response."""
 
     given: tuple[tuple[Word, ...], ...]
     response: tuple[tuple[Word, ...], ...]
@@ -215,15 +215,15 @@ _SPEECH = re.compile(
 
 
 def what_is_said(sentence: str) -> str:
-    """A sentence without who says it: "Critics say that it is dear" becomes "it is dear".
+    """A sentence without its speaker: "Critics say that it is dear" becomes "it is dear".
 
-    Otherwise a tagger judges whether an argument supports that critics say so.
+    Otherwise a tagger would judge whether an argument supports that critics say so.
     """
     return _SPEECH.sub("", sentence)
 
 
 def words_read(example: NpovExample) -> Words:
-    """Content words for detectors that have no tokens: each is a word of one token, the text."""
+    """Content words for detectors without tokens: every word is a word of one token, the text."""
     prompt, response = npov_prompt(example), as_read(example.response)
     text, base = prompt.text + response, len(prompt.text)
     whole = [(0, len(text))]
@@ -236,20 +236,20 @@ def words_read(example: NpovExample) -> Words:
 
 
 Error = Literal["none", "full", "ambiguous"]
-"""Whether there is an error, and whether it is one of a whole argument (NPOV, section 3)."""
+"""No error, one of a whole argument, or an ambiguous one (NPOV, section 3)."""
 
 
 class Vote(BaseModel, frozen=True, extra="forbid"):
-    """Which errors one annotator found in a response; None of what was not asked."""
+    """One annotator's labels for a response; None if not asked."""
 
     hallucination: Error | None = None
     coverage: Error | None = None
 
 
 class Omission(BaseModel, frozen=True):
-    """A part of an argument, the n-th of a side from 0, that the response has not.
+    """A part of an argument, the n-th of a side from 0, that is missing from the response.
 
-    The span is of the argument as a model reads it.
+    The span is in the argument as a model reads it.
     """
 
     side: Side
@@ -258,20 +258,19 @@ class Omission(BaseModel, frozen=True):
 
 
 class AnnotatedExample(BaseModel, frozen=True):
-    """An example whose errors are known.
+    """An example with known errors.
 
     Attributes:
-        source: The `id` of the example without error that it was made from; its own of others.
+        source: The `id` of the example without error that it was made from; otherwise its own.
         hallucination: Whether the response has an argument that is not given.
-        coverage: Whether an argument is given that the response has not.
-        hallucinated: Characters of the response as a model reads it; None where words are not
-            annotated.
-        uncovered: Parts of arguments, likewise.
-        said: Side -> of each argument the characters of the response that say it, None where that
-            is not known; None where nobody marked them.
-        overlap: Mean share of the arguments' stems that the response without error has, where
-            there is one.
-        votes: What each annotator said, by name, where there are several.
+        coverage: Whether a given argument is missing from the response.
+        hallucinated: Spans of the response as a model reads it; None if words are not annotated.
+        uncovered: Parts of arguments; None if words are not annotated.
+        said: Side -> for each argument the span of the response that says it, None if unknown;
+            None if not annotated.
+        overlap: Mean share of the arguments' stems that the response without error has, if that
+            exists.
+        votes: Labels by annotator name, if there are several.
     """
 
     id: str
@@ -320,11 +319,11 @@ class _Line(_Given):
 
 
 def read_annotated(path: Path) -> list[AnnotatedExample]:
-    """The examples of a file, in its order.
+    """Read the examples of a file, in its order.
 
     Raises:
-        InputError: The file cannot be read, a line is of another format, an id stands twice, or a
-            quote does not stand exactly once.
+        InputError: The file cannot be read, a line has another format, an id is repeated, or a
+            quote does not occur exactly once.
     """
     found: dict[str, AnnotatedExample] = {}
     for entry in entries(path):
@@ -371,7 +370,7 @@ def _annotated(line: _Line) -> AnnotatedExample:
 
 
 def _place(quote: str, texts: Sequence[str]) -> tuple[int, Span]:
-    """The text that a quote stands in, and where; a `ValueError` unless it stands exactly once."""
+    """The text with a quote, and its span; ValueError unless it occurs exactly once."""
     found = [
         (number, start)
         for number, text in enumerate(texts)

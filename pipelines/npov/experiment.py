@@ -109,7 +109,7 @@ _PROMPTED: Final[Mapping[str, "tuple[Task, ...]"]] = {
     "salience": ("response",),
     "classifier": KINDS,
 }
-"""Detectors that take soft prompts, and what those were tuned for."""
+"""Detectors that use soft prompts, and the tasks that these were tuned for."""
 
 
 class NpovOptions(RunOptions, TaggerOptions, EndpointOptions, DecoderOptions):
@@ -205,8 +205,8 @@ def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
     """Make the examples of all sets.
 
     Raises:
-        InputError: A file or an option cannot be used, there is nothing to make a set of, or a soft
-            prompt was tuned on topics that are measured.
+        InputError: A file or an option cannot be used, a set would be empty, or a soft prompt was
+            tuned on topics of the test sets.
     """
     from pipelines.npov import detectors, soft_prompt
     from pipelines.npov.detect import Encoders, result
@@ -254,7 +254,7 @@ def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
             run = detectors.ablation(models.asked)
         else:
             folder = decoder_folder(options)
-            for task, prompt in prompts.items():  # its width is looked at when the model is loaded
+            for task, prompt in prompts.items():  # its width is checked when the model is loaded
                 prompt.check(task, model=folder.model.digest)
             if options.detector == "classifier":
                 run = detectors.classifier(folder, prompts)
@@ -291,7 +291,7 @@ def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
 
 
 def cost(case: Case, detector: str) -> Cost:
-    """Of the ablation, a call for the example and one without each of its arguments.
+    """Cost of the ablation: a call for the example and one without each of its arguments.
 
     The tagger compares each argument with each sentence, both ways. Other detectors ask no server.
     """
@@ -307,7 +307,7 @@ def cost(case: Case, detector: str) -> Cost:
 
 
 def _refuse_unused(options: NpovOptions) -> None:
-    """Refuse options that the detector has no use for, with an InputError."""
+    """Raise InputError for options that the detector does not use."""
     named = f"--detector {options.detector}"
     if options.cases is not None:
         made_here = ("sets", "organic", "paraphrases", "split", "design", "per_topic")
@@ -323,7 +323,7 @@ def _refuse_unused(options: NpovOptions) -> None:
 
 
 def _needs(options: NpovOptions) -> Needs:
-    """The served model of ablation, or the tagger; a decoder is loaded by itself."""
+    """The served model of ablation, or the tagger; a decoder is loaded separately."""
     named = f"--detector {options.detector}"
     if options.detector == "ablation":
         return Needs(role="generator", untagged=named)
@@ -333,7 +333,7 @@ def _needs(options: NpovOptions) -> Needs:
 
 
 def _encoder() -> Embedder | None:
-    """The encoder of BERTScore, where it is installed; on the CPU, to leave a GPU to the model."""
+    """The encoder of BERTScore, if it is installed; on the CPU, to leave a GPU to the model."""
     path = default_embedder()
     return Embedder(path, device="cpu") if path else None
 
@@ -387,7 +387,7 @@ def _digest(path: Path | None) -> str | None:
 
 
 def _labelled(kind: ErrorKind) -> Callable[[NpovResult], Iterator[Labelled]]:
-    """Responses that a generator wrote, with what their annotation says of an error."""
+    """Generated responses, with their annotated label for a kind of error."""
 
     def given(result: NpovResult) -> Iterator[Labelled]:
         example = result.example
@@ -419,7 +419,7 @@ LABELLINGS: Final = {
         "yes, a whole argument",
     ),
 }
-"""What annotators are asked (NPOV, section 4.1), of the responses of a study."""
+"""Questions to annotators (NPOV, section 4.1) about the responses of a study."""
 
 
 EXPERIMENT = Experiment(

@@ -1,9 +1,8 @@
 """Step 2 of the study: a soft prompt that makes the model write responses (NPOV, section 2.1).
 
-Soft prompts are tuned on responses to topics. No annotation is needed (appendix B.1): responses by
-a template are what a generator learns, and those with synthetic errors beside them what a
-classifier learns. Annotated responses are learned besides, and with them their errors (section
-5.2).
+Soft prompts are tuned on responses to topics. No annotation is needed (appendix B.1): a generator
+learns from responses by a template, and a classifier from these and from synthetic errors made from
+them. Annotated responses, with their errors, are added if available (section 5.2).
 """
 
 import gc
@@ -30,7 +29,7 @@ if TYPE_CHECKING:  # torch
 
 
 def tuned_generator(study: Study) -> SoftPrompt | None:
-    """A soft prompt that writes responses, the best of dev; None where a prompt tells the model.
+    """A soft prompt that writes responses, the best on dev; None if a prompt instructs the model.
 
     It learns from people's responses to train topics, else from those of a template.
     """
@@ -68,15 +67,15 @@ def tuned_generator(study: Study) -> SoftPrompt | None:
 
 
 Origin = Literal["template", "annotated", "synthetic", "organic"]
-"""A response without error, by a template or annotated; an error, put in or found."""
+"""A response without error, by a template or annotated; or an error, put in or organic."""
 
 TEMPLATE = "template/"
-"""With this begin ids of responses by a template among annotated ones."""
+"""Prefix of the ids of template responses among annotated ones."""
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """An example that is learned, and its topic; where it, or its error, comes from."""
+    """A training example, its topic, and its origin or that of its error."""
 
     subject: Subject
     annotated: AnnotatedExample
@@ -94,22 +93,22 @@ def lessons(
     annotated: Mapping[str, Sequence[AnnotatedExample]] = MappingProxyType({}),
     organic_errors: bool = True,
 ) -> list[Lesson]:
-    """The examples that a task is learned from.
+    """Training examples for a task.
 
-    A response generator learns from those without error alone. A classifier learns full errors, as
-    in the paper: annotated ones that are ambiguous for its task are left out, as are those with
-    ambiguous errors alone.
+    A response generator learns only from examples without error. A classifier learns full errors,
+    as in the paper: annotated examples that are ambiguous for its task are left out, as are those
+    with only ambiguous errors.
 
     Args:
-        topics: Those to learn from.
-        task: What is learned.
-        per_topic: Responses without error, by a template, of each topic.
-        seed: Decides all that is drawn.
-        paraphrase: Puts arguments in other words; annotated examples whose arguments all can be put
-            so come again (NPOV, section 4.1).
+        topics: Topics to learn from.
+        task: The task to learn.
+        per_topic: Template responses without error for each topic.
+        seed: Decides all draws.
+        paraphrase: Puts arguments in other words; annotated examples whose arguments all have
+            paraphrases are repeated with them (NPOV, section 4.1).
         annotated: Responses by topic, from `by_topic`.
-        organic_errors: Whether errors that responses had are learned beside synthetic ones, which
-            is the paper's "+Org".
+        organic_errors: Whether organic errors of responses are learned besides synthetic ones, the
+            paper's "+Org".
     """
     made: list[Lesson] = []
     for topic in topics:
@@ -137,7 +136,7 @@ def tuned(
     *,
     model: "Callable[[], Decoder]",
 ) -> SoftPrompt:
-    """A soft prompt from `prompts/`, tuned as far as it is not; `model` gives what it is for."""
+    """A soft prompt from `prompts/`, tuned as far as it is unfinished; `model` loads its model."""
     options, size = study.options, study.sizes
     if size.watched is not None and size.watched < len(watched):
         watched = Random(options.seed).sample(watched, size.watched)  # noqa: S311  (no secret)
@@ -172,7 +171,7 @@ def tuned(
             tuned_on=tuned_on(learned, watched),
             on_progress=lambda step, most, loss: bar.reached(step, most, f"loss {loss:.3f}"),
         )
-    gc.collect()  # a server may want the memory of the model
+    gc.collect()  # a server may need the model's memory
     return found
 
 
@@ -185,7 +184,7 @@ def pairs_of(learned: Sequence[Lesson], task: Task) -> list[Pair]:
 
 
 def tuned_on(learned: Sequence[Lesson], watched: Sequence[Lesson]) -> TunedOn:
-    """What a soft prompt's file is to tell of the examples that it is tuned on."""
+    """The record of training examples for a soft prompt's file."""
     counts = Counter(each.origin for each in learned)
     return TunedOn(
         learned=tuple(dict.fromkeys(each.subject for each in learned)),
@@ -199,7 +198,7 @@ def tuned_on(learned: Sequence[Lesson], watched: Sequence[Lesson]) -> TunedOn:
 
 
 def _teaches(each: AnnotatedExample, task: Task) -> bool:
-    """Whether it is an example of the task, and clear."""
+    """Whether it is a clear example of the task."""
     if task == "response" or each.error_free:
         return each.error_free
     return "full" in (each.coverage, each.hallucination) and _error(each, task) != "ambiguous"

@@ -1,4 +1,4 @@
-"""What detectors of errors put on the page: areas under the ROC curve, and every example."""
+"""Error detectors on the page: areas under the ROC curve, and every example."""
 
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,7 +40,7 @@ _SAID: Mapping[ErrorKind, str] = {"hallucination": "content added", "coverage": 
 
 
 class Sourced(NamedTuple):
-    """A result, and that of the example without error that it was made from, if there is one."""
+    """A result, and that of the error-free example that it was made from, if any."""
 
     result: NpovResult
     source: NpovResult | None
@@ -111,7 +111,7 @@ def _known(result: NpovResult, kind: ErrorKind) -> Inline:
 
 
 def _words(words: Sequence[WordScore], wrong: str) -> Iterator[str]:
-    """How many words there are, and the mean salience error of those that are wrong and others."""
+    """The number of words, and the mean salience error of wrong words and of others."""
     yield f"{len(words):,}, of which {sum(each.wrong for each in words):,} {wrong}"
     for called_so, state in ((wrong, True), ("others", False)):
         scores = [
@@ -124,7 +124,7 @@ def _words(words: Sequence[WordScore], wrong: str) -> Iterator[str]:
 
 
 def _scores(result: NpovResult, source: NpovResult | None) -> Grid:
-    """A row per detector; beside each score that of the response without error."""
+    """A row per detector; scores beside those of the response without error."""
     columns: tuple[str, ...] = ("Content added", "Arguments left out")
     compared = [result]
     if source is not None:
@@ -139,7 +139,7 @@ def _scores(result: NpovResult, source: NpovResult | None) -> Grid:
 
 
 def _tables(runs: Runs[NpovResult]) -> list[Table]:
-    # They need numpy, which the command line does not.
+    # These need numpy, which the command line does not import.
     from pipelines.npov import soft_prompt
     from pipelines.npov.tables import all_tables
 
@@ -165,7 +165,7 @@ def _figure_2(path: Path) -> Iterator[Markup]:
 
 
 def _notes(runs: Runs[NpovResult]) -> Iterator[str]:
-    """What a study's steps noted: what is as in the paper, and what is not."""
+    """Notes of a study's steps: where it follows the paper, and where it does not."""
     for entry in runs.folder.entries("study").values():
         yield from entry.get("told", ())
 

@@ -1,9 +1,9 @@
 """Step 3 of the study: arguments are drawn, and the generator answers (NPOV, 2.1 and 4.1).
 
-Two kinds of writers. A chat model is told what to write, with examples, and its reply is JSON
-constrained by a schema: every server can do that, and no text of a model's own has to be taken
-apart. A model with a soft prompt, which is how the paper does it, reads the tuned vectors and the
-input of figure 3, and goes on in its curly braces.
+There are two kinds of writers. A chat model is told what to write, with examples, and its reply is
+JSON constrained by a schema: every server supports that, and no free text has to be parsed. A model
+with a soft prompt, as in the paper, reads the tuned vectors and the input of figure 3, and
+continues within its curly braces.
 """
 
 import re
@@ -38,13 +38,13 @@ from serving.embeddings import embed
 from serving.tokens import Message
 
 REPLY_TOKENS = 512
-"""Most tokens of a reply to up to eight arguments; further ones may have `TOKENS_PER_ARGUMENT`."""
+"""Most tokens of a reply to up to eight arguments; further ones add `TOKENS_PER_ARGUMENT`."""
 
 TOKENS_PER_ARGUMENT = 64
 
 PATTERN = r"[^{}\n]+\}\nNeutral response core: \{[^{}\n]+\}"
-"""What a soft prompt's reply is held to: the target of figure 3. The first brace that closes is the
-opening's, so no stop string could tell the end of the reply."""
+"""Constraint on a soft prompt's reply: the target of figure 3. The first closing brace is the
+opening's, so a stop string cannot mark the end of the reply."""
 
 _REPLY = re.compile(r"([^{}]+)\}\s*Neutral response core: \{([^{}]+)\}")
 
@@ -68,8 +68,8 @@ class ChatWriter:
 class SoftPromptWriter:
     """A model whose soft prompt, (tokens, d), makes it write.
 
-    It is at a server that takes embeddings, which computes in `dtype`; those of the input are read
-    from the model's folder.
+    It runs on a server that takes embeddings and computes in `dtype`; the embeddings of the input
+    are read from the model's folder.
     """
 
     client: Client
@@ -83,10 +83,10 @@ Writer = ChatWriter | SoftPromptWriter
 
 @dataclass(frozen=True)
 class Response:
-    """Arguments and what was written from them.
+    """Arguments and the response written from them.
 
-    A reply that could not be read is no response: there is no example then, but the problem in one
-    line, and the reply as it is.
+    After an unreadable reply the example is None, with the problem in one line and the unchanged
+    reply.
     """
 
     example: NpovExample | None
@@ -95,7 +95,7 @@ class Response:
 
 
 def respond_prompt(overrides: Path | None = None) -> Prompt:
-    """The prompt of chat models, the user's own where there is one.
+    """The prompt of chat models, or the user's replacement.
 
     Raises:
         InputError: It cannot be used.
@@ -113,12 +113,12 @@ async def respond(
 ) -> Response:
     """Have a response written (NPOV, section 2.1), with room for all arguments.
 
-    It has at most so many tokens, `REPLY_TOKENS` or more unless given.
+    It has at most `most` tokens, by default `REPLY_TOKENS` or more.
 
     Raises:
         InputError: The soft prompt and the model's embeddings differ in width.
         RequestError: The arguments do not fit the model's context.
-        ServingError: No server can be had, or the model's embeddings cannot be read.
+        ServingError: No server is available, or the model's embeddings cannot be read.
     """
     arguments = len(given.pro) + len(given.con)
     room = max(REPLY_TOKENS, TOKENS_PER_ARGUMENT * arguments) if most is None else most
@@ -141,10 +141,10 @@ async def respond(
 
 
 def told(given: Perspectives, prompt: Prompt) -> list[Message]:
-    """What a chat model is asked.
+    """The messages to a chat model.
 
     Raises:
-        InputError: The user's own prompt cannot be filled in.
+        InputError: The user's prompt cannot be filled in.
     """
     lines = input_text(given).splitlines()
     perspectives = "\n".join(line for line in lines if line.startswith("Perspective #"))
@@ -152,7 +152,7 @@ def told(given: Perspectives, prompt: Prompt) -> list[Message]:
 
 
 def input_vectors(given: Perspectives, writer: SoftPromptWriter) -> NDArray[np.float32]:
-    """The soft prompt and the embeddings of the input, as they stood in tuning: (tokens, d).
+    """The soft prompt and the embeddings of the input, as in tuning: (tokens, d).
 
     Raises:
         InputError: They differ in width, or the model's tokenizer is not on this machine.
@@ -164,7 +164,7 @@ def input_vectors(given: Perspectives, writer: SoftPromptWriter) -> NDArray[np.f
             f"a soft prompt needs the tokenizer of {name} on this machine; register the model's "
             "folder"
         )
-    # With the special tokens that begin a text, where the model has such.
+    # With the special tokens that begin a text, if the model has any.
     ids = tokenizer.tokenizer.encode(tokenizer.defuse(input_text(given))).ids
     text = embed(writer.folder, ids, dtype=writer.dtype)
     if writer.vectors.shape[1] != text.shape[1]:
@@ -176,7 +176,7 @@ def input_vectors(given: Perspectives, writer: SoftPromptWriter) -> NDArray[np.f
 
 
 def _response(given: Perspectives, opening: str, response: str, raw: str) -> Response:
-    """An example, unless the opening or the response says nothing."""
+    """An example, unless the opening or the response is empty of words."""
     for name, text in (("opening", opening), ("response", response)):
         if not re.search(r"\w", text):
             return Response(None, f"the {name} holds no word", raw)
@@ -193,11 +193,11 @@ async def opened_writer(
     logs: Path | None = None,
     on_status: Callable[[str], None] = say,
 ) -> AsyncIterator[Writer]:
-    """Whoever writes responses; a server starts with the first question.
+    """The writer of responses; a server starts with the first question.
 
     Raises:
-        InputError: The soft prompt is of another model, or the model's folder is not at hand.
-        ServingError: There is no such model, or no server can be had.
+        InputError: The soft prompt is for another model, or the model's folder is not available.
+        ServingError: The model is missing, or no server is available.
     """
     source = replace(source_of(options, "generator"), embeddings=soft is not None)
     folder = (await resolve(source)).folder
@@ -223,7 +223,7 @@ async def opened_writer(
 
 
 class Drawn(BaseModel, frozen=True):
-    """Arguments that were drawn, and what was written from them; or why that cannot be read."""
+    """Drawn arguments, and the response written from them or why it cannot be read."""
 
     id: str
     given: Perspectives
@@ -234,11 +234,11 @@ class Drawn(BaseModel, frozen=True):
 
 
 BOTH_TEMPERATURES: Final = 3
-"""Of a topic's first draws there are two responses."""
+"""The first draws of a topic, which get two responses each."""
 
 
 def draws(topics: Sequence[Topic], most: int, seed: int) -> list[Drawn]:
-    """Up to so many draws of arguments for each topic, each another one (NPOV, section 4.1).
+    """Up to `most` distinct draws of arguments for each topic (NPOV, section 4.1).
 
     They have one, two, three arguments a side, in turn, as far as the topic has them. The first
     three are answered at the temperatures 0.0 and 0.7, others at 0.7.
@@ -272,7 +272,7 @@ def draws(topics: Sequence[Topic], most: int, seed: int) -> list[Drawn]:
 
 
 async def responses(study: Study, writer: Writer) -> list[Drawn]:
-    """What the generator writes to all draws of all topics; kept as it comes."""
+    """The generator's responses to all draws of all topics, stored as they come."""
     wanted = draws(study.all_topics, study.sizes.draws, study.options.seed)
     study.begin(
         "responses",

@@ -1,4 +1,4 @@
-"""What detectors said of examples, and how well they tell errors (NPOV, sections 4.3 and 5)."""
+"""Detectors' scores of examples, and how well they detect errors (NPOV, sections 4.3 and 5)."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -35,22 +35,22 @@ SHOWN = {
     RELEVANCE: f"{RELEVANCE}, least",
     ABLATION: f"{ABLATION}, least",
 }
-"""With which pool (see `similarity.Pool`) detectors stand in tables beside others: those with the
+"""The pool (see `similarity.Pool`) of a detector that tables show beside others: the one with the
 larger areas on training and development topics."""
 
 BASELINES = (*READS_NOTHING, ROUGE, BERT_SCORE, SHOWN[EMBEDDINGS])
-"""Detectors that are of no run, since they are the same in all."""
+"""Detectors that belong to no run, since they are the same in all."""
 
 
 def salience_detector(aggregation: Aggregation) -> str:
-    """What salience under an aggregation is called."""
+    """Name of salience under an aggregation."""
     return f"salience, {aggregation.replace('_', ' ')}"
 
 
 class ErrorScores(BaseModel, frozen=True):
-    """How likely a detector takes the two errors to be; the higher, the likelier.
+    """A detector's scores for the two errors; higher means likelier.
 
-    A hallucination was added, a coverage error was left out; None where the detector cannot say.
+    A hallucination was added, a coverage error was left out; None if the detector cannot say.
     """
 
     hallucination: float | None = None
@@ -58,13 +58,13 @@ class ErrorScores(BaseModel, frozen=True):
 
 
 class WordScore(BaseModel, frozen=True):
-    """A content word: whether it is an error, and what detectors of words say.
+    """A content word: whether it is an error, and the scores of word detectors.
 
     Attributes:
-        wrong: Of an argument's word, whether it was left out; of the response's, whether added.
-        errors: How wrong it is, by what tables call detectors: to ROUGE 1 where the other side
-            lacks its stem; to salience 1 - alpha or 1 - beta, by the maximum. Those of sentences
-            and arguments say the same of all their words.
+        wrong: For an argument's word, whether it was left out; for the response's, whether added.
+        errors: Its errors by the detectors' names in tables: for ROUGE 1 if the other side lacks
+            its stem; for salience 1 - alpha or 1 - beta, by the maximum. Detectors of sentences and
+            arguments give all their words the same error.
     """
 
     wrong: bool
@@ -76,14 +76,13 @@ class NpovResult(BaseModel, frozen=True):
 
     Attributes:
         source: The id of the example without error that it was made from.
-        hallucination, coverage: What is known.
+        hallucination, coverage: The known labels.
         overlap: Share of the arguments' stems that the response without error has.
-        topic: What its question is on, by which intervals are clustered; None in results from
-            before it was kept.
-        votes: What each annotator said, by name, where there are several.
-        example: The arguments and the response; None in results from before they were kept.
-        given, response: Content words of the arguments and of the response; None where words were
-            not scored or not annotated.
+        topic: Topic of its question, by which intervals are clustered; None in older results.
+        votes: Labels by annotator name, if there are several.
+        example: The arguments and the response; None in older results.
+        given, response: Content words of the arguments and of the response; None if words were not
+            scored or not annotated.
     """
 
     id: str
@@ -108,25 +107,25 @@ class NpovResult(BaseModel, frozen=True):
 
     @property
     def exchanged(self) -> bool:
-        """Whether it has both errors, so that as many arguments are given as without."""
+        """Whether it has both errors, so that the number of given arguments is unchanged."""
         return self.hallucination == self.coverage == "full"
 
     @property
     def cluster(self) -> str:
-        """Its topic, or what else it shares with others."""
+        """Its topic, or otherwise a key that dependent examples share."""
         return self.topic or self.source
 
     def known(self, kind: ErrorKind) -> Error:
-        """What is known of an error."""
+        """The known label for an error."""
         return self.hallucination if kind == "hallucination" else self.coverage
 
     def score(self, detector: str, kind: ErrorKind) -> float | None:
-        """What a detector says of an error; None where it says nothing."""
+        """A detector's score for an error; None without one."""
         found = self.detectors.get(detector, ErrorScores())
         return found.hallucination if kind == "hallucination" else found.coverage
 
     def words(self, kind: ErrorKind) -> tuple[WordScore, ...] | None:
-        """The words that can be such an error: the response's can be added, arguments' left out."""
+        """Words that can be such an error: the response's can be added, the arguments' left out."""
         return self.response if kind == "hallucination" else self.given
 
 
@@ -145,10 +144,10 @@ class Slice:
     """Examples of a set without error, and those with one kind (NPOV, section 4.3).
 
     Attributes:
-        title: As the paper calls it.
+        title: Its name in the paper.
         test_set: The set.
-        errors: Which errors count; examples with others are left out.
-        exchanged: Whether those alone count that have both, so that no argument is too many or
+        errors: Labels that count as errors; examples with others are left out.
+        exchanged: Whether only examples with both errors count, so that no argument is too many or
             too few.
     """
 
@@ -158,7 +157,7 @@ class Slice:
     exchanged: bool = False
 
     def has(self, result: NpovResult) -> bool:
-        """Whether it is of the set."""
+        """Whether a result belongs to the set."""
         return result.test_set == self.test_set
 
     def wrong(self, result: NpovResult, kind: ErrorKind) -> bool:
@@ -172,19 +171,19 @@ SLICES = (
     Slice("Paraphrased synthetic", SyntheticSet.PARAPHRASED, "full"),
     Slice("Ambiguous organic", ORGANIC, "ambiguous"),
 )
-"""Those of the paper."""
+"""The slices of the paper."""
 
 EXCHANGED = tuple(
     replace(each, title=f"{each.title}, exchanged", exchanged=True)
     for each in SLICES
     if each.test_set != ORGANIC
 )
-"""One argument given for another of those that the response has."""
+"""Slices with one argument of the response exchanged for another."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """An example of a test set, with what is known of it."""
+    """An example of a test set, with its known labels."""
 
     test_set: str
     annotated: AnnotatedExample
@@ -195,7 +194,7 @@ class Case:
         return f"{self.test_set}/{self.annotated.id}"
 
     def result(self, **found: Any) -> NpovResult:
-        """What is known of the example, and what was found."""
+        """The result of the example: its known labels, and the scores."""
         return NpovResult(
             id=self.id,
             test_set=self.test_set,
@@ -211,10 +210,10 @@ class Case:
 
 
 Results = Mapping[str, Sequence[NpovResult]]
-"""What a run is called -> its results."""
+"""Name of a run -> its results."""
 
 Figure = tuple[Estimate | None, int | None]
-"""An area or a share, and how many errors or words it is of; None where there are no values."""
+"""An area or a share, and its number of errors or words; None without values."""
 
 SALIENCE = salience_detector("max")
 
@@ -223,7 +222,7 @@ OF_RUNS = (
     *(SHOWN[name] for name in (ABLATION, SUPPORT, RELEVANCE)),
     CLASSIFIER,
 )
-"""Those that stand beside others, of a run."""
+"""Detectors of a run that tables show beside others."""
 
 
 @dataclass(frozen=True)
@@ -240,7 +239,7 @@ class Detector:
 
 
 def detectors(results: Results) -> list[Detector]:
-    """Baselines, then of each run the detectors in `OF_RUNS` that it has."""
+    """Baselines, then the detectors in `OF_RUNS` of every run."""
     by_run = {
         run: {name for each in own for name in each.detectors} for run, own in results.items()
     }
@@ -252,7 +251,7 @@ def detectors(results: Results) -> list[Detector]:
 
 
 class Score(NamedTuple):
-    """What a detector says of an example, whether that has the error, and its topic."""
+    """A detector's score for an example, whether that has the error, and its topic."""
 
     score: float
     wrong: bool
@@ -260,7 +259,7 @@ class Score(NamedTuple):
 
 
 def example_area(found: Mapping[str, Score]) -> Figure:
-    """AUC over the examples of `scores`, with an interval over topics, and how many are wrong."""
+    """AUC over the examples of `scores`, with an interval over topics, and the number of errors."""
     if not found:
         return None, 0
     values, wrong, clusters = zip(*found.values(), strict=True)
@@ -268,7 +267,7 @@ def example_area(found: Mapping[str, Score]) -> Figure:
 
 
 def scores(results: Results, part: Slice, kind: ErrorKind, detector: Detector) -> dict[str, Score]:
-    """Scores by example; those with other errors are left out."""
+    """Scores by example; examples with other errors are left out."""
     return {
         result.id: Score(score, part.wrong(result, kind), result.cluster)
         for result in _examples(results, part, detector)
@@ -280,7 +279,7 @@ def scores(results: Results, part: Slice, kind: ErrorKind, detector: Detector) -
 def won(
     results: Results, part: Slice, kind: ErrorKind, detector: Detector
 ) -> list[tuple[NpovResult, float]]:
-    """Errors with 1 where they score higher than what they were made from, 0.5 of a tie, else 0."""
+    """Errors with 1 if they score higher than the example they came from, 0.5 in a tie, else 0."""
     known = {result.id: result for result in _examples(results, part, detector)}
     found = []
     for result in known.values():
@@ -294,7 +293,7 @@ def won(
 
 
 def word_area(results: Results, part: Slice, kind: ErrorKind, detector: Detector) -> Figure:
-    """AUC over words, and how many are wrong."""
+    """AUC over words, and the number of wrong words."""
     name = detector.name
     found = [
         (score, word.wrong, result.cluster)
@@ -313,9 +312,9 @@ def word_area(results: Results, part: Slice, kind: ErrorKind, detector: Detector
 def _examples(
     results: Results, part: Slice, detector: Detector, words: ErrorKind | None = None
 ) -> Iterator[NpovResult]:
-    """A slice's results with a detector's score; of baselines those of all runs, each example once.
+    """A slice's results with a detector's score; for baselines over all runs, each example once.
 
-    With `words`, those that have the words of such an error.
+    With `words`, only results with words that can be such an error.
     """
     seen = set()
     for run, own in results.items():
@@ -344,4 +343,4 @@ METRICS: Final = tuple(
     )
     for kind in KINDS
 )
-"""Compared by names such as "coverage.salience-max"; ties count half."""
+"""Metrics with names such as "coverage.salience-max"; ties count half."""

@@ -1,4 +1,4 @@
-"""Errors by shared words (ROUGE; NPOV, section 3.1), and by what lengths and numbers alone tell."""
+"""Errors by shared words (ROUGE; NPOV, section 3.1), and by lengths and counts alone."""
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
@@ -11,10 +11,10 @@ from salience.words import STOP_WORDS, word_pattern
 
 
 def rouge1_recall(reference: Sequence[Hashable], text: Sequence[Hashable]) -> float | None:
-    """Share of a reference's words that a text has, each as often as it has it (ROUGE-1 recall).
+    """Share of a reference's words that a text has, counted with repetition (ROUGE-1 recall).
 
     Words may be stems. With the two exchanged this is ROUGE-1 precision: the share of the text's
-    words that the reference has. The share, in [0, 1], is None without one.
+    words that the reference has. It is in [0, 1]; None without a reference word.
     """
     if not reference:
         return None
@@ -23,18 +23,18 @@ def rouge1_recall(reference: Sequence[Hashable], text: Sequence[Hashable]) -> fl
 
 
 def length_errors(example: NpovExample) -> ErrorScores:
-    """The longer a response the likelier it adds something, the shorter the likelier it omits it.
+    """Longer responses more likely add something, shorter ones more likely omit something.
 
-    Scores are its words, of any kind, and their negative.
+    Scores are the number of words, of any kind, and its negative.
     """
     words = sum(1 for _ in word_pattern().finditer(example.response))
     return ErrorScores(hallucination=words, coverage=-words)
 
 
 def count_errors(example: NpovExample) -> ErrorScores:
-    """Sentences of the response less arguments given: above 0 it may add, below 0 leave out.
+    """Sentences of the response minus given arguments: above 0 it may add, below 0 leave out.
 
-    A template gives each argument its sentence; an abbreviation may count as the end of one.
+    A template gives each argument its own sentence; an abbreviation may count as a sentence end.
     """
     given = sum(len(example.arguments(side)) for side in SIDES)
     surplus = len(sentences(example.response)) - given
@@ -42,10 +42,10 @@ def count_errors(example: NpovExample) -> ErrorScores:
 
 
 def side_errors(example: NpovExample) -> ErrorScores:
-    """How many arguments more one side is given than the other, of which either error is likelier.
+    """How many more arguments one side is given than the other; more makes both errors likelier.
 
-    The paper's responses have as many of either (NPOV, footnote 3), so that an error put into what
-    was given makes sides unequal.
+    The paper's responses have as many of either side (NPOV, footnote 3), so that an error put into
+    the given arguments makes sides unequal.
     """
     pro, con = (len(example.arguments(side)) for side in SIDES)
     return ErrorScores(hallucination=abs(pro - con), coverage=abs(pro - con))
@@ -54,10 +54,10 @@ def side_errors(example: NpovExample) -> ErrorScores:
 def rouge_errors(example: NpovExample) -> ErrorScores:
     """ROUGE-1 between arguments and response (NPOV, section 3.1).
 
-    Words are parted by white space and punctuation, stop words are dropped, the rest is stemmed.
+    Words are split at white space and punctuation, stop words are dropped, the rest is stemmed.
     The coverage error is 1 - recall of the perspective that is covered less, since both must be
-    covered; None where no perspective has a content word. The hallucination error is 1 - precision;
-    None where the response has no content word.
+    covered; None if no perspective has a content word. The hallucination error is 1 - precision;
+    None if the response has no content word.
     """
     response = stems(example.response)
     perspectives = [

@@ -44,7 +44,7 @@ class ParaphraseReply(BaseModel):
 
 
 class Reworded(BaseModel, frozen=True):
-    """An argument, by its digest, as a model put it in other words; None where no try is kept."""
+    """An argument, by its digest, and a model's paraphrase; None if no attempt was accepted."""
 
     id: str
     argument: str
@@ -52,7 +52,7 @@ class Reworded(BaseModel, frozen=True):
 
 
 TRIES: Final = (0.0, 0.7, 0.7)
-"""Temperatures at which a model tries to put an argument in other words."""
+"""Temperatures of a model's attempts at a paraphrase."""
 
 _NUMBERS = {
     word: str(number)
@@ -91,8 +91,9 @@ async def paraphrased_arguments(
 ) -> Reword:
     """Put all arguments in other words, for error-free responses (NPOV, section 4.1, stage 3).
 
-    Arguments are reworded, responses stay. Those that people have paraphrased are taken; for others
-    the model is asked, and what it says is kept only where tagger and numbers agree both ways.
+    Arguments are reworded, responses stay. People's paraphrases are used if they exist; for other
+    arguments the model is asked, and its reply is accepted only if tagger and numbers agree both
+    ways.
     """
     options = study.options
     given = options.paraphrases
@@ -139,9 +140,9 @@ async def paraphrased_arguments(
 
 
 def cases_of(study: Study, found: Sequence[AnnotatedExample], reword: Reword) -> list[Case]:
-    """Organic responses of test topics, and error-free ones with synthetic errors (section 4.3).
+    """Organic responses to test topics, and error-free ones with synthetic errors (section 4.3).
 
-    The topics take turns, so that the first ones of a set are of many.
+    Topics alternate, so that the first examples of a set cover many.
     """
     out = study.file("cases")
     by_name = by_topic(found, study.all_topics)
@@ -175,7 +176,7 @@ def cases_of(study: Study, found: Sequence[AnnotatedExample], reword: Reword) ->
 
 
 def sizes_of(cases: Sequence[Case]) -> list[str]:
-    """How many examples test sets have, in words."""
+    """Numbers of examples in test sets, in words."""
     counts = Counter((case.test_set, case.annotated.error_free) for case in cases)
     names = dict.fromkeys(case.test_set for case in cases)
     return [
@@ -185,7 +186,7 @@ def sizes_of(cases: Sequence[Case]) -> list[str]:
 
 
 def _in_turn(some: Sequence[Sequence[Any]]) -> list[Any]:
-    """The first of each, then the second of each, and so on."""
+    """The first of each sequence, then the second of each, and so on."""
     return [one for each in zip_longest(*some) for one in each if one is not None]
 
 
@@ -198,11 +199,11 @@ def synthetic_cases(
     seed: int,
     design: Design,
 ) -> list[Case]:
-    """Synthetic test sets, one after the other, with so many examples without error per topic.
+    """Synthetic test sets, one after the other, with `per_topic` error-free examples per topic.
 
-    All sets have the same examples, but for how responses put the arguments; so where one is to be
-    paraphrased, by what `read_paraphrases` has, responses of all use the arguments alone that have
-    a paraphrase. The seed decides all that is drawn.
+    All sets have the same examples, except for the wording of responses; so if one set is to be
+    paraphrased, with `read_paraphrases`, the responses of all use only arguments that have a
+    paraphrase. The seed decides all draws.
     """
     reworded = rewording(paraphrases)
     usable = reworded if SyntheticSet.PARAPHRASED in names else verbatim
@@ -228,10 +229,10 @@ def write_cases(path: Path, cases: Sequence[Case]) -> None:
 
 
 def read_cases(path: Path) -> list[Case]:
-    """The test sets of a file.
+    """Read the test sets of a file.
 
     Raises:
-        InputError: It cannot be read, a line is of another format, or there is none.
+        InputError: It cannot be read, is empty, or a line has another format.
     """
     found = []
     for number, line in enumerate(read_text(path).splitlines(), 1):

@@ -1,8 +1,8 @@
-"""Errors by how alike words and sentences are: BERTScore, embeddings (NPOV, section 3.1), tagger.
+"""Errors by similarity of words and sentences: BERTScore, embeddings (NPOV, section 3.1), tagger.
 
 The tagger: a sentence was added if no argument supports it, and an argument left out if no sentence
-does. The paper has no such detector; SummaC (Laban et al. 2022, section 3.2) takes the maximum over
-sentences of a document likewise, for summaries.
+supports it. The paper has no such detector; SummaC (Laban et al. 2022, section 3.2) likewise takes
+the maximum over sentences of a document, for summaries.
 """
 
 from collections.abc import Sequence
@@ -38,11 +38,12 @@ Values = NDArray[np.floating]
 """(arguments, parts): how far a part of the response rests on an argument, or says it."""
 
 Links = tuple[tuple[float, ...], ...]
-"""Values as results keep them: of each argument, those of the sentences."""
+"""Values as stored in results: for each argument, those of the sentences."""
 
 Pool = Literal["mean", "least"]
-"""How parts, and arguments, become one number. The mean, of arguments that of the side where it is
-smaller, is the paper's for words (appendix C); the least is what a single error moves most."""
+"""How values of parts, and of arguments, become one number. The mean (for arguments that of the
+side where it is smaller) is the paper's for words (appendix C); the least reacts most to a single
+error."""
 
 
 POOLS: tuple[Pool, ...] = get_args(Pool)
@@ -53,9 +54,9 @@ class Use:
     """How far a response rests on its arguments, and says them.
 
     Attributes:
-        sides: Of each argument.
+        sides: Side of each argument.
         rests: How far each part of the response rests on each argument.
-        says: How far each part says each argument; `rests` where a detector has no direction.
+        says: How far each part says each argument; `rests` if a detector has no direction.
     """
 
     sides: tuple[Side, ...]
@@ -64,14 +65,14 @@ class Use:
 
     @classmethod
     def of(cls, example: NpovExample, rests: Values, says: Values | None = None) -> Self:
-        """That of an example's arguments, the pro side's first."""
+        """The use of an example's arguments, the pro side's first."""
         sides = tuple(side for side in SIDES for _ in example.arguments(side))
         return cls(sides, rests, rests if says is None else says)
 
     def errors(self, pool: Pool) -> ErrorScores:
-        """How likely either error is: 1 - how far parts are grounded, and arguments used.
+        """Scores of both errors: 1 - how far parts are grounded, and arguments used.
 
-        None where there is nothing to compare.
+        None without anything to compare.
         """
         if not self.rests.size:
             return ErrorScores()
@@ -81,45 +82,45 @@ class Use:
         )
 
     def by_pool(self, name: str) -> dict[str, ErrorScores]:
-        """The scores of either pool, under what a detector is called with it."""
+        """The scores with either pool, by the detector's name with it."""
         return {pooled(name, pool): self.errors(pool) for pool in POOLS}
 
 
 def kept(rests: Values) -> Links:
-    """How far sentences rest on arguments, as results have it."""
+    """How far sentences rest on arguments, as stored in results."""
     return tuple(tuple(map(float, row)) for row in rests)
 
 
 def pooled(name: str, pool: Pool) -> str:
-    """What a detector is called with a pool: "tagger, least"."""
+    """A detector's name with a pool: "tagger, least"."""
     return f"{name}, {pool}"
 
 
 def groundings(rests: Values) -> Values:
-    """Of each part of a response how far it rests on the argument that it rests on most: (parts,).
+    """How far each part of a response rests on the argument that it rests on most: (parts,).
 
-    It is equation 2 of NPOV (appendix C), of arguments.
+    It is equation 2 of NPOV (appendix C), for arguments.
     """
     return np.asarray(rests.max(axis=0))
 
 
 def uses(says: Values) -> Values:
-    """Of each argument how far the part says it that says it most: (arguments,).
+    """How far each argument is said by the part that says it most: (arguments,).
 
-    It is equation 1 of NPOV (appendix C), of parts.
+    It is equation 1 of NPOV (appendix C), for parts.
     """
     return np.asarray(says.max(axis=1))
 
 
 def ungrounded(groundings: Values, pool: Pool) -> float:
-    """1 - how far a response's parts, of which there are some, are grounded."""
+    """1 - how far a response's parts, at least one, are grounded."""
     return 1 - float(groundings.mean() if pool == "mean" else groundings.min())
 
 
 def uncovered(uses: Values, sides: Sequence[Side], pool: Pool) -> float:
-    """1 - how far arguments are used, on average of the side that is used less, or at least.
+    """1 - how far arguments are used: the mean on the side that is used less, or the least.
 
-    Sides are those of the arguments, of which there are some; a side without is passed over.
+    `sides` has the side of each argument, at least one; a side without arguments is ignored.
     """
     if pool == "least":
         return 1 - float(uses.min())
@@ -130,7 +131,7 @@ def uncovered(uses: Values, sides: Sequence[Side], pool: Pool) -> float:
 def by_part(words: Values, parts: Sequence[int]) -> Values:
     """Values of parts from those of their words, (arguments, words): their mean.
 
-    `parts` has the number of words of each part, in order; of those without words there is none.
+    `parts` has the number of words of each part, in order; parts without words are left out.
     """
     ends = np.cumsum(parts)
     columns = [
@@ -142,14 +143,14 @@ def by_part(words: Values, parts: Sequence[int]) -> Values:
 
 
 Vectors = NDArray[np.floating]
-"""Of tokens: (n, d)."""
+"""Vectors of tokens: (n, d)."""
 
 
 def best_cosines(vectors: Vectors, others: Vectors) -> NDArray[np.floating]:
-    """Per vector the largest cosine with any of the others: (n,), in [-1, 1].
+    """For each vector the largest cosine with any of the others: (n,), in [-1, 1].
 
-    This is greedy matching (Zhang et al. 2020, section 3); the others are at least one. A vector of
-    zeros is like none.
+    This is greedy matching (Zhang et al. 2020, section 3); there is at least one other. A zero
+    vector has cosine 0 with all.
     """
     first, second = (
         np.divide(each, norms, out=np.zeros_like(each), where=norms > 0)
@@ -172,9 +173,9 @@ def recall(candidate: Vectors, reference: Vectors) -> float:
 
 @dataclass(frozen=True)
 class EmbeddedText:
-    """Content words of a text, each with its characters and the vectors of its tokens, and these.
+    """Content words of a text, with their spans and tokens, and the tokens' vectors.
 
-    `tokens` are rows of `vectors`, which has the tokens of content words alone.
+    `tokens` are rows of `vectors`, which only has the tokens of content words.
     """
 
     words: tuple[Span, ...]
@@ -182,9 +183,9 @@ class EmbeddedText:
     vectors: Vectors
 
     def word_errors(self, others: Vectors) -> dict[Span, float]:
-        """Per word 1 - the largest cosine of any of its tokens with any of the others'.
+        """For each word 1 - the largest cosine of any of its tokens with any of the others.
 
-        From 0 to 2; 1 where there are no others.
+        From 0 to 2; 1 if there are no others.
         """
         if not len(others):
             return dict.fromkeys(self.words, 1.0)
@@ -206,7 +207,7 @@ class Embedded:
     def errors(self) -> ErrorScores:
         """1 - recall of the perspective that is covered less, and 1 - precision, as with ROUGE.
 
-        None where a side of the comparison has no content word.
+        None if a side of the comparison has no content word.
         """
         sides = [all_vectors(texts) for texts in self.given if texts]
         given, said = np.vstack(sides), self.response.vectors
@@ -218,10 +219,10 @@ class Embedded:
 
 
 class BertScore:
-    """An encoder that compares arguments and responses, words by content words alone.
+    """An encoder that compares arguments and responses, using only content words.
 
-    Arguments are embedded one by one and responses sentence by sentence, so that what stands beside
-    an argument does not change it.
+    Arguments are embedded one by one and responses sentence by sentence, so that neighbouring texts
+    do not change an argument's vectors.
     """
 
     def __init__(self, encoder: Embedder) -> None:
@@ -229,7 +230,7 @@ class BertScore:
         self._embedded = lru_cache(maxsize=10_000)(self._embed)
 
     def __call__(self, example: NpovExample) -> Embedded:
-        """Its words and their vectors."""
+        """The example's words and their vectors."""
         response = as_read(example.response)
         return Embedded(
             tuple(
@@ -261,7 +262,7 @@ class BertScore:
 
 
 def joined(parts: Sequence[tuple[int, EmbeddedText]], dimension: int) -> EmbeddedText:
-    """One text of its parts, each with the character at which it begins."""
+    """One text from parts, each with its first character's place."""
     words: list[Span] = []
     tokens: list[tuple[int, ...]] = []
     count = 0
@@ -284,14 +285,14 @@ def cosines(arguments: Values, sentences: Values) -> Values:
 
 
 class SentenceEmbeddings:
-    """An encoder of texts, each of which it reads once."""
+    """An encoder of texts that reads every text once."""
 
     def __init__(self, encoder: Embedder) -> None:
         self._encoder = encoder
         self._known: dict[str, Values] = {}
 
     def __call__(self, example: NpovExample) -> Use:
-        """How alike each argument and each sentence are, without who says it."""
+        """Similarity of every argument and every sentence, without its speaker."""
         said = [what_is_said(each) for each in sentences_read(example)]
         return Use.of(
             example, cosines(self._embedded(arguments_read(example)), self._embedded(said))
@@ -300,7 +301,7 @@ class SentenceEmbeddings:
     def _embedded(self, texts: Sequence[str]) -> Values:
         for text in texts:
             if text not in self._known:
-                # Alone: beside others its last digits would hang on which examples came first.
+                # One by one: in a batch its last digits would depend on which examples came first.
                 (self._known[text],) = self._encoder.embed([text])
         return np.stack([self._known[text] for text in texts])
 
@@ -320,7 +321,7 @@ class ArgumentTagger:
         self._known: dict[Pair, tuple[float, float, float]] = {}
 
     def __call__(self, example: NpovExample) -> Tagged:
-        """What it says of the sentences, without who says them, and of the arguments.
+        """The tagger's values for the sentences, without their speakers, and for the arguments.
 
         Raises:
             PairError: A text does not fit the tagger.

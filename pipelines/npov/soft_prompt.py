@@ -1,6 +1,6 @@
 """A soft prompt: a few vectors before a model's input, the only thing that tuning changes.
 
-Saved as safetensors: one tensor, and what is known of it as JSON in the file's header.
+Stored as safetensors: one tensor, and its description as JSON in the file's header.
 """
 
 import json
@@ -25,12 +25,12 @@ class TunedOn(BaseModel, frozen=True):
 
     Attributes:
         learned: Topics of the examples that it learned from.
-        watched: Topics of those by which its best step was chosen.
-        template: Responses without error, written by a template, that it learned from.
-        annotated: Others without error, which people or the tagger have annotated.
-        synthetic: Examples with an error put into them.
-        organic: Examples with an error that the response had.
-        paraphrased: How many of all these are in other words than their arguments.
+        watched: Topics of the examples that its best step was chosen by.
+        template: Number of template responses without error that it learned from.
+        annotated: Number of others without error, annotated by people or the tagger.
+        synthetic: Number of examples with an error put into them.
+        organic: Number of examples with an error of the response itself.
+        paraphrased: Number of all these that are in other words than their arguments.
     """
 
     learned: tuple[Subject, ...]
@@ -55,7 +55,7 @@ class TunedOn(BaseModel, frozen=True):
         return ", ".join(f"{what} {count:,}" for what, count in counts if count)
 
     def shared(self, measured: Iterable[Subject]) -> list[str]:
-        """Topics among those measured that it was tuned on or chosen by, by their names."""
+        """Names of measured topics that it was tuned on or chosen by."""
         known = {key for each in (*self.learned, *self.watched) for key in each.keys}
         found = (each.topic or each.question for each in measured if known & each.keys)
         return list(dict.fromkeys(found))
@@ -68,15 +68,15 @@ Curve = tuple[tuple[int, float], ...]
 
 TENSOR = "vectors"
 ABOUT = "soft_prompt"
-"""The header's one field: several would be written in any order, and equal prompts not alike."""
+"""The header's only field: several would be written in any order, so that equal prompts differ."""
 
 
 class TuningSettings(BaseModel, frozen=True, extra="forbid"):
-    """How a soft prompt of so many `tokens` is tuned; the paper's choices by default (appendix B).
+    """How a soft prompt of `tokens` vectors is tuned; the paper's choices by default (appendix B).
 
     The learning rate falls linearly after the warm-up. The paper does not say how often the dev
-    loss is looked at, nor for how many looks it may stay. The seed draws the initial vectors and
-    the order of examples.
+    loss is measured, nor for how many measurements it may stall. The seed draws the initial vectors
+    and the order of examples.
     """
 
     tokens: Annotated[int, Field(ge=1)] = 5
@@ -86,7 +86,7 @@ class TuningSettings(BaseModel, frozen=True, extra="forbid"):
     batch: Annotated[int, Field(ge=1)] = 16
     evaluate_every: Annotated[int, Field(ge=1)] = 250
     patience: Annotated[int, Field(ge=1)] = 8
-    # At most what numpy takes; torch takes more.
+    # The largest seed that numpy takes; torch takes more.
     seed: Annotated[int, Field(ge=0, le=2**32 - 1)] = 0
 
 
@@ -104,8 +104,8 @@ class SoftPrompt:
 
     Attributes:
         vectors: (tokens, d), float32.
-        model: Digest of the model that they were tuned for, and that alone can read them.
-        curve: Dev losses from update 0 on; `vectors` are those of the lowest.
+        model: Digest of the model that they were tuned for, the only one that can read them.
+        curve: Dev losses from update 0 on; `vectors` are those with the lowest.
         tuned_on: Topics and examples.
     """
 
@@ -127,10 +127,10 @@ class SoftPrompt:
         return min(loss for _, loss in self.curve)
 
     def check(self, task: Task, *, width: int | None = None, model: str | None = None) -> None:
-        """Refuse to be used for what it was not tuned for, with d and digest where they are known.
+        """Refuse another task than it was tuned for; and another d and digest, if these are given.
 
         Raises:
-            InputError: It is of another task, width or model.
+            InputError: The task, width or model differs.
         """
         if self.task != task:
             raise InputError(f"the soft prompt was tuned for {self.task}, not for {task}")
@@ -172,7 +172,7 @@ class SoftPrompt:
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Read what `save` wrote, the same to the bit.
+        """Read a file written by `save`, the same to the bit.
 
         Raises:
             InputError: The file cannot be read, or holds something else.
@@ -197,7 +197,7 @@ def read_tensors(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
     """The tensors of a safetensors file, and the texts of its header.
 
     Raises:
-        InputError: The file is missing, cannot be read, or is of another format.
+        InputError: The file is missing, cannot be read, or has another format.
     """
     from safetensors import SafetensorError, safe_open
 
@@ -224,14 +224,14 @@ def _reason(error: Exception) -> str:
 def opened(
     files: Sequence[Path], tasks: Sequence[Task], measured: Iterable[NpovExample]
 ) -> dict[Task, SoftPrompt]:
-    """Soft prompts by what they were tuned for, which is one of the tasks, and on other topics.
+    """Soft prompts by their task, which is one of the given tasks, all tuned on other topics.
 
-    A table cannot tell how much of an area is what a prompt remembers. So it is refused, and not
-    marked, to measure on topics that it learned from or was chosen by.
+    A table cannot tell how much of an area comes from a prompt's memory. So measuring on topics
+    that it learned from or was chosen by is refused instead of marked.
 
     Raises:
-        InputError: A file is no such soft prompt, two are for the same, or one was tuned on a topic
-            that is measured.
+        InputError: A file is not such a soft prompt, two have the same task, or one was tuned on a
+            measured topic.
     """
     subjects = [Subject(question=each.question, topic=each.topic) for each in measured]
     found: dict[Task, SoftPrompt] = {}
@@ -250,10 +250,10 @@ def opened(
 
 
 def refuse_shared(tuned_on: TunedOn, measured: Iterable[Subject], file: Path) -> None:
-    """Refuse to measure with a soft prompt, of a file, on topics that it was tuned on.
+    """Refuse to measure with a soft prompt from a file on topics that it was tuned on.
 
     Raises:
-        InputError: There are such topics.
+        InputError: A topic is among them.
     """
     if shared := tuned_on.shared(measured):
         named = ", ".join(f"'{each}'" for each in shared[:NAMED])
@@ -265,7 +265,7 @@ def refuse_shared(tuned_on: TunedOn, measured: Iterable[Subject], file: Path) ->
 
 
 def described(prompts: Mapping[Task, SoftPrompt]) -> dict[str, Any]:
-    """What `run.json` has of them: digests, and what they were tuned on."""
+    """Their description for `run.json`: digests, and the data that they were tuned on."""
     return {
         "prompts": {task: each.digest for task, each in prompts.items()},
         "tuned_on": {task: each.tuned_on.told for task, each in prompts.items()},

@@ -1,11 +1,11 @@
-"""The paper's study, step by step: each leaves a file, and is passed over once that is whole.
+"""The paper's study, step by step: each writes a file, and is skipped once that is complete.
 
 prompts/                 soft prompts: the generator's, and those of classifiers
-study.responses.jsonl    what was drawn and written
+study.responses.jsonl    draws and responses
 study.annotated.jsonl    responses with their errors
-study.reworded.jsonl     paraphrases of arguments that were tried
+study.reworded.jsonl     attempted paraphrases of arguments
 study.cases.jsonl        test sets
-npov.NAME.jsonl          what each detector says of them
+npov.NAME.jsonl          scores by each detector
 """
 
 import time
@@ -27,11 +27,11 @@ from pipelines.runs.folder import RunFolder
 
 
 async def carried_out(options: StudyOptions, folder: RunFolder) -> None:
-    """Do what is left of a study's steps 1 to 6, or until one, in a folder that is locked.
+    """Do the remaining steps 1 to 6 of a study, or up to one, in a locked folder.
 
     Raises:
-        InputError: A file cannot be used, or the folder has a step by other settings.
-        ServingError: A model is missing, or no server can be had.
+        InputError: A file cannot be used, or the folder has a step with other settings.
+        ServingError: A model is missing, or no server is available.
     """
     clock = _Clock()
     study = opened(options, folder)
@@ -60,18 +60,18 @@ async def carried_out(options: StudyOptions, folder: RunFolder) -> None:
 
 
 class Planned(NamedTuple):
-    """A step, and how much there is to do."""
+    """A step, and the amount of work."""
 
     step: str
     what: str
 
 
 def outline(options: StudyOptions) -> Table:
-    """What a study is to do, step by step; no model is asked.
+    """The steps of a study, with their amounts of work; no model is asked.
 
     Raises:
         InputError: The data cannot be read, or a split has no topic.
-        ServingError: There is no such profile, or no such model.
+        ServingError: The profile or a model is missing.
     """
     topics, size = topics_by_split(options.data), sizes(options)
     model, limit = decoder_folder(options).model.name, size.limit or "all"
@@ -104,7 +104,7 @@ def outline(options: StudyOptions) -> Table:
 
 
 class _Clock:
-    """Says when a step has ended."""
+    """Reports the end of a step."""
 
     def __init__(self) -> None:
         self._began = time.monotonic()
@@ -117,7 +117,7 @@ class _Clock:
 
 
 def opened(options: StudyOptions, folder: RunFolder) -> Study:
-    """The study with its topics, which are divided as Table 4 has them.
+    """The study with its topics, split as in Table 4.
 
     Raises:
         InputError: The data cannot be read, or a split has no topic.

@@ -1,4 +1,4 @@
-"""The paper's study: what a user chooses, how large it is, and its folder.
+"""The paper's study: its options, its size, and its folder.
 
 Topics, generator, responses, annotation, test sets, detectors, tables (NPOV, sections 2 to 5); the
 steps are in `pipelines.npov.steps`.
@@ -109,12 +109,12 @@ class StudyOptions(WithPresets, TaggerOptions, ServedOptions, DecoderOptions):
 
 
 class Sizes(NamedTuple):
-    """How large a study is.
+    """The size of a study.
 
     Attributes:
-        template: Responses by template to each topic that the generator learns from.
-        watched: Examples that a tuning is watched by; None takes all.
-        least: Responses without error that a topic has at least, filled up by the template.
+        template: Template responses to each topic that the generator learns from.
+        watched: Examples that watch a tuning; None takes all.
+        least: Fewest error-free responses of a topic, filled up by the template.
     """
 
     steps: int
@@ -130,14 +130,14 @@ SMALL: Final = Sizes(8, 4, 2, 12, 9, 8, 1)
 """For two cores and a model of 135M: about half an hour."""
 
 PAPER: Final = Sizes(20_000, 16, 18, None, 9, None, 0)
-"""As many responses by template to the 9 train topics as the paper has by people: about 80."""
+"""As many template responses to the 9 train topics as the paper has from people: about 80."""
 
 
 def sizes(options: StudyOptions) -> Sizes:
-    """The size of a study: small where the profile computes on the CPU, but as far as given.
+    """The size of a study: small if the profile computes on the CPU, with the options' changes.
 
     Raises:
-        ServingError: There is no such profile.
+        ServingError: The profile is missing.
     """
     small = not options.as_in_paper and source_of(options, "generator").profile.device == "cpu"
     usual = SMALL if small else PAPER
@@ -159,27 +159,27 @@ class Study:
 
     @property
     def all_topics(self) -> list[Topic]:
-        """Those of train, dev and test."""
+        """Topics of train, dev and test."""
         return [topic for own in self.topics.values() for topic in own]
 
     def file(self, name: str) -> Path:
-        """A file of a step."""
+        """The path of a step's file."""
         return self.folder.path / f"study.{name}.jsonl"
 
     def begin(self, step: str, **config: Any) -> None:
-        """Enter what decides a step; an InputError if the folder has it otherwise."""
+        """Record everything that decides a step; InputError if the folder has it otherwise."""
         self.folder.begin(f"study.{step}", config, provenance())
 
     def prompt(self, name: str) -> Path:
-        """The file of a soft prompt."""
+        """The path of a soft prompt."""
         return self.folder.path / "prompts" / f"{name}.safetensors"
 
     def note(self, step: str, **facts: Any) -> None:
-        """Add facts to what `run.json` has of a step."""
+        """Add facts on a step to `run.json`."""
         self.folder.note(f"study.{step}", facts)
 
     def tell(self, step: str, *sentences: str) -> None:
-        """Note what the report is to say of a step."""
+        """Note sentences on a step for the report."""
         self.note(step, told=sentences)
 
 
@@ -203,16 +203,16 @@ async def asked(
     client: Client,
     counted: str,
 ) -> list[ReplyT]:
-    """What a server makes of items, in their order; kept in the step's file as it comes.
+    """A server's replies on items, in their order; stored in the step's file as they come.
 
     Args:
-        study: Its folder has what an earlier call kept.
+        study: Its folder has the replies of earlier calls.
         step: Names the file.
         kind: Type of its lines, whose ids are those of the items.
         wanted: Items by id.
-        ask: Done for each item that the file lacks.
-        client: Says how many at a time.
-        counted: What the items are called.
+        ask: Called for each item that is missing from the file.
+        client: Decides how many run at a time.
+        counted: Plural noun for the items.
     """
     log = study.folder.log(f"study.{step}", kind)
     log.mend()

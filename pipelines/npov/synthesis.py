@@ -1,4 +1,4 @@
-"""Examples whose errors are known: by template, changed, reworded (NPOV, sections 4.1, 4.2)."""
+"""Examples with known errors: by template, changed, reworded (NPOV, sections 4.1, 4.2)."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
@@ -25,25 +25,26 @@ from pipelines.npov.rouge import overlap
 from pipelines.npov.topics import SAMPLES, in_words
 
 Design = Literal["matched", "paper"]
-"""How arguments are drawn, and errors made of them.
+"""How arguments are drawn, and errors made from them.
 
 `paper` (section 4.2): responses have one, two or three arguments of either side, in turn, as far as
 the topic has them. Any argument is taken away, and any unused one given besides. An error makes
-sides unequal, which else they never are; and a response to all arguments has no coverage error.
+sides unequal, which they never are otherwise; and a response to all arguments has no coverage
+error.
 
 `matched`: every response has an example without error and one of each kind, so no property of
-responses alone tells errors. A side has one, two or three arguments, given and said. Errors are as
-often of one side as of the other, and sides as often unequal without error as with. What is left
-to be counted is the argument that a hallucination has too many and a coverage error too few; where
-both are, one is exchanged for another of its side, and nothing can be counted.
+responses alone reveals errors. A side has one, two or three arguments, given and said. Errors are
+equally frequent on both sides, and sides equally often unequal without error as with. What can
+still be counted is the argument that a hallucination has too many and a coverage error too few; in
+examples with both, one is exchanged for another of its side, and nothing can be counted.
 """
 
 Arguments = Mapping[Side, Sequence[str]]
-"""Of each side."""
+"""Side -> its arguments."""
 
 
 class Change(NamedTuple):
-    """What is done to the arguments given, to make an error or both.
+    """A change of the given arguments that makes an error or both.
 
     Attributes:
         name: "added", "left-out" or "both".
@@ -57,7 +58,7 @@ class Change(NamedTuple):
 
 
 def paper_changes(used: Arguments, unused: Arguments, draw: Random) -> list[Change]:
-    """One of each kind, of those that can be; a side may lose its only argument."""
+    """One change of each possible kind; a side may lose its only argument."""
     every = [(side, each) for side in SIDES for each in unused[side]]
     extra = draw.choice(every) if every else None
     taken = draw.choice([(side, place) for side in SIDES for place in range(len(used[side]))])
@@ -91,8 +92,8 @@ def with_errors(
 ) -> list[AnnotatedExample]:
     """An example without error, changed in each of these ways.
 
-    An argument given besides comes at a place that is drawn. Which words of the response are wrong
-    is known where `right.said` tells which of them say the argument that is taken away.
+    An additional argument is inserted at a drawn place. The wrong words of the response are known
+    if `right.said` tells which of them say the argument that is taken away.
     """
     found = []
     for change in changes:
@@ -131,12 +132,12 @@ def given_instead(example: NpovExample, arguments: Arguments) -> NpovExample:
 
 
 MOST_PER_SIDE = 3
-"""Arguments of a side, at most (NPOV, section 4.1)."""
+"""Most arguments of a side (NPOV, section 4.1)."""
 
 MATCHED_SIZES = ((2, 1), (2, 2), (3, 2), (2, 2))
-"""Arguments that matched responses have of one side and of the other, in turn. One is taken from
-the one, or given besides on the other: there are still one to three, and equal sides become unequal
-as often as unequal ones equal."""
+"""Numbers of arguments that matched responses have of one side and of the other, in turn. One is
+taken from the one, or given besides on the other: sides still have one to three, and equal sides
+become unequal as often as unequal ones equal."""
 
 _OPENERS: Mapping[Side, tuple[str, ...]] = {
     "pro": ("Supporters say that", "Those in favour argue that", "Proponents hold that"),
@@ -145,11 +146,11 @@ _OPENERS: Mapping[Side, tuple[str, ...]] = {
 _LINKS = ("They also say that", "It is further argued that", "They add that")
 
 Reword = Callable[[str], str | None]
-"""Argument -> how a response puts it; None of arguments that no response may use."""
+"""Argument -> its wording in a response; None for arguments that no response may use."""
 
 
 def verbatim(argument: str) -> str:
-    """An argument as it is."""
+    """An argument unchanged."""
     return argument
 
 
@@ -161,11 +162,11 @@ def synthetic_examples(
     design: Design,
     reword: Reword = verbatim,
 ) -> list[AnnotatedExample]:
-    """Examples without error, each followed by those that are made from it.
+    """Examples without error, each followed by those made from it.
 
-    Made from it are one with a coverage error, one with a hallucination, and one with both. Each
-    topic has `per_topic` examples without error, if it has enough arguments. The seed decides all
-    that is drawn, and a topic's examples do not depend on the other topics.
+    These are one with a coverage error, one with a hallucination, and one with both. Each topic has
+    `per_topic` examples without error, if it has enough arguments. The seed decides all draws, and
+    a topic's examples do not depend on the other topics.
     """
     found = []
     for topic in topics:
@@ -196,7 +197,7 @@ def synthetic_examples(
 
 
 _Sizes = Mapping[Side, int]
-"""How many arguments of each side a response has; the first side has no fewer than the other."""
+"""Numbers of arguments of each side of a response; the first side has no fewer than the other."""
 
 
 def _equal_sizes(usable: Mapping[Side, Sequence[str]]) -> list[_Sizes]:
@@ -207,9 +208,9 @@ def _equal_sizes(usable: Mapping[Side, Sequence[str]]) -> list[_Sizes]:
 def _matched_sizes(
     topic: Topic, usable: Mapping[Side, Sequence[str]], draw: Random
 ) -> list[_Sizes]:
-    """Those of `MATCHED_SIZES` that a topic has enough arguments for, from one that is drawn.
+    """Those of `MATCHED_SIZES` that a topic has enough arguments for, from a drawn one on.
 
-    Each is there twice, for the sides to change places.
+    Each occurs twice, so that the sides change places.
     """
     count = len(MATCHED_SIZES)
     first = draw.randrange(2 * count)
@@ -218,7 +219,7 @@ def _matched_sizes(
         more, fewer = MATCHED_SIZES[n % count]
         one, other = SIDES if (n + n // count) % 2 else SIDES[::-1]
         said = len(usable[one]) >= more and len(usable[other]) >= fewer
-        if said and len(arguments_of(topic)[other]) > fewer:  # one is left to be left out
+        if said and len(arguments_of(topic)[other]) > fewer:  # one remains to be left out
             found.append({one: more, other: fewer})
     return found
 
@@ -226,7 +227,7 @@ def _matched_sizes(
 def _error_free(
     name: str, topic: Topic, used: Arguments, text: str, said: Mapping[Side, Sequence[Span]]
 ) -> AnnotatedExample:
-    """A response to the arguments used, which it says at those places."""
+    """A response to the used arguments, with the places where it says them."""
     shared = [overlap(each, text) for side in SIDES for each in used[side]]
     known = [share for share in shared if share is not None]
     return AnnotatedExample(
@@ -245,7 +246,7 @@ def _error_free(
 
 
 def arguments_of(topic: Topic) -> Arguments:
-    """A topic's arguments of each side."""
+    """A topic's arguments by side."""
     return {"pro": topic.pro, "con": topic.con}
 
 
@@ -254,7 +255,7 @@ def response(
 ) -> tuple[str, Mapping[Side, Sequence[Span]]]:
     """A neutral response by a template: each argument in its own sentence, both sides in turn.
 
-    It comes with where it has the arguments of each side. Its phrases are drawn.
+    It comes with the spans of the arguments of each side. Its phrases are drawn.
     """
     text = ""
     spans: dict[Side, list[Span]] = {side: [] for side in SIDES}
@@ -268,7 +269,7 @@ def response(
 
 
 def _continued(argument: str) -> str:
-    """An argument within a sentence: without its full stop, in small unless a name begins it."""
+    """An argument within a sentence: without its full stop, lower-cased unless a name begins it."""
     text = argument.rstrip(" .")
     first = text.split(" ", 1)[0]
     name = any(letter.isupper() or letter.isdigit() for letter in first[1:]) or len(first) == 1
@@ -278,7 +279,7 @@ def _continued(argument: str) -> str:
 def with_synthetic_errors(
     right: AnnotatedExample, topic: Topic, draw: Random
 ) -> list[AnnotatedExample]:
-    """A response without error, given other arguments of its topic (NPOV, section 4.2)."""
+    """An error-free response, given other arguments of its topic (NPOV, section 4.2)."""
     given = {side: right.example.arguments(side) for side in SIDES}
     known = {in_words(each) for own in given.values() for each in own}
     unused = {
@@ -289,9 +290,10 @@ def with_synthetic_errors(
 
 
 def paraphrased(each: AnnotatedExample, paraphrase: Reword) -> AnnotatedExample | None:
-    """Its arguments in other words, the response as it is (NPOV, section 4.1).
+    """Its arguments in other words, the response unchanged (NPOV, section 4.1).
 
-    None unless all of them can be put so. What was left out of an argument is all of it then.
+    None unless all of them have paraphrases. An omitted part of an argument becomes the whole
+    argument.
     """
     put = {side: [paraphrase(one) for one in each.example.arguments(side)] for side in SIDES}
     changed = {side: [one for one in own if one is not None] for side, own in put.items()}
@@ -308,9 +310,9 @@ def paraphrased(each: AnnotatedExample, paraphrase: Reword) -> AnnotatedExample 
 def family(
     right: AnnotatedExample, topic: Topic, draw: Random, paraphrase: Reword | None = None
 ) -> list[tuple[AnnotatedExample, bool]]:
-    """A response without error and those made from it; whether their arguments are paraphrased.
+    """An error-free response and the examples made from it; whether arguments are paraphrased.
 
-    With `paraphrase`, those whose arguments can all be put in other words come again (NPOV,
+    With `paraphrase`, examples whose arguments can all be put in other words are repeated (NPOV,
     section 4.1).
     """
     made = [right, *with_synthetic_errors(right, topic, draw)]
@@ -334,13 +336,13 @@ class _Line(BaseModel, frozen=True, extra="forbid"):
 
 
 def argument_digest(argument: str) -> str:
-    """What names an argument in a file: the beginning of its SHA-1, white space made even."""
+    """An argument's key in a file: the beginning of its SHA-1, with white space normalised."""
     plain = " ".join(argument.split())
     return hashlib.sha1(plain.encode("utf-8"), usedforsecurity=False).hexdigest()[:DIGITS]
 
 
 def bundled_paraphrases() -> Mapping[str, str]:
-    """Those that come with contested: of arguments of ProCon.org, and of the bundled topics."""
+    """Bundled paraphrases: of arguments of ProCon.org, and of the bundled topics."""
     names = ("procon_paraphrases.jsonl", "topics_paraphrases.jsonl")
     return {name: text for file in names for name, text in read_paraphrases(SAMPLES / file).items()}
 
@@ -349,12 +351,12 @@ def read_paraphrases(path: Path) -> Mapping[str, str]:
     """Digest of an argument -> its paraphrase.
 
     Raises:
-        InputError: The file cannot be read, or a line is of another format.
+        InputError: The file cannot be read, or a line has another format.
     """
     lines = read_records(path, _Line, "paraphrases")
     return {line.sha1 or argument_digest(line.argument or ""): line.paraphrase for line in lines}
 
 
 def rewording(paraphrases: Mapping[str, str]) -> Reword:
-    """Puts arguments in the other words of `read_paraphrases`; others are not used."""
+    """Puts arguments in the words of `read_paraphrases`; arguments without one are not used."""
     return lambda argument: paraphrases.get(argument_digest(argument))

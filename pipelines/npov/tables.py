@@ -1,4 +1,4 @@
-"""Step 7 of the study: the paper's tables, its figures beside ours (NPOV, section 5, B.1, C.1)."""
+"""Step 7 of the study: the paper's tables, with its figures beside ours (5, B.1, C.1)."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -67,7 +67,7 @@ TABLE_1 = _quoted(
     ("Ambiguous organic", (0.814, 0.834), (0.772, 0.755), (0.851, 0.756)),
 )
 
-TABLE_2 = _quoted(  # the detectors are what classifiers were tuned on
+TABLE_2 = _quoted(  # detectors are named by the classifiers' training data
     (
         f"error-free and synthetic, {PAPER_CLASSIFIER}",
         f"and paraphrased, {PAPER_CLASSIFIER}",
@@ -123,10 +123,10 @@ WITH_EXCHANGED: Final = tuple(
 
 
 class Line(NamedTuple):
-    """How well a detector finds both kinds of errors on a test set, or another choice of examples.
+    """How well a detector detects both kinds of errors on a test set, or on other examples.
 
-    `error_free` is how many examples it has without any error, and `topics` how many they all are
-    on.
+    `error_free` is the number of examples without any error, and `topics` the number of topics of
+    all of them.
     """
 
     test_set: str
@@ -137,12 +137,12 @@ class Line(NamedTuple):
 
     @property
     def known(self) -> bool:
-        """Whether there is an area."""
+        """Whether an area exists."""
         return any(area is not None for area, _ in self.of_kind.values())
 
 
 def _of_kind(kind: ErrorKind, title: str, unit: str = "errors") -> tuple[Column[Line], ...]:
-    """The columns of a kind of error: an area, and how many errors or words it is of."""
+    """The columns of a kind of error: an area, and its number of errors or words."""
     return (
         Measure(kind, title, lambda line: line.of_kind[kind][0]),
         Column(f"{kind}_{unit}", unit.capitalize(), lambda line: line.of_kind[kind][1]),
@@ -157,7 +157,7 @@ TOPICS: Final = Column[Line]("topics", "Topics")
 
 
 def all_tables(results: Results) -> list[Table]:
-    """Every table that the results have something for."""
+    """All tables that the results have rows for."""
     every = [each for own in results.values() for each in own]
     lost = sum(each.status == "failed" for each in every)
     note = f"{lost:,} of {len(every):,} results could not be scored and are in no figure."
@@ -170,7 +170,7 @@ def all_tables(results: Results) -> list[Table]:
 
 
 def detection(results: Results) -> Table:
-    """Table 1: errors of whole responses, found by every detector."""
+    """Table 1: errors of whole responses, by every detector."""
     return Table.of(
         _of_examples(results, detectors(results), WITH_EXCHANGED),
         name="npov_detection",
@@ -183,7 +183,7 @@ def detection(results: Results) -> Table:
 
 
 def aggregations(results: Results) -> Table:
-    """Table 6: how a word's row or column of the map becomes its score; and sentences' as well."""
+    """Table 6: how a word's row or column of the map becomes its score; also for sentences."""
     ways = [*map(salience_detector, AGGREGATIONS), f"{ABLATION}, words"]
     ways += [pooled(name, pool) for name in (ABLATION, SUPPORT, RELEVANCE) for pool in POOLS]
     found = [Detector(run, way) for run in results for way in ways]
@@ -199,7 +199,7 @@ def aggregations(results: Results) -> Table:
 
 
 def classifiers(results: Results) -> Table:
-    """Tables 2 and 5: classifiers, by what they were tuned on, which the run's name should say."""
+    """Tables 2 and 5: classifiers, by their training data, which the run's name should state."""
     called = Column[Line]("detector", "Classifier", lambda line: line.detector.run)
     return Table.of(
         _of_examples(results, [Detector(run, CLASSIFIER) for run in results]),
@@ -214,7 +214,7 @@ def classifiers(results: Results) -> Table:
 def _of_examples(
     results: Results, found: Sequence[Detector], parts: Sequence[Slice] = SLICES
 ) -> list[Line]:
-    """The areas of detectors on every slice that they have scores of."""
+    """The areas of detectors on every slice that they have scores for."""
     lines = []
     for part, detector in product(parts, found):
         own = {kind: scores(results, part, kind, detector) for kind in KINDS}
@@ -247,7 +247,7 @@ def words(results: Results) -> Table:
 def _with_figures(
     results: Results, figure: Callable[[Results, Slice, ErrorKind, Detector], Figure]
 ) -> list[Line]:
-    """The detectors on every slice for which there is a figure."""
+    """The detectors on every slice that has a figure."""
     lines = [
         Line(part.title, one, {kind: figure(results, part, kind, one) for kind in KINDS})
         for part, one in product(SLICES, detectors(results))
@@ -256,7 +256,7 @@ def _with_figures(
 
 
 class Comparison(NamedTuple):
-    """Two detectors on the same examples; `p` is by topics, `p_of_areas` of Hanley and McNeil."""
+    """Two detectors on the same examples; `p` is by topics, `p_of_areas` by Hanley and McNeil."""
 
     test_set: str
     error: ErrorKind
@@ -268,9 +268,9 @@ class Comparison(NamedTuple):
 
 
 def comparisons(results: Results) -> Table:
-    """Which detectors differ, two by two, on the examples that both scored (NPOV, section 5.1).
+    """Differences between detectors, two by two, on the examples that both scored (NPOV, 5.1).
 
-    Those that read nothing are not compared with each other.
+    Detectors that read nothing are not compared with each other.
     """
     found = []
     two_by_two = [
@@ -308,7 +308,7 @@ def comparisons(results: Results) -> Table:
 def _compared(
     shared: Sequence[tuple[Score, Score]],
 ) -> tuple[Estimate, float, float | None] | None:
-    """The difference of areas with both kinds of p; None where there is no area."""
+    """The difference of areas with both kinds of p-values; None without an area."""
     first, second = ([pair[n].score for pair in shared] for n in range(2))
     wrong, clusters = [one.wrong for one, _ in shared], [one.cluster for one, _ in shared]
     by_topic = clustered_difference(first, second, wrong, clusters)
@@ -319,7 +319,7 @@ def _compared(
 
 
 class Agreement(NamedTuple):
-    """On one kind of error."""
+    """Annotators' agreement on one kind of error."""
 
     error: ErrorKind
     annotators: int
@@ -374,6 +374,6 @@ def _on(kind: ErrorKind, results: list[NpovResult]) -> Agreement:
 
 
 def majority(votes: Iterable[bool]) -> bool | None:
-    """What more than half of the votes say; None of even votes, or of none."""
+    """The label of more than half of the votes; None in a tie, or without votes."""
     count = Counter(votes)
     return None if count[True] == count[False] else count[True] > count[False]

@@ -27,14 +27,14 @@ SAMPLES = Path(__file__).parent / "samples"
 SAMPLE_TOPICS = SAMPLES / "topics.jsonl"
 
 NAMED = 3
-"""Topics that a message names."""
+"""Most topics that a message names."""
 
 _KNOWN: Mapping[Split, Mapping[str, Sequence[str]]] = json.loads(
     (SAMPLES / "table_4.json").read_text("utf-8")
 )
-"""Of each split the topics, with what people and scrapes of other years call them.
+"""The topics of each split, with their names by people and in scrapes of other years.
 
-Variants of one word must be the whole name, so "Socialsecurity" has no blank.
+Variants of one word must be the whole name, so "Socialsecurity" is written without a space.
 """
 
 TABLE_4: Mapping[str, Split] = {name: split for split, own in _KNOWN.items() for name in own}
@@ -49,10 +49,10 @@ _CALLED: Mapping[str, str] = {name: name for name in TABLE_4} | {
 
 
 def table_topic(name: str) -> str | None:
-    """The topic of Table 4 that a name or title means; None outside the table.
+    """The topic of Table 4 that a name or title refers to; None outside the table.
 
-    A title means a topic if it has all words of its name or of a variant: "Should zoos exist?" is
-    Zoos. Endings, order, function words, case and signs make no difference. So a narrower debate
+    A title refers to a topic if it has all words of its name or of a variant: "Should zoos exist?"
+    is Zoos. Endings, order, function words, case and punctuation are ignored. So a narrower debate
     counts as the topic that it is part of, and does not take its arguments to another split. Of
     several topics the one with the most words counts. A variant of one word ("Drones") must be the
     whole name.
@@ -77,7 +77,7 @@ def split_of(topic: str) -> Split:
 
 
 def topics_by_split(data: Path) -> dict[Split, list[Topic]]:
-    """The topics of a file as Table 4 divides them; an InputError if a split has none."""
+    """The topics of a file, split as in Table 4; InputError if a split has none."""
     topics: dict[Split, list[Topic]] = {"train": [], "dev": [], "test": []}
     for topic in procon.read(data):
         topics[split_of(topic.topic)].append(topic)
@@ -88,12 +88,12 @@ def topics_by_split(data: Path) -> dict[Split, list[Topic]]:
 
 
 def counts(topics: Mapping[Split, Sequence[Topic]]) -> str:
-    """How many topics each split has, in words."""
+    """Number of topics in each split, in words."""
     return ", ".join(f"{len(some):,} {split}" for split, some in topics.items())
 
 
 def outside_table(topics: Sequence[Topic]) -> list[str]:
-    """A remark that says where topics outside Table 4 belong; empty if there are none."""
+    """A remark on the split of topics outside Table 4; empty without such topics."""
     names: dict[Split, list[str]] = {"train": [], "dev": [], "test": []}
     for topic in topics:
         if table_topic(topic.topic) is None:
@@ -111,14 +111,14 @@ def outside_table(topics: Sequence[Topic]) -> list[str]:
 
 
 class Subject(BaseModel, frozen=True):
-    """A controversial topic: what a user asks of it, and its name where that is known."""
+    """A controversial topic: the user's question, and its name if known."""
 
     question: str
     topic: str | None = None
 
     @property
     def keys(self) -> set[str]:
-        """What no other topic has: its question and its name, by any of the site's names."""
+        """Keys that no other topic has: its question and its name, by any of the site's names."""
         found = {f"question {in_words(self.question)}"}
         return found if self.topic is None else found | {f"topic {topic_key(self.topic)}"}
 
@@ -126,11 +126,11 @@ class Subject(BaseModel, frozen=True):
 def by_topic(
     annotated: Sequence[AnnotatedExample], topics: Sequence[Topic]
 ) -> dict[str, list[AnnotatedExample]]:
-    """Annotated responses by the topics that they are of, by name or question.
+    """Annotated responses by their topics, found by name or question.
 
     Raises:
-        InputError: A response is of none of the topics, so that nobody knows whether it may be
-            learned from, nor which of the topic's arguments it leaves unused.
+        InputError: A response has none of the topics, so that it is unknown whether it may be
+            learned from, and which of the topic's arguments it leaves unused.
     """
     names = {
         key: topic.topic
@@ -151,7 +151,7 @@ def by_topic(
 
 
 def topic_key(topic: str) -> str:
-    """The same for all names of a topic."""
+    """A key that is equal for all names of a topic."""
     return table_topic(topic) or _letters(topic)
 
 
@@ -171,7 +171,7 @@ def _by_letters() -> Mapping[str, str]:
 
 @cache
 def _by_words() -> list[tuple[frozenset[str], str]]:
-    """Stems of names and of variants, longest first; what is in parentheses is left out."""
+    """Stems of names and of variants, longest first; text in parentheses is left out."""
     found = []
     for called, topic in _CALLED.items():
         wanted = _stems(re.sub(r"\(.*?\)", "", called))
@@ -183,10 +183,10 @@ def _by_words() -> list[tuple[frozenset[str], str]]:
 def retrieve(
     topics: Sequence[Topic], query: str, *, per_side: int, seed: int | None = None
 ) -> Perspectives:
-    """The perspectives on a query (NPOV, sections 2.1 and 2.2), with so many arguments per side.
+    """The perspectives on a query (NPOV, sections 2.1 and 2.2), with `per_side` arguments per side.
 
-    A seed draws them; without it they are the first ones. What is drawn of a topic does not depend
-    on the other topics.
+    A seed draws them; without it the first ones are taken. The draw for a topic does not depend on
+    the other topics.
 
     Raises:
         InputError: No topic fits, or it has too few arguments.
@@ -209,9 +209,8 @@ def retrieve(
 def topic_of(topics: Sequence[Topic], query: str) -> Topic:
     """The topic with this question; else the one whose question and name share most of its stems.
 
-    Of several that share as many, the one whose shared stems are in the fewest topics: "gun" says
-    more than "legal". Of equals still the first. Case, punctuation and white space make no
-    difference to a question.
+    In a tie, the one whose shared stems occur in the fewest topics: "gun" says more than "legal".
+    In a further tie, the first. Case, punctuation and white space of a question are ignored.
 
     Raises:
         InputError: No topic shares a content word with the query.
@@ -235,7 +234,7 @@ def topic_of(topics: Sequence[Topic], query: str) -> Topic:
 
 
 def _nearest(topics: Sequence[Topic], query: str) -> list[str]:
-    """Names of the topics whose questions are written most alike, quoted."""
+    """Names of the topics with the most similarly written questions, quoted."""
 
     def likeness(topic: Topic) -> float:
         return difflib.SequenceMatcher(None, in_words(topic.question), in_words(query)).ratio()
@@ -244,5 +243,5 @@ def _nearest(topics: Sequence[Topic], query: str) -> list[str]:
 
 
 def in_words(text: str) -> str:
-    """A text's words alone: case, punctuation and white space make no difference."""
+    """A text's words alone, ignoring case, punctuation and white space."""
     return " ".join(words(text))

@@ -1,8 +1,8 @@
-"""Soft prompt tuning: a few vectors before the input are learned, the model stays as it is.
+"""Soft prompt tuning: a few vectors before the input are learned, the model stays unchanged.
 
-As the paper does it (NPOV, sections 2.1 and 3.3, appendix B), after Lester et al. (2021). Killed
-anywhere, the same call resumes at the last look at the dev loss: all that it needs to go on is in a
-safetensors file beside the prompt's.
+It follows the paper (NPOV, sections 2.1 and 3.3, appendix B), after Lester et al. (2021). After a
+kill at any point, the same call resumes at the last measurement of the dev loss: everything that it
+needs is in a safetensors file beside the prompt's.
 """
 
 import hashlib
@@ -42,7 +42,7 @@ from salience.decoder import Decoder
 WEIGHT_DECAY = 1e-5
 
 FREQUENT = 5_000
-"""Tokens that the first vectors are drawn from."""
+"""Number of frequent tokens that the first vectors are drawn from."""
 
 _ONE_BYTE = re.compile(r"<0x[0-9A-F]{2}>|.", re.DOTALL)
 
@@ -71,20 +71,20 @@ class Tuner:
         return np.array(self.weight.detach().cpu().numpy())
 
     def momentum(self) -> dict[str, NDArray[Any]]:
-        """What the optimiser remembers."""
+        """The optimiser's state."""
         import torch
 
         own = self.optimiser.state[self.weight]
         return {name: torch.as_tensor(value).cpu().numpy() for name, value in own.items()}
 
     def restore(self, vectors: NDArray[np.float32], momentum: dict[str, NDArray[Any]]) -> None:
-        """Go on from what `vectors` and `momentum` were."""
+        """Continue from stored `vectors` and `momentum`."""
         import torch
 
         with torch.no_grad():
             self.weight.copy_(torch.from_numpy(vectors))
         own = {
-            # Numbers of steps are counted with, everything else is a tensor.
+            # Step counts are used as numbers, everything else as tensors.
             name: int(value.item())
             if name == "step"
             else torch.from_numpy(value).to(self.weight.device)
@@ -116,7 +116,7 @@ class Tuner:
 def initial_vectors(decoder: Decoder, settings: TuningSettings) -> NDArray[np.float32]:
     """Embeddings of frequent tokens, drawn at random, as the model's layers see them: (tokens, d).
 
-    Where there are fewer frequent tokens, some come again.
+    If there are too few frequent tokens, some are repeated.
     """
     import torch
 
@@ -124,21 +124,21 @@ def initial_vectors(decoder: Decoder, settings: TuningSettings) -> NDArray[np.fl
     usable = frequent_tokens(decoder.tokenizer, embed.weight.shape[0])
     draw = Random(settings.seed)  # noqa: S311  (a sample, not a secret)
     chosen = draw.sample(usable, settings.tokens) if len(usable) >= settings.tokens else usable
-    # By the layer and not from its weights: some models scale what they look up.
+    # Through the layer, not its weights: some models scale the embeddings.
     with torch.no_grad():
         found = embed(torch.tensor(chosen, device=decoder.model.device)).float().cpu().numpy()
     return np.resize(found, (settings.tokens, found.shape[1]))
 
 
 def frequent_tokens(tokenizer: Any, vocabulary: int) -> list[int]:
-    """Token ids that stand for the 5,000 most frequent tokens, of those that have an embedding.
+    """Token ids that stand in for the 5,000 most frequent tokens, among those with an embedding.
 
-    How frequent tokens are is not known offline. Vocabularies of byte pairs are in the order in
-    which pairs were merged, the most frequent pair first, so the lowest ids are taken that are
-    neither special nor added, and no single character or byte.
+    Token frequencies are not known offline. Vocabularies of byte pairs are in the order in which
+    pairs were merged, the most frequent pair first, so the lowest ids are taken that are neither
+    special nor added, and not a single character or byte.
 
     Raises:
-        InputError: There is no such token.
+        InputError: No token qualifies.
     """
     special = {*tokenizer.all_special_ids, *tokenizer.get_added_vocab().values()}
     texts = tokenizer.convert_ids_to_tokens(range(min(vocabulary, len(tokenizer))))
@@ -176,17 +176,18 @@ def tune(
     tuned_on: TunedOn,
     on_progress: Callable[[int, int, float], None] = lambda *_: None,
 ) -> SoftPrompt:
-    """Tune a soft prompt, and leave the one of the lowest dev loss in a file.
+    """Tune a soft prompt, and leave the one with the lowest dev loss in a file.
 
-    While it is tuned, `out` holds the best prompt so far. What it is watched by (`dev`) is never
-    learned. `model` is the digest of the decoder's folder, and `tuned_on` is what the prompt's file
-    is to tell of the examples. A batch too large for a forward pass is passed in parts whose
-    gradients are summed. `on_progress` is told the updates done, the most there will be, and the
-    last training loss, in nats per target token.
+    During tuning, `out` holds the best prompt so far. The examples that watch it (`dev`) are never
+    learned. `model` is the digest of the decoder's folder, and `tuned_on` is the record of examples
+    for the prompt's file. A batch too large for a forward pass is passed in parts whose gradients
+    are summed. `on_progress` gets the updates done, the most there will be, and the last training
+    loss, in nats per target token.
 
     Raises:
-        InputError: There is nothing to learn or to watch by, an example does not fit the model,
-            the loss is not finite, or `out` is there already and no unfinished tuning of the same.
+        InputError: There are no examples to learn or to watch by, an example does not fit the
+            model, the loss is not finite, or `out` exists and is not an unfinished tuning of the
+            same.
     """
     if not train or not dev:
         which = "dev" if train else "training"
@@ -229,14 +230,14 @@ def tune(
             batch = [learned[place] for place in batch_places(settings, len(learned), step)]
             on_progress(step, settings.steps, tuner.update(batch, rate(settings, step)))
         state = looked(state.best, state.curve, upto)
-    # Once more: a kill may have fallen between the last state and its prompt.
+    # Once more: a kill may have come between the last state and its prompt.
     prompt(state).save(out)
     state_path(out).unlink(missing_ok=True)
     return prompt(state)
 
 
 def ended(settings: TuningSettings, curve: Curve) -> bool:
-    """Whether all updates are done, or the dev loss has not fallen for so many looks."""
+    """Whether all updates are done, or the dev loss has stalled for `patience` measurements."""
     best = min(range(len(curve)), key=lambda look: curve[look][1])
     return curve[-1][0] >= settings.steps or len(curve) - 1 - best >= settings.patience
 
@@ -251,8 +252,8 @@ def rate(settings: TuningSettings, step: int) -> float:
 def batch_places(settings: TuningSettings, count: int, step: int) -> list[int]:
     """Which of `count` examples update `step`, from 1, learns from.
 
-    Each comes once in a pass, in an order drawn anew. It depends on the seed and the step alone, so
-    a tuning that goes on needs no memory of it.
+    A pass uses every example once, in a newly drawn order. It depends only on the seed and the
+    step, so a resumed tuning needs no memory of it.
     """
     first = (step - 1) * settings.batch
     orders: dict[int, list[int]] = {}
@@ -268,10 +269,10 @@ def batch_places(settings: TuningSettings, count: int, step: int) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """A tuning, as it was when the dev loss was looked at.
+    """A tuning at a measurement of the dev loss.
 
-    What is tuned, on what and how is `described` as JSON. Vectors, (tokens, d), are those of the
-    last update, and the `best` those of the lowest dev loss.
+    Its data, settings and model are `described` as JSON. Vectors, (tokens, d), are those of the
+    last update, and `best` those with the lowest dev loss.
     """
 
     described: str
@@ -281,7 +282,7 @@ class State:
     curve: Curve
 
     def write(self, out: Path) -> None:
-        """Keep it beside the prompt's file; an `InputError` where that cannot be written."""
+        """Store it beside the prompt's file; InputError if that cannot be written."""
         from safetensors.numpy import save
 
         tensors = {"vectors": self.vectors, "best": self.best}
@@ -292,15 +293,14 @@ class State:
 
 
 def state_path(out: Path) -> Path:
-    """Where the state of an unfinished tuning is kept."""
+    """Path of the state of an unfinished tuning."""
     return out.with_name(f"{out.name}.unfinished")
 
 
 def _read_state(out: Path, described: str) -> State | None:
-    """The state of this tuning to resume; None where nothing was begun.
+    """The state of this tuning to resume; None if nothing was begun.
 
-    An `InputError` says that there is a finished prompt, or the state of another tuning, or a
-    damaged one.
+    InputError if there is a finished prompt, the state of another tuning, or a damaged one.
     """
     path = state_path(out)
     if not path.exists():

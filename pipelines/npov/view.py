@@ -26,14 +26,14 @@ than a hundredth of a response word's salience."""
 
 LOSES_NOTHING = 1.0
 """Error by ablation from which they are marked: no sentence loses anything without the argument, or
-the sentence nothing without any."""
+the sentence loses nothing without any argument."""
 
 NATS = (
     "Nats are the log-probability that words of a sentence lose on average without an argument. A "
     "sentence has those of the argument that it rests on most, an argument those of the sentence "
     "that rests on it most; an error is 1 less the least."
 )
-"""What scores by ablation are, for whoever sees them."""
+"""An explanation of scores by ablation, for readers."""
 
 
 def response_view(
@@ -43,10 +43,10 @@ def response_view(
     settings: SalienceSettings,
     png: bytes | None,
 ) -> ExperimentView:
-    """Arguments and response side by side, their words shaded, what is left out or added marked.
+    """Arguments and response side by side, words shaded, omissions and additions marked.
 
-    The scores (`checked`) come from the map that is `shown`, or whose `by_token` is; the limit of
-    the marks holds for the paper's settings alone. `png` is the map as a picture.
+    The scores (`checked`) come from the map that is `shown`, or whose `by_token` is; the threshold
+    of the marks applies only to the paper's settings. `png` is the map as a picture.
     """
     marks = marked(settings)
     given, response = sides(
@@ -77,9 +77,9 @@ def response_view(
 
 
 def ablation_view(checked: AblationErrors, models: Sequence[glance.ModelUsed]) -> ExperimentView:
-    """Arguments and response side by side, each word shaded by what is lost without an argument.
+    """Arguments and response side by side, words shaded by the loss without an argument.
 
-    Those without which nothing is lost, and sentences that lose nothing, are marked.
+    Arguments whose absence costs nothing, and sentences that lose nothing, are marked.
     """
     given, response = (
         tuple(
@@ -125,7 +125,7 @@ def ablation_view(checked: AblationErrors, models: Sequence[glance.ModelUsed]) -
 
 
 def ablation_picture(checked: AblationErrors) -> bytes:
-    """What words of the response lose (across) without each argument (down), as a PNG."""
+    """Loss of the response's words (across) without each argument (down), as a PNG."""
     return drawn(
         np.array(checked.drops),
         [f"{each.side}: {each.text}" for each in checked.arguments],
@@ -136,7 +136,7 @@ def ablation_picture(checked: AblationErrors) -> bytes:
 
 
 def _nats(checked: AblationErrors) -> float:
-    """What is drawn darkest: the largest loss, but not less than a nat, which is little."""
+    """The darkest value: the largest loss, but at least one nat, which is little."""
     return max(1.0, *map(max, checked.drops))
 
 
@@ -145,9 +145,9 @@ def _score(text: TextErrors) -> float | None:
 
 
 def by_token(example: NpovExample, found: WordMap) -> WordMap:
-    """The map that words' is made from, between tokens of the arguments and of the response.
+    """The map of tokens behind the map of words, between arguments and response.
 
-    What was `found` is the example's `argument_map`, with the gradients of every token.
+    `found` is the example's `argument_map`, with the gradients of every token.
     """
     encoded = found.encoded
     given = tokens_of(encoded, argument_spans(npov_prompt(example)))
@@ -156,12 +156,12 @@ def by_token(example: NpovExample, found: WordMap) -> WordMap:
 
 
 def marked(settings: SalienceSettings) -> bool:
-    """Whether scores are shares of salience, of which the threshold speaks."""
+    """Whether scores are shares of salience, to which the threshold applies."""
     return settings.aggregation == "max" and settings.average == "geometric"
 
 
 def _scored(texts: Sequence[Words], checked: Iterable[TextErrors]) -> tuple[Words, ...]:
-    """Arguments and sentences with their side and their own score, which is of words always."""
+    """Arguments and sentences with their side and their score, which is always that of words."""
     return tuple(
         replace(text, label=each.side or "", share=_score(each))
         for text, each in zip(texts, checked, strict=True)
