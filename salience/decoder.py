@@ -19,9 +19,9 @@ from salience.words import Offset
 
 @dataclass(frozen=True)
 class Encoded:
-    """A prompt and a response in n tokens, of which m are of the prompt, special ones included.
+    """A prompt and a response in n tokens, m of them of the prompt, including special ones.
 
-    Offsets are each token's characters [start, end) in prompt + response, empty of special ones.
+    Offsets are each token's characters [start, end) in prompt + response, empty for special ones.
     """
 
     prompt: str
@@ -40,8 +40,8 @@ class Encoded:
 class Decoder:
     """A causal language model of transformers, frozen and in evaluation mode.
 
-    It computes in "fp32" or "bf16". Its tokenizer is a fast one. Where its layers are on several
-    devices, `device` names all of them: "cuda:0, cuda:1".
+    It computes in "fp32" or "bf16", with a fast tokenizer. If its layers are on several devices,
+    `device` names all of them: "cuda:0, cuda:1".
     """
 
     folder: Path
@@ -62,14 +62,14 @@ class Decoder:
         """Load a folder as `save_pretrained` writes it, with safetensors and a tokenizer.
 
         Precision `auto` is bf16 on a GPU, and on a CPU that computes in it (AVX-512 BF16 or AMX),
-        where it is about twice as quick and ranks attributions almost alike; else fp32. The device
-        is "cpu", "cuda", "cuda:1"; the first GPU, or the CPU where there is none. Several devices
-        share the layers, by their free memory. Weights go straight to where they stay.
+        where it is about twice as fast and ranks attributions almost alike; else fp32. The device
+        is "cpu", "cuda", "cuda:1"; by default the first GPU, or the CPU without one. Several
+        devices share the layers, by their free memory. Weights are loaded straight to their final
+        device.
 
         Raises:
-            SalienceError: The folder is no model that transformers can read without running code
-                from it, or its tokenizer does not tell where tokens stand; a device is not there,
-                or too small.
+            SalienceError: The folder is not a model that transformers can read without running code
+                from it, or its tokenizer gives no offsets; a device is missing or too small.
         """
         import torch
         from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -95,7 +95,7 @@ class Decoder:
             model.eval().requires_grad_(False)
         except SalienceError:
             raise
-        except Exception as error:  # whatever is wrong in a folder shows as any of them
+        except Exception as error:  # a fault in a folder may raise any of them
             reason = " ".join(str(error).split())[:300]
             raise SalienceError(f"{folder} cannot be loaded on {name} ({reason})") from error
         if not tokenizer.is_fast:
@@ -116,21 +116,21 @@ class Decoder:
 
     @property
     def width(self) -> int:
-        """d, the numbers of an embedding that the model reads."""
+        """d, the size of an embedding that the model reads."""
         return int(self.model.config.get_text_config().hidden_size)
 
     @property
     def max_tokens(self) -> int | None:
-        """Most tokens of prompt and response together; None where the model does not say."""
+        """Most tokens of prompt and response together; None if the model does not say."""
         most = getattr(self.model.config.get_text_config(), "max_position_embeddings", None)
         return int(most) if most else None
 
     def encode(self, prompt: str, response: str, *, reserved: int = 0) -> Encoded:
-        """Both texts in tokens, none of which has a part of both.
+        """Both texts as tokens, none of which contains parts of both.
 
-        They are read as one text; only where a token would have a part of both, each by itself.
-        The prompt has special tokens where the tokenizer adds them, the response has none. So many
-        `reserved` vectors of a soft prompt are to fit before them.
+        They are read as one text; only if a token would contain parts of both are they read
+        separately. The prompt has special tokens if the tokenizer adds them, the response has none.
+        `reserved` vectors of a soft prompt must fit before them.
 
         Raises:
             SalienceError: One of them has no tokens, or they do not fit the model.
@@ -138,7 +138,7 @@ class Decoder:
         start = len(prompt)
         ids, offsets = self._tokens(prompt + response, special=True)
         count = sum(end <= start for _, end in offsets)
-        # Special tokens have no characters; those at the end would be after the response.
+        # Special tokens have no characters; those at the end would come after the response.
         inside = all(first >= start for first, _ in offsets[count:])
         if not prompt or not response or not inside or not offsets[count:]:
             ids, offsets = self._tokens(prompt, special=True)
@@ -161,7 +161,7 @@ class Decoder:
         found = self.tokenizer(
             text,
             add_special_tokens=special,
-            split_special_tokens=True,  # what a text says of them is text
+            split_special_tokens=True,  # special tokens written in a text are text
             return_offsets_mapping=True,
             verbose=False,
         )
@@ -180,13 +180,13 @@ class Decoder:
     ) -> NDArray[np.floating]:
         """The token-to-token salience map, (n, n - m); see `gradients.token_salience`.
 
-        Of a model that is tuned by a soft prompt, its vectors, (t, d), are the `prefix`. They
-        change every gradient, but have no rows here: those of the paper's map are input tokens and
-        tokens of the response (NPOV, section 3.2), so shares are of what falls on tokens.
+        For a model tuned by a soft prompt, the prompt's vectors, (t, d), are the `prefix`. They
+        change every gradient, but have no rows here: those of the paper's map are tokens of the
+        input and of the response (NPOV, section 3.2), so shares are of the salience on tokens.
 
         Raises:
             SalienceError: Memory does not suffice, or a gradient is not a finite number.
-            ValueError: The prefix is of another width than the model.
+            ValueError: The prefix has another width than the model.
         """
         found = token_salience(
             self.model,
@@ -208,11 +208,11 @@ class Decoder:
         """Signed attribution of response tokens to parts of the text, (spans, n - m).
 
         See `spans.span_salience`; here spans are characters [start, end) in prompt + response. A
-        token that has a character in a span belongs to it.
+        token with a character in a span belongs to it.
 
         Raises:
-            SalienceError: No token stands in a span, memory does not suffice, or a gradient is not
-                a finite number.
+            SalienceError: A span has no token, memory does not suffice, or a gradient is not a
+                finite number.
         """
         found = []
         for start, end in spans:
@@ -247,7 +247,7 @@ class Decoder:
 def settled(
     precision: Precision, device: str | Sequence[str] | None
 ) -> tuple[Literal["fp32", "bf16"], tuple[str, ...]]:
-    """What `auto`, and no device, stand for here: the number format, and the devices."""
+    """The number format, and the devices, that `auto` and None mean on this machine."""
     import torch
 
     if not device:
@@ -261,7 +261,7 @@ def settled(
 
 
 def _is_causal(model: Any) -> bool:
-    """Whether a token leaves what is predicted before it as it was, rounding aside."""
+    """Whether a token leaves the predictions before it unchanged, up to rounding."""
     import torch
 
     ids = torch.tensor([[1, 2, 3, 4], [1, 2, 3, 0]], device=model.device)

@@ -1,9 +1,8 @@
 """Gradient attribution of every output token to every earlier token (NPOV, section 3.2).
 
 For an output token y at position p, whose logit the model computes at position p - 1, and an
-earlier token i with input embedding x_i, the attribution is x_i . d logit(y) / d x_i. Where vectors
-of a soft prompt stand before the tokens, the model reads them first, and they have attributions as
-tokens have.
+earlier token i with input embedding x_i, the attribution is x_i . d logit(y) / d x_i. Vectors of a
+soft prompt that come before the tokens are read first, and have attributions like tokens.
 
 Two engines compute it. `captum` calls Captum's own LayerGradientXActivation, one output token after
 the other: the reference. `batched` takes one forward pass for some output tokens and pulls all
@@ -34,11 +33,12 @@ if TYPE_CHECKING:
     import torch
 
 Progress = Callable[[int, int], None]
-"""Told how much is done, of how much."""
+"""Called with the amount done, and the total."""
 
 HEAD_ROWS = 16
-"""Rows that the head is given at least. Products of fewer rows with a whole vocabulary are summed
-less exactly on a CPU, to 1e-5 and not to 3e-7; of log-probabilities that makes 2e-4 of the map."""
+"""Least number of rows given to the head. Products of fewer rows with a whole vocabulary are summed
+less exactly on a CPU, to 1e-5 instead of 3e-7; with log-probabilities that changes the map by
+2e-4."""
 
 
 def token_salience(
@@ -55,31 +55,31 @@ def token_salience(
     limits: Limits | None = None,
     on_progress: Progress = lambda *_: None,
 ) -> NDArray[np.floating]:
-    """The token-to-token salience map, as it is before squaring and normalising.
+    """The token-to-token salience map, before squaring and normalising.
 
     Args:
         model: A causal language model of transformers, with its weights frozen.
         ids: (n,) token ids of prompt and response, on the model's (first) device.
-        prompt_tokens: m, how many are of the prompt; at least 1.
-        engine: Who computes it. The two agree to rounding.
-        target: What is differentiated.
-        measure: What is made of embedding and gradient.
-        chunk: Output tokens at a time of `batched`; halved where memory does not suffice.
-        columns: Response tokens, from 0, that are asked for, ascending; None asks for all. The time
-            taken is in proportion.
+        prompt_tokens: m, the number of prompt tokens; at least 1.
+        engine: Computes it. The two agree up to rounding.
+        target: The differentiated value.
+        measure: The combination of embedding and gradient.
+        chunk: Output tokens at a time in `batched`; halved if memory does not suffice.
+        columns: Response tokens, from 0, that are wanted, ascending; None for all. The time taken
+            is proportional.
         prefix: (t, d) vectors of a soft prompt, which the model reads before the first token as if
-            they were embeddings; None, as no rows, for none.
-        limits: What was learned from earlier texts with this model; more is added.
-        on_progress: Told how many output tokens are done.
+            they were embeddings; None or no rows for no prefix.
+        limits: Limits learned from earlier texts with this model; updated here.
+        on_progress: Called with the number of output tokens done.
 
     Returns:
         (t + n, n - m): row i is vector i of the prefix, row t + i token i, column j response token
-        m + j; of float32, or of float64 where the model computes in that. Entries at and after a
-        column's own token are 0, and so are columns that are not asked for.
+        m + j; float32, or float64 if the model computes in it. Entries at and after a column's own
+        token are 0, and so are columns that are not wanted.
 
     Raises:
-        ValueError: There is no prompt or no response, an option is unknown, a chunk is below 1,
-            there is no such column, or the prefix is of another width than the model.
+        ValueError: The prompt or the response is empty, an option is unknown, a chunk is below 1,
+            a column does not exist, or the prefix has another width than the model.
         SalienceError: Not even one output token fits into memory.
     """
     tokens = len(ids)
@@ -120,13 +120,13 @@ def token_salience(
 
 
 def check_prompt(prompt_tokens: int, tokens: int) -> None:
-    """Raise a `ValueError` where the prompt or the response has no tokens."""
+    """Raise a `ValueError` if the prompt or the response has no tokens."""
     if not 1 <= prompt_tokens < tokens:
         raise ValueError(f"{prompt_tokens} of {tokens} tokens cannot be the prompt")
 
 
 def _read(model: Any, ids: "torch.Tensor", prefix: NDArray[np.floating] | None) -> "torch.Tensor":
-    """What the layers read, (1, t + n, d): a prefix, then the embeddings of tokens."""
+    """The input of the layers, (1, t + n, d): a prefix, then the embeddings of tokens."""
     import torch
 
     with torch.no_grad():
@@ -149,9 +149,9 @@ def _captum(
     target: Target,
     measure: Measure,
 ) -> Iterator["torch.Tensor"]:
-    """Captum's LayerGradientXActivation at what the layers read, output token by output token.
+    """Captum's LayerGradientXActivation at the input of the layers, one output token at a time.
 
-    Captum's LLMGradientAttribution does the same for log-probabilities, and drops what falls on
+    Captum's LLMGradientAttribution does the same for log-probabilities, but drops attributions to
     earlier tokens of the response.
     """
     import torch
@@ -186,7 +186,7 @@ def _batched(
 ) -> Iterator["torch.Tensor"]:
     """Many vector-Jacobian products of one forward pass.
 
-    The forward pass of a chunk ends at its last output token: no position after it can matter.
+    The forward pass of a chunk ends at its last output token: later positions cannot matter.
     Each item is (i, j): attributions of the tokens at the next j places to the i vectors that are
     read before the last of them.
     """
@@ -244,7 +244,7 @@ def _chunk(
         return _gradients(model, embeddings, before, tokens, target, together=False)
     try:
         return _gradients(model, embeddings, before, tokens, target, together=True)
-    except Exception as error:  # whatever a part that cannot be batched makes of a batch
+    except Exception as error:  # a part that cannot be batched may raise anything
         if out_of_memory(error):
             raise
         reason = " ".join(str(error).split())[:200]
@@ -270,12 +270,12 @@ def _gradients(
     """Gradients of output tokens (j,), (j, i, d), by the embeddings before the last, (1, i, d).
 
     They are predicted at `places`, j of them, the last of which is i - 1. The head is
-    differentiated apart, since each logit rests on one position alone.
+    differentiated separately, since each logit depends on only one position.
     """
     import torch
 
     read, count = embeddings.detach().requires_grad_(True), len(tokens)
-    # A list and no tensor: where layers are on several devices, it is at home on all of them.
+    # A list, not a tensor: with layers on several devices, it works on all of them.
     kept = [*places, *[places[-1]] * (HEAD_ROWS - count)]
     states: list[torch.Tensor] = []
     hook = model.get_output_embeddings().register_forward_pre_hook(
@@ -287,7 +287,7 @@ def _gradients(
         hook.remove()
     (state,) = states
     values = outputs(logits[:count], tokens, target)
-    # (1, rows, d): each output rests on its own row alone, so the sum gives every row's gradient.
+    # (1, rows, d): each output depends only on its own row, so the sum gives every row's gradient.
     (of_state,) = torch.autograd.grad(values.sum(), state, retain_graph=True)
     cotangents = state.new_zeros((count, *state.shape))
     rows = torch.arange(count, device=state.device)
@@ -303,7 +303,7 @@ def _gradients(
 
 
 def outputs(logits: "torch.Tensor", tokens: "torch.Tensor", target: Target) -> "torch.Tensor":
-    """What is differentiated: (count,) values of tokens, from (count, vocabulary) logits."""
+    """The differentiated values of tokens, (count,), from logits, (count, vocabulary)."""
     values = logits.log_softmax(-1) if target == "log_probability" else logits
     said = values.gather(-1, tokens[:, None])[:, 0]
     return said - foil_logits(logits, tokens) if target == "contrast" else said
@@ -313,8 +313,8 @@ def foil_logits(logits: "torch.Tensor", tokens: "torch.Tensor") -> "torch.Tensor
     """Logits (count,) of each token's foil: the most probable other token at its place.
 
     Yin and Neubig (2022, section 3) explain a token against a foil that a person gives, or a rule
-    of grammar; for words of any kind it is what the model would else have said. Which one that is
-    counts as given: the derivative is of its logit alone.
+    of grammar; for words of any kind it is the word that the model would have said otherwise. The
+    choice of the foil counts as given: the derivative is of its logit alone.
     """
     others = logits.detach().scatter(-1, tokens[:, None], float("-inf"))
     return logits.gather(-1, others.argmax(-1, keepdim=True))[:, 0]
@@ -327,9 +327,9 @@ def wide(values: "torch.Tensor") -> "torch.Tensor":
 
 @contextmanager
 def with_attention(model: Any, kind: Attention) -> Iterator[None]:
-    """Have a model compute its attention in a way, for some time, if it can."""
+    """Have a model compute its attention in the given way within the block, if it can."""
     before = model.config._attn_implementation  # transformers has no getter
-    with suppress(ValueError):  # some architectures have one way alone
+    with suppress(ValueError):  # some architectures support only one way
         model.set_attn_implementation(kind)
     try:
         yield

@@ -12,22 +12,21 @@ DECADES = 3
 """Powers of ten that the scale shows: shares of salience below 1/1000 are blank."""
 
 LONGEST = 24
-"""Characters of a word in a picture."""
+"""Most characters of a word in a picture."""
 
 DPI = 110
 
 MOST_PIXELS = 2**14
-"""Of a picture's longer side. Maps of thousands of words are drawn smaller: at full size they would
-take gigabytes, or exceed what can be drawn at all."""
+"""Longest side of a picture. Maps of thousands of words are drawn smaller: at full size they would
+take gigabytes, or exceed the limits of drawing."""
 
 
 def strength(values: NDArray[np.floating], nats: float | None = None) -> NDArray[np.floating]:
     """How dark values are drawn, in [0, 1]: shares of salience on a logarithmic scale.
 
-    A response token's salience is spread over all tokens before it, so that most shares are small:
-    drawn as they are, a map is blank but for a few cells. 1 is for a share of 1, 0 for one of
-    1/1000 or less. Log-probabilities that are lost are on a linear scale, 1 for so many `nats` or
-    more, 0 where none are lost.
+    A response token's salience is spread over all tokens before it, so most shares are small: on a
+    linear scale a map is blank except for a few cells. 1 is a share of 1, 0 a share of 1/1000 or
+    less. Lost log-probabilities are on a linear scale, 1 for `nats` or more, 0 if none are lost.
     """
     if nats is not None:
         return np.asarray(np.clip(values / nats, 0, 1))
@@ -45,10 +44,10 @@ def png(
     """A map as a PNG, in the layout of the paper's Figure 2 (NPOV): input down, response across.
 
     Values are (rows, columns) shares in [0, 1], rows words of the input, columns of the response;
-    or with `nats`, which the darkest stand for, log-probabilities that are lost.
+    or with `nats`, the darkest value, lost log-probabilities.
 
     Raises:
-        ValueError: There is no row or no column.
+        ValueError: The map has no row or no column.
     """
     if not values.size:
         raise ValueError("a map without rows or columns cannot be drawn")
@@ -68,7 +67,7 @@ def png(
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     image = axes.imshow(strength(values, nats), cmap="Blues", vmin=0, vmax=1, aspect="auto")
-    # Text of documents is no mathematics, whatever dollar signs it has.
+    # Document text is not mathematics, whatever dollar signs it contains.
     axes.set_xticks(range(len(columns)), columns, rotation=90, fontsize=8, parse_math=False)
     axes.set_yticks(range(len(rows)), rows, fontsize=8, parse_math=False)
     axes.set_xlabel("response")

@@ -1,4 +1,4 @@
-"""How much of a map is computed at a time: what memory allows, and what a model turned out to."""
+"""How much of a map is computed at a time: the memory limits, and what a model supports."""
 
 import gc
 from collections.abc import Iterator
@@ -17,10 +17,10 @@ CPU_MEMORY = 2**30
 """Most bytes that a chunk of gradients takes on a CPU, where larger ones are not quicker."""
 
 WORKING_SHARE = 0.5
-"""Of a device's free memory, what a chunk of gradients may take; see `token_cost`."""
+"""Share of a device's free memory for a chunk of gradients; see `token_cost`."""
 
 EAGER_SHARE = 0.5
-"""As many bytes as this share of a chunk's may be attention weights that a forward pass keeps."""
+"""A forward pass may keep attention weights up to this share of a chunk's bytes."""
 
 CPU_CHUNK = 8
 """Output tokens at a time on a CPU. Gradients of 8 stay in its caches: SmolLM2-135M on 160
@@ -29,17 +29,17 @@ tokens took 14.4 s by 8, 20.6 s by 4 and 17.3 s by 30."""
 GPU_CHUNK = 64
 
 FP32 = 4
-"""Bytes of a number in which transformers takes the softmax of eager attention."""
+"""Bytes of a number in the softmax of eager attention, as transformers computes it."""
 
 Attention = Literal["eager", "sdpa"]
 
 
 @dataclass
 class Limits:
-    """What gradients of one model may take, kept from text to text.
+    """Memory limits for gradients of one model, kept from text to text.
 
     Attributes:
-        memory: Most bytes of a chunk; None until memory has ended once.
+        memory: Most bytes of a chunk; None until memory has run out once.
         together: Whether gradients of several tokens can be pulled back at once.
     """
 
@@ -47,7 +47,7 @@ class Limits:
     together: bool = True
 
     def working_memory(self, model: Any) -> int:
-        """Bytes that a chunk of gradients may take now, on the device that has least."""
+        """Bytes that a chunk of gradients may take now, on the device with the least."""
         free = min(
             int(WORKING_SHARE * free_memory(device))
             for device in {weight.device for weight in model.parameters()}
@@ -72,17 +72,17 @@ def on_gpu(model: Any) -> bool:
 
 
 def chunk_size(model: Any, tokens: int, memory: int, attention: Attention) -> int:
-    """How many output tokens at a time: what is quick, as far as it fits so many bytes."""
+    """Output tokens at a time: as many as are fast, and fit into `memory` bytes."""
     quick = GPU_CHUNK if on_gpu(model) else CPU_CHUNK
     return int(min(quick, max(1, memory // token_cost(model, tokens, attention))))
 
 
 def token_cost(model: Any, tokens: int, attention: Attention) -> int:
-    """About how many bytes the gradient of one output token takes on its way back.
+    """Approximate bytes that the gradient of one output token takes in the backward pass.
 
-    A gradient through one layer takes about four times the widest of its inner states. Where
-    attention is eager, each head adds three matrices of tokens by tokens in fp32, whatever the
-    weights are in: the softmax, its gradient and that of its logits.
+    A gradient through one layer takes about four times the widest of its inner states. With eager
+    attention, each head adds three matrices of tokens by tokens in fp32, whatever the format of the
+    weights: the softmax, its gradient and that of its logits.
     """
     config, embedding = model.config.get_text_config(), model.get_input_embeddings().weight
     width = 4 * max(_largest(config, "intermediate_size"), 4 * embedding.shape[-1])
@@ -91,10 +91,10 @@ def token_cost(model: Any, tokens: int, attention: Attention) -> int:
 
 
 def kept_weights(model: Any, tokens: int) -> int:
-    """Bytes of attention weights that an eager forward pass keeps for the way back.
+    """Bytes of attention weights that an eager forward pass keeps for the backward pass.
 
     Each weight is kept as the softmax gives it, in fp32, and again in the model's format, if that
-    is another.
+    differs.
     """
     config, size = model.config.get_text_config(), next(model.parameters()).element_size()
     layers, heads = _largest(config, "num_hidden_layers"), _largest(config, "num_attention_heads")
@@ -102,7 +102,7 @@ def kept_weights(model: Any, tokens: int) -> int:
 
 
 def quick_attention(model: Any, tokens: int, memory: int) -> Attention:
-    """Eager attention where its weights fit, else the fused one, which does not keep them.
+    """Eager attention if its weights fit, else the fused one, which does not keep them.
 
     Fused attention has no batched gradient and is taken token by token, so eager is quicker.
     """
@@ -110,14 +110,14 @@ def quick_attention(model: Any, tokens: int, memory: int) -> Attention:
 
 
 def _largest(config: Any, name: str) -> int:
-    """A size of a model, the largest where layers have their own; 0 where it does not say."""
+    """A size of a model, the largest if it differs by layer; 0 if the model does not say."""
     value = getattr(config, name, None) or 0
     return max(value) if isinstance(value, list | tuple) else int(value)
 
 
 @contextmanager
 def memory_errors(tokens: int) -> Iterator[None]:
-    """Say in words for people that the gradients of so many tokens do not fit into memory."""
+    """Raise SalienceError, in words for people, if gradients of a text do not fit into memory."""
     try:
         yield
     except RuntimeError as error:
@@ -130,14 +130,14 @@ def memory_errors(tokens: int) -> Iterator[None]:
 
 
 def out_of_memory(error: Exception) -> bool:
-    """Whether it is torch's: `OutOfMemoryError` of a GPU, or what its allocator says on a CPU."""
+    """Whether it is torch's: `OutOfMemoryError` on a GPU, or the message of its CPU allocator."""
     import torch
 
     return isinstance(error, torch.OutOfMemoryError) or "can't allocate memory" in str(error)
 
 
 def release() -> None:
-    """Give back memory that nothing holds any more. Not from an `except`: its error holds some."""
+    """Release unused memory. Not for use within `except`: the error holds some of it."""
     import torch
 
     gc.collect()

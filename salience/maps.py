@@ -13,11 +13,11 @@ from salience.words import Offset, Word, content_words
 
 @dataclass(frozen=True)
 class WordMap:
-    """M_words, with what it is between; or M_tokens, where every word is a token.
+    """M_words with its words; or M_tokens, where every word is a token.
 
     Attributes:
         encoded: Prompt and response in tokens.
-        salience: (n, n - m), of tokens, what the map is made from; columns that the words of the
+        salience: (n, n - m), between tokens; the map is made from it. Columns that the words of the
             response do not need may be 0.
         given, response: Words of each part of the prompt and of the response, in order.
         values: (words of all parts given, words of all parts of the response), in [0, 1].
@@ -33,7 +33,7 @@ class WordMap:
         """The map as a PNG; see `heatmap.png`.
 
         Raises:
-            ValueError: There are no words on one of the sides.
+            ValueError: One side has no words.
         """
         rows, columns = (
             [word.text for part in side for word in part] for side in (self.given, self.response)
@@ -47,7 +47,7 @@ def words_of(encoded: Encoded, spans: Sequence[Offset]) -> tuple[tuple[Word, ...
 
 
 def response_tokens(encoded: Encoded, words: Sequence[Sequence[Word]]) -> list[int]:
-    """The tokens of words of the response, ascending, counted from its first token."""
+    """The tokens of the response's words, ascending, counted from its first token."""
     found = {token for part in words for word in part for token in word.tokens}
     return sorted(token - encoded.prompt_tokens for token in found)
 
@@ -56,7 +56,7 @@ def tokens_of(encoded: Encoded, spans: Sequence[Offset]) -> tuple[tuple[Word, ..
     """Tokens of parts of a text, each as a word of its own, otherwise as `words_of`.
 
     Special tokens have no text and are left out, as is white space. Tokens that share a character,
-    as the bytes of an emoji do, are one word: no text shows them apart.
+    such as the bytes of an emoji, become one word: no text shows them separately.
     """
     return tuple(tuple(_tokens(encoded, span)) for span in spans)
 
@@ -98,10 +98,10 @@ def word_map(
 def normalised(salience: NDArray[np.floating]) -> NDArray[np.floating]:
     """The map squared, each column divided by its sum (NPOV, section 3.2).
 
-    It is (n, l), signed or not; the result is in [0, 1]. A column sums to 1, or to 0 where it has
-    nothing but zeros.
+    It is (n, l), signed or not; the result is in [0, 1]. A column sums to 1, or to 0 if it contains
+    only zeros.
     """
-    # Divided first, so that squares of a half-precision model's outliers do not overflow.
+    # Scaled first, so that squares of a half-precision model's outliers do not overflow.
     largest = np.abs(salience).max(axis=0, keepdims=True, initial=0)
     squares = np.divide(salience, largest, out=np.zeros_like(salience), where=largest > 0) ** 2
     sums = squares.sum(axis=0, keepdims=True)
@@ -116,11 +116,11 @@ def word_salience(
 ) -> NDArray[np.floating]:
     """M_words: attribution from words to words (NPOV, section 3.2).
 
-    From an input word to an output word it is the largest attribution from any token of the one to
-    any token of the other.
+    The value for an input word and an output word is the largest attribution from any token of the
+    one to any token of the other.
 
     The map is from `normalised`, (n, n - m), over all tokens: normalising comes before words are
-    chosen. What is returned is (rows, columns), in [0, 1].
+    chosen. The result is (rows, columns), in [0, 1].
     """
     words = np.zeros((len(rows), len(columns)), normalised_map.dtype)
     for i, row in enumerate(rows):

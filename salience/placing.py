@@ -1,4 +1,4 @@
-"""Where a decoder's layers go: onto one device, or dealt out to several by their free memory."""
+"""Devices of a decoder's layers: one, or several that share them by their free memory."""
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import torch
 
 WEIGHTS_SHARE = 0.9
-"""Of a device's free memory, what weights may take; gradients need some as well."""
+"""Share of a device's free memory that weights may take; gradients need some as well."""
 
 GIB = 2**30
 
@@ -24,12 +24,12 @@ Block = tuple[str, int]
 def placed(
     folder: Path, dtype: "torch.dtype", devices: Sequence["torch.device"]
 ) -> dict[str, "torch.device"]:
-    """The device of each part of a model, as `from_pretrained` takes it: its `device_map`.
+    """The device of each part of a model, in the form of `from_pretrained`'s `device_map`.
 
     The folder is a checked model folder. Weights are not read.
 
     Raises:
-        SalienceError: They do not fit the devices. Nothing is put aside on a CPU or disk.
+        SalienceError: They do not fit the devices. Nothing is offloaded to a CPU or disk.
     """
     if len(devices) == 1 and devices[0].type == "cpu":
         return {"": devices[0]}
@@ -48,7 +48,7 @@ def placed(
 def dealt(
     blocks: Sequence[Block], free: Mapping["torch.device", int], tied: Mapping[str, str]
 ) -> dict[str, "torch.device"]:
-    """Blocks in their order, each on the device in whose share of the memory its middle falls.
+    """Blocks in their order, each on the device whose share of the memory contains its middle.
 
     Blocks that are tied to an earlier one, by name, go where that is.
     """
@@ -64,9 +64,9 @@ def dealt(
 
 
 def blocks_of(model: Any) -> Iterator[Block]:
-    """The layers of a model, and what stands beside them, in their order.
+    """The layers of a model, and its other modules, in their order.
 
-    Weights that are tied count where they stand first.
+    Tied weights count where they occur first.
     """
     import torch
 
@@ -100,7 +100,7 @@ def _empty(folder: Path, dtype: "torch.dtype") -> tuple[Any, list[Block]]:
 
 
 def _tied(model: Any) -> dict[str, str]:
-    """Modules whose weights are those of others: the head's are often the embeddings'."""
+    """Modules that share the weights of others: the head often shares the embeddings'."""
     ties: Mapping[str, str] = getattr(model, "all_tied_weights_keys", None) or {}
     return {one.rpartition(".")[0]: other.rpartition(".")[0] for one, other in ties.items()}
 

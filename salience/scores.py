@@ -15,9 +15,9 @@ def contributions(
     """alpha_i, how much an input word contributes to the response (NPOV, equation 1): (rows,).
 
     M_words is (rows, columns), in [0, 1]; without a response word alpha is 0. It is aggregated over
-    response words. `sum` may exceed 1. `negative_entropy` is of the row divided by its sum, as
-    1 - entropy / log(columns), in [0, 1]: the paper does not scale it, and geometric means want
-    numbers that are not negative.
+    response words. `sum` may exceed 1. `negative_entropy` is taken of the row divided by its sum,
+    as 1 - entropy / log(columns), in [0, 1]: the paper does not scale it, but geometric means need
+    non-negative numbers.
     """
     return _aggregated(words, aggregation)
 
@@ -27,7 +27,7 @@ def attributions(
 ) -> NDArray[np.floating]:
     """beta_j, how much a response word is drawn from the input (NPOV, equation 2).
 
-    As `contributions`, over input words: (columns,), and 0 where there is no input word.
+    As `contributions`, over input words: (columns,), and 0 without an input word.
     """
     return _aggregated(words.T, aggregation)
 
@@ -46,7 +46,7 @@ def _aggregated(rows: NDArray[np.floating], aggregation: Aggregation) -> NDArray
     shares = np.divide(rows, sums, out=np.zeros_like(rows), where=sums > 0)
     logs = np.log(shares, out=np.zeros_like(shares), where=shares > 0)
     entropy = -(shares * logs).sum(axis=1)
-    # A word without any attribution is not drawn from one word, but from none.
+    # A word without any attribution is drawn from no word, not from one.
     found = np.where(sums[:, 0] > 0, 1 - entropy / np.log(count), 0)
     return np.asarray(np.clip(found, 0, 1))
 
@@ -55,7 +55,7 @@ def average(scores: NDArray[np.floating] | Sequence[float], how: Average = "geom
     """The mean of words' scores; the geometric one is 0 as soon as one score is.
 
     Raises:
-        ValueError: There is no score, or one is negative.
+        ValueError: There are no scores, or one is negative.
     """
     values = np.asarray(scores, dtype=np.float64)
     if not len(values) or (values < 0).any():
@@ -71,8 +71,8 @@ def coverage_error(
     """s_cov: how far a perspective is left out of a response (NPOV, appendix C).
 
     One minus the smallest of the perspectives' average contributions, since each must be covered;
-    perspectives without words are passed over. In [0, 1] if contributions are; None where no
-    perspective has a word.
+    perspectives without words are ignored. In [0, 1] if contributions are; None if no perspective
+    has a word.
     """
     means = [average(words, how) for words in perspectives if len(words)]
     return 1 - min(means) if means else None
@@ -82,6 +82,6 @@ def hallucination_error(response: NDArray[np.floating], how: Average = "geometri
     """s_hall: how far a response is not drawn from the input (NPOV, appendix C).
 
     One minus the average attribution of the response's words. In [0, 1] if attributions are; None
-    where the response has no word.
+    if the response has no word.
     """
     return 1 - average(response, how) if len(response) else None

@@ -1,9 +1,9 @@
 """Attribution of every output token to whole spans of the input: an argument, a document.
 
 A span's attribution is the sum of its tokens' attributions, x . d logit / d x: the derivative of
-the logit in the direction of the span's embeddings. Backwards that takes a vector-Jacobian product
-per output token; forwards, a Jacobian-vector product per span. They agree to rounding; the cheaper
-way is chosen.
+the logit in the direction of the span's embeddings. In reverse mode this takes a vector-Jacobian
+product per output token; in forward mode, a Jacobian-vector product per span. They agree up to
+rounding; the cheaper mode is chosen.
 """
 
 from collections.abc import Sequence
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     import torch
 
 FORWARD_COST = 2
-"""What a span costs forwards, in output tokens backwards, as measured with SmolLM2-135M on a CPU: a
-span's derivative goes through all positions, a token's ends at its own."""
+"""Cost of a span in forward mode, in output tokens of reverse mode, measured with SmolLM2-135M on a
+CPU: a span's derivative goes through all positions, a token's ends at its own."""
 
 AT_ONCE = 4
-"""Spans whose derivatives are taken together."""
+"""Spans whose derivatives are computed together."""
 
 
 def span_salience(
@@ -46,12 +46,12 @@ def span_salience(
     """Signed attribution of every response token to spans of earlier tokens, (spans, n - m).
 
     Model, ids, (n,), m prompt tokens and limits are as for `token_salience`; spans are token
-    positions [start, end) within [0, n). What of a span lies at or after an output token adds
-    nothing to it.
+    positions [start, end) within [0, n). The part of a span at or after an output token adds
+    nothing to that token's value.
 
     Raises:
-        ValueError: There is no prompt or no response, a span is empty or lies outside, or an option
-            is unknown.
+        ValueError: The prompt or the response is empty, a span is empty or lies outside, or an
+            option is unknown.
         SalienceError: Not even one output token or span fits into memory.
     """
     tokens = len(ids)
@@ -62,11 +62,12 @@ def span_salience(
         if not 0 <= start < end <= tokens:
             raise ValueError(f"no span of {tokens} tokens: [{start}, {end})")
     limits = limits or Limits()
-    # Forwards its weights are all kept.
+    # Forward mode keeps all attention weights.
     short = quick_attention(model, tokens, limits.working_memory(model)) == "eager"
     cheaper = FORWARD_COST * len(spans) < tokens - prompt_tokens
     if short and cheaper:
-        # Some architectures have parts without a forward derivative; backwards takes less memory.
+        # Some architectures have parts without a forward derivative; reverse mode takes less
+        # memory.
         with suppress(RuntimeError):
             return _forward(model, ids, prompt_tokens, spans, target)
         release()

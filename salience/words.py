@@ -25,8 +25,8 @@ STOP_WORDS = frozenset(
     shan shouldn wasn weren won wouldn
     """.split()  # noqa: SIM905 - a paragraph is easier to read than a list
 )
-"""Function words of English, in their classes, and what contractions leave at an apostrophe: those
-of NLTK's list, which the paper names."""
+"""Function words of English, by class, and the parts that contractions leave at an apostrophe, from
+NLTK's list, which the paper names."""
 
 UNSPACED = (
     "\u0e00-\u0e4f\u0e80-\u0ecf\u0edc-\u0eff\u1000-\u103f\u1050-\u108f\u1780-\u17df\u3005-\u3007"
@@ -39,8 +39,8 @@ kana, Chinese characters)."""
 _MARKS_END = 0x1F000
 """Past the combining marks of all scripts in use."""
 
-# With separators of thousands or one of decimals. The digits and separators side by side are such a
-# number as a whole or none: a date and a version are several words.
+# With thousands separators or one decimal separator. Adjacent digits and separators form such a
+# number as a whole or not at all: a date and a version are several words.
 _NUMBER = (
     r"(?<!\d[.,])(?:\d{1,3}(?:,\d{2,3})*,\d{3}(?:\.\d+)?|\d{1,3}(?:\.\d{3})+,\d+|\d+(?:\.\d+|,\d\d?))"
     r"(?![.,]?\d)"
@@ -51,8 +51,8 @@ _NUMBER = (
 def word_pattern() -> re.Pattern[str]:
     """A word: letters and digits, with the marks that belong to them.
 
-    Vowels of many scripts are combining marks, which are no word characters to `re`. A number is
-    one word with its separators, "1,200" or "3.5", and of scripts without spaces (`UNSPACED`) every
+    Vowels of many scripts are combining marks, which are not word characters to `re`. A number is
+    one word with its separators, "1,200" or "3.5", and in scripts without spaces (`UNSPACED`) every
     character is one.
     """
     marks = "".join(
@@ -81,12 +81,12 @@ class Word:
 def content_words(text: str, offsets: Sequence[Offset], within: Offset) -> list[Word]:
     """The words of a part of a text, stop words dropped, in order.
 
-    The paper joins consecutive tokens that neither white space nor punctuation parts. Here words
-    are runs of letters and digits, and have every token that stands in them: so a token that holds
-    a comma, or the end of one word and the start of the next, does no harm. What has no token, as a
-    model without some script drops it, is left out.
+    The paper joins consecutive tokens that are not separated by white space or punctuation. Here
+    words are runs of letters and digits, and have every token with a character in them: so a token
+    that holds a comma, or the end of one word and the start of the next, does no harm. Words
+    without tokens, as in a model that drops some script, are left out.
 
-    `offsets` are each token's characters in the text, empty of special tokens, and `within` those
+    `offsets` are each token's characters in the text, empty for special tokens, and `within` those
     of the part.
     """
     found = []
