@@ -1,6 +1,6 @@
-"""Who may ask a server that this program starts: whoever has its key, whatever is asked.
+"""Access to a server that this program starts: every request needs its key.
 
-vLLM by itself wants the key below /v1 and the like. /tokenize, /invocations, /metrics and others
+vLLM itself wants the key only below /v1 and the like. /tokenize, /invocations, /metrics and others
 answer everybody.
 """
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 HEALTH = "/health"
-"""The one path that answers without the key: whoever waits for the server looks there."""
+"""The only path that answers without the key: it shows whether the server is up."""
 
 
 class Authentication:
-    """Stands before all routes of vLLM's server (`--middleware`); the key is in VLLM_API_KEY.
+    """Guards all routes of vLLM's server (`--middleware`); the key is in VLLM_API_KEY.
 
     Raises:
         KeyError: The key is missing or empty.
@@ -43,6 +43,6 @@ class Authentication:
 
     def _has_key(self, scope: "Scope") -> bool:
         scheme, _, key = dict(scope["headers"]).get(b"authorization", b"").partition(b" ")
-        # Digests are of one length, so that the time of comparing tells nothing of the key.
+        # Digests have equal length, so that the time of a comparison reveals nothing about the key.
         same = secrets.compare_digest(hashlib.sha256(key).digest(), self._digest)
         return same and bool(scheme.lower() == b"bearer")

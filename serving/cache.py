@@ -1,8 +1,8 @@
-"""A content-addressed store of completions: what makes a run resumable and a repeat free.
+"""A content-addressed store of completions: it makes a run resumable and a repeat free.
 
-One SQLite file in WAL mode, JSON values. A thread writes what has come in, at most every 20 ms, so
-no reply waits for the disk. A process that is killed loses the completions of its last 20 ms and no
-other; they are asked again. Several processes may share the file.
+One SQLite file in WAL mode, JSON values. A thread writes new completions at most every 20 ms, so no
+reply waits for the disk. A process that is killed loses only the completions of its last 20 ms;
+they are asked again. Several processes may share the file.
 """
 
 import hashlib
@@ -35,14 +35,14 @@ CHECKED_BYTES = 256 * 2**20
 """Files up to this size are checked whole when they are opened, which takes well under a second."""
 
 PAUSE_S = 0.02
-"""Between commits. Each costs as much as keeping several completions."""
+"""Pause between commits. A commit costs as much as storing several completions."""
 
 
 def completion_key(parts: Mapping[str, Any]) -> str:
     """SHA-256 over everything that decides a completion, as canonical JSON."""
     ordered = _ordered(dict(parts))
     try:
-        data = to_json(ordered)  # several times as fast as json, which counts with long prompts
+        data = to_json(ordered)  # several times as fast as json, which matters with long prompts
     except PydanticSerializationError:  # half a surrogate pair
         text = json.dumps(ordered, ensure_ascii=False, separators=(",", ":"))
         data = text.encode("utf-8", "surrogatepass")
@@ -50,9 +50,9 @@ def completion_key(parts: Mapping[str, Any]) -> str:
 
 
 class CompletionCache(AbstractContextManager["CompletionCache"]):
-    """Completions by key, in a file that is opened by `open_database`; faults are ServingErrors.
+    """Completions by key, in a file opened by `open_database`; faults are ServingErrors.
 
-    What cannot be written is told by the next `put`, `flush` or `close`.
+    A failed write is reported by the next `put`, `flush` or `close`.
     """
 
     def __init__(self, path: Path) -> None:
@@ -74,9 +74,9 @@ class CompletionCache(AbstractContextManager["CompletionCache"]):
         value: dict[str, Any] | None = None
         with self._told("read", "move it away, or name another file with --cache"):
             query = "SELECT value FROM completions WHERE key = ?"
-            # Looked up before the file: it may be written, and forgotten here, in between.
+            # Looked up before the file: meanwhile it may be written, and forgotten here.
             unwritten = self._unwritten.get(key)
-            # What is in the file came first.
+            # A completion in the file came first.
             if found := self._database.execute(query, (key,)).fetchone():
                 value = json.loads(found[0])
             elif unwritten:
@@ -84,14 +84,14 @@ class CompletionCache(AbstractContextManager["CompletionCache"]):
         return value
 
     def drop(self, key: str) -> None:
-        """Take out a completion that cannot be used, so that the next one is kept."""
+        """Remove an unusable completion, so that the next one is stored."""
         with self._told("written", "name another file with --cache"), self._database:
             self._database.execute("DELETE FROM completions WHERE key = ?", (key,))
 
     def put(self, key: str, model: str, value: Mapping[str, Any]) -> None:
         """Store a completion for good. The first one stored under a key stays.
 
-        The model's digest goes with it, so that a user can see or drop one model's answers.
+        The model's digest is stored with it, so that a user can list or drop a model's answers.
         """
         row = (key, model, json.dumps(value, ensure_ascii=False), time.time())
         with self._lock:
@@ -102,7 +102,7 @@ class CompletionCache(AbstractContextManager["CompletionCache"]):
         self._tell_failure()
 
     def flush(self) -> None:
-        """Wait until all that was put is in the file."""
+        """Wait until everything stored so far is in the file."""
         self._thread.submit(self._write).result()
         self._tell_failure()
 
@@ -151,7 +151,7 @@ class CompletionCache(AbstractContextManager["CompletionCache"]):
         return int(count)
 
     def close(self) -> None:
-        """Write what is left and close the file."""
+        """Write the rest and close the file."""
         try:
             self.flush()
         finally:
@@ -164,19 +164,19 @@ class CompletionCache(AbstractContextManager["CompletionCache"]):
 
 
 def _ordered(value: Any) -> Any:
-    """The value with the names of every mapping in order."""
+    """The value with the keys of every mapping sorted."""
     if isinstance(value, dict):
         return {name: _ordered(value[name]) for name in sorted(value)}
     return [_ordered(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def open_database(path: Path, schema: str, *, name: str, loss: str) -> sqlite3.Connection:
-    """Open a file in WAL mode, made where it does not exist; several processes may share it.
+    """Open a file in WAL mode, created if missing; several processes may share it.
 
-    A new file can be read by its user alone, and so can those that SQLite makes beside it. A file
-    that SQLite cannot read is set aside as `NAME.damaged-TIME`, with a message on standard
-    error that says what the file is ("the cache") and what losing it means; a new one is begun.
-    The `schema` is a statement that makes its table where there is none.
+    Only its user can read a new file and those that SQLite makes beside it. A file that SQLite
+    cannot read is set aside as `NAME.damaged-TIME`, with a message on standard error that names the
+    file ("the cache") and the loss; a new one is begun. The `schema` is a statement that creates
+    its table if missing.
 
     Raises:
         OSError: The folder cannot be written.
@@ -202,8 +202,8 @@ def open_database(path: Path, schema: str, *, name: str, loss: str) -> sqlite3.C
 
 def _open(path: Path, schema: str) -> sqlite3.Connection:
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-    # In WAL mode with NORMAL a commit survives the death of the process; only a power cut can take
-    # back the last few.
+    # In WAL mode with NORMAL a commit survives the death of the process; only a power cut can
+    # undo the last few.
     database = sqlite3.connect(path, timeout=60)
     try:
         database.execute("PRAGMA journal_mode = WAL")

@@ -1,4 +1,4 @@
-"""What a call is asked of, how its answer is drawn, what comes back, and what calls have cost."""
+"""Calls to a model: its identity, sampling, replies, and cost."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from pydantic import BaseModel
 Schema = TypeVar("Schema", bound=BaseModel)
 
 ROUNDING = 1e-3
-"""What a log-probability may be above 0, by rounding in 16 bits."""
+"""How far a log-probability may exceed 0 by rounding in 16 bits."""
 
 MOST_TOKENS = 1_000_000_000
 """More tokens than any call has."""
@@ -18,12 +18,12 @@ MOST_TOKENS = 1_000_000_000
 
 @dataclass(frozen=True)
 class ServedIdentity:
-    """What decides a model's answers apart from the request.
+    """Everything that decides a model's answers apart from the request.
 
     Attributes:
-        digest: Of the model folder; see `serving.models`.
+        digest: Digest of the model folder; see `serving.models`.
         engine: Engine, version and numeric type.
-        context: Context length in tokens, or None where it is not known.
+        context: Context length in tokens; None if unknown.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Sampling:
 
 @dataclass
 class Usage:
-    """What the calls of a client have cost so far, in requests and the servers' tokens.
+    """Cost of a client's calls so far, in requests and the servers' tokens.
 
     Attributes:
         saved_calls: Requests answered from the cache, or by an equal request in flight.
@@ -68,13 +68,13 @@ class Usage:
 
 @dataclass(frozen=True)
 class Completion:
-    """A text that the model wrote, as the cache keeps it.
+    """A text that the model wrote, as stored in the cache.
 
     Attributes:
-        finish_reason: "stop", or "length" where it was cut by `max_tokens`.
-        logprobs: Token id -> log-probability at the first position, where it was asked for.
+        finish_reason: "stop", or "length" if it was cut by `max_tokens`.
+        logprobs: Token id -> log-probability at the first position, if requested.
         prompt_logprobs: Log-probability of each token of the prompt after those before it, from the
-            second on, where they were asked for.
+            second on, if requested.
         cached_prefix_tokens: Prompt tokens taken from the server's prefix cache.
     """
 
@@ -105,7 +105,7 @@ class Completion:
 class Structured(Generic[Schema]):
     """A JSON reply: as the schema's model and raw, or why it could not be read, in one line.
 
-    `cut` says that tokens ran out before its end, and `value` is what was whole by then.
+    `cut` means that tokens ran out before its end, and that `value` is its complete part.
     """
 
     value: Schema | None
@@ -129,13 +129,13 @@ class Likelihood:
 
 @dataclass(frozen=True)
 class Choice:
-    """What a model finds of several labels.
+    """A model's probabilities for several labels.
 
     Attributes:
         probabilities: Label -> probability, summing to 1: how likely constrained sampling at
-            temperature 1 is to write this label.
+            temperature 1 writes this label.
         mass: Probability in [0, 1] that the unconstrained model begins with one of the labels.
-            A low value says that it wanted to write something else.
+            A low value means that it wanted to write something else.
     """
 
     probabilities: Mapping[str, float]
@@ -143,12 +143,12 @@ class Choice:
 
     @property
     def label(self) -> str | None:
-        """The most probable label; None in a tie, which no order of the labels decides."""
+        """The most probable label; None in a tie, which the order of the labels does not decide."""
         return None if self.tied else max(self.probabilities, key=self.probabilities.__getitem__)
 
     @property
     def tied(self) -> tuple[str, ...]:
-        """Labels that are equally and most probable; empty where one label is."""
+        """Labels that tie for the highest probability; empty if one label leads."""
         most = max(self.probabilities.values())
         first = tuple(label for label, share in self.probabilities.items() if share == most)
         return first if len(first) > 1 else ()

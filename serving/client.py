@@ -1,4 +1,4 @@
-"""The one door to a generative model: chat, JSON, labels and texts with probabilities, embeddings.
+"""The only access to a generative model: chat, JSON, label probabilities, likelihoods, embeddings.
 
 Every call looks in the cache first; only a miss reaches a server.
 """
@@ -32,17 +32,17 @@ if TYPE_CHECKING:
     from serving.embeddings import Vectors
 
 Door = Callable[[Mapping[str, Any], Callable[[], Awaitable[Completion]]], Awaitable[Completion]]
-"""Sees a request, in the order begun, and gives its reply: what the callable gives, or its own."""
+"""Gets every request, in order, and returns its reply: the callable's, or another."""
 
 NextLogprobs = Callable[[list[int], Sequence[int]], Awaitable[Mapping[int, float]]]
 """(tokens, path) -> log-probability of each token as the next one after the path's tokens."""
 
 
 class Backend:
-    """The endpoints of one model, which somebody else started and will stop.
+    """The endpoints of one model, started and stopped by somebody else.
 
     Raises:
-        ServingError: An endpoint cannot be had, or will not come back.
+        ServingError: An endpoint is unavailable, or will not come back.
     """
 
     def __init__(self, endpoints: Sequence[Endpoint] = ()) -> None:
@@ -64,20 +64,20 @@ class Backend:
 class Client:
     """Asks one model, through the cache.
 
-    Whatever asks raises RequestError for what does not fit the context or is refused by the server,
-    and ServingError where no server can be had.
+    Methods that ask raise RequestError for a request that does not fit the context or is refused by
+    the server, and ServingError if no server is available.
 
     Attributes:
         model: Identity of the model; part of every cache key.
         tokenizer: The model's, or None for a remote model whose folder is not on this machine;
-            texts are then sent without checking beforehand that they fit.
+            texts are then sent without a check that they fit.
         cache: The store of completions.
-        backend: Where to ask what the cache does not have.
+        backend: Answers requests that are missing from the cache.
         reasoning_tokens: Room beside each reply for the reasoning of a model that always reasons; 0
             for others.
-        concurrency: Most requests in flight. Further ones wait in the order they came, so requests
-            issued document by document are served so.
-        usage: What its calls have cost so far.
+        concurrency: Most requests in flight. Others wait in the order they came, so requests issued
+            document by document are served in that order.
+        usage: Cost of its calls so far.
     """
 
     model: ServedIdentity
@@ -103,8 +103,8 @@ class Client:
     ) -> Completion:
         """Let the model write a reply to system, user and assistant turns.
 
-        Requests with equal affinity go to the same replica where that is not busier than the
-        others, so that a shared document is prefilled once.
+        Requests with equal affinity go to the same replica unless that is busier than the others,
+        so that a shared document is prefilled once.
         """
         return await self._reply(self._request(messages, sampling), affinity)
 
@@ -119,8 +119,8 @@ class Client:
     ) -> Structured[Schema]:
         """Let the model write JSON that is constrained to a pydantic schema.
 
-        A reply that still cannot be read (cut by `max_tokens`) comes back as a value, not as an
-        error: the caller records it. With `partial`, what was written before the cut is read; see
+        A reply that still cannot be read (cut by `max_tokens`) is returned as a value, not raised
+        as an error: the caller records it. With `partial`, the part before the cut is read; see
         `schemas.whole_part`.
         """
         wanted = self._request(messages, sampling) | {"response_format": form(schema)}
@@ -141,13 +141,13 @@ class Client:
     ) -> Choice:
         """Ask for one of several labels and the probability of each.
 
-        One token is enough where the labels begin with different tokens: constrained decoding has
-        no choice left after the first. Labels that begin alike are told apart by one more call per
-        place where they part.
+        One token is enough if the labels begin with different tokens: constrained decoding has no
+        choice left after the first. Labels with a common beginning take one more call per place
+        where they part.
 
         Raises:
-            ServingError: The model always reasons first, so that its next token is no label; or its
-                tokenizer makes one of the choices the beginning of another.
+            ServingError: The model always reasons first, so that its next token is not a label; or
+                its tokenizer makes one of the choices the beginning of another.
             ValueError: Fewer than two choices.
         """
         if self.reasoning_tokens:
@@ -164,16 +164,16 @@ class Client:
         return Choice({choice: shares[choice] for choice in choices}, mass)
 
     async def log_probabilities(self, prompt: str, text: str) -> Likelihood:
-        """How likely the model finds a text after a prompt, in one forward pass; vLLM can be asked.
+        """How likely the model finds a text after a prompt, in one forward pass; only with vLLM.
 
-        Both are plain texts, around which no chat template stands, and no token has a part of both:
-        so a text has the same tokens after every prompt. vLLM reads such a prompt whole, whatever
-        its prefix cache has.
+        Both are plain texts without a chat template, and no token contains parts of both: so a text
+        has the same tokens after every prompt. vLLM reads such a prompt whole, whatever its prefix
+        cache holds.
 
         Raises:
             RequestError: One of them has no tokens.
-            ServingError: The model's tokenizer is not on this machine, or the server does not tell
-                how likely a prompt is.
+            ServingError: The model's tokenizer is not on this machine, or the server does not
+                return the probabilities of a prompt.
         """
         if self.tokenizer is None:
             raise ServingError(
@@ -192,16 +192,17 @@ class Client:
     async def complete_embeddings(
         self, vectors: "Vectors", sampling: Sampling, *, pattern: str | None = None
     ) -> Completion:
-        """Let the model continue embeddings in place of a text; only vLLM can be asked so.
+        """Let the model continue embeddings in place of a text; only with vLLM.
 
         Args:
-            vectors: (tokens, d), what the model's first layer reads: see `serving.embeddings`. The
-                server casts them to its own number format; it must be started with `prompt_embeds`.
+            vectors: (tokens, d), the input of the model's first layer: see `serving.embeddings`.
+                The server casts them to its own number format; it must be started with
+                `prompt_embeds`.
             sampling: Length and temperature.
-            pattern: Regular expression that the text is held to, and ends with; any text if None.
+            pattern: Regular expression that constrains and ends the text; None allows any text.
 
         Raises:
-            ValueError: The vectors are no matrix, or hold what is no number.
+            ValueError: The vectors are not a matrix, or contain something that is not a number.
         """
         from serving.embeddings import digest_of
 
@@ -218,36 +219,36 @@ class Client:
         return self.tokenizer.count(safe)
 
     def fits(self, messages: Sequence[Message], max_tokens: int) -> bool:
-        """Whether a prompt and a reply fit the context, as far as that is known."""
+        """Whether a prompt and a reply fit the context, if that is known."""
         room = self.prompt_room(max_tokens)
         if self.tokenizer is None or room is None:
             return True
         return self.tokenizer.count(self._defused(messages), room) <= room
 
     def prompt_room(self, max_tokens: int) -> int | None:
-        """Tokens that the context leaves for a prompt beside a reply; None if that is not known."""
+        """Tokens that the context leaves for a prompt beside a reply; None if unknown."""
         reply = max_tokens + self.reasoning_tokens
         return None if self.model.context is None else self.model.context - reply
 
     @property
     def answered_as(self) -> list[str]:
-        """Names that servers gave the model which answered, where they asked for another."""
+        """Other names that servers gave for the model that answered."""
         return sorted({name for line in self._lines for name in line.others})
 
     async def room(self) -> None:
-        """Wait until fewer requests than `concurrency` are in flight or wait for their turn."""
+        """Wait until fewer requests than `concurrency` are in flight or waiting."""
         while len(self._in_flight) >= self.concurrency:
             self._landing.clear()
             await self._landing.wait()
 
     def through(self, door: Door) -> "Client":
-        """The same model behind a door that every request passes; it shares all else."""
+        """The same model behind a door that every request passes; everything else is shared."""
         again = copy(self)
         again._door = door
         return again
 
     async def close(self) -> None:
-        """Give up what is in flight and stop the servers that were started for this client."""
+        """Give up requests in flight and stop the servers that were started for this client."""
         for task in list(self._in_flight.values()):
             task.cancel()
         await asyncio.gather(*(line.close() for line in self._lines))
@@ -260,7 +261,7 @@ class Client:
     async def _next_logprobs(
         self, messages: Sequence[Message], tokens: list[int], path: Sequence[int], affinity: str
     ) -> dict[int, float]:
-        """Log-probabilities of some tokens as the next ones of a reply that begins so."""
+        """Log-probabilities of some tokens as the next ones after the given start of a reply."""
         request = self._request(messages, Sampling(max_tokens=1)) | {
             "logprobs": True,
             "logprob_token_ids": tokens,
@@ -277,7 +278,7 @@ class Client:
         return {token: found[str(token)] for token in tokens}
 
     async def _ids(self, choice: str) -> list[int]:
-        async with self._asking_ids:  # once, not once for every call that begins meanwhile
+        async with self._asking_ids:  # once, not for every call that begins meanwhile
             if choice not in self._label_ids:
                 if self.tokenizer is not None:
                     self._label_ids[choice] = self.tokenizer.encode(choice)
@@ -301,7 +302,7 @@ class Client:
     async def _completion(
         self, request: dict[str, Any], affinity: str, vectors: "Vectors | None"
     ) -> Completion:
-        # `repeat` is in the keys of every store that was filled so far.
+        # `repeat` is in the keys of all existing stores.
         parts = {"model": self.model.digest, "engine": self.model.engine, "repeat": 0}
         key = completion_key(parts | {"template": TEMPLATE_ARGUMENTS, "request": request})
         if (stored := self.cache.get(key)) is not None:
@@ -318,14 +319,15 @@ class Client:
             task = asyncio.create_task(self._ask(request, affinity, key, vectors))
             task.add_done_callback(lambda done: self._landed(key, done))
             self._in_flight[key] = task
-        # Shielded: an example that is given up must not take the answer from another that waits.
+        # Shielded: an example that is given up must not take the answer away from another that
+        # waits.
         return await asyncio.shield(self._in_flight[key])
 
     def _landed(self, key: str, task: asyncio.Task[Completion]) -> None:
         del self._in_flight[key]
         self._landing.set()
         if not task.cancelled():
-            task.exception()  # marks it as seen where nobody waits any more
+            task.exception()  # marks it as seen if nobody waits any more
 
     async def _ask(
         self, request: dict[str, Any], affinity: str, key: str, vectors: "Vectors | None"
@@ -381,11 +383,11 @@ class Client:
 async def label_shares(
     labels: Mapping[str, Sequence[int]], next_logprobs: NextLogprobs, depth: int = 0
 ) -> tuple[dict[str, float], float]:
-    """Shares of the labels (label -> token ids), walking the tree that their tokens make.
+    """Shares of the labels (label -> token ids), walking the tree of their tokens.
 
     Where the labels part, the model is asked once for the probabilities of the next tokens; where
     they do not, constrained decoding has no choice and nothing is asked. A label's share is the
-    product of the shares along its path. The first `depth` tokens, the same in all, are behind us.
+    product of the shares along its path. The first `depth` tokens, shared by all, are done.
 
     Returns:
         Label -> share, summing to 1; and the probability in [0, 1] that the unconstrained model
@@ -411,7 +413,7 @@ async def label_shares(
     mass = sum(weights.values())
     shares: dict[str, float] = {}
     for token, members in branches.items():
-        # Where rounding leaves no mass at all, nothing tells the branches apart.
+        # If rounding leaves no mass at all, nothing separates the branches.
         share = weights[token] / mass if mass > 0 else 1 / len(branches)
         if len(members) == 1:
             shares[members[0]] = share

@@ -26,11 +26,11 @@ from serving.tokens import ChatTokenizer
 from serving.weights import float32_head
 
 DEFAULT_CONCURRENCY = 1024
-"""Requests in flight per server where the profile leaves `max_num_seqs` to vLLM: what it batches on
-the largest GPUs. A smaller one batches 256, and has the rest wait in its queue."""
+"""Requests in flight per server if the profile leaves `max_num_seqs` to vLLM: its batch on the
+largest GPUs. A smaller GPU batches 256, and the rest waits in its queue."""
 
 UNVERIFIED = "unverified-"
-"""How the digest begins of a model of which only a name is known."""
+"""Prefix of the digest of a model of which only the name is known."""
 
 KEY_VARIABLE = "CONTESTED_API_KEY"
 """Environment variable with the key of `--endpoint` servers."""
@@ -44,9 +44,9 @@ class Source:
         profile: Names the model and its engine options.
         models_dir: Where models are registered.
         model: A registered name or folder in place of the profile's.
-        endpoints: Base URLs of servers that are already there, all with the same model; empty to
-            use a detached server or start one.
-        embeddings: Requests carry embeddings, which a server takes only if it was started so.
+        endpoints: Base URLs of running servers, all with the same model; empty to use a detached
+            server or start one.
+        embeddings: Requests carry embeddings, which a server accepts only if it was started so.
     """
 
     profile: Profile
@@ -67,9 +67,9 @@ class Source:
         return options.model_copy(update={"prompt_embeds": True}) if self.embeddings else options
 
     def seats(self) -> Sequence[Seat]:
-        """The GPUs of the role's model; none on a CPU. Raises ServingError if they do not suffice.
+        """The GPUs of the role's model; empty on a CPU. ServingError if they do not suffice.
 
-        The placement is that of the whole profile, so that each model leaves the others room.
+        The placement covers the whole profile, so that each model leaves the others room.
         """
         return placement(self.profile).seats(self.profiled) if self.on_gpus else ()
 
@@ -84,9 +84,9 @@ _users: set[object] = set()
 
 
 def placement(profile: Profile) -> Placement:
-    """Where the models of a profile go on this machine.
+    """The places of a profile's models on this machine.
 
-    Found once per process: memory that its own servers take later is not taken by others.
+    Computed once per process, so that memory used later by its own servers does not count as taken.
     """
     key = profile.model_dump_json()
     if key not in _placed:
@@ -104,8 +104,8 @@ class RoleModel:
 
     Attributes:
         identity: Part of every cache key and of every table's provenance.
-        tokenizer, folder: None where the model's folder is not on this machine.
-        served: Endpoints that were given; empty where servers are to be found or started.
+        tokenizer, folder: None if the model's folder is not on this machine.
+        served: Endpoints that were given; empty if servers have to be found or started.
     """
 
     identity: ServedIdentity
@@ -115,7 +115,7 @@ class RoleModel:
 
 
 def devices(profile: Profile, role: LocalRole) -> tuple[str, ...]:
-    """Where a role's model computes, as torch names it; empty where torch may choose.
+    """The devices of a role's model, as torch names them; empty if torch may choose.
 
     Raises:
         ServingError: The GPUs have no room for it.
@@ -126,7 +126,7 @@ def devices(profile: Profile, role: LocalRole) -> tuple[str, ...]:
 
 
 async def resolve(source: Source) -> RoleModel:
-    """Find the model of a role. Starts nothing; asks `endpoints` where there are any.
+    """Find the model of a role. Starts nothing; asks `endpoints` if there are any.
 
     Raises:
         ServingError: The model is not registered or was changed, or an endpoint does not answer.
@@ -154,12 +154,12 @@ async def connect(
     on_status: Callable[[str], None] = lambda _: None,
     together: "list[OnDemand] | None" = None,
 ) -> AsyncIterator[Client]:
-    """A client of a role's model; what it starts ends with the last client of this process.
+    """A client for a role's model; whatever it starts ends with the last client of this process.
 
-    A server is started only when the cache (`default_cache()` unless given) has no answer; its
-    logs go into a folder, and `on_status` is told what it is doing. There are at most `concurrency`
-    requests in flight, by default what the engine batches. Of clients that are given the same list
-    `together`, the servers start at the same time, as soon as one is needed.
+    A server is started only if the answer is missing from the cache (by default `default_cache()`);
+    its logs go into a folder, and `on_status` is told what it is doing. At most `concurrency`
+    requests are in flight, by default the engine's batch. Servers of clients that share the list
+    `together` start at the same time, as soon as one is needed.
 
     Raises:
         ServingError: As `resolve`, or the cache cannot be opened.
@@ -187,7 +187,7 @@ def reasoning_room(resolved: RoleModel, options: EngineOptions) -> int:
     """Tokens beside each reply for the reasoning of a model that always reasons; 0 for others.
 
     Raises:
-        ServingError: A server is to be started that would take the reasoning for the reply.
+        ServingError: A server would have to be started that takes the reasoning for the reply.
     """
     shown = resolved.tokenizer is not None and resolved.tokenizer.always_reasons
     if shown and options.reasoning_parser is None and not resolved.served:
@@ -199,12 +199,12 @@ def reasoning_room(resolved: RoleModel, options: EngineOptions) -> int:
 
 
 def default_cache() -> Path:
-    """The completion store that commands share unless told otherwise."""
+    """The completion store that commands share by default."""
     return default_home() / "completions.sqlite"
 
 
 def numerics(options: EngineOptions, folder: Path) -> str:
-    """What can change an answer in how a model is served, for cache keys and provenance."""
+    """Serving options that can change an answer, for cache keys and provenance."""
     parser = options.reasoning_parser
     facts = (
         options.dtype,
@@ -226,8 +226,8 @@ class OnDemand(Backend):
 
     Args:
         start: Finds or starts them, as `detached.start` does.
-        together: All that are to start at the same time, as soon as one of them is needed; it adds
-            itself.
+        together: Backends that start at the same time, as soon as one of them is needed; this one
+            is added.
     """
 
     def __init__(self, start: Start, together: "list[OnDemand] | None" = None) -> None:
@@ -237,7 +237,7 @@ class OnDemand(Backend):
         self._together.append(self)
 
     async def endpoints(self) -> Sequence[Endpoint]:
-        """The endpoints of what is started at the first call."""
+        """The endpoints of the servers, which are started at the first call."""
         for backend in self._together:
             backend._begin()
         return await asyncio.shield(self._begin())
@@ -253,9 +253,9 @@ class OnDemand(Backend):
         await super().recover(endpoint)
 
     async def close(self) -> None:
-        """Stop a start that has not ended."""
+        """Stop an unfinished start."""
         if self._starting is not None:
-            self._starting.cancel()  # nothing, if it has started
+            self._starting.cancel()  # has no effect if it has started
             await asyncio.gather(self._starting, return_exceptions=True)
 
     def _begin(self) -> "asyncio.Task[Sequence[Endpoint]]":
@@ -271,10 +271,10 @@ def backend(
     on_status: Callable[[str], None],
     together: list[OnDemand] | None = None,
 ) -> Backend:
-    """Endpoints as given, else detached servers of the same model, else some for this process.
+    """Given endpoints, else detached servers of the same model, else some for this process.
 
     They are found or started when the first completion is needed, or that of another backend in
-    `together`. Raises ServingError if the GPUs do not suffice.
+    `together`. ServingError if the GPUs do not suffice.
     """
     model = resolved.folder
     if model is None or resolved.served:
@@ -295,8 +295,8 @@ def backend(
 def shared_servers() -> Iterator[None]:
     """Keep the servers that this process starts within the block, for all its clients.
 
-    The first who needs one starts it. They are stopped when no block is left, and end with this
-    process however it ends: a killed job leaves no server behind.
+    The first client that needs one starts it. They are stopped when no block is left, and end with
+    this process however it ends: a killed job leaves no server behind.
     """
     user = object()
     _users.add(user)
@@ -309,7 +309,7 @@ def shared_servers() -> Iterator[None]:
 
 
 def stop_shared() -> None:
-    """Stop the servers that this process started; who asks next starts another."""
+    """Stop the servers that this process started; the next request starts another."""
     detached.stop(owner=os.getpid())
 
 
@@ -325,14 +325,14 @@ async def _resolve_endpoints(source: Source) -> RoleModel:
             )
     served = tuple(Endpoint(url.rstrip("/"), key, first.name) for url in source.endpoints)
     folder, tokenizer = _local_folder(first, source)
-    # Of weights that are elsewhere only what the server says is known: one that is given others
-    # under the same name and address is not noticed. Tables show that.
+    # For weights elsewhere only the server's word is known: a change of weights under the same name
+    # and address goes unnoticed. Tables show that.
     told = hashlib.sha256(f"{first.name} {first.root}".encode()).hexdigest()
     identity = ServedIdentity(
         name=first.name,
         digest=folder.digest if folder is not None else f"{UNVERIFIED}{told}",
-        # How a server computes (number format, quantised cache) cannot be asked, so an answer
-        # counts for the addresses it came from only.
+        # A server's numerics (number format, quantised cache) cannot be queried, so an answer
+        # counts only for the addresses it came from.
         engine=f"{first.engine} at {', '.join(sorted(one.url for one in served))}",
         context=first.context,
     )
@@ -342,10 +342,10 @@ async def _resolve_endpoints(source: Source) -> RoleModel:
 def _local_folder(
     served: ServedModel, source: Source
 ) -> tuple[models.Model | None, ChatTokenizer | None]:
-    """The served folder and its tokenizer, where they are on this machine.
+    """The served folder and its tokenizer, if they are on this machine.
 
     A name proves nothing about weights: a registered model of the same name lends its tokenizer
-    and not its digest.
+    but not its digest.
     """
     here = all(urlsplit(url).hostname in LOOPBACK for url in source.endpoints)
     if here and (Path(served.root) / "tokenizer.json").is_file():

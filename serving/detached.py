@@ -1,12 +1,12 @@
 """The processes that hold servers: start, find, list, stop.
 
-A process of its own (`python -m serving.detached JOB`) holds one server: it restarts it, and ends
-it with itself. What it holds stands on its command line; how far it is, where it answers and with
-which key, in `HOME/servers/PID.json`, which its user alone can read. The file is there from the
-start on, so that who comes second waits and starts no other.
+A process of its own (`python -m serving.detached JOB`) holds one server: it restarts the server,
+and ends it with itself. Its job is on its command line; its progress, address and key are in
+`HOME/servers/PID.json`, which only its user can read. The file exists from the start, so that
+others wait instead of starting another server.
 
-It runs until it is stopped, or, if it was started for a process, until that process ends in
-whatever way; then it serves nobody else.
+It runs until it is stopped, or, if it was started for a process, until that process ends in any
+way; then it serves nobody else.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ from serving.profile import EngineOptions
 from serving.server import Job, serve
 
 ENDING = (signal.SIGTERM, signal.SIGINT)
-"""Signals by which a process that holds a server is told to end."""
+"""Signals that tell a process that holds a server to end."""
 
 _MODULE = "serving.detached"
 _STOP_S = 40.0
@@ -43,7 +43,7 @@ _LOOK_EVERY_S = 0.5
 
 
 class Note(BaseModel):
-    """What a process says of itself: how far it is, and where it answers once it does."""
+    """A process's report on itself: its progress, and its address once it answers."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -53,7 +53,7 @@ class Note(BaseModel):
 
 @dataclass(frozen=True)
 class State:
-    """A detached server: its process, its job, and what it says of itself."""
+    """A detached server: its process, its job, and its report."""
 
     pid: int
     job: Job
@@ -66,19 +66,19 @@ class State:
         return self.job.model.name
 
     def serves(self, digest: str, options: EngineOptions) -> bool:
-        """Whether this process may use it for a model and options: it is nobody's, or our own."""
+        """Whether this process may use it for a model and options: it has no owner, or is ours."""
         job, wanted = self.job, (digest, options, engine_version())
         same = (job.model.digest, job.options, job.engine) == wanted
         return same and job.owner in (None, os.getpid())
 
     @property
     def abandoned(self) -> bool:
-        """Whether the process that it runs for has ended, so that it is about to end, too."""
+        """Whether the process that it runs for has ended, so that it will end too."""
         return self.job.owner is not None and not lives(self.job.owner)
 
     @property
     def condition(self) -> str:
-        """Why it cannot be used at once, although it is there."""
+        """Why it cannot be used at once, although it exists."""
         if self.abandoned:
             return f"{self.model}: waiting for a server to end with the job it was started for"
         if self.endpoints:
@@ -87,7 +87,7 @@ class State:
 
 
 def lives(pid: int) -> bool:
-    """Whether there is such a process, and not only its exit code."""
+    """Whether a process exists, and not only its exit code."""
     try:
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
@@ -97,7 +97,7 @@ def lives(pid: int) -> bool:
 def running() -> list[State]:
     """All detached servers whose process lives, by model name; files of dead ones are removed.
 
-    Among them are those that are starting or ending.
+    This includes servers that are starting or ending.
     """
     states = []
     for file in (default_home() / "servers").glob("*.json"):
@@ -112,9 +112,9 @@ def running() -> list[State]:
 
 
 def _job_of(pid: str) -> Job | None:
-    """The job of a process that holds servers for this home; None of any other process.
+    """The job of a process that holds servers for this home; None for any other process.
 
-    Its command line tells. When it began does not: the clock that tells that may have been set.
+    Its command line tells. Its start time does not: the clock may have been set since.
     """
     try:
         process = psutil.Process(int(pid))
@@ -133,13 +133,13 @@ async def find(
     *,
     on_status: Callable[[str], None] = lambda _: None,
 ) -> list[Endpoint]:
-    """The endpoints, those that answer, of the detached servers of exactly this model and options.
+    """The answering endpoints of the detached servers of exactly this model and options.
 
-    While one is starting, or all are busy or ending, they are waited for: others might not fit
-    beside them. One that runs for another process is passed over, as it may end at any time.
+    While one is starting, or all are busy or ending, it waits: other servers might not fit beside
+    them. A server that runs for another process is skipped, as it may end at any time.
 
     Raises:
-        ServingError: It was waited for as long as a start may take.
+        ServingError: The wait took as long as a start may take.
     """
     told, since = "", time.monotonic()
     while True:
@@ -164,7 +164,7 @@ async def find(
 
 
 async def answering(*states: State) -> list[Endpoint]:
-    """Those of their endpoints that answer now."""
+    """Their endpoints that answer now."""
     endpoints = [endpoint for state in states for endpoint in state.endpoints]
     return list(compress(endpoints, await asyncio.gather(*map(answers, endpoints))))
 
@@ -179,13 +179,13 @@ async def start(
     owner: int | None = None,
     on_status: Callable[[str], None] = lambda _: None,
 ) -> list[Endpoint]:
-    """Starts detached servers, or finds those that are there; cancelled, it leaves none.
+    """Start detached servers, or find running ones; if cancelled, it leaves none.
 
     Args:
-        model: What to serve.
+        model: The model to serve.
         options: How to run it.
-        seats: On GPUs, the place of each server, see `serving.placement`; on a CPU it is one.
-        port: Port of the first; the others count up from it. Free ones if None.
+        seats: On GPUs, the place of each server, see `serving.placement`; on a CPU there is one.
+        port: Port of the first; the others count up from it. Free ports if None.
         logs: Folder of the servers' logs, `MODEL.log` or `MODEL-N.log`; that of `default_home()` if
             None.
         owner: The process they end with; None for servers that run until they are stopped.
@@ -226,7 +226,7 @@ async def start(
             holder.terminate()
         for holder in holders:
             await asyncio.to_thread(holder.wait)
-        running()  # removes the files of those that could not do it themselves
+        running()  # removes files that the processes could not remove themselves
         raise
     finally:
         for holder in holders:
@@ -235,9 +235,9 @@ async def start(
 
 
 def stop(model: str | None = None, *, owner: int | None = None) -> list[State]:
-    """Stops detached servers (of a model, or all), waits for their end, and says which they were.
+    """Stop detached servers (of a model, or all), wait for their end, and return them.
 
-    They are those that run for the process `owner`, or those that run for none.
+    They are those that run for the process `owner`, or those without an owner.
     """
     chosen = [
         state
@@ -253,12 +253,12 @@ def stop(model: str | None = None, *, owner: int | None = None) -> list[State]:
     for process in stubborn:
         process.kill()
     psutil.wait_procs(stubborn, timeout=10)
-    running()  # removes the files of those that were killed
+    running()  # removes the files of killed processes
     return chosen
 
 
 def log_path() -> Path:
-    """Where the processes that hold servers say what went wrong."""
+    """Log of the processes that hold servers, for errors."""
     return default_home() / "logs" / "detached.log"
 
 
@@ -267,7 +267,7 @@ def _file(job: Job, pid: int) -> Path:
 
 
 def _spawn_the_only_ones(jobs: Sequence[Job]) -> "list[subprocess.Popen[str]]":
-    """Starts the processes, and notes them; none if another command was quicker by a moment."""
+    """Start the processes, and note them; none if another command was a moment faster."""
     first = jobs[0]
     holders: list[subprocess.Popen[str]] = []
     try:
@@ -299,19 +299,19 @@ def _spawn_the_only_ones(jobs: Sequence[Job]) -> "list[subprocess.Popen[str]]":
 
 
 def turn(job: Job, on_wait: Callable[[], object]) -> ExitStack:
-    """Waits until no other server starts on its GPUs; closed, others may.
+    """Wait until no other server starts on its GPUs; closing it lets others start.
 
-    vLLM measures what memory is left while it starts, and takes another's for its own.
+    vLLM measures the free memory while it starts, and would count another's as its own.
     """
     held = ExitStack()
-    for gpu in sorted(job.seat.gpus) if job.seat else ():  # all in one order
+    for gpu in sorted(job.seat.gpus) if job.seat else ():  # always in the same order
         lock = job.home / "servers" / f"{gpu.replace('/', '-')}.lock"
         held.enter_context(alone(lock, on_wait))
     return held
 
 
 def hold(job: Job) -> None:
-    """Holds a server until told to end, its owner has ended, or it is given up.
+    """Hold a server until told to end, until its owner has ended, or until it is given up.
 
     Raises:
         ServingError: It did not start, or failed too often in a row.
@@ -330,7 +330,7 @@ def hold(job: Job) -> None:
     def end(*_: object) -> None:
         for number in ENDING:
             signal.signal(number, signal.SIG_IGN)
-        # Nobody is to ask a server that ends, nor to start another before it has ended.
+        # Nobody may ask a server that ends, nor start another before it has ended.
         with suppress(OSError):
             tell("stopping")
         sys.exit()
@@ -348,13 +348,13 @@ def hold(job: Job) -> None:
 
 
 def main() -> None:
-    """Holds the server that the one argument describes; says why it ends to who waits for it."""
+    """Hold the server that the only argument describes; tell the waiting process why it ends."""
     go_offline()
     job, failure = Job.model_validate_json(sys.argv[1]), "the start was stopped"
     try:
         hold(job)
     except (ServingError, OSError) as error:
-        # The file stays until the process is gone, lest a replica that failed be forgotten.
+        # The file stays until the process is gone, so that a failed replica is not forgotten.
         failure = str(error)
         print(f"{time.ctime()}: {failure}", file=sys.stderr, flush=True)
     except SystemExit:

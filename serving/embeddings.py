@@ -1,7 +1,7 @@
-"""Embeddings in place of a prompt: a text's, read from a model's folder, and how vLLM takes them.
+"""Embeddings in place of a prompt: read from a model's folder, and encoded for vLLM.
 
-A model's own table is read, its rows alone: no model is loaded. What stands in the table is not in
-every model what its first layer reads; see `embed`.
+Only the needed rows of a model's own table are read: no model is loaded. Not every model's first
+layer reads the table's rows unchanged; see `embed`.
 """
 
 import base64
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     import torch
 
 Vectors = NDArray[np.float32]
-"""(tokens, d): one vector a token, as the model's first layer reads it."""
+"""(tokens, d): one vector per token, as the model's first layer reads it."""
 
 TABLE = "embed_tokens.weight"
 
 AS_STORED = frozenset({"llama", "mistral", "qwen2", "qwen3"})
-"""Model types whose first layer reads the table's rows as they are."""
+"""Model types whose first layer reads the table's rows unchanged."""
 
 SCALED = frozenset({"gemma", "gemma2", "gemma3", "gemma3_text"})
 """Model types that multiply the rows by the square root of d."""
 
 
 def embed(folder: Path, ids: Sequence[int], *, dtype: str = "auto") -> Vectors:
-    """What a model's first layer reads for some tokens.
+    """The input of a model's first layer for some tokens.
 
     Gemma multiplies its embeddings by the square root of d, rounded to the number format that it
     computes in; those are the vectors that vLLM takes, and that transformers calls
@@ -43,8 +43,8 @@ def embed(folder: Path, ids: Sequence[int], *, dtype: str = "auto") -> Vectors:
     or "auto" for the one in the folder's `config.json`.
 
     Raises:
-        ServingError: What the model's first layer reads is not known here, its table cannot be
-            found or read, or an id is not in it.
+        ServingError: The model type is unknown here, its table is missing or cannot be read, or an
+            id is not in it.
     """
     import torch
 
@@ -66,7 +66,7 @@ def embed(folder: Path, ids: Sequence[int], *, dtype: str = "auto") -> Vectors:
 
 
 def digest_of(vectors: Vectors) -> str:
-    """SHA-256 hex of the vectors and their shape. ValueError for what is no matrix of numbers."""
+    """SHA-256 hex of the vectors and their shape; ValueError if they are no matrix of numbers."""
     if vectors.ndim != 2 or not vectors.size or not np.isfinite(vectors).all():
         raise ValueError(f"embeddings are a matrix of finite numbers, not {vectors.shape}")
     data = np.ascontiguousarray(vectors, dtype="<f4")
@@ -84,7 +84,7 @@ def as_body(request: Mapping[str, Any], vectors: Vectors) -> dict[str, Any]:
 
 
 def _rows(folder: Path, ids: Sequence[int]) -> "torch.Tensor":
-    """Rows of the table as they are stored; no others are read."""
+    """Rows of the table as stored; no others are read."""
     import torch
     from safetensors import safe_open
 

@@ -1,4 +1,4 @@
-"""An OpenAI-compatible server: what it serves, what it is sent, and how its replies are read."""
+"""An OpenAI-compatible server: its model, requests to it, and reading its replies."""
 
 import asyncio
 import json
@@ -20,46 +20,47 @@ if TYPE_CHECKING:
     from aiohttp import ClientSession
 
 CONNECT_S = 30.0
-"""How long a server may take to accept a connection."""
+"""Seconds that a server may take to accept a connection."""
 
 IDLE_S = 4.0
-"""How long an idle connection is kept: vLLM closes its end after 5 s."""
+"""Seconds that an idle connection is kept: vLLM closes its end after 5 s."""
 
 STALL_S = 3600.0
-"""How long a server may send nothing: no reply takes a CPU so long."""
+"""Seconds that a server may send nothing: no reply takes a CPU so long."""
 
 PAGE_S, PAGE_BYTES = 60.0, 1 << 20
-"""What a page that is no completion may take."""
+"""Most seconds and bytes of a page that is not a completion."""
 
 PATIENCE_S = 900.0
-"""How long a request waits between tries until the run stops: a large model restarts in minutes."""
+"""Most seconds that a request waits between its tries, in all, before the run stops: a large model
+restarts in minutes."""
 
 WHOLE_S = 6 * 3600.0
-"""How long a request may take in all, its tries and its time in servers' queues included."""
+"""Seconds for a whole request, including its tries and its time in servers' queues."""
 
 LEAST_LEAD = 8
-"""Requests that a replica may be ahead of the idlest, however few are in flight."""
+"""Requests by which a replica may lead the idlest, however few are in flight."""
 
 OTHER_FILES = 512
 """Open files of this process besides its connections."""
 
 LONGEST_NAME = 1000
-"""Characters."""
+"""Most characters of a name."""
 
 SHOWN = 8
-"""Names of other models that are kept."""
+"""Most names of other models that are kept."""
 
 REFUSED = "refuses the key; set CONTESTED_API_KEY to the one it was started with"
 FOREIGN = "answers, but not as an OpenAI-compatible server does"
 
 
 class PassingError(Exception):
-    """What may be gone at the next try: a lost connection, 5xx, 429, a silent server."""
+    """A fault that may be gone at the next try: a lost connection, 5xx, 429, a silent server."""
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where a model answers: base address, e.g. "http://127.0.0.1:8000/v1", key, served name."""
+    """A model's base address, e.g. "http://127.0.0.1:8000/v1", its key, and its served name."""
 
     url: str
     key: str
@@ -73,13 +74,13 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class ServedModel:
-    """What an endpoint says of the model it serves.
+    """The model that an endpoint says it serves.
 
     Attributes:
-        name: To be named in requests.
-        root: Where the server has it: a folder on the server's machine, or empty.
-        context: Context length in tokens, or None where the server does not tell.
-        engine: Engine and version, as far as the server tells.
+        name: Its name in requests.
+        root: Its place on the server: a folder on the server's machine, or empty.
+        context: Context length in tokens; None if the server does not say.
+        engine: Engine and version, as far as the server says.
     """
 
     name: str
@@ -89,12 +90,12 @@ class ServedModel:
 
 
 def open_session(endpoint: Endpoint) -> "ClientSession":
-    """Connections to a server, as many as are asked for at once; to be closed."""
+    """Connections to a server, as many as are needed at a time; the caller closes them."""
     import aiohttp
 
     key = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
     return aiohttp.ClientSession(
-        # A packed reply of few bytes would unpack to gigabytes.
+        # A compressed reply of few bytes could expand to gigabytes.
         headers={"Content-Type": "application/json", "Accept-Encoding": "identity", **key},
         auto_decompress=False,
         connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=IDLE_S),
@@ -107,9 +108,9 @@ def open_session(endpoint: Endpoint) -> "ClientSession":
 async def exchange(
     session: "ClientSession", url: str, data: bytes | None, *, most: int
 ) -> tuple[int, bytes]:
-    """Status and body, of at most so many bytes, of a page that is got or, with JSON data, posted.
+    """Status and body, of at most `most` bytes, of a page; GET, or POST with JSON data.
 
-    No redirect is followed.
+    Redirects are not followed.
 
     Raises:
         PassingError: It does not come.
@@ -130,7 +131,7 @@ async def exchange(
 
 
 async def page(session: "ClientSession", url: str, body: Any = None) -> tuple[int, Any]:
-    """Status and JSON of an `exchange` of `PAGE_S` and `PAGE_BYTES`; None of what is no JSON."""
+    """Status and JSON of an `exchange` within `PAGE_S` and `PAGE_BYTES`; None for other content."""
     data = None if body is None else to_json(body)
     try:
         async with asyncio.timeout(PAGE_S):
@@ -144,7 +145,7 @@ async def page(session: "ClientSession", url: str, body: Any = None) -> tuple[in
 
 
 async def answers(endpoint: Endpoint, timeout_s: float = 5.0) -> bool:
-    """Whether an endpoint is healthy, takes its key and serves its model; asks for two replies."""
+    """Whether an endpoint is healthy, accepts its key and serves its model, in two requests."""
     try:
         async with asyncio.timeout(timeout_s), open_session(endpoint) as session:
             healthy, _ = await page(session, f"{endpoint.root}/health")
@@ -158,7 +159,7 @@ async def ask_endpoint(url: str, key: str, model: str | None = None) -> ServedMo
     """Ask an OpenAI-compatible server (a URL that ends in /v1) which model it serves, or for one.
 
     Raises:
-        ServingError: No answer, a refused key, an unknown model, or no such server.
+        ServingError: The server is missing or gives no answer, refuses the key, or lacks the model.
     """
     if not (key.isascii() and key.isprintable()):
         raise ServingError(
@@ -201,13 +202,13 @@ async def ask_endpoint(url: str, key: str, model: str | None = None) -> ServedMo
 
 
 def _name(value: Any) -> str:
-    """A name that a server gives; an empty one if terminals and files had better not hold it."""
+    """A name that a server gives; empty if it is unsafe for terminals and files."""
     fit = isinstance(value, str) and len(value) <= LONGEST_NAME and value.isprintable()
     return value if fit else ""
 
 
 def _cards(listed: Any) -> dict[str, dict[str, Any]]:
-    """The models that a page lists, by name. ValueError if it lists none, or one unfit for use."""
+    """The models that a page lists, by name. ValueError if it lists none, or an unusable one."""
     try:
         cards = {_name(card["id"]): card for card in listed["data"]}
     except (LookupError, TypeError):
@@ -221,12 +222,12 @@ def _is_url(text: str) -> bool:
     try:
         parts = urlsplit(text)
         return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a port that is no number or too large, a bracket too few
+    except ValueError:  # a bad port, a missing bracket
         return False
 
 
 class Line:
-    """Connections to one endpoint, and how many requests are on them.
+    """Connections to one endpoint, and the number of requests on them.
 
     `others` are names of models that answered in place of the endpoint's.
     """
@@ -243,7 +244,7 @@ class Line:
         Raises:
             PassingError: It may be sent again.
             RequestError: The server refuses this request.
-            ServingError: It refuses the key, knows no such model, or the reply is no completion.
+            ServingError: It refuses the key, lacks the model, or the reply is not a completion.
         """
         server = f"the server at {self.endpoint.url}"
         path = "chat/completions" if "messages" in request else "completions"
@@ -285,7 +286,7 @@ class Line:
 
 
 def open_lines(endpoints: Sequence[Endpoint], concurrency: int) -> list[Line]:
-    """Lines to endpoints, with so many requests in flight in all; each is a socket."""
+    """Lines to endpoints, with `concurrency` requests in flight in all; each is a socket."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = concurrency + OTHER_FILES
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -297,7 +298,7 @@ def open_lines(endpoints: Sequence[Endpoint], concurrency: int) -> list[Line]:
 def least_loaded(lines: Sequence[Line], affinity: str) -> Line:
     """The affinity's own server, unless it is clearly busier than the idlest.
 
-    Clearly: by more than half of a server's share of what is in flight, and by `LEAST_LEAD`.
+    Clearly: by more than half of a server's share of the requests in flight, and by `LEAST_LEAD`.
     """
     idlest = min(lines, key=lambda line: line.in_flight)
     if not affinity or len(lines) == 1:
@@ -316,10 +317,10 @@ async def ask(
     recover: Callable[[Endpoint], Awaitable[None]],
     usage: Usage,
 ) -> Completion:
-    """Send a request and send it again after what can pass: a lost connection, 5xx, 429, silence.
+    """Send a request, again after passing faults: a lost connection, 5xx, 429, silence.
 
     Args:
-        request: Body of a chat completion without the model, or of a completion where it has no
+        request: Body of a chat completion without the model, or of a completion if it has no
             `messages`.
         lines: Servers of the model; one that failed is asked again only when all of them have.
         affinity: See `least_loaded`.
@@ -328,11 +329,11 @@ async def ask(
 
     Raises:
         RequestError: The server refuses this request (400, 413, 422).
-        ServingError: It refuses the key or knows no such model, stays away for `PATIENCE_S`, or has
-            not replied within `WHOLE_S`.
+        ServingError: It refuses the key or lacks the model, stays away for `PATIENCE_S`, or has not
+            replied within `WHOLE_S`.
     """
     untried, line = list(lines), least_loaded(lines, affinity)
-    idle_s = 0.0  # time in a server's queue is no part of the patience
+    idle_s = 0.0  # time in a server's queue does not count as patience
     try:
         async with asyncio.timeout(WHOLE_S):
             while True:
@@ -378,9 +379,9 @@ async def token_ids(endpoint: Endpoint, text: str) -> list[int]:
 
 
 def longest(request: Mapping[str, Any]) -> int:
-    """Bytes that the reply to a request may have: several times what its tokens can need.
+    """Most bytes of the reply to a request: several times the need of its tokens.
 
-    256 of each token that is written or told of; a quarter of a million besides.
+    It is 256 for each token that is written or reported, and a quarter of a million besides.
     """
     written = request.get("max_tokens", 0)
     likely = len(request.get("logprob_token_ids", ()))
@@ -389,7 +390,7 @@ def longest(request: Mapping[str, Any]) -> int:
 
 
 def _refusal(endpoint: Endpoint, status: int, body: bytes) -> Exception:
-    """What a status other than 200 means, and what the server says of it in JSON or as text."""
+    """The error for a status other than 200, with the server's reason in JSON or as text."""
     server, said = f"the server at {endpoint.url}", body.decode(errors="replace")
     with suppress(AttributeError, LookupError, RecursionError, TypeError, ValueError):
         error = json.loads(said)
@@ -410,7 +411,7 @@ def in_short(reason: str) -> str:
 
 
 def _told(answer: Any, prompt: Sequence[int] = ()) -> dict[str, Any]:
-    """What a reply holds of a `Completion`; an error of any kind where it is none."""
+    """Fields of a `Completion` in a reply; an error of any kind if it is not one."""
     choice = answer["choices"][0]
     logprobs = prompt_logprobs = None
     if "message" in choice:
@@ -421,7 +422,7 @@ def _told(answer: Any, prompt: Sequence[int] = ()) -> dict[str, Any]:
     else:
         text = choice["text"]
         if (found := choice.get("prompt_logprobs")) is not None:
-            # Of the first token, before which there is nothing, it is null.
+            # It is null for the first token, which has nothing before it.
             told = zip(prompt[1:], found[1:], strict=True)
             prompt_logprobs = [each[str(token)]["logprob"] for token, each in told]
     reason = choice["finish_reason"]
@@ -430,7 +431,7 @@ def _told(answer: Any, prompt: Sequence[int] = ()) -> dict[str, Any]:
     usage = answer.get("usage") or {}
     details = usage.get("prompt_tokens_details") or {}
     return {
-        # JSON may hold halves of characters (lone surrogates), which nothing can be written with.
+        # JSON may hold halves of characters (lone surrogates), which cannot be written.
         "text": text.encode("utf-8", "replace").decode(),
         "finish_reason": reason,
         "logprobs": logprobs,

@@ -1,4 +1,4 @@
-"""Errors that a person can mend, and how an import that failed is told to one."""
+"""Errors that a person can mend, and an explanation of failed imports."""
 
 import sys
 
@@ -14,14 +14,14 @@ class ServingError(Exception):
 
 
 class RequestError(ServingError):
-    """One request cannot be served as it stands (too long, refused); others still can."""
+    """One request cannot be served as it is (too long, refused); others still can."""
 
 
 def explain_import(error: ImportError) -> str:
-    """One line: which module is missing or does not fit, and the remedy.
+    """One line: which module is missing or incompatible, and the remedy.
 
     Libraries that import lazily hide the reason behind an error of their own ("Could not import
-    module 'AutoModel'"), so the innermost one is what is told.
+    module 'AutoModel'"), so the innermost error is reported.
     """
     first = _first(error)
     if isinstance(first, ModuleNotFoundError) and first.name:
@@ -32,7 +32,7 @@ def explain_import(error: ImportError) -> str:
 
 
 def is_ours(error: ImportError) -> bool:
-    """Whether it is a module of this program that could not be imported: then the fault is ours."""
+    """Whether a module of this program could not be imported: then the fault is ours."""
     return str(_first(error).name).partition(".")[0] in _OURS
 
 

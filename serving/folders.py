@@ -1,8 +1,8 @@
-"""What a model folder must be, and the bytes in it that decide a model's answers.
+"""Requirements for a model folder, and the files in it that decide a model's answers.
 
 A folder is checked without torch: its JSON files are read, and of each safetensors file only the
-header. What a model says depends on weights, configuration, tokenizer and chat template; those
-files make the digest, everything else (README, licence, pickles beside the safetensors) does not.
+header. A model's answers depend on weights, configuration, tokenizer and chat template; those files
+make the digest, everything else (README, licence, pickles beside the safetensors) does not.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict
 from serving.errors import ServingError
 
 OnBytes = Callable[[int], None]
-"""Told how many more bytes were hashed, for a progress bar."""
+"""Called with the number of further bytes hashed, for a progress bar."""
 
 DECIDING = (
     *("*.safetensors", "*.index.json", "config.json", "generation_config.json"),
@@ -25,21 +25,21 @@ DECIDING = (
     *("special_tokens_map.json", "added_tokens.json", "merges.txt", "vocab.json", "vocab.txt"),
     *("chat_template*.jinja", "chat_template*.json", "additional_chat_templates/*.jinja"),
     *("adapter_config.json", "preprocessor_config.json", "processor_config.json"),
-    # What sentence-transformers adds to an embedder.
+    # Files that sentence-transformers adds to an embedder.
     *("modules.json", "sentence_bert_config.json", "config_sentence_transformers.json"),
     "*_Pooling/config.json",
 )
 """Patterns, relative to the folder, of the files that decide a model's answers."""
 
 _SHARD = re.compile(r"-\d{5}-of-\d{5}\.safetensors$")
-# The limit that the safetensors library sets as well.
+# The safetensors library has the same limit.
 _LONGEST_HEADER = 100_000_000
 _CHUNK = 1 << 20
 _IMPORT = "a GGUF file is unpacked by contested models add FILE.gguf --name NAME"
 
 
 class FileRecord(BaseModel):
-    """One deciding file as it was when it was hashed: hex digest, bytes, time of last change."""
+    """A deciding file at the time of hashing: hex digest, bytes, time of last change."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -49,12 +49,12 @@ class FileRecord(BaseModel):
 
 
 def check_folder(path: Path) -> None:
-    """Refuse what is not a safe, complete, local model folder.
+    """Refuse a folder that is not a safe, complete, local model folder.
 
     Raises:
-        ServingError: There is no such folder; the weights are pickles, cut short or not there; a
-            shard, `config.json` or `tokenizer.json` is missing or broken; the folder asks for its
-            own Python code to be run (`auto_map`).
+        ServingError: The folder is missing; the weights are pickles, cut short or missing; a shard,
+            `config.json` or `tokenizer.json` is missing or broken; the folder asks for its own
+            Python code to be run (`auto_map`).
     """
     if not path.is_dir():
         raise ServingError(
@@ -88,16 +88,17 @@ def deciding_files(folder: Path) -> dict[str, Path]:
 
 
 def deciding_bytes(folder: Path) -> int:
-    """The size of all deciding files, in bytes: what hashing the folder has to read."""
+    """The size of all deciding files, in bytes, which hashing the folder has to read."""
     return sum(file.stat().st_size for file in deciding_files(folder).values())
 
 
 def fingerprint(folder: Path, on_bytes: OnBytes = lambda _: None) -> dict[str, FileRecord]:
-    """Hash every deciding file of a folder. Raises ServingError where one cannot be read."""
+    """Hash every deciding file of a folder; ServingError if one cannot be read."""
     records = {}
     try:
         for name, file in deciding_files(folder).items():
-            # The state before hashing: a file written to meanwhile shows a newer time afterwards.
+            # The state before hashing: a file that is written meanwhile has a newer time
+            # afterwards.
             state = file.stat()
             records[name] = FileRecord(
                 sha256=sha256_of(file, on_bytes), size=state.st_size, mtime_ns=state.st_mtime_ns
@@ -110,8 +111,8 @@ def fingerprint(folder: Path, on_bytes: OnBytes = lambda _: None) -> dict[str, F
 def digest_of(files: Mapping[str, FileRecord]) -> str:
     """The digest of a model: SHA-256 (hex) over the sorted names and digests of its files.
 
-    One line per file, `SHA256  NAME`, as `sha256sum` prints it; so the digest can be had without
-    this program. Where the folder lies and when its files were written do not enter.
+    One line per file, `SHA256  NAME`, as `sha256sum` prints it; so the digest can be computed
+    without this program. The folder's place and the files' times do not matter.
     """
     lines = "".join(f"{files[name].sha256}  {name}\n" for name in sorted(files))
     return hashlib.sha256(lines.encode()).hexdigest()
@@ -129,7 +130,7 @@ def sha256_of(file: Path, on_bytes: OnBytes = lambda _: None) -> str:
 
 
 def read_object(file: Path) -> dict[str, Any]:
-    """The JSON object in a file. Raises ServingError where there is none."""
+    """The JSON object in a file; ServingError if it has none."""
     if not file.is_file():
         raise ServingError(f"{file.parent} has no {file.name}; fetch it where the model came from")
     try:
@@ -142,9 +143,9 @@ def read_object(file: Path) -> dict[str, Any]:
 
 
 def tensors(file: Path) -> dict[str, dict[str, Any]]:
-    """What a whole safetensors file says of its tensors, by name.
+    """The header of a whole safetensors file: tensor name -> its description.
 
-    It is 8 bytes of length, then JSON that says what each tensor is, then their data.
+    The file has 8 bytes of length, then JSON that describes each tensor, then their data.
 
     Raises:
         ServingError: The file is something else, cut short or broken.
@@ -169,7 +170,7 @@ def tensors(file: Path) -> dict[str, dict[str, Any]]:
 
 
 def loaded_tensors(folder: Path) -> dict[str, tuple[Path, dict[str, Any]]]:
-    """The tensors of a model that are loaded: those of the index's files where there is one.
+    """The tensors of a model that are loaded: those of the index's files if it has an index.
 
     Raises:
         ServingError: As `tensors`.
@@ -179,7 +180,7 @@ def loaded_tensors(folder: Path) -> dict[str, tuple[Path, dict[str, Any]]]:
     named = {name for index in indices for name in read_object(index)["weight_map"].values()}
     if named:
         files = [file for file in files if file.name in named]
-    else:  # without Mistral's own copy of the same weights
+    else:  # without Mistral's second copy of the same weights
         files = [file for file in files if not file.name.startswith("consolidated")] or files
     return {name: (file, tensor) for file in files for name, tensor in tensors(file).items()}
 

@@ -1,8 +1,8 @@
-"""GGUF files: making model folders of them.
+"""GGUF files, converted into model folders.
 
 A GGUF keeps weights, configuration, tokenizer and chat template in one quantized file. vLLM,
 transformers and Captum want a folder; here the weights are unpacked once and saved as safetensors.
-What transformers leaves out of the tokenizer is put back: whether a text starts with the
+Settings that transformers drops from the tokenizer are put back: whether a text starts with the
 beginning-of-text token, and how digits are split before the merges.
 """
 
@@ -17,10 +17,10 @@ from serving.errors import ServingError, explain_import
 from serving.offline import go_offline
 
 OnStep = Callable[[str], None]
-"""Told what is being done, in a few words."""
+"""Called with the current step, in a few words."""
 
 _MAGIC = b"GGUF"
-# Of a tokenizer with merges ("gpt2"): how text is split before them. GPT-2's own rule fits the
+# For a tokenizer with merges ("gpt2"): how text is split before them. GPT-2's own rule fits the
 # first group, transformers knows the others; "smollm" is neither and is set here.
 _LLAMA3_SPLITS = {"llama3", "llama-v3", "llama-bpe", "falcon3", "smaug-bpe", "dbrx"}
 _KNOWN_SPLITS = _LLAMA3_SPLITS | {
@@ -30,7 +30,7 @@ _KNOWN_SPLITS = _LLAMA3_SPLITS | {
 
 
 def check_gguf(file: Path) -> None:
-    """Refuse, by a ServingError, what is not a GGUF file by its first bytes, or cannot be read."""
+    """Raise ServingError for a file that cannot be read, or is not GGUF by its first bytes."""
     try:
         with file.open("rb") as stream:
             magic = stream.read(4)
@@ -41,7 +41,7 @@ def check_gguf(file: Path) -> None:
 
 
 def installed(package: str) -> Path:
-    """The GGUF file of an installed package. ServingError if it has none, or several."""
+    """The GGUF file of an installed package; ServingError if it has none, or several."""
     ggufs = []
     with suppress(metadata.PackageNotFoundError):
         held = metadata.files(package) or []
@@ -76,7 +76,7 @@ def convert(file: Path, folder: Path, say: OnStep) -> None:
     except Exception as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
-        # Four libraries read the file's bytes, each with exceptions of its own.
+        # Four libraries read the file's bytes, each with its own exceptions.
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise ServingError(
             f"{file} cannot be imported: {reason}; fetch it again if it may be damaged, or use"
@@ -118,8 +118,8 @@ def _convert(file: Path, folder: Path, say: OnStep) -> None:
         )
 
     say("saving the weights as safetensors")
-    # The unpacked model still calls itself quantized and refuses to be saved; its weights go into
-    # a plain one.
+    # The unpacked model still calls itself quantized and refuses to be saved; its weights are
+    # moved into a plain one.
     private = ("quantization_config", "_name_or_path", "_model_name_or_path")
     settings = {key: value for key, value in packed.config.to_dict().items() if key not in private}
     with torch.device("meta"):
@@ -138,17 +138,17 @@ def _convert(file: Path, folder: Path, say: OnStep) -> None:
         tokenizer.init_kwargs.pop(name, None)
     tokenizer.save_pretrained(folder)
     for saved in folder.iterdir():
-        # Some are written readable by their owner alone; a server may run as another user.
+        # Some files are written readable only by their owner; a server may run as another user.
         saved.chmod(0o644)
 
 
 def _way_of_splitting(described: dict[str, Any]) -> tuple[str | None, str]:
-    """What kind of tokenizer a GGUF has, and how text is split before its merges."""
+    """The kind of a GGUF's tokenizer, and how text is split before its merges."""
     return described.get("tokenizer.ggml.model"), described.get("tokenizer.ggml.pre", "default")
 
 
 def _mend_tokenizer(tokenizer: Any, described: dict[str, Any]) -> None:
-    """Put back what transformers leaves out of a tokenizer that it reads from a GGUF."""
+    """Put back settings that transformers drops from a tokenizer that it reads from a GGUF."""
     from tokenizers import pre_tokenizers, processors
 
     kind, split = _way_of_splitting(described)

@@ -1,4 +1,4 @@
-"""What NVIDIA GPUs this machine has, asked of the driver's own tool, without importing torch."""
+"""The NVIDIA GPUs of this machine, by the driver's own tool, without importing torch."""
 
 import os
 import re
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import psutil
 
 ORDER: Mapping[str, str] = {"CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
-"""Has CUDA count GPUs as the driver's tool does. By itself it puts the fastest first, so that the
-same number means two cards on a machine with different ones."""
+"""Makes CUDA count GPUs as the driver's tool does. CUDA's default puts the fastest first, so that
+the same number means different cards on a machine with several kinds."""
 
 _QUERY = "uuid,name,memory.total,memory.free,compute_cap,mig.mode.current"
 
@@ -20,10 +20,10 @@ class Gpu:
     """One GPU. A card that is divided into slices (MIG) counts as one without memory.
 
     Attributes:
-        id: What `CUDA_VISIBLE_DEVICES` calls it: its whole UUID. vLLM knows no shortened ones.
-        name: What its maker calls it.
-        memory_gib, free_gib: Memory in GiB, and what of it nobody uses now.
-        capability: What CUDA calls compute capability; newer and faster cards have a larger one.
+        id: Its id for `CUDA_VISIBLE_DEVICES`: the whole UUID. vLLM accepts no shortened ones.
+        name: The maker's name for it.
+        memory_gib, free_gib: Memory in GiB, and the part of it that is free now.
+        capability: CUDA's compute capability; newer and faster cards have a larger one.
     """
 
     id: str
@@ -41,7 +41,7 @@ def visible() -> list[Gpu]:
     """The GPUs that this process may use, in CUDA's order.
 
     Without `CUDA_VISIBLE_DEVICES` they are all, in the order of the PCI bus. It names cards by
-    number or by the beginning of a UUID; what comes after the first name that fits none is hidden.
+    number or by the beginning of a UUID; cards after the first name that fits none are hidden.
     """
     listed = _ask(f"--query-gpu={_QUERY}", "--format=csv,noheader,nounits")
     try:
@@ -64,14 +64,14 @@ def visible() -> list[Gpu]:
 
 
 def driver() -> str | None:
-    """The version of the NVIDIA driver, e.g. "580.95.05"; None where its tool does not tell."""
+    """The version of the NVIDIA driver, e.g. "580.95.05"; None if its tool does not say."""
     said = _ask("--query-gpu=driver_version", "--format=csv,noheader")
     version = re.search(r"^\d+\.[\d.]+$", said, re.MULTILINE)
     return version and version[0]
 
 
 def _gpu(line: str) -> Gpu:
-    """A card as the tool lists it. Where it shares the machine's memory, that is its own."""
+    """A card as the tool lists it. A card that shares the machine's memory has that as its own."""
     uuid, name, total, free, capability, divided = map(str.strip, line.split(","))
     if divided == "Enabled":
         sizes = 0.0, 0.0
@@ -84,7 +84,7 @@ def _gpu(line: str) -> Gpu:
 
 
 def _ask(*words: str) -> str:
-    """What the tool says; nothing where it is missing or fails."""
+    """The tool's output; empty if it is missing or fails."""
     line = ["nvidia-smi", *words]  # as people call it
     try:
         return subprocess.run(line, capture_output=True, text=True, timeout=30, check=True).stdout  # noqa: S603

@@ -1,4 +1,4 @@
-"""Where this program keeps what outlives a run, and files that their user alone can read."""
+"""The folder for data that outlives a run, and files that only their user can read."""
 
 import fcntl
 import os
@@ -16,13 +16,13 @@ from serving.errors import ServingError
 def default_home() -> Path:
     """`$CONTESTED_HOME`, or the user's data folder (`~/.local/share/contested`).
 
-    It is made, or closed, so that its user alone may enter: what was asked and answered stands in
-    it. A folder that all may write to, as /tmp, stays as it is.
+    It is created, or restricted, so that only its user may enter, since it holds questions and
+    answers. A folder that everyone may write to, such as /tmp, stays as it is.
     """
     chosen = os.environ.get("CONTESTED_HOME", "").strip()
     usual = platformdirs.user_data_dir("contested", appauthor=False)
     home = Path(chosen or usual).expanduser().absolute()
-    with suppress(OSError):  # told where a file cannot be written
+    with suppress(OSError):  # reported when a file cannot be written
         home.mkdir(0o700, parents=True, exist_ok=True)
         mode = home.stat().st_mode
         if mode & 0o077 and not mode & S_ISVTX:
@@ -37,9 +37,9 @@ def default_models_dir() -> Path:
 
 @contextmanager
 def alone(file: Path, on_wait: Callable[[], object] = lambda: None) -> Iterator[None]:
-    """Hold a file's lock, which goes with the process, however that ends; its folder is made.
+    """Hold a file's lock, which ends with the process, however that ends; its folder is created.
 
-    `on_wait` is told when another process holds it.
+    `on_wait` is called if another process holds it.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW  # a link in its place would empty another file
@@ -53,7 +53,7 @@ def alone(file: Path, on_wait: Callable[[], object] = lambda: None) -> Iterator[
 
 
 def opened_to_append(file: Path) -> BinaryIO:
-    """Open a file, made with its folder, to write behind what it holds; no link, no pipe.
+    """Open a file, created with its folder, to append to it; links and pipes are refused.
 
     Raises:
         ServingError: It cannot be opened.

@@ -1,4 +1,4 @@
-"""What is installed to compute with: vLLM, torch, a compiler; found without importing them."""
+"""Installed software for computing: vLLM, torch, a compiler; found without importing them."""
 
 import contextlib
 import os
@@ -40,7 +40,7 @@ def engine_version() -> str:
 
 
 def built_for_gpus() -> bool:
-    """Whether torch is there and was built for NVIDIA GPUs."""
+    """Whether torch is installed and was built for NVIDIA GPUs."""
     spec = find_spec("torch")
     try:
         text = Path(spec.origin or "").with_name("version.py").read_text("utf-8") if spec else ""
@@ -50,12 +50,12 @@ def built_for_gpus() -> bool:
 
 
 def torch_device() -> Literal["cuda", "cpu"]:
-    """Where torch computes unless told otherwise, by its own names."""
+    """The device torch computes on by default, by its own names."""
     return "cuda" if built_for_gpus() and visible() else "cpu"
 
 
 def c_compiler() -> str:
-    """The C compiler that triton calls. Raises ServingError if it or Python.h is missing."""
+    """The C compiler that triton calls; ServingError if it or Python.h is missing."""
     compiler = os.environ.get("CC") or shutil.which("gcc") or shutil.which("clang")
     header = Path(sysconfig.get_path("include", "posix_prefix"), "Python.h")
     if compiler is None or not header.exists():

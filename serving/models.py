@@ -2,8 +2,8 @@
 
 A registered model is `models_dir/NAME` (a link to the user's folder, or a folder made from a GGUF)
 with `models_dir/NAME.manifest.json` beside it. Nothing is ever written into the user's folder. The
-digest goes into every cache key and every table, so it is checked whenever a model is found: by
-size and time first, by SHA-256 where those differ.
+digest is part of every cache key and every table, so it is checked whenever a model is found: by
+size and time first, by SHA-256 if those differ.
 """
 
 import os
@@ -21,14 +21,14 @@ from serving.folders import FileRecord, OnBytes, check_folder, digest_of, finger
 from serving.home import alone, write
 
 SUFFIX = ".manifest.json"
-"""A model's manifest is `models_dir/NAME` with this at the end."""
+"""Suffix of a model's manifest, `models_dir/NAME.manifest.json`."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 @dataclass(frozen=True)
 class Model:
-    """A model folder whose bytes are known: its registered name or its own, and digest."""
+    """A model folder with known bytes: its registered name or its own, and its digest."""
 
     name: str
     path: Path
@@ -36,7 +36,7 @@ class Model:
 
 
 class Source(BaseModel):
-    """Where a registered model came from: a folder, or a GGUF file's name and digest."""
+    """The origin of a registered model: a folder, or a GGUF file's name and digest."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -45,11 +45,11 @@ class Source(BaseModel):
 
 
 class Manifest(BaseModel):
-    """What was true of a model folder when it was registered.
+    """The state of a model folder when it was registered.
 
     Attributes:
         digest: As in `Model`.
-        files: Of each deciding file, by its name in the folder.
+        files: The deciding files, by their names in the folder.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -71,13 +71,13 @@ def add(
 ) -> Model:
     """Register a model under a name: a folder by a link, a GGUF file unpacked into a folder.
 
-    A source stays as it is. Adding the same content again is no error. With `replace`, the name of
-    a linked folder stands for another one from now on.
+    A source stays unchanged. Adding the same content again is not an error. With `replace`, the
+    name of a linked folder now refers to another one.
 
     Raises:
         ServingError: The folder is refused (see `check_folder`), the file cannot be imported (see
-            `gguf.convert`), the name is not allowed or taken, or `models_dir`, which is made if it
-            does not exist, cannot be written to.
+            `gguf.convert`), the name is not allowed or taken, or `models_dir`, which is created if
+            missing, cannot be written to.
     """
     if not _NAME.fullmatch(name) or name.endswith(SUFFIX):
         raise ServingError(f"'{name}' cannot be a model's name; use letters, digits, '.', '_', '-'")
@@ -131,15 +131,15 @@ def _unpacked(file: Path, name: str, models_dir: Path, on_step: gguf.OnStep) -> 
         if known is None or known.source.sha256 != source.sha256:
             raise _taken(target)
         return find(name, models_dir)
-    # Holding the lock, whatever lies there was left by an import that was killed.
+    # Under the lock, anything there was left by a killed import.
     shutil.rmtree(partial, ignore_errors=True)
     try:
         partial.mkdir()
         gguf.convert(file, partial, on_step)
         on_step("computing digests")
         check_folder(partial)
-        # The manifest comes first: without its folder it stands for nothing, and is
-        # overwritten next time.
+        # The manifest comes first: without its folder it counts for nothing, and is overwritten
+        # next time.
         digest = _note(name, models_dir, source, fingerprint(partial))
         partial.rename(target)
     finally:
@@ -155,14 +155,14 @@ def _taken(place: Path) -> ServingError:
 
 
 def _note(name: str, models_dir: Path, source: Source, files: dict[str, FileRecord]) -> str:
-    """Writes the manifest of a model that is registered now; gives the model's digest."""
+    """Write the manifest of a newly registered model; returns the model's digest."""
     digest = digest_of(files)
     write_manifest(models_dir, Manifest(name=name, digest=digest, source=source, files=files))
     return digest
 
 
 def read_manifest(name: str, models_dir: Path) -> Manifest | None:
-    """The manifest of a name; None if no model has it. ServingError if it is damaged."""
+    """The manifest of a name; None if no model has the name. ServingError if it is damaged."""
     file = models_dir / f"{name}{SUFFIX}"
     if not _NAME.fullmatch(name) or not file.exists():
         return None
@@ -188,7 +188,7 @@ def registered(models_dir: Path) -> list[Model]:
 
 
 def manifest(name: str, models_dir: Path) -> Manifest:
-    """The manifest of a registered model. Raises ServingError for others, or a damaged one."""
+    """The manifest of a registered model; ServingError for others, or a damaged one."""
     known = read_manifest(name, models_dir)
     if known is None:
         raise ServingError(_unknown(name, models_dir))
@@ -198,12 +198,12 @@ def manifest(name: str, models_dir: Path) -> Manifest:
 def find(name: str, models_dir: Path, *, on_bytes: OnBytes = lambda _: None) -> Model:
     """Find a model by its name, or a path to a folder; its bytes are those that were registered.
 
-    Sizes and times are compared with the manifest; where they differ the files are hashed again. A
+    Sizes and times are compared with the manifest; if they differ the files are hashed again. A
     folder that is not registered is hashed every time.
 
     Raises:
-        ServingError: There is no such model, it is refused (see `check_folder`), or it was changed
-            since it was registered.
+        ServingError: The model is missing, is refused (see `check_folder`), or was changed since it
+            was registered.
     """
     known = read_manifest(name, models_dir)
     if known is None:
@@ -221,15 +221,14 @@ def find(name: str, models_dir: Path, *, on_bytes: OnBytes = lambda _: None) -> 
                 f" ({', '.join(changed[:3])} in {folder}); restore it, or, if you meant it, add"
                 " the folder again with --replace, a GGUF file after removing that folder"
             )
-        # Only times differ, as after a copy. A models folder that cannot be written to is fine,
-        # only slower.
+        # Only times differ, as after a copy. A read-only models folder works too, only slower.
         with suppress(OSError):
             write_manifest(models_dir, known.model_copy(update={"files": files}))
     return Model(name, folder, known.digest)
 
 
 def verify(model: Model, models_dir: Path, *, on_bytes: OnBytes = lambda _: None) -> list[str]:
-    """Hash a registered model again, whatever the sizes and times say.
+    """Hash a registered model again, whatever the sizes and times are.
 
     Returns:
         Names of the deciding files whose bytes changed, that vanished or that appeared.

@@ -5,13 +5,13 @@ from collections.abc import Mapping, MutableMapping
 from pathlib import Path
 
 OFFLINE: Mapping[str, str] = {
-    # Nothing is fetched: a model is a folder, or it does not exist.
+    # Downloads are off: a model is a folder, or it does not exist.
     "HF_HUB_OFFLINE": "1",
     "TRANSFORMERS_OFFLINE": "1",
     "HF_DATASETS_OFFLINE": "1",
     "HF_EVALUATE_OFFLINE": "1",
     "VLLM_USE_MODELSCOPE": "False",
-    # Nothing is told.
+    # Telemetry is off.
     "DO_NOT_TRACK": "1",
     "HF_HUB_DISABLE_TELEMETRY": "1",
     "HF_HUB_DISABLE_IMPLICIT_TOKEN": "1",
@@ -30,12 +30,12 @@ SERVER: Mapping[str, str] = {
     "VLLM_ALLOW_INSECURE_SERIALIZATION": "0",
     "VLLM_ALLOW_RUNTIME_LORA_UPDATING": "0",
     "VLLM_SERVER_DEV_MODE": "0",
-    # Another front of the same server, which would not ask for the key as ours does.
+    # Another front end of the same server, which would not ask for the key as ours does.
     "VLLM_USE_RUST_FRONTEND": "0",
-    # Without it vLLM finds "its" address by opening a socket towards a public one, and its
+    # Otherwise vLLM finds "its" address by opening a socket towards a public one, and its
     # processes then talk to each other over that address.
     "VLLM_HOST_IP": "127.0.0.1",
-    # gpt-oss writes a date into every prompt: that of `serving.tokens`, not today's.
+    # gpt-oss writes a date into every prompt: the one of `serving.tokens`, not today's.
     "VLLM_SYSTEM_START_DATE": "2026-01-01",
     "VLLM_DISABLE_LOG_LOGO": "1",
     "VLLM_LOGGING_COLOR": "0",
@@ -47,29 +47,29 @@ SERVER: Mapping[str, str] = {
 """Set in servers only."""
 
 SPINS = "20000"
-"""GOMP_SPINCOUNT: a thread of OpenMP that waits soon gives its core up. Beside other work, threads
-that spin hold up those that they wait for: on two busy cores a server wrote 1.5 tokens/s in place
+"""GOMP_SPINCOUNT: a waiting thread of OpenMP gives its core up soon. Beside other work, spinning
+threads delay the threads that they wait for: on two busy cores a server wrote 1.5 tokens/s in place
 of 39, and a training had 0.6 times its speed."""
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
-# What would lead a server elsewhere: proxies, other hubs, tokens, logging or engine settings that
-# the profile does not show.
+# Variables that would lead a server elsewhere: proxies, other hubs, tokens, logging or engine
+# settings that the profile does not show.
 _FOREIGN = {
     *("http_proxy", "https_proxy", "all_proxy", "ftp_proxy"),
     *("hf_endpoint", "hf_token", "hugging_face_hub_token", "openai_api_key", "contested_api_key"),
     *("pythonstartup", "pythonwarnings"),
 }
 
-# Where vLLM may write; says nothing of how it runs.
+# Where vLLM may write; these do not affect how it runs.
 _PLACES = {"VLLM_CACHE_ROOT", "VLLM_CONFIG_ROOT"}
 
 
 def go_offline(environment: MutableMapping[str, str] = os.environ) -> None:
-    """Keeps this process, and what it starts, offline and silent, and kind to what runs beside.
+    """Keep this process, and whatever it starts, offline, silent, and considerate of others.
 
-    Call it before importing any library that reads these variables, huggingface_hub and torch above
-    all.
+    Call it before importing any library that reads these variables, above all huggingface_hub and
+    torch.
     """
     environment.update(OFFLINE)
     environment.setdefault("GOMP_SPINCOUNT", SPINS)
@@ -77,10 +77,10 @@ def go_offline(environment: MutableMapping[str, str] = os.environ) -> None:
 
 
 def server_environment(base: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The environment for a vLLM server, without what would lead it to another machine.
+    """The environment for a vLLM server, without variables that would lead it to another machine.
 
-    Inherited `VLLM_*` settings are dropped too: the profile alone says how an engine runs, so
-    that its record in a run folder is the whole truth.
+    Inherited `VLLM_*` settings are dropped too: the profile alone says how an engine runs, so that
+    its record in a run folder is complete.
     """
     kept = {
         name: value
@@ -101,7 +101,7 @@ def module_path(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
 
 
 def _exempt_loopback(environment: MutableMapping[str, str]) -> None:
-    """Adds the loopback addresses to those that are reached without a proxy."""
+    """Add the loopback addresses to those that are reached without a proxy."""
     for name in ("NO_PROXY", "no_proxy"):
         hosts = [host for host in environment.get(name, "").split(",") if host]
         environment[name] = ",".join(hosts + [host for host in LOOPBACK if host not in hosts])

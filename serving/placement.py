@@ -1,7 +1,7 @@
-"""Which GPUs each model of a profile is given, and how much of their memory.
+"""The GPUs of each model of a profile, and its share of their memory.
 
-Models get GPUs of their own where there are enough, and share them where there are not. What a
-server is given is a *seat*: some GPUs, and the same share of the memory of each.
+Models get GPUs of their own if there are enough, and share them otherwise. A server's place is a
+*seat*: some GPUs, and the same share of the memory of each.
 """
 
 import math
@@ -18,19 +18,19 @@ from serving.gpus import ORDER, Gpu, visible
 from serving.profile import EngineOptions, LocalRole, Profile, available, load
 
 MOST = 0.92
-"""Share of a GPU's memory that is given out; the rest is for what CUDA itself takes."""
+"""Share of a GPU's memory that is given out; the rest is for CUDA itself."""
 
 LOCAL_GIB: Mapping[LocalRole, float] = {"salience": 20, "tagger": 2, "embedder": 1}
-"""What a decoder of 8B parameters needs for gradients in bf16, and what small encoders need."""
+"""Memory of a decoder of 8B parameters for gradients in bf16, and of small encoders."""
 
 ENCODERS: Collection[LocalRole | None] = ("tagger", "embedder")
 """Roles of small models, which are asked while servers run."""
 
 CONTEXT_GIB = 1.0
-"""What CUDA takes of a GPU for a process, at most. vLLM counts it as used by others."""
+"""Most memory that CUDA takes of a GPU for a process. vLLM counts it as used by others."""
 
 WORKING_GIB = 4.0
-"""What a decoder for salience needs on each of its GPUs beside its part of the weights."""
+"""Memory of a decoder for salience on each of its GPUs beside its part of the weights."""
 
 
 class Seat(BaseModel):
@@ -38,8 +38,8 @@ class Seat(BaseModel):
 
     Attributes:
         gpus: Their ids, as `CUDA_VISIBLE_DEVICES` takes them.
-        gib: What it may take on each of them, at least.
-        share: Of the memory of each, in (0, 1]: what vLLM is told.
+        gib: GiB that it may take on each of them, at least.
+        share: Share of the memory of each, in (0, 1], as given to vLLM.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -51,13 +51,13 @@ class Seat(BaseModel):
 
 @dataclass(frozen=True)
 class Placement:
-    """Where the models of a profile go on a machine.
+    """The places of a profile's models on a machine.
 
     Attributes:
-        gpus: What the machine has.
+        gpus: The machine's GPUs.
         engines: Model -> a seat for each of its servers.
         local: Role -> the seat of its model.
-        alone: Role -> the seat of its model while no server of ours runs; beside them it has none.
+        alone: Role -> the seat of its model while no server of ours runs; none fits beside them.
         refused: Model or role -> why it has no seat, and what would help.
     """
 
@@ -79,7 +79,7 @@ class Placement:
         return self.engines[model]
 
     def devices(self, role: LocalRole) -> tuple[str, ...]:
-        """The GPUs of a role's model, as torch names them ("cuda:1"); none of one without a model.
+        """The GPUs of a role's model, as torch names them ("cuda:1"); empty without a model.
 
         Raises:
             ServingError: It fits on none.
@@ -94,7 +94,7 @@ class Placement:
 
 
 class _Rooms:
-    """What is still free on each GPU while seats are given out; the GPUs that servers have."""
+    """Free memory of each GPU while seats are given out, and the GPUs that have servers."""
 
     def __init__(self, gpus: Sequence[Gpu], most: float, running: Iterable[Seat]) -> None:
         held: Counter[str] = Counter()
@@ -110,11 +110,11 @@ class _Rooms:
     def group(
         self, need: float, count: int, role: LocalRole | None = None, without: Collection[str] = ()
     ) -> tuple[Gpu, ...]:
-        """GPUs of one kind with so much room on each, now taken; none where there are too few.
+        """GPUs of one kind with `need` free on each, now taken; empty if there are too few.
 
-        Of those without a server, a server (no role) takes the largest, and of them the newest, and
-        a decoder for salience the smallest; small encoders lie beside servers. Where such GPUs do
-        not suffice, it is those with the most room.
+        Among GPUs without a server, a server (no role) takes the largest, and of them the newest,
+        and a decoder for salience the smallest; small encoders go beside servers. If such GPUs do
+        not suffice, those with the most room are taken.
         """
         able = [gpu for gpu in self.gpus if self.free[gpu.id] >= need and gpu.id not in without]
         able.sort(key=lambda gpu: -self.free[gpu.id])
@@ -139,16 +139,16 @@ def place(
 ) -> Placement:
     """Give each model of a profile its GPUs. Equal arguments give equal placements.
 
-    The largest engine chooses first: GPUs without a server, where there are enough with the memory
-    it needs. When all have a copy, they take turns with further ones on GPUs without a server.
-    Models that this program loads choose last: a decoder for salience, which can wait until the
-    servers have ended, after those that are asked while they run. What is then left on a GPU goes
-    to its servers in proportion to what they need.
+    The largest engine chooses first: GPUs without a server, if enough of them have the memory it
+    needs. When all engines have a copy, they take turns with further ones on GPUs without a server.
+    Models that this program loads choose last, and of these a decoder for salience, which can wait
+    until the servers have ended, comes after those that are asked while servers run. The rest of a
+    GPU goes to its servers in proportion to their needs.
 
     Args:
-        profile: Which models, and what each needs.
-        gpus: What there is to give; what others use of a GPU is not free, nor is what servers use
-            that run already.
+        profile: The models, and their needs.
+        gpus: The GPUs to give out; memory used by others is not free, nor is that of running
+            servers.
         running: Model -> seats of its running servers, which stay where they are.
     """
     kept = {model: tuple(seats) for model, seats in (running or {}).items()}
@@ -169,7 +169,7 @@ def place(
         else:
             refused[model] = _refusal(model, options, gpus, [*engines])
     growing = list(engines)
-    while growing:  # a copy beside another server would gain nothing
+    while growing:  # a copy beside another server would not help
         for model in growing[:]:
             need, count = profile.engines[model].gpu_memory_gib or 0, len(engines[model][0])
             if group := rooms.group(need, count, without=rooms.servers):
@@ -195,7 +195,7 @@ def place(
 
 
 def fitting(gpus: Sequence[Gpu]) -> list[str]:
-    """The bundled profiles all of whose served models fit on these GPUs."""
+    """The bundled profiles whose served models all fit on these GPUs."""
     profiles = [load(name) for name in available()]
     return [
         one.name
@@ -214,7 +214,7 @@ def here(profile: Profile, running: Mapping[str, Sequence[Seat]] | None = None) 
 
 
 def _have(gpus: Sequence[Gpu]) -> str:
-    """What a machine has, and how to make room, in a clause for people."""
+    """A machine's GPUs, and how to make room, in a clause for people."""
     if not gpus:
         return "none is found (nvidia-smi shows none)"
     kinds = Counter(
@@ -228,7 +228,7 @@ def _have(gpus: Sequence[Gpu]) -> str:
 
 
 def _local_seat(rooms: _Rooms, role: LocalRole, need: float) -> Seat | None:
-    """One GPU, or the fewest over which a decoder can be split; None where they do not suffice."""
+    """One GPU, or the fewest over which a decoder can be split; None if they do not suffice."""
     for count in range(1, len(rooms.gpus) + 1 if role == "salience" else 2):
         part = need if count == 1 else (need - WORKING_GIB) / count + WORKING_GIB
         if group := rooms.group(part, count, role):
@@ -240,7 +240,7 @@ def _local_seat(rooms: _Rooms, role: LocalRole, need: float) -> Seat | None:
 def _divided(
     rooms: _Rooms, profile: Profile, engines: Mapping[str, list[tuple[Gpu, ...]]]
 ) -> dict[str, tuple[Seat, ...]]:
-    """The seats of engines that have their GPUs: what they need, and their part of what is left."""
+    """The seats of engines that have their GPUs: their needs, and their part of the rest."""
     needs = {model: profile.engines[model].gpu_memory_gib or 0 for model in engines}
     wanted: Counter[str] = Counter()
     for model, groups in engines.items():
@@ -249,7 +249,7 @@ def _divided(
     def seat(need: float, group: tuple[Gpu, ...]) -> Seat:
         size = min(one.memory_gib for one in group)
         given = min(need + rooms.free[one.id] * need / wanted[one.id] for one in group)
-        # Rounded down: vLLM refuses to start where a little less is free than it is promised.
+        # Rounded down: vLLM refuses to start if a little less is free than it is promised.
         share = math.floor(1000 * given / size) / 1000
         return Seat(gpus=tuple(one.id for one in group), gib=round(share * size, 1), share=share)
 

@@ -1,4 +1,4 @@
-"""What this machine's processor computes in and on which cores, found without importing torch."""
+"""The number format and cores that this machine's processor computes with, without torch."""
 
 import os
 from pathlib import Path
@@ -30,14 +30,14 @@ class Precision(NamedTuple):
 def cpu_precision() -> Precision:
     """The fast number format on this processor.
 
-    bfloat16 if the processor multiplies in it; elsewhere emulating it is five to seventy times
-    slower than float32, which is then used.
+    bfloat16 if the processor multiplies in it; otherwise float32, since emulated bfloat16 is five
+    to seventy times slower.
     """
     try:
         lines = CPUINFO.read_text("utf-8", "replace").splitlines()
     except OSError:  # not Linux
         lines = []
-    # All cores have the same.
+    # All cores have the same flags.
     flags = next((line.split() for line in lines if line.startswith("flags")), [])
     for flag, unit in UNITS.items():
         if flag in flags:
@@ -46,9 +46,9 @@ def cpu_precision() -> Precision:
 
 
 def threads() -> dict[str, str]:
-    """Variables that tell a CPU server which cores to compute on: all, less one on large machines.
+    """Variables that tell a CPU server its cores: all, minus one on large machines.
 
-    On few cores the model computes within vLLM's engine process. In a process of its own it would
+    On few cores the model computes within vLLM's engine process. In a separate process it would
     take another 7 s to start, and the engine would spin on one of the cores while it waits.
     """
     cores = physical_cores()

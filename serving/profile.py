@@ -30,7 +30,7 @@ _KEYS = {
 }
 
 LARGE_GIB = 44.0
-"""Memory from which on a GPU gets a larger model by default: cards sold as 48 GB have that."""
+"""Memory from which a GPU gets a larger model by default; cards sold as 48 GB have it."""
 
 Count = Annotated[int, Field(ge=1)]
 Gib = Annotated[float, Field(gt=0)]
@@ -41,31 +41,32 @@ class EngineOptions(BaseModel):
 
     Attributes:
         dtype: Number format of weights and activations. "auto" is the one in the model's folder on
-            a GPU; on a CPU it is bfloat16 where the processor computes in it, else float32.
+            a GPU; on a CPU it is bfloat16 if the processor computes in it, else float32.
         max_model_len: Longest prompt and reply together, in tokens; the model's own limit if None.
         max_num_seqs, max_num_batched_tokens: Requests computed at the same time in one server, and
             tokens in one step; vLLM's defaults if None.
         tensor_parallel: GPUs that share one copy of the model; a server runs on all that have room.
-        gpu_memory_gib: What the engine needs at least on each GPU, in GiB: its part of the weights,
-            working memory, and the cache of one longest prompt. None on a CPU.
+        gpu_memory_gib: Least memory that the engine needs on each GPU, in GiB: its part of the
+            weights, working memory, and the cache of one longest prompt. None on a CPU.
         gpu_memory_share: The share of a GPU's memory, in (0, 1], that this model and those beside
             it may take together; `placement.MOST` if None.
-        kv_cache_gib: For the cache of attention keys and values; on GPUs the rest of the share.
-        kv_cache_dtype: "fp8" halves that cache on GPUs that can do it.
+        kv_cache_gib: Memory for attention keys and values; on GPUs the rest of the share.
+        kv_cache_dtype: "fp8" halves that cache on GPUs that support it.
         quantization: vLLM's name of the format of quantised weights; found in the folder if None.
-        prefix_caching: Whether what prompts share at their beginning is computed once.
+        prefix_caching: Whether a common beginning of prompts is computed once.
         block_size: Tokens per block of that cache; prefixes are shared in whole blocks. vLLM's
             default if None: 16 on GPUs, 128 on CPUs, where 32 shares more of short prompts.
         prompt_embeds: Whether requests may carry embeddings in place of tokens.
-        enforce_eager: Whether to do without compiling and CUDA graphs: starts sooner, runs slower.
-        batch_invariant: Whether vLLM computes so that an answer does not depend on what else is in
-            the batch, on GPUs of compute capability 8.0 or more. The head keeps the model's number
+        enforce_eager: Whether to skip compiling and CUDA graphs: starts sooner, runs slower.
+        batch_invariant: Whether vLLM computes so that an answer does not depend on the rest of the
+            batch, on GPUs of compute capability 8.0 or more. The head keeps the model's number
             format.
         api_servers: Processes of a server on GPUs that take requests and answer; vLLM's one if
             None.
         renderer_workers: Threads of each such process that render and tokenise prompts.
         reasoning_parser: vLLM's name of how a model that always reasons marks its reasoning, which
-            is then kept out of its replies; None for models that do not, or can be told not to.
+            is then kept out of its replies; None for models that do not reason, or can be told not
+            to.
         reasoning_tokens: Room for reasoning beside each reply.
         start_timeout_s: Seconds that a start may take.
         environment: Further tuning variables of vLLM, CUDA, NCCL or OpenMP for the server.
@@ -115,7 +116,7 @@ class Roles(BaseModel):
     """Names of the models, as registered with `contested models add`, that play each role.
 
     The generator writes answers; the judge splits responses into claims and judges them against
-    documents. The other parts do not talk to a server and may be missing.
+    documents. The other roles need no server and may be empty.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -128,15 +129,15 @@ class Roles(BaseModel):
 
 
 class Profile(BaseModel):
-    """What runs on one kind of machine.
+    """The models and engines for one kind of machine.
 
     Attributes:
         name: The file's name without ".toml" unless the file gives one.
         description: One line for people.
         device: "cpu", or "cuda" for NVIDIA GPUs.
-        taggers: Where `roles` names no tagger: of these the first that is registered plays it.
+        taggers: If `roles` names no tagger, the first of these that is registered plays the role.
         engines: Model name -> how its engine runs.
-        local_gib: What the models of the other roles need on GPUs, in GiB: weights and working
+        local_gib: Memory of the models of the other roles on GPUs, in GiB: weights and working
             memory. They are loaded by this program and not by a server.
         judge, claims: Who judges the claims of responses, a language model or the NLI tagger,
             and how claims are made, unless `--judge` and `--claims` say otherwise.
@@ -177,11 +178,11 @@ class Profile(BaseModel):
         return needed if self.device == "cuda" else 0
 
     def engine(self, model: str) -> EngineOptions:
-        """How the engine of a model runs. Raises KeyError for a model of no engine."""
+        """How the engine of a model runs; KeyError for a model without an engine."""
         return self.engines[model]
 
     def settled(self) -> "Profile":
-        """The same, with the number format that "auto" stands for on this machine's processor.
+        """The same, with "auto" replaced by the number format of this machine's processor.
 
         On GPUs "auto" stays: vLLM reads the model's folder.
         """
@@ -196,18 +197,18 @@ class Profile(BaseModel):
 
 
 def available() -> list[str]:
-    """Names of the profiles that come with the package, sorted."""
+    """Names of the bundled profiles, sorted."""
     return sorted(file.stem for file in _BUNDLED.glob("*.toml"))
 
 
 def load(name_or_path: str) -> Profile:
-    """Reads a profile, and settles what it leaves to this machine's processor.
+    """Read a profile, and settle the options that depend on this machine's processor.
 
     It is one of `available()`, or a TOML file, whose path ends in ".toml".
 
     Raises:
-        ServingError: There is no such profile, or its file does not say what it should: names the
-            file, the key, and the remedy.
+        ServingError: The profile is missing, or its file has a fault: names the file, the key, and
+            the remedy.
     """
     named = name_or_path.endswith(".toml")
     path = Path(name_or_path).expanduser() if named else _BUNDLED / f"{name_or_path}.toml"
@@ -230,7 +231,7 @@ def load(name_or_path: str) -> Profile:
 def default_name() -> str:
     """The profile for this machine, by the memory of its largest GPU.
 
-    It is `cpu-small` without a GPU, and where the installed engine is vLLM for CPUs.
+    It is `cpu-small` without a GPU, and if the installed engine is vLLM for CPUs.
     """
     gpus = visible()
     with suppress(ServingError):  # servers are elsewhere
@@ -243,7 +244,7 @@ def default_name() -> str:
 def _explain(error: ValidationError) -> str:
     """The first fault in one line, with the number of the others."""
     faults = error.errors(include_url=False)
-    # A misspelt key also leaves another one missing; the misspelling is what to mend.
+    # A misspelt key also leaves another one missing; the misspelling is the one to mend.
     fault = next((one for one in faults if one["type"] == "extra_forbidden"), faults[0])
     key = ".".join(str(part) for part in fault["loc"] if part != "[key]")
     line = _KEYS.get(fault["type"]) or fault["msg"].removeprefix("Value error, ")

@@ -1,4 +1,4 @@
-"""Replies by a schema: bounds that fail none, why one cannot be read, what is whole of one cut."""
+"""Replies by a schema: soft bounds, why one cannot be read, and the complete part of a cut one."""
 
 from functools import lru_cache
 from typing import Any, Literal
@@ -12,45 +12,45 @@ SHOWN = 100
 """Characters of a reply that its problem shows."""
 
 Partial = Literal["items", "text"]
-"""What is read of a reply that breaks off: whole items, or the last text as far as it goes, too."""
+"""How much of a cut reply is read: complete items, or also the last text as far as it goes."""
 
 
 def told(**bounds: int) -> Any:
-    """A field whose bounds are told to the server, and not checked when its reply is read.
+    """A field whose bounds are told to the server, but not checked when its reply is read.
 
-    `Annotated[str, told(maxLength=400)]`: a server that holds replies to their schema ends the text
-    there, so that the model does not ramble; of one that does not, a longer text is read whole.
+    `Annotated[str, told(maxLength=400)]`: a server that enforces the schema ends the text there, so
+    that the model does not ramble; a longer text from another server is read whole.
     """
     return Field(json_schema_extra=dict(bounds))
 
 
 @lru_cache(maxsize=256)  # some schemas are made for one call
 def form(schema: type[BaseModel]) -> dict[str, Any]:
-    """How a reply is held to a schema."""
+    """The response format that constrains a reply to a schema."""
     form = {"name": schema.__name__, "schema": schema.model_json_schema(), "strict": True}
     return {"type": "json_schema", "json_schema": form}
 
 
 def in_words(error: ValidationError) -> str:
-    """Why a reply cannot be read, and of what part of it the first fault is."""
+    """Why a reply cannot be read: the place and kind of its first fault."""
     fault = error.errors(include_url=False)[0]
     return ": ".join(filter(None, (".".join(map(str, fault["loc"])), fault["msg"])))
 
 
 def how_it_begins(text: str) -> str:
-    """What a problem says of a reply that cannot be read, in one line."""
+    """The beginning of an unreadable reply for its problem, in one line."""
     began = " ".join(text[:SHOWN].split())
     more = "…" if len(text) > SHOWN else ""
     return f"it begins “{began}{more}”" if began else "it is empty"
 
 
 def whole_part(text: str, schema: type[Schema], part: Partial = "items") -> Schema | None:
-    """A JSON object without what its end cut into: a last text, or a last item of a list.
+    """A JSON object without the part that its end cut: a last text, or a last item of a list.
 
     With "text" the last text is kept as far as it goes.
 
     Returns:
-        None where nothing is left that fits the schema.
+        None if nothing that is left fits the schema.
     """
     try:
         value = from_json(text, allow_partial=True if part == "items" else "trailing-strings")
@@ -65,7 +65,7 @@ def whole_part(text: str, schema: type[Schema], part: Partial = "items") -> Sche
 
 
 def _without_last(value: Any, error: ValidationError) -> bool:
-    """Take the last item out of a list that ends with the fault; False if that is elsewhere."""
+    """Remove the last item of a list that ends with the fault; False if the fault is elsewhere."""
     place = error.errors(include_url=False)[0]["loc"]
     if len(place) < 2 or not isinstance(value, dict):
         return False

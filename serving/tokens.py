@@ -1,8 +1,9 @@
 """A model's own tokenizer and chat template, without loading the model (or torch).
 
-The counts are those of the server: the same template rendered by the same rules, the same
-tokenizer file. A template is rendered as transformers renders it, on a fixed day; its own function
-would be the same, but importing it takes ten times as long as all else that a cached run needs.
+Counts agree with the server's: the same template rendered by the same rules, the same tokenizer
+file. A template is rendered as transformers renders it, with a fixed date; transformers' own
+function would give the same, but importing it takes ten times as long as everything else in a
+cached run.
 """
 
 import json
@@ -34,20 +35,20 @@ PIECE = 1024
 """Least characters of a piece of a text that is counted."""
 
 KEPT = 16_384
-"""Pieces whose counts are kept: some 16 MB of text."""
+"""Most pieces whose counts are kept: some 16 MB of text."""
 
 END = re.compile(r"[^\W\d_](?=[ \n])")
-"""A letter with white space behind it. Tokenizers begin a new token there."""
+"""A letter followed by white space. Tokenizers begin a new token there."""
 
 INSIDE = re.compile(r"(?:[^\W\d_]|\ufffd)[ \n]")
-"""The same within a token; a part of a character may be a letter's."""
+"""The same within a token; a part of a character may belong to a letter."""
 
 MOST_BYTES = 33
 """UTF-8 bytes that a character may become in any Unicode normal form; a token has at least one."""
 
 TODAY = datetime(2026, 1, 1)
-"""The day that prompts are written on. Some templates write today's date into the prompt, which
-would change answers from day to day."""
+"""The date in prompts. Some templates write today's date into the prompt, which would make answers
+differ from day to day."""
 
 TEMPLATE_ARGUMENTS: dict[str, Any] = {"date_string": "1 January 2026", "enable_thinking": False}
 """Sent with every request and used for every count. Llama 3 takes its date from there; Qwen 3 and
@@ -100,7 +101,7 @@ class ChatTokenizer:
 
     @cached_property
     def always_reasons(self) -> bool:
-        """Whether the model reasons before every reply, by what its prompts look like."""
+        """Whether the model reasons before every reply, judging by its prompts."""
         return opens_reasoning(self.render([{"role": "user", "content": "?"}]))
 
     @cached_property
@@ -110,7 +111,7 @@ class ChatTokenizer:
         return _patterns([*names, ENGINES_OWN])
 
     def render(self, messages: Sequence[Message]) -> str:
-        """The prompt that the chat template makes. ServingError if it refuses the messages."""
+        """The prompt that the chat template makes; ServingError if it refuses the messages."""
         return rendered(
             self.template,
             {
@@ -126,7 +127,7 @@ class ChatTokenizer:
     def count(self, messages: Sequence[Message], room: int = 0) -> int:
         """Number of prompt tokens of a chat request; an equal beginning is counted once.
 
-        It may be a higher number if even that is within the room.
+        It may return a higher number if even that is within the room.
         """
         prompt, known = self.render(messages), self._known
         parts = list(pieces(prompt)) if self.pieces_add_up else [prompt]
@@ -144,15 +145,15 @@ class ChatTokenizer:
 
     @cached_property
     def _known(self) -> dict[str, int]:
-        """Tokens of pieces that were counted; threads may share it."""
+        """Token counts of known pieces; threads may share it."""
         return {}
 
     @cached_property
     def pieces_add_up(self) -> bool:
         """Whether the tokens of a text are those of its pieces.
 
-        They are in byte-pair encoding if no token reaches over the end of a piece and none is added
-        at the beginning of a text: so in Llama 3, Qwen, Gemma and SmolLM, not in Llama 2.
+        This holds for byte-pair encoding if no token reaches over the end of a piece and none is
+        added at the beginning of a text: so in Llama 3, Qwen, Gemma and SmolLM, not in Llama 2.
         """
         if type(self.tokenizer.model).__name__ != "BPE":
             return False
@@ -175,10 +176,10 @@ class ChatTokenizer:
         return list(encoding.ids)
 
     def plain(self, text: str, *, begins: bool) -> tuple[list[int], list[tuple[int, int]]]:
-        """Token ids of a text that no chat template stands around, and each token's characters.
+        """Token ids of a text without a chat template, and each token's characters.
 
-        Special tokens written in it are plain text. Where it `begins` what the model reads, it has
-        those that the tokenizer puts around texts; they have no characters.
+        Special tokens written in it are plain text. If it `begins` the model's input, it gets those
+        that the tokenizer puts around texts; they have no characters.
         """
         (encoding,) = self._literal.encode_batch([text], add_special_tokens=begins)
         return list(encoding.ids), [(int(start), int(end)) for start, end in encoding.offsets]
@@ -201,7 +202,7 @@ class ChatTokenizer:
         return text[: encoding.offsets[tokens - 1][1]] if tokens > 0 else ""
 
     def defuse(self, text: str) -> str:
-        """The text with special tokens and `COMMON_SPECIAL` written in it made plain text.
+        """The text with special tokens and `COMMON_SPECIAL` in it turned into plain text.
 
         A document that contains `<|im_end|>` would otherwise end the user's turn and could speak
         with the assistant's voice. A space after the first character breaks the token.
@@ -215,11 +216,11 @@ COMMON_SPECIAL: Mapping[str, str] = {
     "[": r"/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_(?:CALLS|RESULTS|CONTENT)|THINK)\]",
 }
 """Special tokens and role markers of the Llama, Qwen, Gemma and Mistral families, as written: first
-character -> pattern of the rest. Some templates write theirs, as [INST], as plain text."""
+character -> pattern of the rest. Some templates write theirs, such as [INST], as plain text."""
 
 
 def _patterns(names: Iterable[str] = ()) -> tuple[re.Pattern[str], ...]:
-    """Of special tokens and `COMMON_SPECIAL`, one for each first character: those search fast."""
+    """Patterns of special tokens and `COMMON_SPECIAL`, one per first character, which is fast."""
     rests: dict[str, list[str]] = {}
     for name in sorted(names, key=len, reverse=True):
         rests.setdefault(name[0], []).append(re.escape(name[1:]))
@@ -246,7 +247,7 @@ def _broken(text: str, patterns: Iterable[re.Pattern[str]]) -> str:
 
 
 def pieces(text: str) -> Iterator[str]:
-    """The parts of a text, in order; texts that begin alike have their first parts in common."""
+    """The parts of a text, in order; texts with equal beginnings share their first parts."""
     start = 0
     while end := END.search(text, start + PIECE):
         yield text[start : end.end()]
@@ -266,7 +267,7 @@ def rendered(source: str, variables: Mapping[str, Any]) -> str:
     A template reaches nothing outside its sandbox. It may take long, as it may in the server.
 
     Raises:
-        ServingError: It is no Jinja template, or refuses its variables.
+        ServingError: It is not a Jinja template, or refuses its variables.
     """
     try:
         return _compiled(on_a_fixed_day(source)).render(**variables)
@@ -278,7 +279,7 @@ def rendered(source: str, variables: Mapping[str, Any]) -> str:
 
 
 class _Generation(Extension):
-    """`{% generation %}`: marks what the assistant wrote, for training; here it shows as it is."""
+    """`{% generation %}`: marks the assistant's text, for training; here the text is unchanged."""
 
     tags = {"generation"}  # noqa: RUF012 - as jinja2 declares it
 
@@ -305,7 +306,7 @@ def _compiled(source: str) -> Template:
 
 
 def on_a_fixed_day(source: str) -> str:
-    """The template with a clock of its own, where it asks for the time; a server is given the same.
+    """The template with its own clock, if it asks for the time; a server is given the same one.
 
     Arguments cannot do it: `strftime_now` is a function, and requests carry values.
     """
@@ -315,8 +316,8 @@ def on_a_fixed_day(source: str) -> str:
 def opens_reasoning(prompt: str) -> bool:
     """Whether the reply to a rendered prompt goes on, or begins, with reasoning.
 
-    The prompt ends within a block of it, or tells gpt-oss of its channel for it. Models whose
-    prompts show nothing (the first distillates of DeepSeek R1) are known by their profile alone.
+    The prompt ends within a reasoning block, or names gpt-oss's channel for it. Models whose
+    prompts show nothing (the first distillates of DeepSeek R1) are known only by their profile.
     """
     return prompt.rstrip().endswith(_OPENINGS) or _ANALYSIS in prompt
 
@@ -325,11 +326,11 @@ def chat_template(folder: Path) -> tuple[str, Mapping[str, str]]:
     """The chat template of a model's folder, and the special tokens it may use, by name.
 
     Raises:
-        ServingError: A file is not readable, or there is no template.
+        ServingError: A file is not readable, or the template is missing.
     """
     config_file = folder / "tokenizer_config.json"
     config = read_object(config_file) if config_file.exists() else {}
-    # Each is a string, or a dict that holds it.
+    # Each is a string, or a dict with the string.
     tokens = {
         name: value.get("content") if isinstance(value, dict) else value
         for name, value in config.items()
@@ -338,10 +339,10 @@ def chat_template(folder: Path) -> tuple[str, Mapping[str, str]]:
     special = {name: text for name, text in tokens.items() if isinstance(text, str)}
     if (file := folder / "chat_template.jinja").exists():
         return file.read_text("utf-8"), special
-    # Processors of multimodal models keep it in a file of their own.
+    # Processors of multimodal models keep it in a separate file.
     file = folder / "chat_template.json"
     found = (read_object(file) if file.exists() else config).get("chat_template")
-    if isinstance(found, list):  # several by name; one is for calls of tools
+    if isinstance(found, list):  # several by name; one is for tool calls
         found = next((one["template"] for one in found if one.get("name") == "default"), None)
     if not isinstance(found, str):
         raise ServingError(

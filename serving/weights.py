@@ -1,4 +1,4 @@
-"""What a model's folder shows of how it is served: the memory it needs, its head, its parts."""
+"""Serving facts from a model's folder: the memory it needs, its head, its parts."""
 
 import math
 from collections.abc import Mapping
@@ -12,13 +12,13 @@ from serving.profile import EngineOptions, Profile, Role
 GIB: Final = 1024**3
 
 CONTEXT_GIB: Final = 2.0
-"""What CUDA, its graphs and the buffers between GPUs take on each GPU, by rule of thumb."""
+"""Memory of CUDA, its graphs and the buffers between GPUs on each GPU, by rule of thumb."""
 
 _BYTES = {"float32": 4, "float16": 2, "bfloat16": 2, "auto": 2}
 _FLOATS = {"F64", "F32", "F16", "BF16"}
-# GiB of a GPU from which on -> what vLLM takes for tokens in a step, and requests.
+# Least GiB of a GPU -> vLLM's defaults for tokens in a step, and requests.
 _BATCHES = {160: (16384, 1024), 70: (8192, 1024), 0: (2048, 256)}
-# What configurations of Gemma 3 leave out.
+# Values that configurations of Gemma 3 leave out.
 _GEMMA3 = {
     "num_attention_heads": 8,
     "num_key_value_heads": 4,
@@ -47,14 +47,14 @@ def memory_gib(folder: Path, options: EngineOptions) -> float:
         + working memory: 2 GiB + t (2 h + 3 f / g) b + 8 s v
         + keys and values of one longest prompt: 2 ceil(k / g) d (l n + w min(n, t + u)) c
 
-    t tokens in a step and s requests at the same time (`max_num_batched_tokens`, `max_num_seqs`;
-    where the profile leaves them out, vLLM's defaults for GPUs of `gpu_memory_gib`); h hidden
-    size, f width of the feed-forward layers (of all experts of a token), v vocabulary; l layers,
-    and w with a sliding window of u tokens (`layer_types`), k heads of keys and values, d their
-    size, n `max_model_len`, b bytes of a number (`dtype`) and c of one in the cache
-    (`kv_cache_dtype`). Logits and their sorted copy are in 32 bits: 8 bytes. `kv_cache_gib` takes
-    the place of the last line. Layers of linear attention are counted as l, and a left-out image
-    part counts. Gemma 4 has other k and d in layers without a window.
+    t tokens in a step and s requests at the same time (`max_num_batched_tokens`, `max_num_seqs`; by
+    default vLLM's values for GPUs of `gpu_memory_gib`); h hidden size, f width of the feed-forward
+    layers (of all experts of a token), v vocabulary; l layers, and w with a sliding window of u
+    tokens (`layer_types`), k heads of keys and values, d their size, n `max_model_len`, b bytes of
+    a number (`dtype`) and c of one in the cache (`kv_cache_dtype`). Logits and their sorted copy
+    are in 32 bits: 8 bytes. `kv_cache_gib` replaces the last line. Layers of linear attention are
+    counted as l, and a left-out image part counts. Gemma 4 has other k and d in layers without a
+    window.
 
     Raises:
         ServingError: `config.json` or the weights cannot be read.
@@ -65,9 +65,9 @@ def memory_gib(folder: Path, options: EngineOptions) -> float:
 
 
 def cache_tokens(folder: Path, options: EngineOptions, gib: float) -> int:
-    """Tokens of longest prompts that fit in the cache of a server given so many GiB of each GPU.
+    """Tokens of longest prompts that fit in the cache of a server with `gib` GiB of each GPU.
 
-    The estimate is as `memory_gib` makes it, and so is rather low.
+    The estimate is as in `memory_gib`, and so is rather low.
     """
     room = options.kv_cache_gib or gib - _beside_cache_gib(folder, options)
     length = _length(folder, _text(folder), options)
@@ -79,8 +79,8 @@ def float32_head(folder: Path, options: EngineOptions) -> bool:
 
     In bfloat16 logits between 16 and 32 lie 0.125 apart: labels tie, and probabilities are off by
     up to 0.06. On GPUs the products are summed in float32 anyway, so that keeping the sums costs
-    nothing; on CPUs the head takes ten times as long. vLLM refuses it for a quantised head, and
-    has no batch-invariant kernel for it.
+    nothing; on CPUs the head takes ten times as long. vLLM does not support it for a quantised
+    head, and has no batch-invariant kernel for it.
     """
     if not options.on_gpus or options.batch_invariant or options.dtype == "float32":
         return False
@@ -97,7 +97,7 @@ def images(folder: Path) -> bool:
 def with_model(profile: Profile, model: str, models_dir: Path, *roles: Role) -> Profile:
     """A profile with another model in some roles, which runs as that of the first of them.
 
-    What it needs of a GPU is computed, unless the profile knows the model.
+    Its GPU memory is computed, unless the profile knows the model.
     """
     options = profile.engines.get(model) or profile.engine(getattr(profile.roles, roles[0]))
     chosen = profile.roles.model_copy(update=dict.fromkeys(roles, model))
@@ -108,7 +108,7 @@ def with_model(profile: Profile, model: str, models_dir: Path, *roles: Role) -> 
 
 
 def strict(profile: Profile, models_dir: Path) -> Profile:
-    """The same models, run so that an answer depends on its request alone.
+    """The same models, run so that an answer depends only on its request.
 
     32-bit floats, one sequence at a time, no shared prefixes, no compiling: slow, and for comparing
     whole runs bit by bit. On GPUs it needs about twice the memory, which is computed.
@@ -122,8 +122,8 @@ def strict(profile: Profile, models_dir: Path) -> Profile:
 def _needing(profile: Profile, models_dir: Path, *names: str) -> Profile:
     """The same with the GPU memory that the folders of models show they need.
 
-    A model's `gpu_memory_gib` stays on CPUs, and where the folder is not there, which is said when
-    it is looked for.
+    A model's `gpu_memory_gib` stays unchanged on CPUs, and if the folder is missing, which is
+    reported when it is looked for.
     """
     engines = dict(profile.engines)
     for name in names:
@@ -136,7 +136,7 @@ def _needing(profile: Profile, models_dir: Path, *names: str) -> Profile:
 
 
 def _beside_cache_gib(folder: Path, options: EngineOptions) -> float:
-    """What a server takes on each GPU for all but keys and values."""
+    """GiB that a server takes on each GPU for everything but keys and values."""
     text, share = _text(folder), options.tensor_parallel
     tokens, sequences = _batch(options)
     hidden, wide = (_number(folder, text, key) for key in ("hidden_size", "intermediate_size"))
@@ -147,7 +147,7 @@ def _beside_cache_gib(folder: Path, options: EngineOptions) -> float:
 
 
 def _longest_prompt_gib(folder: Path, options: EngineOptions) -> float:
-    """Keys and values of one longest prompt on each of its GPUs."""
+    """GiB of keys and values of one longest prompt on each of its GPUs."""
     text = _text(folder)
     heads = _number(folder, text, "num_attention_heads")
     shared = _number(folder, text, "num_key_value_heads", heads)
@@ -171,7 +171,7 @@ def _length(folder: Path, text: Mapping[str, Any], options: EngineOptions) -> in
 
 
 def _batch(options: EngineOptions) -> tuple[int, int]:
-    """Tokens in a step, and requests; what the profile leaves out as vLLM chooses it by the GPU."""
+    """Tokens in a step, and requests; by default vLLM's values for the GPU."""
     size = options.gpu_memory_gib or math.inf
     tokens, sequences = next(usual for least, usual in _BATCHES.items() if size >= least)
     return options.max_num_batched_tokens or tokens, options.max_num_seqs or sequences
@@ -185,9 +185,9 @@ def _text(folder: Path) -> dict[str, Any]:
 
 
 def _number(folder: Path, text: Mapping[str, Any], key: str, default: int | None = None) -> int:
-    """A number of a folder's `_text`, or what its kind of model has where it is left out."""
+    """A number of a folder's `_text`, or its model type's default if it is left out."""
     usual = _GEMMA3.get(key, default) if text.get("model_type") == "gemma3_text" else default
-    # Models of experts alone have no other layers.
+    # Models with only experts have no other layers.
     moe = text.get("moe_intermediate_size") if key == "intermediate_size" else None
     value = text.get(key) or moe or usual
     if not isinstance(value, int):
