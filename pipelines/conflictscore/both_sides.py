@@ -239,7 +239,7 @@ Examples:
 
 
 class BothSidesOptions(ScoredOptions):
-    """What a user may choose about ConflictScore beside people."""
+    """Options of the comparison with people."""
 
     PRESETS: ClassVar = {"as_in_paper": AS_IN_PAPER}
 

@@ -32,7 +32,7 @@ Examples:
 
 
 class ScoreOptions(ScoredOptions):
-    """What a user may choose about a run of ConflictScore."""
+    """Options of a run of ConflictScore."""
 
     PRESETS: ClassVar = {"as_in_paper": AS_IN_PAPER}
 

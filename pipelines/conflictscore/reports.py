@@ -244,7 +244,7 @@ Examples:
 
 
 class ReportOptions(WriterOptions):
-    """What a user may choose about report writing."""
+    """Options of report writing."""
 
     PRESETS: ClassVar = {"as_in_paper": REPORTS_AS_IN_PAPER}
 

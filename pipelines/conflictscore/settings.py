@@ -138,7 +138,7 @@ RunName = Annotated[
 
 
 class ScoredOptions(RunOptions, JudgedOptions):
-    """What a user may choose about anything that is scored."""
+    """Options of every experiment that scores responses."""
 
     on_overflow: Overflow = "error"
     metric: Settings = Settings()
@@ -150,7 +150,7 @@ class ScoredOptions(RunOptions, JudgedOptions):
 
 
 class WriterOptions(ScoredOptions):
-    """What a user may choose about a model that writes what is scored."""
+    """Options of experiments whose responses a model writes."""
 
     name: RunName = None
     judge_model: JudgeModel = None

@@ -33,7 +33,7 @@ Examples:
 
 
 class DetectionOptions(RunOptions, JudgedOptions):
-    """What a user may choose about Conflict Detection."""
+    """Options of Conflict Detection."""
 
     PRESETS: ClassVar = {"as_in_paper": DETECTION_AS_IN_PAPER}
 

@@ -66,7 +66,7 @@ Examples:
 
 
 class TruthOptions(WriterOptions):
-    """What a user may choose about TruthfulQA."""
+    """Options of TruthfulQA."""
 
     PRESETS: ClassVar = {"as_in_paper": TRUTHFULQA_AS_IN_PAPER}
 
