@@ -150,7 +150,7 @@ RELEASED: Final = "released"
 
 
 class ConflictsOptions(RunOptions, ServerOptions):
-    """What a user may choose about CONFLICTS."""
+    """Options of CONFLICTS."""
 
     PRESETS: ClassVar = {"as_in_paper": AS_IN_PAPER}
 
