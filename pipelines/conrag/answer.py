@@ -143,7 +143,7 @@ _BRACKETS = str.maketrans("[【［]】］", "((()))")
 
 
 class CitationPolicy(BaseModel, frozen=True, extra="forbid"):
-    """What a sentence about the evidence must cite.
+    """Rules for the citations of a sentence about the evidence.
 
     The paper's protocol asks for a citation, and names both rules below as adaptations (ConRAG,
     section 2, citation binding).

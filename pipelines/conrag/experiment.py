@@ -64,7 +64,7 @@ SEED = 42
 
 
 class ConragOptions(RunOptions, AnswerOptions):
-    """What a user may choose about the comparison."""
+    """Options of the comparison of methods."""
 
     PRESETS: ClassVar = {"as_in_paper": AS_IN_PAPER}
 

@@ -1,4 +1,4 @@
-"""How well hallucinations are found in responses (ConRAG, Tables II and VI, on RAGTruth).
+"""How well hallucinations in responses are detected (ConRAG, Tables II and VI, on RAGTruth).
 
 Each sentence of a response is a claim that is checked against the passages of the response's
 source. A method flags it unless its stance is support; flags are compared with the spans that

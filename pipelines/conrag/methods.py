@@ -370,7 +370,7 @@ def _one_sided(case: Case, outcome: Outcome) -> Outcome:
 def _cited_by_words(claim: str, outcome: Outcome, packet: Sequence[TaggedPassage]) -> Outcome:
     """The outcome with citations replaced by the passages that share most words with a sentence.
 
-    A verdict uses the claim's words, since it has none of its own that tell passages apart.
+    A verdict uses the claim's words, since its own do not tell passages apart.
     """
     words = {passage.id: content_words(passage.passage.text) for passage in packet}
     verdicts = {*template.VERDICT.values(), template.DISAGREE}

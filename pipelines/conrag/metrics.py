@@ -192,7 +192,7 @@ def coverage(results: Sequence[ClaimResult], method: str) -> Estimate | None:
 
 
 def worth(result: ClaimResult, method: str) -> AnswerWorth:
-    """What an answer is worth, by the judge that read it, or else by the data's labels."""
+    """The quality of an answer, by the judge that read it, or else by the data's labels."""
     if result.judged is not None:
         return result.judged.worth[method]
     outcome = result.outcomes[method]
