@@ -92,7 +92,7 @@ _CONSTRUCTIONS: Final = {"support": support_imbalance, "misinformation": misinfo
 
 
 class MadamOptions(RunOptions, DebateOptions, ServerOptions):
-    """What a user may choose about MADAM-RAG and its baselines."""
+    """Options of MADAM-RAG and its baselines."""
 
     PRESETS: ClassVar = {"as_in_paper": AS_IN_PAPER, **DebateOptions.PRESETS}
 

@@ -29,7 +29,7 @@ TITLES = {"ramdocs": "RAMDocs", "ambigdocs": "AmbigDocs", "faitheval": "FaithEva
 """Names of data sets as in the paper."""
 
 EXPERIMENTS = ("rounds", "support", "misinformation")
-"""What a run can vary (section 6); a run of all methods varies nothing and has no such name."""
+"""Names of what a run can vary (section 6); a run of all methods varies nothing."""
 
 COMPARED: Final = {method: method for method in (*METHODS, WITHOUT_AGGREGATOR)}
 

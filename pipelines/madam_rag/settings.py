@@ -115,7 +115,7 @@ class DebateSettings(BaseModel, frozen=True, extra="forbid"):
 
 
 class DebateOptions(WithPresets, frozen=True, extra="forbid"):
-    """What a user may choose about a debate."""
+    """Options of a debate."""
 
     PRESETS: ClassVar = {"as_released": AS_RELEASED}
 
