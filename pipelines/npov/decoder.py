@@ -50,7 +50,7 @@ class GradientSettings(BaseModel, frozen=True, extra="forbid"):
 
 
 class SalienceSettings(GradientSettings):
-    """How salience is computed and summed up; the paper's choices by default."""
+    """How salience is computed and aggregated; the paper's choices by default."""
 
     aggregation: Aggregation = "max"
     average: Annotated[Average, _salience_option("How words' scores are averaged.")] = "geometric"

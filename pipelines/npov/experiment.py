@@ -113,7 +113,7 @@ _PROMPTED: Final[Mapping[str, "tuple[Task, ...]"]] = {
 
 
 class NpovOptions(RunOptions, TaggerOptions, EndpointOptions, DecoderOptions):
-    """What a user may choose about test sets and detectors."""
+    """Options of test sets and detectors."""
 
     PRESETS: ClassVar = {"as_in_paper": AS_IN_PAPER}
 

@@ -41,7 +41,7 @@ _size_option = partial(Option, panel="Size: small on a CPU, the paper's on a GPU
 
 
 class StudyOptions(WithPresets, TaggerOptions, ServedOptions, DecoderOptions):
-    """What a user may choose of the study."""
+    """Options of the study."""
 
     PRESETS: ClassVar = {"as_in_paper": AS_IN_PAPER}
 
