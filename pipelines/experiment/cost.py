@@ -72,13 +72,13 @@ def cost_line(client: Client) -> str:
 
 
 def spent(client: Client | None, judge: RunJudge | None = None) -> str:
-    """What a language model and a judge of claims were asked, in one line."""
+    """Requests to a language model and a judge of claims, in one line."""
     parts = [cost_line(client)] if client else ["no language model was needed"]
     return "; ".join([*parts, *(asked_of(judge) if judge else [])])
 
 
 def asked_of(judge: RunJudge) -> list[str]:
-    """What a judge of claims was asked, apart from the calls to its language model."""
+    """Requests to a judge of claims, apart from the calls to its language model."""
     parts = []
     if judge.threshold and judge.threshold.reason:
         parts.append(f"the cascade asked for every pair: {judge.threshold.reason}")

@@ -69,7 +69,7 @@ JudgeModel = Annotated[str | None, judge_model_option(METRIC_PANEL)]
 
 
 class ProfileOptions(Options):
-    """The profile, and where its models are."""
+    """The profile, and the folder of its models."""
 
     profile: Annotated[
         str | None,
@@ -85,7 +85,7 @@ class ProfileOptions(Options):
 
 
 class ModelOptions(ProfileOptions):
-    """The profile, and what is taken in place of its models."""
+    """The profile, and replacements for its models."""
 
     model: Annotated[
         str | None,
@@ -96,7 +96,7 @@ class ModelOptions(ProfileOptions):
 
 
 class TaggerOptions(Options):
-    """The NLI tagger, where it is not the profile's."""
+    """The NLI tagger, if not the profile's."""
 
     tagger: Annotated[
         str | None,
@@ -109,7 +109,7 @@ class TaggerOptions(Options):
 
 
 class EndpointOptions(ModelOptions):
-    """A language model, which may be served already."""
+    """A language model, which may already be served."""
 
     endpoint: Annotated[
         list[str] | None,
@@ -122,7 +122,7 @@ class EndpointOptions(ModelOptions):
 
 
 class ServedOptions(EndpointOptions):
-    """Which language model is asked, how it is served, and what is kept of its answers."""
+    """The language model, how it is served, and the cache of its answers."""
 
     strict: Annotated[
         bool,
@@ -141,7 +141,7 @@ class ServedOptions(EndpointOptions):
 
 
 class LlmOptions(ServedOptions):
-    """Which language model is asked, how, and by which prompts."""
+    """The language model, how it is asked, and its prompts."""
 
     prompts: Annotated[
         Path | None,
@@ -153,7 +153,7 @@ class LlmOptions(ServedOptions):
 
 
 class ServerOptions(TaggerOptions, LlmOptions):
-    """The models of what may ask a language model and the NLI tagger."""
+    """The models of experiments that may ask a language model and the NLI tagger."""
 
 
 class Usual(NamedTuple):
@@ -165,9 +165,9 @@ class Usual(NamedTuple):
 
 
 class JudgedOptions(ServerOptions):
-    """Who judges claims: by the profile where a user says nothing of it.
+    """Who judges claims, by default as in the profile.
 
-    A model that --endpoint or --model names judges in place of who the profile says.
+    A model named by --endpoint or --model judges in place of the profile's choice.
     """
 
     anyway: Annotated[
@@ -243,7 +243,7 @@ def _of_ray(address: str | None) -> str | None:
 
 
 class RunOptions(WithPresets, ModelOptions):
-    """Where results go, how many there are to be, and on which machines they are made."""
+    """Where results go, how many are made, and on which machines."""
 
     as_in_paper: AsInPaper = False
 
