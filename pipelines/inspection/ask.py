@@ -34,7 +34,7 @@ from pipelines.text.declarative import affirmed
 
 
 class QueryAsked(Options):
-    """A claim or a question, and whatever is searched for it: an index, or documents."""
+    """A claim or a question, and the index or documents to search."""
 
     query: Annotated[
         Query,

@@ -52,7 +52,7 @@ class TopicAsked(Options):
 
 
 class NeutralOptions(LlmOptions):
-    """Which arguments are given, who writes, and where the answer goes."""
+    """The given arguments, the writer, and where the answer goes."""
 
     data: Annotated[
         Path,

@@ -97,7 +97,7 @@ class PromptAsked(Options):
 
 
 class MapOptions(DecoderOptions):
-    """How gradients are taken, and what shows them."""
+    """How gradients are taken and shown."""
 
     gradients: GradientSettings = GradientSettings()
     level: Level = "words"

@@ -47,7 +47,7 @@ REGENERATED = Only(lambda own: own.regenerate, "a score without --regenerate")
 
 
 class ResponseAsked(Options):
-    """A response with its documents; `claims` stand in place of those that would be made of it."""
+    """A response with its documents; `claims` replace those that would be made from it."""
 
     response: Annotated[
         Text,
@@ -75,7 +75,7 @@ class ExplainedSettings(Settings):
 
 
 class ScoreOptions(WithPresets, JudgedOptions):
-    """How an answer is scored and, if wanted, written again."""
+    """How an answer is scored and, on request, rewritten."""
 
     PRESETS: ClassVar = {"as_in_paper": REGENERATION_AS_IN_PAPER}
 

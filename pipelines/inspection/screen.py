@@ -78,7 +78,7 @@ class DocumentsAsked(Options):
 
 
 class ScreenOptions(TaggerOptions, ProfileOptions):
-    """Which tagger compares, and what is told."""
+    """The tagger, and which contradictions are reported."""
 
     threshold: Annotated[
         float,
