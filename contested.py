@@ -96,7 +96,7 @@ WIDTH: Final = 100
 
 @dataclass(frozen=True)
 class Found(Generic[ResultT]):
-    """A result with all its details, and its cost in one line.
+    """A `result` with all its details, and its cost in one line.
 
     It prints as the command does, and a notebook shows it as the page does.
     """

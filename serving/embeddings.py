@@ -66,7 +66,7 @@ def embed(folder: Path, ids: Sequence[int], *, dtype: str = "auto") -> Vectors:
 
 
 def digest_of(vectors: Vectors) -> str:
-    """SHA-256 hex of the vectors and their shape; ValueError if they are no matrix of numbers."""
+    """SHA-256 hex of the vectors and their shape; ValueError if not a matrix of numbers."""
     if vectors.ndim != 2 or not vectors.size or not np.isfinite(vectors).all():
         raise ValueError(f"embeddings are a matrix of finite numbers, not {vectors.shape}")
     data = np.ascontiguousarray(vectors, dtype="<f4")

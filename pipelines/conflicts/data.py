@@ -137,7 +137,7 @@ def read(
     Args:
         path: In either format of `pipelines.data.conflicts`.
         choose: Chooses a new segment for a source from the question and its whole page, if the file
-            has the page; see `segments.best_segment`. None keeps the segments as released.
+            has the page; see `best_segment`. None keeps the segments as released.
         limit: Take only the first queries.
         on_source: Called for each source whose page was read.
 

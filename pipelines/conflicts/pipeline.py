@@ -1,4 +1,4 @@
-"""From a query and its sources to judged answers: type, answer, verdicts (CONFLICTS, 4 and 5)."""
+"""From a query to judged answers: type, answer, verdicts (CONFLICTS, sections 4, 5)."""
 
 import asyncio
 from collections.abc import Sequence

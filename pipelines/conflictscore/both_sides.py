@@ -80,7 +80,7 @@ SIGNS: Final[Mapping[str, Callable[[JudgedResult], float | None]]] = {
 """Signs: numbers that are higher for answers that show both sides; those of a model first."""
 
 BASELINES: Final = ("hedging words", "words")
-"""Signs that need no model."""
+"""Names of the `SIGNS` that need no model."""
 
 WITHOUT = "no model"
 """Shown in place of a run's name in rows that ask no model."""

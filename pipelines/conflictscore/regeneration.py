@@ -1,4 +1,4 @@
-"""Score a response, tell the writer where its documents disagree, and let it rewrite (6.1)."""
+"""Score, tell the writer where its documents disagree, and let it rewrite (section 6.1)."""
 
 import re
 from collections.abc import Sequence

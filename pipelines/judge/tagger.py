@@ -1,6 +1,6 @@
 """Labels by a cross-encoder (ConflictScore, section 3, smaller models; ConRAG, A-stage).
 
-Seconds in place of minutes, probabilities with every label, and the document's deciding sentence
+Seconds instead of minutes, probabilities with every label, and the document's deciding sentence
 as its snippet. Pairs of concurrent examples are tagged in one batch.
 """
 

@@ -281,7 +281,7 @@ class QuestionResult(BaseModel, frozen=True):
         id: Name of the question within its data set, and of the level if that is varied.
         status: "answered"; "incomplete" if some method failed, "failed" if all did. The last two
             are tried again when the run is resumed.
-        outcomes: Method -> its outcome on the question; see `methods.METHODS`.
+        outcomes: Method -> its outcome on the question; see `METHODS`.
     """
 
     id: str

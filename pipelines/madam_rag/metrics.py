@@ -207,7 +207,7 @@ Verdict = Literal["right", "not right", "unreadable", "not judged"]
 
 
 def verdict(result: QuestionResult, method: str) -> Verdict | None:
-    """The verdict by exact match (5.1); None if the question failed or the method was not asked."""
+    """By exact match (section 5.1); None if the question failed or the method was not asked."""
     outcome = result.outcomes.get(method)
     if result.status == "failed" or outcome is None:
         return None

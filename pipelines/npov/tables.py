@@ -1,4 +1,4 @@
-"""Step 7 of the study: the paper's tables, with its figures beside ours (5, B.1, C.1)."""
+"""Step 7 of the study: the paper's tables, its figures beside ours (NPOV, section 5, B.1, C.1)."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -268,7 +268,7 @@ class Comparison(NamedTuple):
 
 
 def comparisons(results: Results) -> Table:
-    """Differences between detectors, two by two, on the examples that both scored (NPOV, 5.1).
+    """Differences of detectors, two by two, on examples that both scored (NPOV, section 5.1).
 
     Detectors that read nothing are not compared with each other.
     """
