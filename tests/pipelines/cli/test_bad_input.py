@@ -261,6 +261,8 @@ BENCH = "lab conflictbench --release"
         (f"score {TEXTS_OF} --judge tagger --claims whole --model m", "which asks no language"),
         (f"score --regenerate {TEXTS_OF} --as-in-paper --hedge", "--as-in-paper decides --hedge"),
         ("ask 'Who built it?' --index empty", "--generator model"),
+        ("debate Q? --documents empty", "empty holds no document; documents end in .md"),
+        ("debate Q? --documents samples/bridge/lost.txt", "lost.txt does not exist"),
         ("ask 'It is old.' --index guide.txt", "is a file"),
         ("ask 'It is old.' --sort model", "add --generator model"),
         ("index build picture.png", "of no kind that is read"),
