@@ -125,10 +125,6 @@ def write_files(folder: Path) -> None:
     """The files that shown commands name."""
     texts = {
         "answers.jsonl": example_line(),
-        "answer.txt": "The bridge was opened in 1932.\n",
-        "guide.txt": "The bridge was opened by the mayor in 1932.\n",
-        "study.txt": "Traffic first crossed the bridge in May 1936.\n",
-        "leaflet.txt": "The toll on the bridge is two pounds.\n",
         "notes/bridge.md": "# Bridge\n\nThe bridge was opened by the mayor in 1932.\n",
         "report.txt": "Traffic first crossed the bridge in May 1936.\n",
         "lab.toml": only("serving.md", "toml"),

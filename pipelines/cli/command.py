@@ -8,6 +8,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.main import get_command
 
+from pipelines.errors import InputError
+
 Function = Callable[..., Any]
 
 WHOLE: Final = "contested: whole help"
@@ -91,6 +93,7 @@ class Group(TyperGroup):
         name: Its name.
         about: What it is for.
         commands: What it lists.
+        elsewhere: Names that people try here -> where the command is.
         panel: Heading in the help of the group around it.
     """
 
@@ -99,6 +102,7 @@ class Group(TyperGroup):
         name: str,
         about: str,
         commands: Mapping[str, TyperCommand | TyperGroup],
+        elsewhere: Mapping[str, str] | None = None,
         panel: str | None = None,
     ) -> None:
         super().__init__(
@@ -109,9 +113,12 @@ class Group(TyperGroup):
             rich_markup_mode=MARKDOWN,
             rich_help_panel=panel,
         )
+        self._elsewhere = elsewhere or {}
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
-        """The command of a name, imported."""
+        """The command of a name, imported; InputError if it is elsewhere."""
+        if args[0] in self._elsewhere:
+            raise InputError(f"contested {args[0]} is {self._elsewhere[args[0]]}")
         name, command, rest = super().resolve_command(ctx, args)
         return name, command.load() if isinstance(command, Listed) else command, rest
 

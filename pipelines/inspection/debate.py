@@ -57,7 +57,7 @@ async def debate(
     ones where the question can be meant in several ways; the agents hear of it and answer again.
 
     Example:
-        contested debate "When was the bridge opened?" --documents guide.txt study.txt leaflet.txt
+        contested debate "When was the bridge opened?" --documents samples/bridge/documents
     """
     client = models.asked
     tell("debating")

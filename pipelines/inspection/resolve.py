@@ -100,9 +100,9 @@ async def resolve(
     'Date: 2021-03-01', 'Title: ...' and 'URL: ...'.
 
     Examples:
-        contested resolve "When was the bridge opened?" --documents guide.txt study.txt leaflet.txt
+        contested resolve "When was the bridge opened?" --documents samples/bridge/documents
 
-        contested resolve "Is it tolled?" --documents guide.txt leaflet.txt --strategy none
+        contested resolve "Is it tolled?" --documents samples/bridge/documents --strategy none
     """
     models = telling(models, tell)
     client, tagger = models.client, models.tagger

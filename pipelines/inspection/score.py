@@ -57,8 +57,8 @@ class ResponseAsked(Options):
     documents: Annotated[
         NonEmpty[Document],
         documents_option(
-            "Text files with the documents it was written from, one document each; all that follow "
-            "are taken: --documents a.txt b.txt c.txt"
+            "Text files with the documents it was written from, one document each, or folders of "
+            "such files: --documents a.txt b.txt"
         ),
         Shown("documents"),
     ]
@@ -130,7 +130,7 @@ async def score(
     """Score one answer: its claims, what each document says of them, and four scores.
 
     Examples:
-        contested score --response answer.txt --documents guide.txt study.txt leaflet.txt
+        contested score --response samples/bridge/answer.txt --documents samples/bridge/documents
 
         contested score --regenerate --response answer.txt --documents guide.txt study.txt
 

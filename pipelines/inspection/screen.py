@@ -98,7 +98,7 @@ async def screened(
     """Find statements of documents that contradict each other, before any answer is written.
 
     Examples:
-        contested screen guide.txt study.txt leaflet.txt
+        contested screen samples/bridge/documents
 
         contested screen papers/ --threshold 0.9 --json
 

@@ -20,10 +20,12 @@ from pipelines.errors import InputError
 from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import ProfileOptions
+from pipelines.files import or_sample
 from pipelines.judge.tagger import TaggerFolder, Tagging
 from pipelines.option import Option, Options
 from pipelines.report.explorer import ExperimentView
 from pipelines.report.glance import ModelUsed
+from pipelines.retrieval.documents import MARKDOWN, TEXT, files_of
 from serving.calls import ServedIdentity
 from serving.connect import UNVERIFIED
 
@@ -104,10 +106,15 @@ class Task(Generic[AskedT, OptionsT, ResultT]):
 
 
 def read_documents(paths: Sequence[Path]) -> tuple[Document, ...]:
-    """Documents from text files, named after them; InputError if a file or its name is unusable."""
-    names = [path.stem for path in paths]
+    """Documents from text files, or all those of a folder, named after the files.
+
+    Raises:
+        InputError: A file cannot be read or name a document, or a folder has no text files.
+    """
+    files = [file for path in paths for file in files_of(or_sample(path), (*MARKDOWN, *TEXT))]
+    names = [path.stem for path in files]
     documents: dict[str, Document] = {}
-    for name, path in zip(names, paths, strict=True):
+    for name, path in zip(names, files, strict=True):
         called = name if names.count(name) == 1 else str(path)
         if called in documents:
             raise InputError(f"the document {called} is given twice; name each file once")
@@ -148,7 +155,7 @@ class QuestionAsked(Options):
     documents: Annotated[
         NonEmpty[Document],
         documents_option(
-            "Text files with the documents; all that follow are taken: --documents a.txt b.txt"
+            "Text files with the documents, or folders of such files: --documents a.txt b.txt"
         ),
         Shown("documents"),
     ]

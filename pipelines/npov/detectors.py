@@ -22,7 +22,7 @@ from pipelines.npov.decoder import DecoderFolder, SalienceSettings
 from pipelines.npov.detect import Found, by_ablation, by_classifier, by_salience, by_tagger
 from pipelines.npov.example import AnnotatedExample, NpovExample
 from pipelines.npov.experiment import EXPERIMENT, NpovOptions
-from pipelines.npov.generator import lessons, tuned
+from pipelines.npov.generator import lessons, peoples_responses, tuned
 from pipelines.npov.page import FIGURE_2
 from pipelines.npov.result import KINDS, ORGANIC, Case
 from pipelines.npov.similarity import ArgumentTagger
@@ -162,8 +162,11 @@ def divided(study: Study, training: Training) -> tuple[Sequence[Topic], Sequence
 def tuned_classifiers(
     study: Study, found: Sequence[AnnotatedExample], reword: Reword
 ) -> dict[str, list[Path]]:
-    """Soft prompts of classifiers by training set, for both kinds of errors."""
-    annotated = by_topic(found, study.all_topics)
+    """Soft prompts of classifiers by training set, for both kinds of errors.
+
+    The annotation-free one learns from the generator's examples (NPOV, appendix B.1).
+    """
+    annotated, people = by_topic(found, study.all_topics), peoples_responses(study)
     model = cache(study.model.load)  # once for all of them, and never if all are tuned
     made: dict[str, list[Path]] = {}
     for training in TRAINING:
@@ -173,10 +176,10 @@ def tuned_classifiers(
                 lessons(
                     some,
                     kind,
-                    per_topic=0 if training.annotated else study.sizes.template,
+                    per_topic=0 if training.annotated or people else study.sizes.template,
                     seed=study.options.seed,
                     paraphrase=reword if training.paraphrased else None,
-                    annotated=annotated if training.annotated else {},
+                    annotated=annotated if training.annotated else people,
                     organic_errors=training.organic_errors,
                 )
                 for some in divided(study, training)

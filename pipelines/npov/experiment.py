@@ -98,7 +98,7 @@ AS_IN_PAPER: Final = (
         "per_topic",
         18,
         "section 4.1",
-        "gradients of a response take about a minute on two cores",
+        "gradients of a response take half a minute on two cores",
     ),
 )
 

@@ -42,15 +42,14 @@ def tuned_generator(study: Study) -> SoftPrompt | None:
             "is tuned.",
         )
         return None
-    people = read_annotated(options.responses) if options.responses else []
-    annotated = by_topic(people, study.all_topics)
+    people = peoples_responses(study)
     learned, watched = (
         lessons(
             study.topics[split],
             "response",
             per_topic=0 if people else size.template,
             seed=options.seed,
-            annotated=annotated,
+            annotated=people,
         )
         for split in ("train", "dev")
     )
@@ -64,6 +63,12 @@ def tuned_generator(study: Study) -> SoftPrompt | None:
         "examples; the paper tunes LaMDA 64B by 20,000 updates of 16.",
     )
     return prompt
+
+
+def peoples_responses(study: Study) -> Mapping[str, Sequence[AnnotatedExample]]:
+    """The responses that people wrote, by topic; empty if templates stand in for them."""
+    written = study.options.responses
+    return by_topic(read_annotated(written), study.all_topics) if written else {}
 
 
 Origin = Literal["template", "annotated", "synthetic", "organic"]

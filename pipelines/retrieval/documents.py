@@ -9,6 +9,7 @@ from pipelines.data.records import Document
 from pipelines.data.released import read_records
 from pipelines.data.text import HTML, PDF, read_text
 from pipelines.errors import InputError
+from pipelines.files import or_sample
 from pipelines.retrieval.chunks import OVERLAP, WORDS, passages, sections
 from pipelines.retrieval.index import in_index
 
@@ -56,19 +57,24 @@ def cut(
     return [passage for part in parts for passage in passages(part, words=words, overlap=overlap)]
 
 
-def _in(path: Path) -> Iterator[Document]:
+def files_of(path: Path, kinds: tuple[str, ...] = READ) -> list[Path]:
+    """A file, or those of a folder that end so, by name; InputError if it has none."""
     if not path.is_dir():
-        yield from _of(path, path.name)
-        return
+        return [path]
     files = sorted(
         file
         for file in path.rglob("*")
-        if file.name.endswith(READ) and file.is_file() and not in_index(file)
+        if file.name.endswith(kinds) and file.is_file() and not in_index(file)
     )
     if not files:
-        raise InputError(f"{path} holds no document; documents end in {', '.join(READ)}")
-    for file in files:
-        yield from _of(file, file.relative_to(path).as_posix())
+        raise InputError(f"{path} holds no document; documents end in {', '.join(kinds)}")
+    return files
+
+
+def _in(path: Path) -> Iterator[Document]:
+    path = or_sample(path)
+    for file in files_of(path):
+        yield from _of(file, file.relative_to(path).as_posix() if file != path else path.name)
 
 
 def _of(file: Path, name: str) -> Iterator[Document]:

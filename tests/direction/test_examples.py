@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from commands import Contested
-from shown import example_line, write_files
+from shown import example_line
 
 import contested as library
 from pipelines.conrag.answer import Answer
@@ -38,14 +38,11 @@ def test_the_example_of_the_readme(response: str, disputed: float) -> None:
     assert scored.result.cs_c == disputed
 
 
-def test_the_answer_that_the_tour_scores(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, contested: Contested
-) -> None:
-    write_files(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    files = ["--response", "answer.txt", "--documents", "guide.txt", "study.txt", "leaflet.txt"]
+def test_the_answer_that_the_tour_scores(contested: Contested) -> None:
+    files = ["--response", "samples/bridge/answer.txt", "--documents", "samples/bridge/documents"]
     scored = json.loads(contested.done("score", *files, "--judge", "tagger", "--json").out)
-    assert [judgement["relation"] for judgement in scored["judgements"]] == [S, C, IRRELEVANT]
+    said = {judgement["document"]: judgement["relation"] for judgement in scored["judgements"]}
+    assert said == {"guide": S, "study": C, "leaflet": IRRELEVANT}
 
 
 @pytest.fixture(scope="module")

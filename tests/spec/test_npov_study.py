@@ -1,6 +1,8 @@
 """NPOV, sections 2 to 5: the steps of the study, worked by hand."""
 
+import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
@@ -10,7 +12,7 @@ from tagging import SUPPORT, UNSURE, ScriptedTagger
 from nli.pairs import Pair
 from pipelines.data.procon import Topic
 from pipelines.errors import InputError
-from pipelines.npov import synthesis
+from pipelines.npov import detectors, synthesis
 from pipelines.npov.annotation import Reading, annotated_by, chosen_limit, read_by
 from pipelines.npov.detect import Found, result
 from pipelines.npov.detectors import TRAINING
@@ -229,3 +231,32 @@ def test_step_6_classifiers_learn_what_table_2_adds() -> None:
     assert [each.name for each in TRAINING] == ["annotation-free", "synth", "para", "dev", "org"]
     added = [[*each[1:]].count(True) for each in TRAINING]
     assert added == [0, 1, 2, 3, 4], "each has one thing more"
+
+
+def test_step_6_the_annotation_free_classifier_learns_what_the_generator_learned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Appendix B.1: no annotation is needed, be the responses by people or by a template."""
+    given = {"pro": ["Pro a is good."], "con": ["Con u is bad."], "response": "Both are said."}
+    lines = [
+        {"id": f"{name}/1", "question": f"Should {name} stay?", **given}
+        for name in ("Obesity", "Golf")
+    ]
+    people = tmp_path / "people.jsonl"
+    people.write_text("\n".join(map(json.dumps, lines)))
+    learned: dict[str, list[Any]] = {}
+
+    def tuned(_: Study, name: str, __: str, some: list[Any], ___: list[Any], **____: Any) -> None:
+        learned[name] = some
+
+    monkeypatch.setattr(detectors, "tuned", tuned)
+    none, model = cast(Any, None), cast(Any, SimpleNamespace(load=list))
+    topics = cast(Any, {"train": [topic("Obesity")], "dev": [topic("Golf")], "test": []})
+    for responses in (None, people):
+        options = StudyOptions(responses=responses)
+        made = Study(options, RunFolder(tmp_path), PAPER, topics, model, none)
+        assert [*detectors.tuned_classifiers(made, [], none)] == ["annotation-free"]
+        some = learned["coverage-annotation-free"]
+        right = {each.annotated.example.response for each in some if each.annotated.error_free}
+        assert (right == {"Both are said."}) == (responses is people)
+        assert any(each.origin == "synthetic" for each in some), "errors are put in"
