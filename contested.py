@@ -9,7 +9,7 @@
 
 Every function has an async twin with an "a" before its name: `contested.ascore`. Documents are
 plain texts, or a mapping from names to texts. A notebook shows a result as the page does. Errors
-that a user can mend are raised as `contested.Error`, with a message of one line.
+that a user can mend are caught by `except contested.Error`; their messages are one line.
 """
 
 import asyncio
