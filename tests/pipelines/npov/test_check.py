@@ -16,9 +16,6 @@ from pipelines.npov.example import NpovExample, example, npov_prompt
 from salience.decoder import Decoder
 from serving.models import Model
 
-# Gradients of the packaged model: minutes on a processor without native bf16.
-pytestmark = pytest.mark.timeout(1800)
-
 # Arguments of the paper's Figure 1, in our words.
 FAITHFUL: dict[str, Any] = {
     "question": "Should abortion be legal?",
@@ -38,7 +35,7 @@ UNUSED = "Prohibition drives desperate patients abroad to expensive foreign clin
 
 @pytest.fixture(scope="module")
 def decoder(smollm2: Model) -> Decoder:
-    return Decoder.load(smollm2.path, precision="bf16", device="cpu")
+    return Decoder.load(smollm2.path, device="cpu")
 
 
 def checked(decoder: Decoder, **changed: Any) -> ResponseErrors:
