@@ -302,8 +302,8 @@ async def responses(study: Study, writer: Writer) -> list[Drawn]:
     unread = sum(each.example is None for each in found)
     study.tell(
         "responses",
-        f"Responses: {len(found):,}, to up to {study.sizes.draws} draws for each topic; the paper "
-        f"has up to 18. {unread:,} could not be read and are left out.",
+        f"Responses: {len(found):,}; draws per topic: at most {study.sizes.draws} (the paper: 18). "
+        f"Unreadable and left out: {unread:,}.",
     )
     return found
 
