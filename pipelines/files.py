@@ -20,12 +20,13 @@ LARGEST = 1 << 31
 """Bytes of the largest file that is read into memory."""
 
 
-SAMPLES = Path(__file__).parent / "data" / "samples"
+SAMPLES_FOLDER = Path(__file__).parent / "data" / "samples"
+"""The samples that ship with the program."""
 
 
 def or_sample(path: Path) -> Path:
     """The path; if nothing is there, the sample of that name: `samples/bridge/answer.txt`."""
-    sample = SAMPLES.joinpath(*path.parts[1:])
+    sample = SAMPLES_FOLDER.joinpath(*path.parts[1:])
     named = path.parts[:1] == ("samples",) and not path.exists() and sample.exists()
     return sample if named else path
 

@@ -6,6 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from pipelines.cli.flat import flat
+from pipelines.files import SAMPLES_FOLDER
 from pipelines.option import Only, Option, Options
 from pipelines.report.progress import progress, say
 from pipelines.retrieval import index
@@ -13,7 +14,7 @@ from pipelines.retrieval.chunks import OVERLAP, WORDS
 from pipelines.retrieval.dense import Embedder, default_embedder
 from pipelines.retrieval.documents import cut, read_documents
 
-SAMPLES = Path(__file__).parents[1] / "data" / "samples" / "documents"
+SAMPLES = SAMPLES_FOLDER / "documents"
 """The bundled documents: thirty notes on six questions over which people disagree."""
 
 

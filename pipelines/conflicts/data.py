@@ -16,7 +16,7 @@ from pipelines.data import conflicts
 from pipelines.data.conflicts import ConflictsRow
 from pipelines.data.records import Document, Label, Text
 from pipelines.errors import InputError
-from pipelines.files import read_bytes
+from pipelines.files import SAMPLES_FOLDER, read_bytes
 from pipelines.retrieval.dense import Embedder
 from pipelines.runs.folder import RunFolder
 
@@ -108,7 +108,7 @@ def absent(text: str | None) -> bool:
 _NONE = frozenset({"", "na", "n/a", "nan", "none", "null", "unknown", "no date", "undated", "-"})
 
 
-SAMPLES = Path(__file__).parents[1] / "data" / "samples" / "conflicts.jsonl"
+SAMPLES = SAMPLES_FOLDER / "conflicts.jsonl"
 """Ten bundled queries in the format of CONFLICTS, two of each type."""
 
 

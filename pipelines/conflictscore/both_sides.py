@@ -20,7 +20,7 @@ from pipelines.errors import InputError
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import judge_needs
 from pipelines.experiment.summary import Figure, Page
-from pipelines.files import read_bytes
+from pipelines.files import SAMPLES_FOLDER, read_bytes
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.ranks import (
     AreaDifference,
@@ -222,7 +222,7 @@ PAGE: Final = Page(
 )
 
 
-SAMPLES: Final = Path(__file__).parents[1] / "data" / "samples" / "both_sides.jsonl"
+SAMPLES: Final = SAMPLES_FOLDER / "both_sides.jsonl"
 """Our own answers in the release's format; they show how it works, not how well."""
 
 HELP = """Measure ConflictScore by people who say whether answers show both sides.

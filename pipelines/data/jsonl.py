@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from pipelines.data.records import Example, Record
 from pipelines.errors import InputError
-from pipelines.files import read_bytes
+from pipelines.files import SAMPLES_FOLDER, read_bytes
 
 OnError = Literal["stop", "skip"]
 
@@ -22,7 +22,7 @@ MARK = codecs.BOM_UTF8
 
 TABLES = (".csv", ".tsv", ".xlsx", ".parquet")
 
-SAMPLES = Path(__file__).parent / "samples" / "contested.jsonl"
+SAMPLES = SAMPLES_FOLDER / "contested.jsonl"
 """The bundled samples: real contested facts, in our own words."""
 
 

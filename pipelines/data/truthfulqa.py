@@ -22,10 +22,11 @@ from pipelines.data.jsonl import utf8
 from pipelines.data.records import Document, Label, Text
 from pipelines.data.released import Entry, content, entries, record
 from pipelines.errors import InputError
+from pipelines.files import SAMPLES_FOLDER
 
 NAME = "TruthfulQA"
 
-SAMPLES = Path(__file__).parent / "samples" / "misconceptions.jsonl"
+SAMPLES = SAMPLES_FOLDER / "misconceptions.jsonl"
 """Bundled questions: common misconceptions, with documents that repeat and correct them."""
 
 

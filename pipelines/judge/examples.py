@@ -14,10 +14,10 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pipelines.data.records import Document, Documents, Identifier, Text
 from pipelines.data.released import read_records
 from pipelines.errors import InputError
-from pipelines.files import read_bytes, replace_text
+from pipelines.files import SAMPLES_FOLDER, read_bytes, replace_text
 from pipelines.judge.judgement import Relation, conflicting
 
-SAMPLES = Path(__file__).parents[1] / "data" / "samples" / "conflict_detection.jsonl"
+SAMPLES = SAMPLES_FOLDER / "conflict_detection.jsonl"
 """The bundled examples, made from the bundled samples' documents."""
 
 

@@ -14,7 +14,7 @@ from pipelines.data.ambigdocs import AmbiguousQuestion
 from pipelines.data.faitheval import FaithQuestion
 from pipelines.data.ramdocs import UNKNOWN, RamQuestion
 from pipelines.data.records import Document, NonEmpty, Text
-from pipelines.files import read_bytes
+from pipelines.files import SAMPLES_FOLDER, read_bytes
 from pipelines.metrics.answers import canonical, distinct
 from pipelines.metrics.estimate import Estimate, mean
 
@@ -110,7 +110,7 @@ RAMDOCS: DatasetName = "ramdocs"
 AMBIGDOCS: DatasetName = "ambigdocs"
 FAITHEVAL: DatasetName = "faitheval"
 
-SAMPLES = Path(__file__).parents[1] / "data" / "samples" / "ramdocs.jsonl"
+SAMPLES = SAMPLES_FOLDER / "ramdocs.jsonl"
 """Ten bundled questions in the format of RAMDocs."""
 
 
