@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -25,7 +24,6 @@ from pipelines.data import procon
 from pipelines.data.text import read_text
 from pipelines.files import replace_text
 from pipelines.judge.judge import PairError
-from pipelines.judge.tagger import TaggerFolder
 from pipelines.metrics.estimate import Estimate, proportion
 from pipelines.npov.example import (
     SIDES,
@@ -272,11 +270,6 @@ def annotated(
 def limit_of(study: Study) -> float:
     """The threshold of support that the annotation chose; 0.5 if people annotated."""
     return study.folder.noted("study.annotation", "limit", float) or 0.5
-
-
-def once_loaded(folder: TaggerFolder) -> Callable[[], ArgumentTagger]:
-    """A function that returns the tagger, loaded on first use."""
-    return cache(lambda: ArgumentTagger(folder.load()))
 
 
 def known_examples(seed: int) -> list[AnnotatedExample]:

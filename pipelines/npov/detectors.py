@@ -10,7 +10,6 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final, NamedTuple
 
-from nli.errors import TaggerError
 from pipelines.data.procon import Topic
 from pipelines.errors import InputError
 from pipelines.experiment.execute import execute
@@ -25,7 +24,7 @@ from pipelines.npov.experiment import EXPERIMENT, NpovOptions
 from pipelines.npov.generator import lessons, peoples_responses, tuned
 from pipelines.npov.page import FIGURE_2
 from pipelines.npov.result import KINDS, ORGANIC, Case
-from pipelines.npov.similarity import ArgumentTagger
+from pipelines.npov.similarity import once_loaded
 from pipelines.npov.soft_prompt import SoftPrompt, Task
 from pipelines.npov.study import Study
 from pipelines.npov.synthesis import Reword
@@ -69,13 +68,7 @@ def baselines(about: Mapping[str, Any]) -> Run:
 
 def tagger(folder: TaggerFolder) -> Run:
     """Support by the NLI tagger."""
-
-    @cache
-    def loaded() -> ArgumentTagger:
-        try:
-            return ArgumentTagger(folder.load())
-        except TaggerError as error:
-            raise InputError(str(error)) from error
+    loaded = once_loaded(folder)
 
     async def find(example: NpovExample) -> Found:
         return by_tagger(example, loaded())

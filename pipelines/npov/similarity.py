@@ -5,20 +5,22 @@ supports it. The paper has no such detector; SummaC (Laban et al. 2022, section 
 the maximum over sentences of a document, for summaries.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Literal, NamedTuple, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nli.errors import TaggerError
 from nli.labels import LABELS, Label
 from nli.pairs import Pair
 from nli.sentences import sentences
 from nli.tagger import UnfitError
+from pipelines.errors import InputError
 from pipelines.judge.judge import PairError
-from pipelines.judge.tagger import Tagging
+from pipelines.judge.tagger import TaggerFolder, Tagging
 from pipelines.npov.example import (
     SIDES,
     NpovExample,
@@ -347,3 +349,16 @@ class ArgumentTagger:
         self._known |= {pair: tag.probabilities for pair, tag in zip(new, tags, strict=True)}
         values = np.array([self._known[pair] for pair in pairs])
         return values.reshape(len(premises), len(hypotheses), len(LABELS))
+
+
+def once_loaded(folder: TaggerFolder) -> Callable[[], ArgumentTagger]:
+    """A function that returns the tagger, loaded on first use; InputError if it cannot be."""
+
+    @cache
+    def loaded() -> ArgumentTagger:
+        try:
+            return ArgumentTagger(folder.load())
+        except TaggerError as error:
+            raise InputError(str(error)) from error
+
+    return loaded

@@ -12,13 +12,14 @@ import time
 from typing import NamedTuple
 
 from pipelines.experiment.options import source_of, tagger_named
-from pipelines.npov.annotation import annotated, errors_in, once_loaded
+from pipelines.npov.annotation import annotated, errors_in
 from pipelines.npov.decoder import decoder_folder
 from pipelines.npov.detectors import TRAINING, detected, figure_2, tuned_classifiers
 from pipelines.npov.generator import tuned_generator
 from pipelines.npov.responses import draws, opened_writer, respond_prompt, responses
 from pipelines.npov.result import KINDS
 from pipelines.npov.sets import cases_of, paraphrased_arguments, sizes_of
+from pipelines.npov.similarity import once_loaded
 from pipelines.npov.study import Study, StudyOptions, digest, sizes
 from pipelines.npov.topics import counts, outside_table, topics_by_split
 from pipelines.report.progress import say
