@@ -186,11 +186,11 @@ def chosen_limit(tagger: ArgumentTagger, known: Sequence[AnnotatedExample]) -> A
         ]
         right[limit] = np.array(
             [
-                [_wrong(one, kind) == _wrong(each, kind) for kind in KINDS]
+                [(one.error(kind) == "none") == (each.error(kind) == "none") for kind in KINDS]
                 for one, each in zip(found, known, strict=True)
             ]
         )
-    wrong = np.array([[_wrong(each, kind) for kind in KINDS] for each in known])
+    wrong = np.array([[each.error(kind) != "none" for kind in KINDS] for each in known])
 
     def best(chosen: NDArray[np.bool_]) -> float:
         return max(THRESHOLDS, key=lambda limit: _balanced(right[limit][chosen], wrong[chosen]))
@@ -204,10 +204,6 @@ def chosen_limit(tagger: ArgumentTagger, known: Sequence[AnnotatedExample]) -> A
         kind: proportion(int(hits[:, place].sum()), len(known)) for place, kind in enumerate(KINDS)
     }
     return Agreement(best(np.ones(len(known), bool)), shares)
-
-
-def _wrong(each: AnnotatedExample, kind: ErrorKind) -> bool:
-    return (each.hallucination if kind == "hallucination" else each.coverage) != "none"
 
 
 def _balanced(right: NDArray[np.bool_], wrong: NDArray[np.bool_]) -> float:

@@ -289,6 +289,10 @@ class AnnotatedExample(BaseModel, frozen=True):
         """Whether the response has neither error."""
         return self.hallucination == self.coverage == "none"
 
+    def error(self, kind: Literal["hallucination", "coverage"]) -> Error:
+        """The label for a kind of error."""
+        return self.hallucination if kind == "hallucination" else self.coverage
+
 
 class _Line(_Given):
     id: Text

@@ -184,7 +184,7 @@ def pairs_of(learned: Sequence[Lesson], task: Task) -> list[Pair]:
     """Input and target texts."""
     if task == "response":
         return [response_pair(each.annotated.example) for each in learned]
-    wrong = [(each.annotated.example, _error(each.annotated, task) == "full") for each in learned]
+    wrong = [(each.annotated.example, each.annotated.error(task) == "full") for each in learned]
     return classifier_pairs(wrong, task)
 
 
@@ -206,8 +206,4 @@ def _teaches(each: AnnotatedExample, task: Task) -> bool:
     """Whether it is a clear example of the task."""
     if task == "response" or each.error_free:
         return each.error_free
-    return "full" in (each.coverage, each.hallucination) and _error(each, task) != "ambiguous"
-
-
-def _error(each: AnnotatedExample, task: Task) -> str:
-    return each.coverage if task == "coverage" else each.hallucination
+    return "full" in (each.coverage, each.hallucination) and each.error(task) != "ambiguous"
