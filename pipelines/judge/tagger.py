@@ -56,8 +56,10 @@ RELATION_OF = {
     Label.IRRELEVANT: Relation.IRRELEVANT,
 }
 
-PAIRS_AT_ONCE = 1024
-"""Most pairs of one batch, unless a single call brings more."""
+PAIRS_AT_ONCE = 256
+"""Most pairs of one batch, unless a single call brings more. Labels are stored batch by batch: a
+kill loses half a minute of a slow processor. 1,024 pairs, sorted by length together, are read only
+5 % faster."""
 
 READING_RULES = 3
 """Version of the rules around the model: views of claims, tokens and windows of texts, batches,
