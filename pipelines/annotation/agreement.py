@@ -101,9 +101,10 @@ def all_ratings(found: Sequence[Subject]) -> list[Ratings]:
 
 def all_tables(every: Sequence[Ratings]) -> list[Table]:
     """Tables: the judge's agreement with each person, confusions, and agreement of people."""
+    judged = [ratings for ratings in every if ratings.subject.judged]
     return [
-        agreement_table(every),
-        *map(confusion_table, every),
+        *([agreement_table(judged)] if judged else []),
+        *map(confusion_table, judged),
         *([people_table(every)] if several(every) else []),
     ]
 

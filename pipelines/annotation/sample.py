@@ -113,13 +113,16 @@ class Sample(BaseModel):
 def opened(subject: Subject, size: int | None, by: str | None, seed: int | None) -> Sample:
     """The folder's sample, or a new one that is stored there; None accepts any value.
 
+    By default what no judge labelled is taken whole.
+
     Raises:
         InputError: The folder has another sample, or one that is damaged or out of date; or the new
             one cannot be drawn.
     """
     kept = read(subject)
     if kept is None:
-        made = draw(subject, size or SIZE, by or BY, SEED if seed is None else seed)
+        usual = (SIZE, BY) if subject.judged else (len(subject.items), "none")
+        made = draw(subject, size or usual[0], by or usual[1], SEED if seed is None else seed)
         replace_text(subject.path / NAME, made.model_dump_json(indent=1) + "\n")
         return made
     there = {"--sample": kept.size, "--by": kept.by, "--seed": kept.seed}

@@ -18,7 +18,7 @@ FOLDER = "annotations"
 
 @dataclass(frozen=True)
 class Subject:
-    """What a judge labelled in one entry of `run.json`, of one kind.
+    """What people can label in one entry of `run.json`, of one kind.
 
     Attributes:
         folder: The run.
@@ -37,6 +37,11 @@ class Subject:
     def path(self) -> Path:
         """Where its sample and people's labels are kept."""
         return self.folder.path / FOLDER / f"{self.entry}.{self.kind}"
+
+    @property
+    def judged(self) -> bool:
+        """Whether a judge labelled them, too."""
+        return any(item.label is not None for item in self.items.values())
 
     @cached_property
     def digest(self) -> str:
@@ -74,7 +79,8 @@ def narrowed(every: Sequence[Subject], entry: str | None, kind: str | None) -> l
             f"no run has such labels; name one of: {_names(every)}"
             if every
             else "no run here has labels that people can give, too; name a run of "
-            "conflictscore, conflict-detection, both-sides, report-writing or conflicts"
+            "conflictscore, conflict-detection, both-sides, report-writing or conflicts, or a "
+            "salience study whose responses are written"
         )
     return found
 

@@ -61,7 +61,7 @@ class AnnotateOptions(Options):
 def annotate(options: AnnotateOptions) -> None:
     """Label, blind, a sample of what a judge labelled, on a page of this machine.
 
-    Keys: 1, 2, ... give a label, the arrows move, u undoes the last label. Labels are kept in the
+    In the folder of `contested lab study-npov` you label its responses. Keys: 1, 2, ... give a label, the arrows move, u undoes the last label. Labels are kept in the
     run folder at once; the same command resumes. --results shows how far the judge agrees with
     people, and people with each other.
 
@@ -71,12 +71,13 @@ def annotate(options: AnnotateOptions) -> None:
         contested annotate results --results
     """
     from pipelines import papers
+    from pipelines.annotation.responses import to_label
     from pipelines.annotation.sample import Labels, opened
     from pipelines.annotation.server import serve
     from pipelines.annotation.subject import chosen, narrowed, subjects
 
     folder = RunFolder(options.run)
-    every = subjects(folder, papers.runs_in(folder))
+    every = [*subjects(folder, papers.runs_in(folder)), *to_label(folder)]
     folder.refuse_locked()
     if options.results:
         _show(folder, *_written(folder, narrowed(every, options.entry, options.kind)))
@@ -87,9 +88,10 @@ def annotate(options: AnnotateOptions) -> None:
     labels = Labels(subject, drawn.items, name)
 
     def told(address: str) -> None:
+        how = f", drawn by {drawn.by} from {len(subject.items):,}" if subject.judged else ""
         print(
-            f"{len(drawn.items):,} {subject.labelling.counted} to label, drawn by {drawn.by} from "
-            f"{len(subject.items):,}; {len(labels.given):,} of them done"
+            f"{len(drawn.items):,} {subject.labelling.counted} to label{how}; "
+            f"{len(labels.given):,} of them done"
         )
         print(f"open {address}\nCtrl-C ends it; labels are kept at once", flush=True)
 
@@ -101,7 +103,9 @@ def annotate(options: AnnotateOptions) -> None:
 
 def _written(folder: RunFolder, labelled: "list[Subject]") -> "tuple[list[Ratings], list[Table]]":
     """What people labelled, and its tables, written with those and the page of the run."""
+    from pipelines import papers
     from pipelines.annotation.agreement import all_ratings, all_tables
+    from pipelines.annotation.responses import write_labels
     from pipelines.cli.run import publish
     from pipelines.report.table import write
 
@@ -109,10 +113,12 @@ def _written(folder: RunFolder, labelled: "list[Subject]") -> "tuple[list[Rating
     tables = list(all_tables(ratings)) if ratings else []
     if ratings:
         with folder.locked():
+            write_labels(folder)
             for table in tables:
                 write(table, folder.tables)
-            publish(folder)
-        say(f"report: {folder.report}   tables: {folder.tables}")
+            if papers.runs_in(folder):
+                publish(folder)
+                say(f"report: {folder.report}   tables: {folder.tables}")
     return ratings, tables
 
 

@@ -22,6 +22,7 @@ from nli.labels import LABELS, Label
 from nli.sentences import sentences
 from pipelines.data import procon
 from pipelines.data.text import read_text
+from pipelines.errors import InputError
 from pipelines.files import replace_text
 from pipelines.judge.judge import PairError
 from pipelines.metrics.estimate import Estimate, proportion
@@ -225,16 +226,23 @@ def annotated(
     The template may fill up topics without any error-free response; see `Sizes`.
 
     Raises:
-        InputError: People's labels cannot be read, or are on other topics.
+        InputError: People's labels are missing, cannot be read, or are on other topics.
         PairError: A text does not fit the tagger.
     """
     options, out = study.options, study.file("annotated")
     machine = options.annotator == "machine"
+    labels = study.file("labels") if options.annotator == "people" else Path(options.annotator)
+    if options.annotator == "people" and not labels.exists():
+        raise InputError(
+            "the responses wait for people: `contested annotate "
+            f"{options.out} --kind hallucination`, then with --kind coverage; then repeat this "
+            "command"
+        )
     known = known_examples(options.seed) if machine else []
     study.begin(
         "annotation",
         responses=digest(study.file("responses")),
-        by=study.tagger.identity if machine else digest(Path(options.annotator)),
+        by=study.tagger.identity if machine else digest(labels),
         known=digest_of([each.model_dump() for each in known]),
         least=study.sizes.least,
     )
@@ -254,8 +262,8 @@ def annotated(
                 bar.advance()
         study.note("annotation", limit=agreement.limit)
     else:
-        found = read_annotated(Path(options.annotator))
-        told = f"Errors are as people labelled them in {Path(options.annotator).name}."
+        found = read_annotated(labels)
+        told = f"Errors are as people labelled them in {labels.name}."
     filled = _filled(study, found)
     study.tell("annotation", told, *_found(found, filled))
     whole = [*found, *filled]

@@ -39,6 +39,7 @@ from pipelines.npov.decoder import (
 )
 from pipelines.npov.example import (
     SIDES,
+    NpovExample,
     arguments_read,
     npov_prompt,
     read_annotated,
@@ -392,13 +393,15 @@ def _labelled(kind: ErrorKind) -> Callable[[NpovResult], Iterator[Labelled]]:
     def given(result: NpovResult) -> Iterator[Labelled]:
         example = result.example
         if result.test_set == ORGANIC and example is not None:
-            texts = [("Question", example.question)]
-            texts += [
-                (f"Given, {side}", each) for side in SIDES for each in example.arguments(side)
-            ]
-            yield Labelled((), (*texts, ("Response", example.response)), result.known(kind))
+            yield Labelled((), as_shown(example), result.known(kind))
 
     return given
+
+
+def as_shown(example: NpovExample) -> tuple[tuple[str, str], ...]:
+    """An example for annotators: headings and texts."""
+    given = [(f"Given, {side}", argument) for side in SIDES for argument in example.arguments(side)]
+    return (("Question", example.question), *given, ("Response", example.response))
 
 
 def _labelling(kind: ErrorKind, asked: str, whole: str) -> Labelling[NpovResult]:

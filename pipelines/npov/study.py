@@ -70,8 +70,9 @@ class StudyOptions(WithPresets, TaggerOptions, ServedOptions, DecoderOptions):
     annotator: Annotated[
         str,
         Option(
-            "Who finds the errors of responses: `machine` (the NLI tagger, both ways), or a file "
-            "of people's labels, lines as for `contested run npov --organic`.",
+            "Who finds the errors of responses: `machine` (the NLI tagger, both ways), `people` "
+            "(by `contested annotate`, after step 3), or a file of their labels, lines as for "
+            "`contested run npov --organic`.",
             metavar="NAME",
         ),
     ] = "machine"

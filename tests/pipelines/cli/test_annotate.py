@@ -15,8 +15,12 @@ from annotations import ENTRY, C, I, S, subject, write_run
 from commands import Contested, contents, table
 from playwright.sync_api import Browser, Page, expect
 
+from pipelines.annotation.responses import to_label
 from pipelines.annotation.sample import Labels, opened
+from pipelines.annotation.subject import Subject
 from pipelines.cli.run import publish
+from pipelines.npov.example import NpovExample, Perspectives, read_annotated
+from pipelines.npov.responses import Drawn
 from pipelines.runs.folder import RunFolder
 
 ROOT = Path(__file__).parents[3]
@@ -52,7 +56,7 @@ def annotating(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str, li
 
 
 @contextmanager
-def shown(chromium: Browser, address: str) -> Iterator[Page]:
+def shown(chromium: Browser, address: str, title: str) -> Iterator[Page]:
     """The page; whatever is done on it, nothing runs that is not its own."""
     page = chromium.new_page(viewport={"width": 400, "height": 700})
     trouble: list[str] = []
@@ -63,7 +67,7 @@ def shown(chromium: Browser, address: str) -> Iterator[Page]:
     yield page
     assert [each for each in trouble if "ERR_CONNECTION_REFUSED" not in each] == []
     assert page.locator("#item img, #item script").count() == 0
-    assert page.title() == f"{ENTRY}: relation"
+    assert page.title() == title
     page.close()
 
 
@@ -91,7 +95,7 @@ def test_twenty_pairs_by_keyboard_alone_though_the_server_is_killed(
         assert lines == [
             "20 pairs of claim and document to label, drawn by label from 40; 0 of them done\n"
         ]
-        with shown(chromium, address) as page:
+        with shown(chromium, address, f"{ENTRY}: relation") as page:
             at(page, 1)
             expect(page.locator("#item")).to_contain_text("<script>document.title")
             assert "\u202e" not in page.locator("#item").inner_text()
@@ -116,7 +120,7 @@ def test_twenty_pairs_by_keyboard_alone_though_the_server_is_killed(
         assert "8 of them done" in lines[0]
         refusal = contested.refused("annotate", "out", "--annotator", "anna")
         assert "is open in another `contested annotate`" in refusal
-        with shown(chromium, address) as page:
+        with shown(chromium, address, f"{ENTRY}: relation") as page:
             at(page, 9)
             for key in keys[8:]:
                 page.keyboard.press(key)
@@ -137,6 +141,56 @@ def test_twenty_pairs_by_keyboard_alone_though_the_server_is_killed(
     contested.done("annotate", "out", "--results")
     (people,) = table(Path("out"), "annotation_people")
     assert (people["both"], people["agree"], people["alpha"]) == (20, 1, 1)
+
+
+def write_responses(count: int) -> Subject:
+    """A study of which the first three steps are done; its responses, to label for coverage."""
+    folder = RunFolder(Path("out"))
+    folder.begin("study.responses", {}, {})
+    folder.note("study.responses", {"told": ["Responses: 10."]})
+    for number in range(count):
+        given = Perspectives(topic="Dams", question="Dams?", pro=("They pay.",), con=("Fish die.",))
+        example = NpovExample(
+            **given.model_dump(), response=f"Supporters say that they pay. Number {number}."
+        )
+        drawn = Drawn(id=f"Dams/{number}", given=given, temperature=0.7, example=example)
+        folder.log("study.responses", Drawn).append(drawn)
+    return to_label(folder)[1]
+
+
+@pytest.mark.browser
+def test_two_people_label_the_responses_of_a_study(chromium: Browser, contested: Contested) -> None:
+    responses = write_responses(10)
+    # Anna says of six that nothing is left out, of four that an argument is; Ben sees one less.
+    says = {"anna": dict.fromkeys(responses.items, "1")}
+    says["anna"] |= dict.fromkeys(list(responses.items)[:4], "2")
+    says["ben"] = says["anna"] | {"Dams/0": "1"}
+    for annotator, keys in says.items():
+        for kind in ("hallucination", "coverage"):
+            with annotating("--kind", kind, "--annotator", annotator) as (process, address, lines):
+                assert lines == ["10 responses to label; 0 of them done\n"]
+                with shown(chromium, address, f"study.responses: {kind}") as page:
+                    expect(page.locator("#item")).to_contain_text("Fish die.")
+                    drawn = json.loads(
+                        Path(f"out/annotations/study.responses.{kind}/sample.json").read_text()
+                    )
+                    for item in drawn["items"]:
+                        page.keyboard.press(keys[item] if kind == "coverage" else "1")
+                    expect(page.locator("#done")).to_have_text("all labelled")
+                process.send_signal(signal.SIGINT)
+                assert process.wait(60) == 0
+    contested.done("annotate", "out", "--results")
+    _, people = table(Path("out"), "annotation_people")
+    # 20 labels, 13 and 7 of a kind; one response of two labels that differ:
+    # D_o = 2 / 20, D_e = (400 - 169 - 49) / 380.
+    assert people["annotators"] == "anna, ben"
+    assert people["alpha"] == pytest.approx(1 - 0.1 / (182 / 380))
+    labels = {each.id: each for each in read_annotated(Path("out/study.labels.jsonl"))}
+    errors = [labels[f"Dams/{number}"].coverage for number in range(10)]
+    assert errors == ["ambiguous", *["full"] * 3, *["none"] * 6]
+    votes = {name: vote.coverage for name, vote in labels["Dams/0"].votes.items()}
+    assert votes == {"anna": "full", "ben": "none"}
+    assert {each.hallucination for each in labels.values()} == {"none"}
 
 
 def test_the_page_of_the_run_has_it_and_says_when_it_is_out_of_date(contested: Contested) -> None:

@@ -12,10 +12,13 @@ from tagging import SUPPORT, UNSURE, ScriptedTagger, offer
 from tiny_loaded import saved
 
 from nli.pairs import Pair
+from pipelines.annotation.responses import to_label
+from pipelines.annotation.sample import Labels, opened
 from pipelines.files import append_line, replace_bytes
 from pipelines.npov import tuning
 from pipelines.npov.soft_prompt import SoftPrompt
 from pipelines.runs import folder
+from pipelines.runs.folder import RunFolder
 
 NUMBERS = ("first", "second", "third")
 SPLITS = {"train": "Obesity", "dev": "Golf", "test": "Abortion"}
@@ -161,6 +164,27 @@ def test_what_people_labelled_is_taken_as_it_is(
     other = contested(*asked("--generator", "prompt"))
     assert other.code == 2
     assert "out holds a run that differs in" in other.err
+
+
+def test_it_waits_for_people_and_goes_on_with_their_labels(
+    contested: Contested, asked: Callable[..., list[object]]
+) -> None:
+    waiting = contested(*asked("--annotator", "people"))
+    assert waiting.code == 2
+    assert "contested annotate out --kind hallucination" in waiting.err
+    study = RunFolder(Path("out"))
+    for responses in to_label(study):
+        everything = opened(responses, None, None, None).items
+        for name in ("anna", "ben", "carl"):
+            labels = Labels(responses, everything, name)
+            for number, item in enumerate(everything):
+                labels.give(item, "full" if number % 3 == 0 and name != "carl" else "none")
+    contested.done("annotate", "out", "--results")
+    contested.done(*asked("--annotator", "people"))
+    kept = [json.loads(line) for line in Path("out/study.annotated.jsonl").read_text().splitlines()]
+    assert {each["coverage"] for each in kept} == {"none", "full"}
+    ours, *_ = table(Path("out"), "npov_agreement")
+    assert ours["annotators"] == 3
 
 
 def test_a_dry_run_is_one_table(contested: Contested, asked: Callable[..., list[object]]) -> None:

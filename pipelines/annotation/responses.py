@@ -1,0 +1,70 @@
+"""Responses of a salience study, labelled by people (NPOV, section 4.1).
+
+No judge labelled them. Each person answers two questions about a response, one after the other:
+does it say an argument that was not given, and does it leave one out? Their labels become a file
+that the study reads, with everybody's votes.
+"""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+from pipelines.annotation.agreement import all_ratings
+from pipelines.annotation.subject import Subject
+from pipelines.experiment.experiment import Labelled
+from pipelines.files import replace_text
+from pipelines.npov.example import NpovExample
+from pipelines.npov.experiment import LABELLINGS, as_shown
+from pipelines.npov.responses import Drawn
+from pipelines.npov.result import KINDS
+from pipelines.runs.folder import RunFolder
+
+ENTRY = "study.responses"
+
+
+def to_label(folder: RunFolder) -> list[Subject]:
+    """A study's readable responses, by kind of error; empty until all are written."""
+    if folder.noted(ENTRY, "told", list) is None:
+        return []
+    items = {
+        name: Labelled((), as_shown(example), None) for name, example in _written(folder).items()
+    }
+    return [Subject(folder, ENTRY, kind, LABELLINGS[kind], items) for kind in KINDS]
+
+
+def write_labels(folder: RunFolder) -> None:
+    """Write `study.labels.jsonl`: responses that have labels of both kinds, with all votes.
+
+    Nothing is written while nobody has labelled any.
+
+    Raises:
+        InputError: A sample or a file of labels is damaged, or of other responses.
+    """
+    ratings = all_ratings(to_label(folder))
+    if not ratings:
+        return
+    votes: dict[str, dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
+    for person in ratings:
+        for response, label in person.given.items():
+            votes[response][person.annotator][person.subject.kind] = label
+    lines = []
+    for name, example in _written(folder).items():
+        labels = {
+            kind: [vote[kind] for vote in votes[name].values() if kind in vote] for kind in KINDS
+        }
+        if all(labels.values()):
+            errors = {kind: by_majority(given) for kind, given in labels.items()}
+            line = {"id": name, **example.model_dump(), **errors, "votes": votes[name]}
+            lines.append(json.dumps(line, ensure_ascii=False) + "\n")
+    replace_text(folder.path / "study.labels.jsonl", "".join(lines))
+
+
+def by_majority(labels: Sequence[str]) -> str:
+    """The most frequent label; "ambiguous" in a tie."""
+    (label, count), *others = Counter(labels).most_common()
+    return "ambiguous" if others and others[0][1] == count else label
+
+
+def _written(folder: RunFolder) -> dict[str, NpovExample]:
+    drawn = folder.log(ENTRY, Drawn).read().values()
+    return {response.id: response.example for response in drawn if response.example is not None}
