@@ -61,9 +61,10 @@ class AnnotateOptions(Options):
 def annotate(options: AnnotateOptions) -> None:
     """Label, blind, a sample of what a judge labelled, on a page of this machine.
 
-    In the folder of `contested lab study-npov` you label its responses. Keys: 1, 2, ... give a label, the arrows move, u undoes the last label. Labels are kept in the
+    Keys: 1, 2, ... give a label, the arrows move, u undoes the last label. Labels are kept in the
     run folder at once; the same command resumes. --results shows how far the judge agrees with
-    people, and people with each other.
+    people, and people with each other. In the folder of `contested lab study-npov` people label
+    the responses, which nothing has judged.
 
     Examples:
         contested annotate results --sample 60 --by label --annotator anna
