@@ -13,7 +13,8 @@ scripts/reproduce_salience.sh [--data FILE] [--out DIR] [--model NAME] [--profil
   --model NAME       who writes, and whose gradients are taken (default: the profile's)
   --profile NAME     models and hardware (default: cpu-small where no GPU is found)
   --steps N          updates of each soft prompt (default: 8 on a CPU, 20000 on a GPU)
-  --annotator NAME   who finds errors: machine (the tagger, both ways), or a file of people's labels
+  --annotator NAME   who finds errors: machine (the tagger, both ways), people (who label responses
+                     by contested annotate once they are written), or a file of people's labels
   --as-in-paper      all sizes and choices as the paper has them
   --dry-run          say what there is to do, in a table; do nothing
 
