@@ -58,7 +58,7 @@ FINDS = "contested screen"
 SHORTER = {"run": {"--limit": "1"}, "debate": {"--rounds": "1"}, "trust": {"--limit": "6"}}
 """What is added to a command that says nothing of it, so that it takes no longer than it must."""
 
-REPLY_TOKENS = 32
+REPLY_TOKENS = 8
 """Longer replies are cut: what the small model goes on to say is of no use to anybody."""
 
 READ_WHOLE = "contested score "
