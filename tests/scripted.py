@@ -45,7 +45,7 @@ def by_digest(request: dict[str, Any]) -> list[float]:
 
 
 def by_sum(ids: list[int]) -> list[float]:
-    """Log-probabilities of a prompt's tokens, from the second; each depends on all tokens so far."""
+    """Log-probabilities of a prompt's tokens, from the second; each depends on all up to it."""
     return [-(1 + sum(ids[: place + 1]) % 17 / 4) for place in range(1, len(ids))]
 
 

@@ -12,9 +12,9 @@ def stratified_share(strata: Sequence[tuple[Sequence[bool], int]]) -> Estimate |
 
     If n of a stratum's N examples are labelled and k of those are positive, the value is the mean
     of k / n weighted by N. Labelled examples are known exactly; only the other N - n are estimated.
-    With m strata and T examples in all, a stratum's share is p~ = (k + 2/m) / (n + 4/m) (Price and
-    Bonett 2004, "An improved confidence interval for a linear function of binomial proportions"),
-    and
+    With m strata and T examples in all, the share among those others is taken as p~ = (k + 2/m) /
+    (n + 4/m) (Price and Bonett 2004, "An improved confidence interval for a linear function of
+    binomial proportions"), and
 
         variance = sum over strata of ((N - n) / T)^2 p~ (1 - p~) (1 / (n + 4/m) + 1 / (N - n)).
 
