@@ -10,7 +10,7 @@ under these rules:
 - A bare number names that number with one or two unit words: "3,559" names "3,559 people". "3,559
   metres" does not, nor does a sentence that contains the number.
 - A day names its month with the year, and its year: "September 19, 1902" names "1902", because
-  documents of RAMDocs give the day where the gold answer is the year. It does not name "19", nor
+  RAMDocs' documents give the day where the gold answer is the year. It does not name "19", nor
   does the year name the day.
 - The longest name wins: if a wrong name lies within a gold one (wrong "football", gold "American
   football"), only the gold one is named there, and vice versa. Gold names do not hide each other,

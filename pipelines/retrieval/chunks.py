@@ -19,8 +19,8 @@ HEADING = 200
 """Maximum characters of a heading; longer lines are text, since every passage repeats its title."""
 
 _NUMBERS = re.compile(r"(?:#\d+)+\Z")
-# Fenced code is matched as a whole, so that no line of it counts as a heading. The patterns do not
-# backtrack: documents may have lines of a million characters.
+# Fenced code is matched as a whole, so no line of it counts as a heading. Nothing is scanned twice:
+# documents may have lines of a million characters.
 _BLOCK = re.compile(
     r"^(?P<fence>```|~~~)[\s\S]*?(?:^(?P=fence)|\Z)|^(?P<level>#{1,6})[ \t](?P<heading>.*)$",
     re.MULTILINE,
