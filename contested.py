@@ -7,9 +7,9 @@
     print(found)
     print(found.result.cs_c, found.result.both_sides)
 
-Every function has an async twin with an "a" before its name: `contested.ascore`. Documents are
-plain texts, or a mapping from names to texts. A notebook shows a result as the page does. Errors
-that a user can mend are caught by `except contested.Error`; their messages are one line.
+Every function has an async twin whose name starts with "a": `contested.ascore`. Documents are plain
+texts, or a mapping from names to texts. A notebook shows a result as the HTML page does. `except
+contested.Error` catches the errors that a user can fix; their messages are one line.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ from salience.errors import SalienceError
 from serving.errors import ServingError
 from serving.offline import go_offline
 
-if TYPE_CHECKING:  # imported where they are used, so that `import contested` is quick
+if TYPE_CHECKING:  # imported lazily, to keep `import contested` fast
     from pipelines.conflicts.result import QueryResult
     from pipelines.conflictscore.result import Result
     from pipelines.conrag.answer import Answer
@@ -78,9 +78,9 @@ Given = Mapping[str, str] | Sequence[str]
 
 
 class Where(TypedDict, total=False):
-    """Which models to use. `model` is a registered name or a folder, in place of the `profile`'s.
+    """Which models to use: `model` is a registered name or a folder, and overrides the `profile`'s.
 
-    An `endpoint` is a server that is already running; its key is in CONTESTED_API_KEY.
+    `endpoint` is a server that is already running; its API key is in CONTESTED_API_KEY.
     """
 
     model: str
@@ -98,7 +98,7 @@ WIDTH: Final = 100
 class Found(Generic[ResultT]):
     """A `result` with all its details, and its cost in one line.
 
-    It prints as the command does, and a notebook shows it as the page does.
+    It prints as the command does; a notebook shows it as the HTML page does.
     """
 
     result: ResultT
@@ -142,16 +142,16 @@ async def ascore(
 
     Args:
         response: The answer to score.
-        documents: The documents that it was written from.
-        question: The question that it answers.
-        judge: Labels the claims by the documents; by default the profile's judge.
-        claims: The claims themselves, or how to make them: "sentences", "whole", "atomic",
-            "salient"; by default as in the profile.
+        documents: The documents it was written from.
+        question: The question it answers.
+        judge: How claims are labelled against documents; defaults to the profile's judge.
+        claims: The claims themselves, or how to extract them: "sentences", "whole", "atomic",
+            "salient"; defaults to the profile's setting.
         **where: Which models to use; see `Where`.
 
     Returns:
-        `cs_c`, `cs_r`, `evidence` and `both_sides`, in [0, 1] or None where they are undefined, and
-        one judgement per claim and document.
+        `cs_c`, `cs_r`, `evidence` and `both_sides`, in [0, 1] or None if undefined, and one
+        judgement per claim and document.
 
     Raises:
         InputError, ServingError, TaggerError: See `Error`.
@@ -182,13 +182,13 @@ async def ascreen(
 
     Args:
         documents: Two or more. Sentences that share words are compared in both directions.
-        threshold: Least probability, in [0, 1], at which a contradiction is reported; by default
-            the command's.
-        tagger: A registered tagger, or a tagger folder, in place of the profile's.
+        threshold: Lowest probability, in [0, 1], at which a contradiction is reported; defaults to
+            the command's threshold.
+        tagger: A registered tagger or a tagger folder; overrides the profile's tagger.
         profile: Which model plays which role.
 
     Returns:
-        `contradictions`, the likeliest first: two quotes and a probability for each.
+        `contradictions`, most likely first: two quotes and a probability for each.
 
     Raises:
         InputError, ServingError, TaggerError: See `Error`.
@@ -213,8 +213,8 @@ async def aask(
     """Answer with the evidence for and against a claim, in cited sentences (ConRAG).
 
     Args:
-        query: A claim, or a yes-or-no question; other questions need `writes`.
-        documents: Cut into passages; the best matches by words are read.
+        query: A claim or a yes-or-no question; other questions need `writes`.
+        documents: Split into passages; the best lexical matches are read.
         judge: Decides which side a passage is on.
         writes: Whether a language model writes the answer; otherwise a template quotes passages.
         **where: Which models to use; see `Where`.
@@ -242,8 +242,8 @@ async def adebate(
 
     Args:
         question: The question to answer.
-        documents: One for each agent.
-        rounds: Most rounds, at least 1.
+        documents: One per agent.
+        rounds: Maximum number of rounds, at least 1.
         **where: Which models to use; see `Where`.
 
     Raises:
@@ -266,12 +266,12 @@ async def aresolve(
     judge: Literal["tagger", "model", "none"] = "tagger",
     **where: Unpack[Where],
 ) -> "Found[QueryResult]":
-    """Name the type of conflict between sources, and answer as that type calls for (CONFLICTS).
+    """Classify the type of conflict between sources, and answer as that type requires (CONFLICTS).
 
     Args:
         question: The question to answer.
         documents: The sources, which the answer cites by number.
-        strategy: How the answer is prompted; "none" only names the type.
+        strategy: How the model is prompted for the answer; "none" only classifies the conflict.
         judge: Decides whether sources support a sentence.
         **where: Which models to use; see `Where`.
 
@@ -294,9 +294,9 @@ async def acheck(
     response: str,
     **where: Unpack[Where],
 ) -> "Found[ResponseErrors]":
-    """Find arguments that a neutral response leaves out, and content that it adds (NPOV).
+    """Find arguments that a neutral response omits, and content that it adds (NPOV).
 
-    A server is asked how likely the response is without each argument. This finds more errors than
+    A server scores the response with each argument left out in turn. This finds more errors than
     the paper's gradients do (see docs/results.md).
 
     Args:
@@ -321,12 +321,12 @@ async def acheck(
 async def atag(
     claims: Sequence[str], documents: Given, *, tagger: str | None = None
 ) -> "list[list[Judgement]]":
-    """Label claims by documents with the tagger: a row per claim, a judgement per document.
+    """Label claims against documents with the tagger: a row per claim, a judgement per document.
 
     Args:
         claims: Statements.
         documents: Texts that may support or contradict a claim, or be irrelevant to it.
-        tagger: A registered tagger, or a tagger folder, in place of the profile's.
+        tagger: A registered tagger or a tagger folder; overrides the profile's tagger.
 
     Raises:
         InputError, TaggerError: See `Error`.
@@ -371,7 +371,7 @@ async def _found(
     refuse_unneeded(chosen, needs)
     async with models_for(chosen, needs, lambda _: None) as models:
         found = await task.inspect(texts, chosen, models, lambda _: None)
-    assert found.view is not None  # noqa: S101  (each of these has one)
+    assert found.view is not None  # noqa: S101  (every task here returns a view)
     return Found(found.result, found.cost, partial(found.view, None))
 
 
@@ -393,7 +393,7 @@ def _documents(given: Given) -> "tuple[Document, ...]":
 
 
 def _waiting(job: Callable[P, Coroutine[Any, Any, ResultT]]) -> Callable[P, ResultT]:
-    """A synchronous twin of an async function, safe inside a running event loop (a notebook)."""
+    """A synchronous twin of an async function; safe inside a running event loop (a notebook)."""
 
     @wraps(job)
     def waited(*args: P.args, **options: P.kwargs) -> ResultT:

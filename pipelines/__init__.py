@@ -1,1 +1,1 @@
-"""The papers as pipelines, and what they share: data, evidence, metrics, runs, reports, CLI."""
+"""The papers as pipelines, and their shared parts: data, judges, metrics, runs, reports, CLI."""

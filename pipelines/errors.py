@@ -1,13 +1,13 @@
-"""Errors of input that a person can mend."""
+"""Input errors that a user can fix."""
 
 
 class InputError(Exception):
-    """Something the user gave cannot be used: a file, a line, a field, an option.
+    """User input that cannot be used: a file, a line, a field, an option.
 
-    The message is one line that says what is wrong, where (file and line), and how to mend it.
+    The message is one line that says what is wrong, where (file and line), and how to fix it.
     Commands print it and exit with code 2.
     """
 
 
 class LowLabelMassError(InputError):
-    """A run is done, and its judge would mostly have written something else than labels."""
+    """A run finished, but its judge would mostly have written something other than labels."""

@@ -1,9 +1,9 @@
-"""A run folder as a dataset folder: Parquet and a card, as `datasets.load_dataset` reads them.
+"""Export a run folder as a dataset: Parquet files and a card, for `datasets.load_dataset`.
 
-README.md            the card: what was run, with what, and what is in it
+README.md            the card: the run, its models and settings, and the columns
 data/ENTRY.parquet   one row per example of an entry of run.json; lists and objects as JSON text
 tables/              the run's tables
-run.json             everything that decided the results
+run.json             everything that determined the results
 """
 
 import json
@@ -28,7 +28,7 @@ from pipelines.report.texts import visible
 
 MODELS = {"model", "writer", "splitter", "judge", "tagger"}
 OTHER = MODELS | {"data", "prompts", "correction", "cascade"}
-"""What a configuration has besides settings; `run.json` has it all."""
+"""Parts of a configuration that are not settings; `run.json` has them all."""
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,9 @@ class Part:
 
     Attributes:
         name: The entry: "conrag.wice".
-        entry: What `run.json` says of it.
-        rows: A row per example.
-        status: How many examples ended how.
+        entry: Its value in `run.json`.
+        rows: One row per example.
+        status: Number of examples by status.
     """
 
     name: str
@@ -49,14 +49,14 @@ class Part:
 
 
 def parts_of(experiment: Experiment[Any, Any], runs: Runs[Any]) -> list[Part]:
-    """The results of an experiment's runs, those without any left out."""
+    """The non-empty results of an experiment's runs."""
     found = []
     for name, results in runs.results.items():
         if results:
             status = Counter(str(result.status) for result in results)
             dumped = [result.model_dump(mode="json") for result in results]
             columns = {
-                field: [row.get(field) for row in dumped]  # one that says nothing may be left out
+                field: [row.get(field) for row in dumped]  # empty fields may be absent from a row
                 for field in experiment.result.model_fields
             }
             columns |= come_to(experiment, results)
@@ -66,7 +66,7 @@ def parts_of(experiment: Experiment[Any, Any], runs: Runs[Any]) -> list[Part]:
 
 
 def _array(values: Sequence[Any]) -> pa.Array:
-    """Values of one plain type as they are, others as their JSON text; None stays None."""
+    """Values of a single plain type unchanged, others as JSON text; None stays None."""
     kinds = {type(value) for value in values if value is not None}
     if kinds in ({str}, {bool}, {int}, {float}):
         return pa.array(values)
@@ -77,7 +77,7 @@ def _array(values: Sequence[Any]) -> pa.Array:
 
 
 def come_to(experiment: Experiment[Any, Any], results: Sequence[Any]) -> dict[str, list[Any]]:
-    """Scores and verdicts of results, by column: `score.NAME` where any has a value, `verdict`."""
+    """Scores and verdicts of results, by column: `score.NAME` if any result has it, `verdict`."""
     columns: dict[str, list[Any]] = {}
     for name, score in named(experiment.metrics).items():
         values = score.values(results)
@@ -89,10 +89,10 @@ def come_to(experiment: Experiment[Any, Any], results: Sequence[Any]) -> dict[st
 
 
 def write_dataset(run: Path, parts: Sequence[Part], out: Path) -> None:
-    """Write a dataset folder of a run's results; it appears as a whole, or not at all.
+    """Write a dataset folder of a run's results, completely or not at all.
 
     Raises:
-        InputError: There is no result, `out` is there and not empty, or it cannot be written.
+        InputError: There are no results, `out` exists and is not empty, or it cannot be written.
     """
     if not parts:
         raise InputError(f"{run} has no results yet; run the command that made it again")
@@ -101,7 +101,7 @@ def write_dataset(run: Path, parts: Sequence[Part], out: Path) -> None:
     check_writable(out / "README.md")
     partial = out.with_name(f".{out.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)  # and no link of that name
+    partial.mkdir(parents=True)  # and not a link with that name
     (partial / "data").mkdir()
     try:
         for part in parts:
@@ -123,7 +123,7 @@ def card(name: str, parts: Sequence[Part]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        autoescape=False,  # noqa: S701  Markdown; what is not ours goes through `code`
+        autoescape=False,  # noqa: S701  Markdown; text from outside goes through `code`
     )
     pages.filters |= {"code": code, "json": json.dumps}
     given = {"name": name, "parts": parts, "models_of": models_of, "settings_of": settings_of}
@@ -131,7 +131,7 @@ def card(name: str, parts: Sequence[Part]) -> str:
 
 
 def settings_of(config: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, Any]]:
-    """What a user could choose, flat: ("asked.seed", 0). Data, prompts and models are not of it."""
+    """The user's settings, flattened: ("asked.seed", 0); without data, prompts and models."""
     for name, value in config.items():
         if within or name not in OTHER:
             if isinstance(value, Mapping):
@@ -141,20 +141,20 @@ def settings_of(config: Mapping[str, Any], within: str = "") -> Iterator[tuple[s
 
 
 def code(value: Any) -> str:
-    """Text as code in a table of Markdown: no mark-up, no line break, no control characters."""
+    """Text as inline code in a Markdown table: no markup, line breaks or control characters."""
     text = visible(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
     return "`" + " ".join(text.split()).replace("`", "'").replace("|", "\\|") + "`"
 
 
 def known_of(example: str, found: Iterable[Runs[Any]]) -> dict[str, Any]:
-    """What each run of a folder has of an example.
+    """Everything that the runs in a folder recorded about an example.
 
     Returns:
         `example`, and `runs`: the entry of `run.json` -> `made`, that entry with its settings,
-        prompts, models and machine, and `result`, the record as it stands in the results.
+        prompts, models and machine, and `result`, the record as stored in the results.
 
     Raises:
-        InputError: No run has an example of that id.
+        InputError: No run has an example with that id.
     """
     runs: dict[str, Mapping[str, Any]] = {}
     ids: set[str] = set()

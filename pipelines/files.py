@@ -1,4 +1,4 @@
-"""Files of others are read within limits; ours are written whole, and never through a link."""
+"""File access: foreign files within size limits; ours written atomically, never through links."""
 
 import errno
 import fcntl
@@ -17,7 +17,7 @@ import psutil
 from pipelines.errors import InputError
 
 LARGEST = 1 << 31
-"""Bytes of the largest file that is read into memory."""
+"""Maximum size, in bytes, of a file that is read into memory."""
 
 
 SAMPLES_FOLDER = Path(__file__).parent / "data" / "samples"
@@ -25,7 +25,10 @@ SAMPLES_FOLDER = Path(__file__).parent / "data" / "samples"
 
 
 def or_sample(path: Path) -> Path:
-    """The path; if nothing is there, the sample of that name: `samples/bridge/answer.txt`."""
+    """The path, or the bundled sample of that name if it does not exist.
+
+    For example `samples/bridge/answer.txt`.
+    """
     sample = SAMPLES_FOLDER.joinpath(*path.parts[1:])
     named = path.parts[:1] == ("samples",) and not path.exists() and sample.exists()
     return sample if named else path
@@ -35,10 +38,10 @@ def or_sample(path: Path) -> Path:
 def opened(path: Path) -> Iterator[io.BufferedReader]:
     """A file, or a pipe such as `<(command)`, opened for reading.
 
-    A named pipe that nobody writes at the moment is empty; it is not waited for.
+    A named pipe without a writer reads as empty, without waiting.
 
     Raises:
-        InputError: It is missing, a folder, a device or a socket, or may not be read.
+        InputError: The path is missing, a folder, a device or a socket, or is not readable.
     """
     try:
         with open(or_sample(path), "rb", opener=_at_once) as file:
@@ -60,13 +63,13 @@ def _at_once(name: str, flags: int) -> int:
 
 
 def read_bytes(path: Path, largest: int = LARGEST) -> bytes:
-    """The bytes of a file or pipe, at most `largest`; InputError as `opened`, or if it has more."""
+    """The bytes of a file or pipe, at most `largest`; InputError as in `opened`, or if larger."""
     with opened(path) as file:
         return read_whole(file, str(path), largest, os.fstat(file.fileno()).st_size)
 
 
 def read_whole(file: io.BufferedIOBase, name: str, largest: int = LARGEST, size: int = 0) -> bytes:
-    """What is left of a file, of `size` bytes at least; InputError if it is more than `largest`."""
+    """The rest of a file, at least `size` bytes; InputError if larger than `largest`."""
     content = io.BytesIO()
     while size <= largest and (part := file.read(1 << 20)):
         size = max(size, content.tell() + content.write(part))
@@ -76,10 +79,10 @@ def read_whole(file: io.BufferedIOBase, name: str, largest: int = LARGEST, size:
 
 
 def refuse_links(*paths: Path) -> None:
-    """Refuse links, pipes and devices in the place of our files and folders, and in the latter.
+    """Refuse links, pipes and devices at our paths and inside our folders.
 
-    A folder may come from a stranger. So that nothing outside is read or written through it, it
-    holds files and folders alone; missing paths are passed over.
+    A folder may come from a stranger. It may contain only files and folders, so that nothing
+    outside is read or written through it. Missing paths are skipped.
     """
     for path in paths:
         inside = (Path(top, name) for top, *names in os.walk(path) for name in chain(*names))
@@ -92,27 +95,30 @@ def refuse_links(*paths: Path) -> None:
 
 
 def open_unfollowed(path: Path, mode: str = "a") -> IO[Any]:
-    """Open a file of ours for writing; a link in its place is an OSError.
+    """Open one of our files for writing; OSError if the path is a link.
 
-    Modes are those that do not empty it: "a" (for locks, too), "ab", "r+b".
+    Only modes that do not truncate the file are allowed: "a" (also for locks), "ab", "r+b".
     """
     flags = os.O_NOFOLLOW | os.O_NONBLOCK
     return open(path, mode, opener=lambda name, given: os.open(name, given | flags, 0o666))
 
 
 def replace_text(path: Path, text: str) -> None:
-    """Write `text` as UTF-8 in one step: a reader sees the old file or the new one.
+    """Write `text` as UTF-8 atomically: a reader sees either the old file or the new one.
 
-    Missing folders are made. Lone surrogates, which UTF-8 cannot hold, become "?".
+    Missing folders are created. Lone surrogates, which UTF-8 cannot encode, become "?".
 
     Raises:
-        InputError: The folder cannot be written, or the path is one.
+        InputError: The folder is not writable, or the path is a folder.
     """
     replace_bytes(path, text.encode("utf-8", "replace"))
 
 
 def replace_bytes(path: Path, data: bytes) -> None:
-    """Write bytes in one step, as `replace_text`; half a file of a killed process goes away."""
+    """Write bytes atomically, as in `replace_text`.
+
+    A partial file left by a killed process is removed.
+    """
     with _for_a_person(path):
         partial = _partial(path)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -122,7 +128,7 @@ def replace_bytes(path: Path, data: bytes) -> None:
                 left.unlink(missing_ok=True)
         partial.unlink(missing_ok=True)
         try:
-            with partial.open("xb") as file:  # new: not through a link of that name
+            with partial.open("xb") as file:  # a new file: not through a link with that name
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
@@ -132,10 +138,10 @@ def replace_bytes(path: Path, data: bytes) -> None:
 
 
 def check_writable(path: Path) -> None:
-    """Refuse before long work what `replace_text` would refuse at its end.
+    """Fail before long work if `replace_text` would fail at its end.
 
-    An empty file is written beside the path and taken away again with the folders made for it:
-    permissions alone do not tell what a file system takes.
+    An empty file is created beside the path and removed again, with any folders made for it:
+    permissions alone do not tell whether a file system accepts writes.
     """
     with _for_a_person(path):
         partial = _partial(path)
@@ -147,20 +153,20 @@ def check_writable(path: Path) -> None:
             partial.unlink()
         finally:
             for folder in missing:
-                with suppress(OSError):  # never made, or another process has put something there
+                with suppress(OSError):  # never created, or another process has put something there
                     folder.rmdir()
 
 
 def _partial(path: Path) -> Path:
-    """Where a file is written until it is whole."""
-    if path.is_dir():  # "." and "/" have no name to make another of
+    """Where a file is written until it is complete."""
+    if path.is_dir():  # "." and "/" have no name to derive another from
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     return path.with_name(f".{path.name}.{os.getpid()}")
 
 
 @contextmanager
 def _for_a_person(path: Path) -> Iterator[None]:
-    """Turn what the system says of a path that cannot be written into a line for a person."""
+    """Turn an OSError about an unwritable path into one line for the user."""
     remedy = "choose a folder that can be written"
     try:
         yield
@@ -174,7 +180,7 @@ def _for_a_person(path: Path) -> Iterator[None]:
 
 
 def append_line(path: Path, line: str) -> None:
-    """Append one line and hand it to the disk before returning, so that a kill keeps it."""
+    """Append one line and fsync it before returning, so that it survives a kill."""
     try:
         with open_unfollowed(path, "ab") as file:
             file.write(line.encode("utf-8", "replace") + b"\n")
@@ -188,10 +194,10 @@ def append_line(path: Path, line: str) -> None:
 
 
 def hold(lock: IO[str], taken: str) -> None:
-    """Lock a file that is open for writing, for this process alone and as long as it stays open.
+    """Lock a file that is open for writing, exclusively, for as long as it stays open.
 
-    The lock is the system's and dies with the process, however that ends. Where another process
-    holds it, an InputError says `taken`.
+    The operating system holds the lock and releases it when the process ends, however that happens.
+    If another process holds it, raises InputError with the message `taken`.
     """
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -200,7 +206,7 @@ def hold(lock: IO[str], taken: str) -> None:
 
 
 def held(lock: IO[str]) -> bool:
-    """Whether another process, or another opening of the file, holds its lock at the moment."""
+    """Whether another process, or another open handle of the file, currently holds its lock."""
     try:
         fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError:

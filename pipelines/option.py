@@ -1,12 +1,12 @@
-"""Settings that say themselves how they are given on the command line.
+"""Settings that declare their command-line options.
 
-A field of a settings model that is annotated with an `Option` is an option of every command that
-takes the model, with the field's type, bounds and default:
+A settings field annotated with an `Option` is an option of every command that takes the settings,
+with the field's type, bounds and default:
 
     judge: Annotated[Judge, Option("Who judges claims by documents.")] = "model"
 
-A field whose type is such a model brings its options along; one without `Option` or a description
-is none.
+A field whose type is a settings model contributes that model's options. A field without `Option` or
+a description is not an option.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -32,9 +32,10 @@ class Options(BaseModel):
 
 @dataclass(frozen=True)
 class Only:
-    """When an option has an effect, told the settings that it is of.
+    """When an option has an effect, given the settings it belongs to.
 
-    `without` is what makes it idle, for the refusal: "--judge model", or made from the settings.
+    `without` says what makes it idle, for the error message: "--judge model", or a function of the
+    settings.
     """
 
     when: Callable[[Any], bool]
@@ -43,19 +44,19 @@ class Only:
 
 @dataclass(frozen=True)
 class Option:
-    """How a field is given on the command line.
+    """How a field is set on the command line.
 
     Attributes:
         help: What it does, for `--help`.
-        name: "--on-overflow"; made from the field's name unless given.
+        name: "--on-overflow"; derived from the field's name by default.
         panel: Heading in `--help`.
-        metavar: What stands for the value in `--help`.
-        shown: The default, as `--help` tells it; the field's own unless given.
-        only: When it has an effect; always unless given.
-        typed: Its type on the command line, None where it is not given, if a validator or `read`
-            makes the field's of it.
-        read: Makes the field's value of what the command line gives: a text of a file.
-        argument: Whether it is given without its name, by its place.
+        metavar: Placeholder for the value in `--help`.
+        shown: The default as shown in `--help`; the field's default if not given.
+        only: When it has an effect; by default always.
+        typed: Its type on the command line (None if not given), if a validator or `read` converts
+            it to the field's type.
+        read: Converts the command-line value to the field's value, for instance by reading a file.
+        argument: Whether it is positional.
         greedy: Whether it takes all words that follow: `--documents a.txt b.txt`.
     """
 
@@ -72,13 +73,13 @@ class Option:
 
 
 LARGEST_SEED = 2**32 - 1
-"""What numpy, and with it scikit-learn, takes; torch takes more."""
+"""Largest seed that numpy, and with it scikit-learn, accepts; torch accepts more."""
 
 Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED), Option("Decides everything that is drawn.")]
 
 
 class OptionField(NamedTuple):
-    """A field by its name, and the option that it is by its flag."""
+    """A field's name, and its option with its flag."""
 
     name: str
     flag: str
@@ -87,10 +88,10 @@ class OptionField(NamedTuple):
 
 
 def options_of(settings: type[BaseModel]) -> Iterator[OptionField]:
-    """The fields of a model that are options, in order; not those of models inside it.
+    """The fields of a model that are options, in order; not those of nested models.
 
-    A field with a description is one, too, for settings of rooms that know nothing of options;
-    unless it is required it stands under the title of the model.
+    A field with a description is also an option, for settings of packages that do not know
+    `Option`. Unless it is required, its panel in `--help` is the model's title.
     """
     for name in in_order(settings):
         field, flag = settings.model_fields[name], f"--{name.replace('_', '-')}"
@@ -103,20 +104,20 @@ def options_of(settings: type[BaseModel]) -> Iterator[OptionField]:
 
 
 def in_order(settings: type[BaseModel]) -> list[str]:
-    """Names of a model's fields: a class's own before those it inherits."""
+    """Names of a model's fields: a class's fields before inherited ones."""
     names = (name for each in settings.__mro__ for name in get_annotations(each))
     return [name for name in dict.fromkeys(names) if name in settings.model_fields]
 
 
 def nested(settings: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:
-    """The fields of a model that are settings themselves, in order."""
+    """The fields of a model that are settings models themselves, in order."""
     for name, field in settings.model_fields.items():
         if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
             yield name, field.annotation
 
 
 def standing(settings: type[BaseModel], name: str) -> BaseModel | None:
-    """What settings inside others are, before anything is given."""
+    """The default of nested settings."""
     default = settings.model_fields[name].get_default(call_default_factory=True)
     return default if isinstance(default, BaseModel) else None
 
@@ -124,13 +125,13 @@ def standing(settings: type[BaseModel], name: str) -> BaseModel | None:
 def made(
     settings: type[SettingsT], given: Mapping[str, Any], usual: BaseModel | None = None
 ) -> SettingsT:
-    """Settings from options by the names of their fields, in whichever settings these lie.
+    """Build settings from options by field name, at any level of nesting.
 
-    Options of other settings are passed over. `model_fields_set` has what was given. Fields that
-    were not given are as in `usual`.
+    Options of other settings are ignored. `model_fields_set` holds the fields that were given.
+    Fields that were not given are taken from `usual`.
 
     Raises:
-        InputError: A value is wrong, or a field without a default is missing.
+        InputError: A value is invalid, or a field without a default is missing.
     """
     fields: dict[str, Any] = {
         name: made(inside, given, standing(settings, name)) for name, inside in nested(settings)
@@ -153,10 +154,10 @@ def made(
 
 
 def refuse_idle(settings: BaseModel) -> None:
-    """Refuse options that were given and do nothing, with an InputError.
+    """Raise InputError if an option was given and has no effect.
 
-    Who gives one expects that it does something. An idle option would also stand in a run's
-    settings, and keep it from being resumed without it.
+    A user who gives an option expects it to do something. An idle option would also be recorded in
+    the run's settings, and the run could not be resumed without it.
     """
     for each in options_of(type(settings)):
         only = each.option.only
@@ -168,11 +169,11 @@ def refuse_idle(settings: BaseModel) -> None:
 
 
 def refuse_given(settings: BaseModel, names: Iterator[str] | tuple[str, ...], without: str) -> None:
-    """Refuse options that were given, for a reason that the settings alone do not tell.
+    """Raise InputError if one of these options was given, for a reason outside the settings.
 
     Args:
-        settings: Whose options.
-        names: Fields; those that the model lacks are passed over.
+        settings: The settings that the options belong to.
+        names: Fields; those that the model lacks are ignored.
         without: What makes them idle: "--strategy none, which asks no language model".
     """
     wanted = set(names)
@@ -182,9 +183,9 @@ def refuse_given(settings: BaseModel, names: Iterator[str] | tuple[str, ...], wi
 
 
 def one_of(given: Sequence[str] | None, known: Iterable[NameT], flag: str) -> tuple[NameT, ...]:
-    """The values of an option that can be given several times, in the order of `known`.
+    """The values of a repeatable option, in the order of `known`.
 
-    Given None, these are all that are known; one that is not known is an InputError.
+    None selects all known values; an unknown value raises InputError.
     """
     names = tuple(known)
     for each in given or ():
@@ -195,14 +196,14 @@ def one_of(given: Sequence[str] | None, known: Iterable[NameT], flag: str) -> tu
 
 @dataclass(frozen=True)
 class Choice:
-    """A setting that a preset decides, in most cases otherwise than our default.
+    """A setting that a preset fixes, usually to a value other than our default.
 
     Attributes:
-        field: Of the settings, "metric.claims" for one inside others.
-        value: What the preset makes it.
+        field: Name of the field; "metric.claims" for a nested one.
+        value: The preset's value.
         source: Where the paper says so: "section 4.2", "appendix C", or "released code".
-        why: Why our default is another; nothing where it is the same, and only to be held to.
-        where: Another field and its values, where the choice is for these alone.
+        why: Why our default differs; empty if it is the same, and the preset only pins it.
+        where: Another field and its values, if the choice applies only with these.
     """
 
     field: str
@@ -212,7 +213,7 @@ class Choice:
     where: tuple[str, tuple[str, ...]] | None = None
 
     def holds(self, settings: type[BaseModel], given: Mapping[str, Any]) -> bool:
-        """Whether it is for settings of which this was given."""
+        """Whether the choice applies to settings with these values."""
         if self.where is None:
             return True
         name, values = self.where
@@ -222,7 +223,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Difference:
-    """How a default differs from a preset, by the option's flag."""
+    """Where a default differs from a preset, with the option's flag."""
 
     flag: str
     ours: Any
@@ -231,14 +232,14 @@ class Difference:
 
     @property
     def told(self) -> str:
-        """The preset's value for people, and what it is for: "all (of --dataset scifact)"."""
+        """The preset's value for the user, with its condition: "all (of --dataset scifact)"."""
         where = self.choice.where
         only = f" (of {_flag(where[0])} {', '.join(where[1])})" if where else ""
         return f"{shown(self.preset)}{only}"
 
 
 class WithPresets(BaseModel):
-    """Settings with switches that put them as a paper, or its released code, has them.
+    """Settings with switches that reproduce a paper's settings, or its released code's.
 
         AS_IN_PAPER = (
             Choice("debate.replies", "text", "appendix C", "JSON by schema always parses"),
@@ -247,10 +248,10 @@ class WithPresets(BaseModel):
         class MadamOptions(RunOptions, ...):
             PRESETS = {"as_in_paper": AS_IN_PAPER}
 
-    A switch is a field that is False unless given; `PRESETS` has the choices of each. With
-    `as_in_paper=True` the settings are made with `debate.replies="text"`; what is run, noted and
-    published is what they then say. It is an InputError if two switches are on, or if an option was
-    given another value than the switch makes it.
+    A switch is a field that is False by default; `PRESETS` maps it to its choices. With
+    `as_in_paper=True`, `debate.replies` is "text"; the run uses, records and reports these values.
+    InputError if two switches are on, or if an option was given a value that conflicts with the
+    switch.
     """
 
     PRESETS: ClassVar[Mapping[str, Sequence[Choice]]] = {}
@@ -272,7 +273,7 @@ class WithPresets(BaseModel):
 
 
 def switched(settings: BaseModel) -> str | None:
-    """The preset that is on: "as-in-paper"; None where none is."""
+    """The active preset: "as-in-paper"; None if no switch is on."""
     presets = settings.PRESETS if isinstance(settings, WithPresets) else {}
     on = (name for name in presets if getattr(settings, name))
     found = next(on, None)
@@ -280,9 +281,9 @@ def switched(settings: BaseModel) -> str | None:
 
 
 def told(settings: BaseModel) -> str:
-    """What the preset that is on has decided, in one line; empty where none is on.
+    """What the active preset changes, in one line; empty without one.
 
-    As in "--as-in-paper: --claims atomic, --k 5".
+    For example "--as-in-paper: --claims atomic, --k 5".
     """
     preset = switched(settings)
     if preset is None or not isinstance(settings, WithPresets):
@@ -298,7 +299,7 @@ def told(settings: BaseModel) -> str:
 
 
 def shown(value: Any) -> str:
-    """A setting's value for people: "all, test", "yes", "not given"."""
+    """A setting's value for the user: "all, test", "yes", "not given"."""
     if isinstance(value, tuple | list):
         return ", ".join(map(shown, value))
     if value is None:
@@ -307,7 +308,7 @@ def shown(value: Any) -> str:
 
 
 def differences(settings: type[WithPresets], preset: str) -> Iterator[Difference]:
-    """Where the defaults differ from a preset, in its order."""
+    """Where the defaults differ from a preset, in the preset's order."""
     for choice in settings.PRESETS[preset]:
         name, *inside = choice.field.split(".")
         kind: type[BaseModel] = settings
@@ -321,7 +322,7 @@ def differences(settings: type[WithPresets], preset: str) -> Iterator[Difference
 def _choose(
     kind: type[BaseModel], values: dict[str, Any], path: Sequence[str], value: Any, preset: str
 ) -> None:
-    """Put a value where a path leads; an InputError if another one was given there."""
+    """Set the value at a path; InputError if another value was given there."""
     name, *rest = path
     if not rest:
         if name in values and values[name] != value:
@@ -333,7 +334,7 @@ def _choose(
     usual, found = dict(standing(kind, name) or {}), values.get(name)
     if isinstance(found, BaseModel):
         usual, known = dict(found), set(found.model_fields_set)
-        # A model within it may hold what the preset decided before.
+        # A nested model may hold earlier choices of the preset.
         given = {
             field: kept
             for field, kept in usual.items()
@@ -344,7 +345,7 @@ def _choose(
         known = set(given)
     _choose(inner := dict(nested(kind))[name], given, rest, value, preset)
     made = inner.model_validate(usual | given)
-    # What a preset decides does not count as given: see `refuse_idle`.
+    # Values that a preset sets do not count as given: see `refuse_idle`.
     made.model_fields_set.intersection_update(known)
     values[name] = made
 
@@ -361,10 +362,10 @@ def _flag_of(settings: type[BaseModel], name: str) -> str:
 def named(
     given: Iterable[str], flag: str, known: Iterable[str], form: str = "NAME=PATH"
 ) -> list[tuple[str, str]]:
-    """The names and values of an option that is given as "wice=claims.jsonl", in their order.
+    """The names and values of a repeatable option such as "wice=claims.jsonl", in order.
 
     Raises:
-        InputError: One lacks its name or value, or the name is not known.
+        InputError: A name or value is missing, or the name is unknown.
     """
     names, found = list(known), []
     for text in given:
@@ -380,12 +381,12 @@ def named(
 
 
 def listed(known: Mapping[str, str]) -> str:
-    """What names stand for, for the help of such an option: "`wice`: a .jsonl of WiCE; ..."."""
+    """What the names stand for, for an option's help: "`wice`: a .jsonl of WiCE; ..."."""
     return "; ".join(f"`{name}`: {what}" for name, what in known.items()) + "."
 
 
 def words(settings: BaseModel, *names: str) -> tuple[str, ...]:
-    """Fields that were given, as words of a command line for another command."""
+    """The fields that were given, as command-line words for another command."""
     flags = {each.name: each.flag for each in options_of(type(settings))}
     found: list[str] = []
     for name in names:

@@ -1,4 +1,4 @@
-"""The experiments by name; their modules are imported when they are asked for."""
+"""The experiments by name; their modules are imported on demand."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
@@ -19,7 +19,7 @@ EXPERIMENTS: Final[dict[str, str]] = {
     "madam-rag": "pipelines.madam_rag.experiment",
     "npov": "pipelines.npov.experiment",
 }
-"""Name of the command -> module that declares it, in the order of the report."""
+"""Command name -> module that declares the experiment, in report order."""
 
 CONFLICTSCORE: Final = (
     "ConflictScore: Measuring How Language Models Handle Conflicting Evidence "
@@ -34,7 +34,7 @@ PAPERS: Final = dict.fromkeys(EXPERIMENTS, CONFLICTSCORE) | {
     "npov": "Chang et al. 2024: Detecting Hallucination and Coverage Errors in Retrieval Augmented "
     "Generation for Controversial Topics (LREC-COLING; arXiv 2403.08904)",
 }
-"""Name of the command -> the paper that it reproduces; CITATION.cff has all authors."""
+"""Command name -> the paper it reproduces; CITATION.cff lists all authors."""
 
 
 def experiment(name: str) -> "Experiment[Any, Any]":
@@ -44,7 +44,7 @@ def experiment(name: str) -> "Experiment[Any, Any]":
 
 
 def runs_in(folder: "RunFolder") -> "list[tuple[Experiment[Any, Any], Runs[Any]]]":
-    """The experiments that have runs in a run folder, with these, in the order of the report.
+    """The experiments with runs in a run folder, and these runs, in report order.
 
     Raises:
         InputError: It is not a run folder, or `run.json` or a result is damaged.

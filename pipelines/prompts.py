@@ -1,4 +1,4 @@
-"""Prompts are Jinja files, one per call; a user may put a folder of their own before ours."""
+"""Prompts are Jinja files, one per call; a user's folder can override ours."""
 
 import hashlib
 from collections.abc import Set
@@ -49,24 +49,24 @@ _EXAMPLES: dict[str, object] = {
         }
     ],
 }
-"""Values of the variables that are not strings, to try a template with."""
+"""Sample values of the variables that are not strings, to test a template with."""
 
 OPTIONAL = frozenset({"numbers"})
-"""Variables that a prompt may leave out."""
+"""Variables that a prompt may omit."""
 
 
 def fenced(text: str, name: str) -> str:
     """Put untrusted text between markers that do not occur in it.
 
-    The mark is drawn from the text itself, again until the text lacks it. So no document can close
-    its own fence, and equal texts have equal fences: both caches still see equal prompts. Marks
-    grow with every few draws, for a long text of hexadecimal digits has all the short ones.
+    The marker is a hash of the text, redrawn until the text does not contain it. A document thus
+    cannot close its own fence, and equal texts have equal fences, so both caches see equal prompts.
+    Markers grow every few draws, because a long hexadecimal text may contain all the short ones.
     """
     mark = _mark(text)
     return f"<<{name} {mark}\n{text}\n{name} {mark}>>"
 
 
-@lru_cache(maxsize=256)  # every claim about a document fences it
+@lru_cache(maxsize=256)  # every claim about a document fences that document
 def _mark(text: str) -> str:
     data = text.encode("utf-8", "surrogatepass")
     marks = (
@@ -88,7 +88,7 @@ def _compiled(source: str) -> jinja2.Template:
 
 @dataclass(frozen=True)
 class Prompt:
-    """One template.
+    """One prompt template.
 
     Attributes:
         name: "judge/relation", for instance: also its path in an override folder, plus `.j2`.
@@ -101,14 +101,14 @@ class Prompt:
     def messages(self, **variables: object) -> list[dict[str, str]]:
         """The prompt as the single user turn of a chat.
 
-        One user turn works with every chat template; some know no system role.
+        A single user turn works with every chat template; some do not support a system role.
 
         Raises:
-            InputError: The template asks for something that its variables do not have.
+            InputError: The template uses something that its variables lack.
         """
         try:
             text = _compiled(self.source).render(**variables)
-        except Exception as error:  # the user's own template: it may go wrong in any way
+        except Exception as error:  # the user's own template can fail in any way
             raise InputError(
                 f"the prompt '{self.name}' cannot be filled in ({error}); mend its template"
             ) from error
@@ -116,22 +116,24 @@ class Prompt:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the source, so that a table can name the prompt it was made with."""
+        """SHA-256 of the source, so that a table can name its prompt."""
         return hashlib.sha256(self.source.encode()).hexdigest()
 
 
 def load(name: str, variables: Set[str], overrides: Path | None = None) -> Prompt:
-    """Read a prompt, the user's own where the override folder has it.
+    """Read a prompt, from the override folder if it has one.
 
     Args:
         name: "conflictscore/atomic", for instance.
-        variables: What the prompt is given; each must be used, but for `OPTIONAL`, and no other.
-        overrides: A folder with `conflictscore/atomic.j2` and so on; others stay ours.
+        variables: The prompt's variables. The template must use all of them, except `OPTIONAL`, and
+            no others.
+        overrides: A folder with `conflictscore/atomic.j2` and so on; missing prompts fall back to
+            ours.
 
     Raises:
         InputError: The override folder does not exist or has a template that is not one of ours, or
-            the template cannot be read, does not parse, leaves a variable out, names one that does
-            not exist, or cannot be filled in.
+            the template cannot be read, does not parse, omits a variable, names an unknown one, or
+            cannot be rendered.
     """
     folder, _, file = name.partition("/")
     path = HERE / folder / "prompts" / f"{file}.j2"
@@ -159,20 +161,20 @@ def load(name: str, variables: Set[str], overrides: Path | None = None) -> Promp
             f"{', '.join(sorted(variables))}"
         )
     prompt = Prompt(name, source)
-    # A template that cannot be filled in at all is refused before any model is started.
+    # Reject a template that never renders before any model is started.
     prompt.messages(**{variable: _EXAMPLES.get(variable, "text") for variable in variables})
     return prompt
 
 
 def shipped_digest(name: str) -> str | None:
-    """The digest of our own prompt of that name; None where there is none."""
+    """The digest of our own prompt with that name; None if it does not exist."""
     folder, _, file = name.partition("/")
     path = HERE / folder / "prompts" / f"{file}.j2"
     return Prompt(name, path.read_text("utf-8")).digest if path.is_file() else None
 
 
 def _check_overrides(folder: Path) -> None:
-    """Refuse a folder that is not there, and files that would be passed over without a word."""
+    """Refuse a missing override folder, and files that would be ignored silently."""
     if not folder.is_dir():
         raise InputError(f"--prompts {folder} is not a folder; see docs/prompts.md")
     ours = {f"{path.parts[-3]}/{path.name}" for path in HERE.glob("*/prompts/*.j2")}

@@ -1,6 +1,6 @@
-"""Which statements of documents contradict each other, before any answer is written.
+"""Find statements in documents that contradict each other, before any answer is written.
 
-Sentences of different documents that share words are compared both ways by a tagger.
+A tagger compares sentences of different documents that share words, in both directions.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,20 +15,22 @@ from pipelines.retrieval.bm25 import scores_among
 from pipelines.text import words
 
 NEAREST: Final = 4
-"""Sentences of other documents, best by words, that a sentence is compared with."""
+"""How many sentences of other documents, best by BM25, each sentence is compared with."""
 
 THRESHOLD: Final = 0.5
-"""Probability from which contradictions are told: chosen on a training half, 3 % false
-alarms on the test half."""
+"""Lowest probability of a reported contradiction.
+
+Chosen on the training half; 3 % false alarms on the test half.
+"""
 
 LEAST_WORDS: Final = 4
-"""Words of a statement; what is shorter is a heading or a part of a list."""
+"""Minimum words of a statement; anything shorter is a heading or a list fragment."""
 
 
 class Statement(BaseModel, frozen=True):
     """A sentence of a document: its characters [start, end).
 
-    Its passage has the sentences before and after, which say whom "it" and "there" are about.
+    Its passage adds the sentences before and after, which resolve words such as "it" and "there".
     """
 
     document: str
@@ -39,7 +41,7 @@ class Statement(BaseModel, frozen=True):
 
 
 class Contradiction(BaseModel, frozen=True):
-    """Two statements, and how likely, in [0, 1], they exclude each other."""
+    """Two statements, and the probability, in [0, 1], that they exclude each other."""
 
     first: Statement
     second: Statement
@@ -47,13 +49,13 @@ class Contradiction(BaseModel, frozen=True):
 
 
 class Screening(BaseModel, frozen=True):
-    """What was compared, and every contradiction that was found, the likeliest first.
+    """What was compared, and every contradiction found, most likely first.
 
     Attributes:
         documents: Ids, in order.
-        statements: Sentences of all documents.
-        compared: Pairs of them that the tagger read.
-        contradictions: At least as likely as the threshold.
+        statements: Number of sentences in all documents.
+        compared: Number of statement pairs that the tagger read.
+        contradictions: Those at or above the threshold.
     """
 
     documents: tuple[str, ...]
@@ -62,7 +64,7 @@ class Screening(BaseModel, frozen=True):
     contradictions: tuple[Contradiction, ...]
 
     def likeliest(self, one: str, other: str) -> float | None:
-        """The probability of the likeliest contradiction of two documents; None without one."""
+        """Probability of the likeliest contradiction between two documents, if any."""
         return max(
             (
                 found.probability
@@ -82,10 +84,10 @@ def screen(
     """Compare the statements of documents with those of others in the same set.
 
     Args:
-        sets: Documents, with ids that are distinct over all sets.
-        tagger: Reads each pair both ways.
-        threshold: Least probability, in [0, 1], of what is told.
-        on_progress: Told how many more readings are done, of two for each pair.
+        sets: Sets of documents; ids are unique across all sets.
+        tagger: Reads each pair in both directions.
+        threshold: Lowest probability, in [0, 1], to report.
+        on_progress: Called with the number of further readings done, two per pair.
 
     Raises:
         TaggerError: A pair cannot be read.
@@ -117,15 +119,16 @@ def screen(
 
 
 def contradiction_probability(forth: float, back: float) -> float:
-    """How likely two statements contradict each other, of how likely each is refuted by the other.
+    """Probability that two statements contradict each other.
 
-    A contradiction holds both ways, so both readings are estimates of one thing: their mean.
+    Contradiction is symmetric, so the two directions, each the probability that one statement
+    refutes the other, estimate the same quantity; the result is their mean.
     """
     return (forth + back) / 2
 
 
 def statements(document: Document) -> list[Statement]:
-    """The sentences of a document that say something, headings and short ones left out."""
+    """The statements of a document: its sentences, without headings and very short ones."""
     text = document.text
     spans = words.statements(text)
     return [
@@ -144,10 +147,10 @@ def statements(document: Document) -> list[Statement]:
 
 
 def candidates(stated: Sequence[Statement]) -> list[tuple[Statement, Statement]]:
-    """Pairs of statements worth comparing: of other documents, and near by words (BM25).
+    """Pairs of statements worth comparing: from different documents and lexically close (BM25).
 
-    Each statement brings the `NEAREST` that share a word with it, so that the number of pairs grows
-    with the number of statements, not with its square.
+    Each statement contributes the `NEAREST` statements that share a word with it, so the number of
+    pairs grows linearly with the number of statements, not quadratically.
     """
     import numpy as np
 

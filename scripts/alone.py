@@ -1,4 +1,4 @@
-"""Runs a command in a network namespace, once that is sure to have nothing but loopback.
+"""Run a command in a network namespace, after checking that it has only a loopback interface.
 
 unshare --user --map-root-user --net python scripts/alone.py COMMAND...
 """

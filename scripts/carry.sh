@@ -29,7 +29,7 @@ git -C "$ROOT" archive HEAD | tar -xf - -C "$out/contested"
 lock=$out/contested/requirements/$engine.txt
 [ -f "$lock" ] || fail "CONTESTED_ENGINE is '$engine'; it can be cpu or gpu"
 
-# `pip wheel` builds what the index has as source alone.
+# `pip wheel` builds packages that the index has only as source.
 "$PYTHON" -m pip wheel -qq --disable-pip-version-check --no-deps -w "$out/wheels" -r "$lock" \
   ${CONTESTED_TORCH_INDEX:+--extra-index-url "$CONTESTED_TORCH_INDEX"} || fail \
   "pip could not bring all packages (see above);" \

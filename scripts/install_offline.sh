@@ -29,14 +29,14 @@ read -r CONTESTED_ENGINE version <"$folder/MADE_FOR"
 find_python
 "$PYTHON" -c "import sys; sys.exit('%d.%d' % sys.version_info[:2] != '$version')" ||
   fail "the folder is for Python $version, $PYTHON is $("$PYTHON" -V); name another in CONTESTED_PYTHON"
-# An image is built without the models, which are mounted later.
+# An image is built without models; they are mounted later.
 sums=$(if [ -n "$models" ]; then cat "$folder/SHA256SUMS"; else grep -v ' \./models/' "$folder/SHA256SUMS"; fi)
 (cd "$folder" && sha256sum --quiet --check <<<"$sums") || fail "$folder did not arrive whole (see above); copy it again"
-# pip would take another wheel of the same version.
+# pip might use another wheel of the same version.
 [ "$(grep -c ' \./wheels/' <<<"$sums")" = "$(find "$folder/wheels" -type f | wc -l)" ] ||
   fail "$folder/wheels has files that SHA256SUMS does not name; copy it again"
 
-# Nothing but the folder counts: no index, no configuration of pip.
+# Use only the folder: no index, no pip configuration.
 export CONTESTED_ENGINE PIP_FIND_LINKS="file://${folder// /%20}/wheels" PIP_NO_INDEX=1 PIP_CONFIG_FILE=/dev/null
 unset CONTESTED_TORCH_INDEX PIP_CONSTRAINT
 prepare_environment

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Makes the lock files in requirements/ anew from pyproject.toml with `uv pip compile`.
+# Regenerate the lock files in requirements/ from pyproject.toml with `uv pip compile`.
 #
 #   scripts/lock.sh [--upgrade] [OPTION OF UV...]
 #
-# Pinned versions are kept where they still fit; --upgrade takes the newest. Needs an index.
-# CONTESTED_TORCH_INDEX names one with the CPU build of torch, as in environment.sh.
+# Pinned versions are kept if they still fit; --upgrade takes the newest. Needs a package index.
+# CONTESTED_TORCH_INDEX is an index with the CPU build of torch, as in environment.sh.
 set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 work=$(mktemp -d)
@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 "${CONTESTED_PYTHON:-python3}" -m venv "$work/tools"
 "$work/tools/bin/python" -m pip install -qq --disable-pip-version-check uv packaging
 export PATH="$work/tools/bin:$PATH"
-# uv knows nothing of pip's settings.
+# uv ignores pip's settings.
 [ -z "${PIP_INDEX_URL:-}" ] || export UV_DEFAULT_INDEX=$PIP_INDEX_URL
 [ -z "${PIP_EXTRA_INDEX_URL:-}" ] || export UV_INDEX=$PIP_EXTRA_INDEX_URL
 options=()
@@ -23,7 +23,7 @@ for word in "$@"; do
 done
 cpu_only=(${CONTESTED_TORCH_INDEX:+--extra-index-url "$CONTESTED_TORCH_INDEX"})
 
-# Lines for Python 3.11 to 3.13 on x86-64 Linux: a marker only where these differ.
+# Pins for Python 3.11 to 3.13 on x86-64 Linux, with a marker only if versions differ.
 cat >"$work/plain.py" <<'END'
 import sys
 from packaging.requirements import Requirement
@@ -51,13 +51,13 @@ for entry in tomllib.load(sys.stdin.buffer)["exception"]:
         print("\n".join(entry["requires"]))
 END
 
-# uv reads one wheel of each package; that of intel-openmp 2024.2.1 for this system requires more.
-# tests/test_lock_files.py says what is missing here, or has another version.
+# uv reads one wheel per package; the wheel of intel-openmp 2024.2.1 for this system requires more.
+# tests/test_lock_files.py reports pins that are missing here or have another version.
 echo "intel-cmplr-lib-ur==2024.2.1" >"$work/cpu.in"
-# The compiler of CUDA is that of torch's runtime headers: it refuses those of another minor version.
+# The CUDA compiler must match the minor version of torch's runtime headers.
 printf '%s==13.0.*\n' nvidia-cuda-{nvcc,crt,cccl} nvidia-nvvm >"$work/gpu.in"
 
-# resolve ENGINE KNOWN EXTRA...: the pins of these extras; versions of the file KNOWN are kept.
+# resolve ENGINE KNOWN EXTRA...: pins of these extras; keeps versions in the file KNOWN.
 resolve() {
   local engine=$1 known=$2 extra more=()
   shift 2
@@ -70,11 +70,11 @@ resolve() {
   python "$work/plain.py" <"$known"
 }
 
-known() { # the pins to keep of a lock, unless the newest are wanted
+known() { # pins of a lock to keep; none with --upgrade
   [ -n "$upgrade" ] || grep -v '^#' "$ROOT/requirements/$1.txt" || true
 }
 
-write() { # NAME TITLE: the lock from standard input
+write() { # NAME TITLE: write the lock from standard input
   {
     echo "# $2, pinned by scripts/lock.sh."
     echo "# Installed with --no-deps: what is left out on purpose, and why, stands in exceptions.toml."
@@ -85,7 +85,7 @@ write() { # NAME TITLE: the lock from standard input
 known cpu >"$work/cpu"
 resolve cpu "$work/cpu" >"$work/cpu.txt"
 known gpu >"$work/gpu"
-# Both engines run on the same versions of what they share.
+# Both engines use the same versions of shared packages.
 [ -s "$work/gpu" ] || cp "$work/cpu.txt" "$work/gpu"
 resolve gpu "$work/gpu" >"$work/gpu.txt"
 { cat "$work/cpu.txt" && known dev; } >"$work/dev"

@@ -1,8 +1,8 @@
-"""Makes the pictures of README.md and docs/ again, from a main job's results, in a real browser.
+"""Recreate the pictures in README.md and docs/ from a main job's results, in a real browser.
 
     python scripts/pictures.py results
 
-It needs the environment of scripts/test.sh and a Chromium, and the tagger alone judges.
+It needs the environment of scripts/test.sh and Chromium. The tagger is the only judge.
 """
 
 import shutil
@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 PICTURES = Path(__file__).resolve().parents[1] / "docs/pictures"
 COLOURS = 128
-"""In a picture; screens have few, and files are a third as large."""
+"""Colours per picture; screenshots use few, and files shrink to a third."""
 
 
 def main(results: Path) -> None:
@@ -53,7 +53,7 @@ def salience(browser: Browser, folder: Path) -> None:
 
 
 def web(browser: Browser, folder: Path) -> None:
-    """A response, scored on the page of `contested web`."""
+    """A response scored on the page of `contested web`."""
     with (
         served("contested", "web", "--no-open", "--out", str(folder / "jobs")) as address,
         shown(browser, address, 1100) as page,
@@ -65,7 +65,7 @@ def web(browser: Browser, folder: Path) -> None:
 
 
 def annotate(browser: Browser, results: Path, folder: Path) -> None:
-    """An item that a person is to label."""
+    """An item to label."""
     copy = folder / "results"
     shutil.copytree(results, copy)
     command = ("contested", "annotate", str(copy), "--entry", "conflictscore", "--sample", "20")
@@ -78,7 +78,7 @@ def annotate(browser: Browser, results: Path, folder: Path) -> None:
 
 @contextmanager
 def served(*command: str) -> Iterator[str]:
-    """The address that a command prints, until it is interrupted."""
+    """The address that a command prints; the command is interrupted afterwards."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:
@@ -94,7 +94,7 @@ def served(*command: str) -> Iterator[str]:
 
 @contextmanager
 def shown(browser: Browser, address: str, width: int, height: int = 1000) -> Iterator[Page]:
-    """A page, in light colours."""
+    """A page in the light colour scheme."""
     page = browser.new_page(viewport={"width": width, "height": height}, color_scheme="light")
     page.goto(address)
     yield page
@@ -102,9 +102,9 @@ def shown(browser: Browser, address: str, width: int, height: int = 1000) -> Ite
 
 
 def take(page: Page, name: str, width: float, height: float) -> None:
-    """Keep the top left of a page as a small file."""
+    """Save the top left of a page as a small file."""
     path = PICTURES / f"{name}.png"
-    page.wait_for_timeout(500)  # until what fades in is there
+    page.wait_for_timeout(500)  # wait for fade-ins
     page.screenshot(path=path, clip={"x": 0, "y": 0, "width": width, "height": height})
     Image.open(path).convert("RGB").quantize(COLOURS).save(path, optimize=True)
     print(path)

@@ -1,4 +1,4 @@
-"""Runs the experiments of docs/results.md one after the other; scripts/reproduce_results.sh."""
+"""Run the experiments of docs/results.md in turn; see scripts/reproduce_results.sh."""
 
 import argparse
 import os
@@ -16,12 +16,12 @@ INTERRUPTED = 130
 
 @dataclass(frozen=True)
 class Run:
-    """An experiment into a folder of its own.
+    """An experiment with its own run folder.
 
     Attributes:
-        command: Of `contested run`, without `--out`, `--profile` and `--limit`.
-        minutes: On two cores with AVX-512 BF16 that do nothing else.
-        profile: Whose models are asked; None if the tagger is all.
+        command: Arguments of `contested run`, without `--out`, `--profile` and `--limit`.
+        minutes: Duration on two otherwise idle cores with AVX-512 BF16.
+        profile: Profile of the language models; None if only the tagger is used.
     """
 
     name: str
@@ -41,7 +41,7 @@ FILES = {
     "climate-fever.jsonl": f"--climate-fever {CLIMATE}",
     "wikicontradict.jsonl": WIKICONTRADICT,
 }
-"""Files that runs read -> what `contested lab conflictbench` makes them of."""
+"""Input files -> the arguments of `contested lab conflictbench` that create them."""
 
 DETECTION = "conflict-detection --data {files}/bench.jsonl --judge"
 FOOL_ME_TWICE = "conrag --dataset fool-me-twice --data {data}/fm2/dev.jsonl*"
@@ -74,7 +74,7 @@ RUNS = (
         f"{BOTH_SIDES} tagger", 5),
     Run("npov-tagger", "NPOV by the tagger and embeddings, 2,560 responses",
         f"{NPOV} 20 --detector tagger", 20),
-    # What one run asked, the next does not ask again.
+    # Answers of one run are cached for the next.
     Run("detection-model", "Conflict Detection by Qwen 1.5B", f"{DETECTION} model", 60, "cpu-1.5b"),
     Run("detection-cascade", "Conflict Detection by the cascade", f"{DETECTION} cascade", 1,
         "cpu-1.5b"),
@@ -121,12 +121,12 @@ RUNS = (
 
 
 def say(text: str) -> None:
-    """Tell a person how far it is."""
+    """Print progress for the user."""
     print(f"contested: {text}", file=sys.stderr, flush=True)
 
 
 def words(command: str, data: Path, out: Path) -> list[str]:
-    """A command's words with its paths. OSError if not exactly one file fits a pattern."""
+    """A command's words, with paths filled in; OSError unless one file matches each pattern."""
     filled = []
     for word in shlex.split(command):
         before, inside, pattern = word.partition("{data}/")
@@ -142,7 +142,7 @@ def words(command: str, data: Path, out: Path) -> list[str]:
 
 
 def called(*line: str) -> int:
-    """Run `contested`, or a script of this folder; its exit code."""
+    """Run `contested`, or a script of this folder; returns its exit code."""
     program = [sys.executable, "-m", "pipelines.cli"]
     if line[0].startswith("scripts/"):
         program, line = [str(ROOT / line[0])], line[1:]
@@ -152,7 +152,7 @@ def called(*line: str) -> int:
 
 
 def run_one(run: Run, data: Path, out: Path, further: Sequence[str]) -> int:
-    """Make the files that a run reads, fetch its models, and run it; the exit code."""
+    """Create the input files of a run, fetch its models, and run it; returns the exit code."""
     for name, sources in FILES.items():
         path = out / "files" / name
         if f"{{files}}/{name}" in run.command and not path.exists():
@@ -170,7 +170,7 @@ def run_one(run: Run, data: Path, out: Path, further: Sequence[str]) -> int:
 
 
 def read_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(
         prog="scripts/reproduce_results.sh",
         description="Run every experiment of docs/results.md, each into a folder of its own. "
@@ -190,7 +190,7 @@ def read_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run what is asked for; 1 if a run failed."""
+    """Run the requested experiments; 1 if a run failed."""
     given = read_arguments(arguments)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     runs = [run for run in RUNS if not given.only or run.name in given.only]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every experiment of docs/results.md one after the other. See --help.
+# Run every experiment of docs/results.md in turn. See --help.
 set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$ROOT/scripts/environment.sh"

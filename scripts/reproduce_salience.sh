@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Reproduces the salience experiments: Tables 1, 2, 3, 5 and 6, and Figure 2, with a local model.
+# Reproduce the salience experiments: Tables 1, 2, 3, 5 and 6, and Figure 2, with a local model.
 set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$ROOT/scripts/environment.sh"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The main job: install what is missing, then `contested run all`, which takes the options.
+# The main job: install missing packages, then `contested run all` with the given options.
 set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$ROOT/scripts/environment.sh"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# All checks and tests: style, types, import directions, then pytest. Arguments go to pytest.
+# All checks and tests: style, types, import layers, then pytest. Arguments are passed to pytest.
 set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$ROOT/scripts/environment.sh"
@@ -13,11 +13,11 @@ if [ $# -gt 0 ]; then
   mypy
   exec pytest "$@"
 fi
-# Beside the first tests, which wait for a server to start.
+# In parallel with the first tests, which wait for a server to start.
 mypy &
 types=$!
-# Two at a time, a file's tests together: many of them wait for a process or a server. Each computes
-# on one core: threads of several processes on the same cores hold each other up.
+# Two workers, one file at a time each: many tests wait for a process or a server. Each worker uses
+# one core, because threads of several processes slow each other down on shared cores.
 export OMP_NUM_THREADS=1
 failed=0
 pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=10 || failed=$?

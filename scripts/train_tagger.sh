@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Trains the tagger that comes with contested again, from released data to calibrated weights.
+# Retrain the tagger that ships with contested, from released data to calibrated weights.
 set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$ROOT/scripts/environment.sh"
@@ -57,7 +57,7 @@ for file in nli/train.jsonl.gz nli/dev.jsonl.gz nli/more_train.jsonl.gz nli/more
   [ -f "$data/$file" ] || fail "$data/$file is missing; see --help for what DIR holds"
 done
 
-# The one file of a folder whose name has the ending.
+# The only file in a folder with the given ending.
 only() {
   local found=("$1"/*"$2")
   [ ${#found[@]} -eq 1 ] && [ -f "${found[0]}" ] ||
@@ -79,33 +79,33 @@ releases=(
   --release "climate-fever=$data/climate_fever/climate-fever.jsonl.gz"
 )
 
-# What is measured with in the end is not trained on or calibrated on.
+# Test data are excluded from training and calibration.
 keep=(--keep-from "$data/nli/dev.jsonl.gz" --keep-from "$data/nli/more_dev.jsonl.gz")
 
 mkdir -p "$out/pairs"
 
-# FILE OPTIONS: the pairs, unless an earlier call made them; a file is there as a whole or not.
+# pairs FILE OPTIONS: create the pairs unless an earlier call did; the file is written atomically.
 pairs() {
   local file="$out/pairs/$1.jsonl.gz"
   shift
   [ -f "$file" ] || contested lab pairs "${releases[@]}" "${keep[@]}" "$@" --out "$file"
 }
 
-# SICK and SciFact may not be used commercially, so nothing of them may be in what is shipped.
+# SICK and SciFact exclude commercial use, so the shipped tagger is not trained on them.
 pairs sentences --nli "$data/nli/train.jsonl.gz" --nli "$data/nli/more_train.jsonl.gz" --only-given \
   --in-context vitaminc-real --in-context vitaminc-synthetic \
   --leave-out sick --leave-out scifact-rationales
 pairs documents --own-sentences
-# Claims that report several views, and that deny, of the statements of all these.
+# Claims made from all these statements: reports of several views, and denials.
 pairs views --nli "$out/pairs/sentences.jsonl.gz" --nli "$out/pairs/documents.jsonl.gz" --only-given \
   --views 35000
 pairs held-out --half dev
 
-# Sources that are few, or most like what taggers are measured by, come more often.
+# Small sources, and those most like the evaluation data, are repeated.
 often=(--repeat healthver=3 --repeat fm2=4 --repeat mnli=2 --repeat mnli-kaggle=2 --repeat fever=2
   --repeat factcheck-gpt=2 --repeat citation-integrity=0.5
   --repeat vitaminc-real-context=0.3 --repeat vitaminc-synthetic-context=0.2)
-# Where documents are read as well, of the largest sources of sentences a part is enough.
+# With documents added, part of the largest sentence sources is enough.
 both=(--pairs "$out/pairs/sentences.jsonl.gz" --pairs "$out/pairs/documents.jsonl.gz"
   --pairs "$out/pairs/views.jsonl.gz" "${often[@]}"
   --repeat lingnli=0.35 --repeat breaking-nli=0.1 --repeat cad-nli=0.5 --repeat snli=0.5
@@ -113,7 +113,7 @@ both=(--pairs "$out/pairs/sentences.jsonl.gz" --pairs "$out/pairs/documents.json
   --repeat conflictqa=0.8 --repeat own-sentences=0.4 --repeat fm2-passages=3 --repeat fm2-context=3
   --repeat climate-fever-passages=2)
 
-# For a tagger that has read them all, a few against forgetting.
+# For a tagger already trained on all of them, a small part prevents forgetting.
 few=(--repeat views=0.3 --repeat denials=0.3 --repeat events=0.4 --repeat opposites=0.4
   --repeat lingnli=0.05 --repeat vitaminc-real-context=0.01 --repeat vitaminc-real=0.09
   --repeat vitaminc-synthetic-context=0.01 --repeat snli-train-part=0.08 --repeat snli=0.06
@@ -129,7 +129,7 @@ few=(--repeat views=0.3 --repeat denials=0.3 --repeat events=0.4 --repeat opposi
 if [ -n "$large" ]; then
   base=${base:-$out/base}
   [ -f "$base/config.json" ] || fetch_base "$base"
-  # Few evaluations, on some of the pairs: a large model takes as long for them as for training.
+  # Few evaluations, on a subset: with a large model they take as long as training.
   if [ ! -d "$out/tagger" ]; then
     contested lab train --base "$base" --out "$out/adapter" --adapter 32 "${both[@]}" --epochs 1 \
       --repeat lingnli=0.24 --repeat snli-train-part=0.8 --repeat vitaminc-real=0.9 \
@@ -137,7 +137,7 @@ if [ -n "$large" ]; then
       ${limit[@]+"${limit[@]}"}
     mv "$out/adapter/tagger" "$out/tagger"
   fi
-# First what sentences say of each other, then what documents say of claims.
+# First sentence pairs, then documents with claims.
 elif [ -z "$further" ]; then
   further="$out/sentences"
   contested lab train --base "$base" --out "$further" \
@@ -148,13 +148,13 @@ if [ -z "$large" ] && [ ! -d "$out/tagger" ]; then
   contested lab train --base "$further" --out "$out/trained" \
     "${both[@]}" --dev "$out/pairs/held-out.jsonl.gz" --epochs 1 --learning-rate 1e-4 \
     ${limit[@]+"${limit[@]}"}
-  # Three quarters: half keeps everything and learns less; all of it forgets two points.
+  # Three quarters: half forgets nothing but learns less; all of it loses two points.
   share=1
   [ "$further" = "$out/sentences" ] || share=0.75
   PYTHONPATH=$ROOT python -P -m nli.average "$further" "$out/trained" "$share" "$out/tagger"
 fi
 
-# One temperature for all: isotonic regression fitted on documents would change labels of sentences.
+# One temperature for all: isotonic regression fitted on documents would change sentence labels.
 contested lab calibrate --tagger "$out/tagger" --pairs "$out/pairs/held-out.jsonl.gz" \
   --method temperature --report "$out/calibration" ${limit[@]+"${limit[@]}"}
 [ -z "$large" ] || cp "$out/tagger/calibration.json" "$out/adapter"

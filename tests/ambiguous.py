@@ -1,4 +1,4 @@
-"""Questions in the format of AmbigDocs about places and people that we made up."""
+"""Questions in AmbigDocs' format about invented places and people."""
 
 import json
 from pathlib import Path
@@ -19,7 +19,7 @@ ENTITIES = {
         "Denholm (parish)": ("77 people", "1698", "Hugh Marsh"),
     },
 }
-"""Name -> entity -> how many live there, when its bridge was opened, who was its first mayor."""
+"""Name -> entity -> its population, the year its bridge opened, and its first mayor."""
 
 TEMPLATES = (
     ("What is the population of {}?", "{title} has {answer}. The count of {answer} is official."),
@@ -29,7 +29,7 @@ TEMPLATES = (
 
 
 def rows() -> list[dict[str, Any]]:
-    """Nine questions, each with a document for every entity of its name."""
+    """Nine questions, each with one document per entity of its name."""
     found: list[dict[str, Any]] = []
     for name, entities in ENTITIES.items():
         for place, (asked, says) in enumerate(TEMPLATES):
@@ -54,12 +54,12 @@ def rows() -> list[dict[str, Any]]:
 
 
 def ambigdocs_text() -> str:
-    """The same as a released file: one JSON list."""
+    """The rows as in the released file: one JSON list."""
     return json.dumps(rows(), indent=1)
 
 
 def write_notes(folder: Path) -> None:
-    """Notes to search: on the people of Aldham in Essex, on its bridge, and on cheese."""
+    """Write notes to search: on the people of Aldham in Essex, on its bridge, and on cheese."""
     folder.mkdir(exist_ok=True)
     texts = {
         "people.md": "Aldham in Essex has 3,559 people.",

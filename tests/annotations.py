@@ -1,4 +1,4 @@
-"""A run folder in which a judge labelled pairs, written without a judge."""
+"""A run folder with a judge's labels of pairs, written without a judge."""
 
 import json
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ def write_run(
     texts: Sequence[str] = (),
     entry: str = ENTRY,
 ) -> Path:
-    """A run with one claim and document for each label of the judge, of two sources by turns."""
+    """A run with one claim and document per judge's label, alternating between two sources."""
     folder.mkdir(exist_ok=True)
     about = folder / "run.json"
     known: dict[str, Any] = json.loads(about.read_text()) if about.exists() else {"pipelines": {}}
@@ -67,6 +67,6 @@ def write_run(
 
 
 def subject(folder: Path) -> Subject:
-    """What people can label in a folder with one run."""
+    """The items to label in a folder with one run."""
     run = RunFolder(folder)
     return chosen(subjects(run, papers.runs_in(run)), None, None)

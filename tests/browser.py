@@ -1,4 +1,4 @@
-"""The browser that pages are looked at with."""
+"""The browser that opens pages in tests."""
 
 import json
 import shutil
@@ -6,11 +6,11 @@ from html.parser import HTMLParser
 from typing import Any
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-"""Its path; None where it is not installed."""
+"""Path of the browser; None if it is not installed."""
 
 
 class Read(HTMLParser):
-    """What a browser makes of the page: elements, JSON and text."""
+    """A page as parsed by a browser: elements, JSON and text."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Replies of a scripted endpoint to any prompt: what its schema asks for, by the prompt alone."""
+"""Replies of a scripted endpoint to any prompt: valid for its schema, from the prompt alone."""
 
 import hashlib
 import json
@@ -10,16 +10,17 @@ from scripted import fenced_text, prompt_of
 
 
 def reply(request: dict[str, Any]) -> str:
-    """A reply that follows from the prompt: JSON as its schema asks, or a cited line of it."""
+    """A deterministic reply to the prompt: JSON for its schema, or a cited line of its text."""
     text = prompt_of(request)
     if "response_format" not in request:
         fences = re.findall(r"<<([A-Z]+(?: \d+)?) \w+\n", text)
         said = fenced_text(request, fences[0]).partition("\n")[0] if fences else text[:80]
-        # The number is another for each prompt: what follows equal answers is asked once alone.
+        # The number makes answers differ: later requests about equal answers would be sent only
+        # once.
         return f"{said} {next(_numbers(text))} [1] It is disputed. [2]"
     schema = request["response_format"]["json_schema"]["schema"]
     numbers = _numbers(text)
-    # Claims are made of the words of their text: others would be none of it.
+    # Claims use words of their text; other claims would be dropped as unrelated.
     source = fenced_text(request, "TEXT") if re.search(r"<<TEXT \w+\n", text) else text
     words = re.findall(r"\b[A-Z]?[a-z]{3,}\b|\b\d{4}\b", source) or ["word"]
     return json.dumps(_filled(schema, schema, numbers, words))
@@ -70,7 +71,7 @@ def _filled(  # noqa: PLR0911  (a schema is one of many things)
 
 
 def weigh(request: dict[str, Any]) -> list[float]:
-    """Probabilities of the labels asked for, by the prompt; half of the mass."""
+    """Probabilities of the requested labels, derived from the prompt; they sum to half."""
     numbers = _numbers(prompt_of(request))
     weights = [1 + next(numbers) for _ in request["logprob_token_ids"]]
     return [0.5 * weight / sum(weights) for weight in weights]

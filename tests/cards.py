@@ -1,7 +1,7 @@
-"""Cards that are not here: tensors that say they are on one, compute on the CPU, and never mix.
+"""Fake GPUs: tensors that report a card as their device, compute on the CPU, and never mix cards.
 
-Labels are `meta:0` and `meta:1`, which autograd takes without a driver. As on real cards, a
-calculation with tensors of two of them fails; numbers and indices may come from the CPU.
+Devices are `meta:0` and `meta:1`, which autograd accepts without a driver. As on real GPUs, an
+operation on tensors of two cards fails; numbers and indices may be on the CPU.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,13 +22,13 @@ _CPU = torch.device("cpu")
 
 
 class OnCard(torch.Tensor):  # type: ignore[misc]
-    """A tensor of the CPU with the label of a card."""
+    """A CPU tensor labelled with a card."""
 
     inner: torch.Tensor
 
     @staticmethod
     def __new__(cls: "type[OnCard]", inner: torch.Tensor, device: torch.device) -> "OnCard":
-        """An empty hull of the same shape."""
+        """An empty wrapper of the same shape."""
         made: OnCard = torch.Tensor._make_wrapper_subclass(
             cls,
             inner.size(),
@@ -44,13 +44,13 @@ class OnCard(torch.Tensor):  # type: ignore[misc]
     def __torch_dispatch__(
         cls, operation: Any, _: Any, given: Any = (), named: Mapping[str, Any] | None = None
     ) -> Any:
-        """Compute, when no mode does."""
+        """Compute if no mode is active."""
         return computed(operation, given, named or {})
 
 
 def computed(operation: Any, given: Sequence[Any], named: Mapping[str, Any]) -> Any:
-    """The operation on what the hulls hold, on the card where all of them are."""
-    with _Computing():  # in inference mode torch has not taken it apart
+    """Apply the operation to the wrapped tensors; the result is on their card."""
+    with _Computing():  # inference mode does not decompose it
         parts = operation.decompose(*given, **named)
     if parts is not NotImplemented:
         return parts
@@ -65,7 +65,7 @@ def computed(operation: Any, given: Sequence[Any], named: Mapping[str, Any]) -> 
     )
     inside = {**named, "device": _CPU} if "device" in named else named
     found = operation(*tree_map(_inner, given), **tree_map(_inner, inside))
-    if operation._schema.is_mutable:  # what was changed is given back itself
+    if operation._schema.is_mutable:  # in-place operations return the changed tensor itself
         return next((each for each in tensors if _inner(each) is found), found)
     return tree_map(lambda each: _labelled(each, torch.device(device)), found)
 
@@ -84,7 +84,7 @@ class _Computing(TorchDispatchMode):  # type: ignore[misc]
 
 
 class _Making(TorchFunctionMode):  # type: ignore[misc]
-    """Torch makes tensors of lists past all dispatch; here they are made first, and then moved."""
+    """torch builds tensors from lists without dispatch, so build them first and then move them."""
 
     def __torch_function__(
         self, function: Callable[..., Any], _: Any, given: Any = (), named: Any = None
@@ -105,13 +105,13 @@ def _as_tensor(index: Any, device: torch.device) -> Any:
 
 @contextmanager
 def computing() -> Iterator[None]:
-    """The time in which tensors can be on cards."""
+    """A context in which tensors can be on cards."""
     with _Making(), _Computing():
         yield
 
 
 def split(model: Any, places: Mapping[str, torch.device]) -> Any:
-    """A copy of a frozen model with its parts on cards, under accelerate's own hooks."""
+    """A copy of a frozen model with its parts on cards, using accelerate's hooks."""
     from copy import deepcopy
 
     from accelerate import dispatch_model

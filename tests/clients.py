@@ -26,7 +26,7 @@ async def client_at(
     model: str = MODEL,
     context: int | None = None,
 ) -> AsyncIterator[Client]:
-    """A client of the model at this address, known by its name alone."""
+    """A client of the model at this URL, identified by its name only."""
     identity = ServedIdentity(model, "digest", "scripted engine", context)
     with CompletionCache(cache) as store:
         client = Client(identity, tokenizer, store, Backend([Endpoint(url, key, model)]))
@@ -40,7 +40,7 @@ async def client_at(
 async def asking(
     folder: Path, reply: Reply, weigh: Weigh = by_digest
 ) -> AsyncIterator[tuple[Client, list[dict[str, Any]]]]:
-    """A client of a scripted endpoint with an empty cache, and the requests it was sent."""
+    """A client of a scripted endpoint with an empty cache, and the requests received so far."""
     with Scripted(reply=reply, weigh=weigh, key="") as endpoint:
         source = Source(load("cpu-small"), "generator", folder, endpoints=(endpoint.url,))
         async with connect(source, cache=folder / "cache.sqlite") as client:

@@ -1,4 +1,4 @@
-"""The `contested` command, called in this process, and what it leaves behind."""
+"""The `contested` command, run in this process, and the files it writes."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from pipelines.cli.app import app, main
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a command ended."""
+    """The exit code and output of a command."""
 
     code: int
     out: str
@@ -31,7 +31,7 @@ class Contested:
     """The command.
 
     Attributes:
-        capsys: Catches what it prints.
+        capsys: Captures its output.
     """
 
     capsys: pytest.CaptureFixture[str]
@@ -49,7 +49,7 @@ class Contested:
         return outcome
 
     def refused(self, *arguments: object, says: Sequence[str] = ()) -> str:
-        """What a command that must be refused says: exactly one line with the parts, and code 2."""
+        """The message of a command that must fail: one line with these parts, and exit code 2."""
         message = the_line(self(*arguments))
         for part in says:
             assert part in message
@@ -57,9 +57,9 @@ class Contested:
 
 
 def the_line(outcome: Outcome) -> str:
-    """The one line of a refusal, without the program's name before it.
+    """The single line of an error message, without the program's name.
 
-    A command that got to work said before who judges.
+    A command that started its work first prints which judge it uses.
     """
     assert outcome.code == 2, outcome.err
     first, _, rest = outcome.err.partition("\n")
@@ -78,7 +78,7 @@ def commands() -> dict[tuple[str, ...], Any]:
 
 
 def command_of(line: Sequence[str]) -> tuple[Any, list[str]]:
-    """The command of a line's first words, or the group, and the words that are left."""
+    """The command, or group, that a line's first words name, and the remaining words."""
     words = list(line)
     place = 0
     while place < len(words) and tuple(words[: place + 1]) in commands():
@@ -87,7 +87,7 @@ def command_of(line: Sequence[str]) -> tuple[Any, list[str]]:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Every file below a folder, hidden ones too; the lock, which is empty, aside."""
+    """Every file below a folder, including hidden ones, except the empty lock file."""
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in sorted(folder.rglob("*"))
@@ -109,7 +109,7 @@ def table(folder: Path, name: str) -> list[dict[str, Any]]:
 
 
 def write(name: str, *records: object) -> None:
-    """A file of JSON Lines in the present folder."""
+    """Write a JSON Lines file in the current folder."""
     Path(name).write_text("".join(json.dumps(each) + "\n" for each in records))
 
 
@@ -118,7 +118,7 @@ def at(endpoint: Scripted) -> list[str]:
 
 
 def ours(name: str, **chosen: object) -> list[dict[str, Any]]:
-    """The rows of a table in `out` that are of this run and have the chosen cells."""
+    """Rows of a table in `out` that belong to this run and have the given cells."""
     return [
         row
         for row in table(Path("out"), name)
@@ -128,7 +128,7 @@ def ours(name: str, **chosen: object) -> list[dict[str, Any]]:
 
 
 def kill_midway(command: Sequence[str], midway: Callable[[], bool]) -> None:
-    """Start a command in a process of its own, and kill it as soon as it is midway."""
+    """Start a command in a separate process, and kill it as soon as `midway` holds."""
     paths = [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
     process = subprocess.Popen(
         [sys.executable, "-m", "pipelines.cli", *command],

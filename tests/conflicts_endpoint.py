@@ -1,4 +1,4 @@
-"""Queries with search results at a scripted endpoint: a writer whose replies are known."""
+"""Queries with search results at a scripted endpoint: a writer with known replies."""
 
 import json
 import re
@@ -16,11 +16,14 @@ from serving.client import Client
 Call = Literal["answer", "taxonomy-aware", "classify", "choice"]
 
 WEIGHTS = [0.05, 0.1, 0.05, 0.5, 0.1]
-"""Of the five numbers, for `asking`: outdated, by 0.625; a fifth of the mass is elsewhere."""
+"""Weights of the five numbers, for `asking`: "outdated" wins with 0.625 of their sum.
+
+A fifth of the probability mass falls elsewhere.
+"""
 
 
 def query(*texts: str, gold: ConflictType | None = None, **fields: Any) -> Query:
-    """A query about a tower; its sources say the texts."""
+    """A query about a tower, with these texts as its sources."""
     sources = tuple(Source(text=text) for text in texts or ("It opened in 1889.", "In 1902."))
     known = {"id": "tower", "query": "When did the tower open?"} | fields
     return Query(sources=sources, conflict_type=gold, **known)
@@ -37,7 +40,7 @@ def call_of(request: dict[str, Any]) -> Call:
 
 
 def category(number: object, explanation: str = "The dates differ.", **more: object) -> str:
-    """A JSON reply that names a category; with `answer`, a taxonomy-aware one."""
+    """A JSON reply that names a category; with `answer`, a taxonomy-aware reply."""
     return json.dumps({"explanation": explanation, "category": number} | more)
 
 
@@ -56,17 +59,17 @@ def writes(request: dict[str, Any]) -> str:
 
 
 def speaks(request: dict[str, Any]) -> str:
-    """A writer and judges that go by words, so that what answers are worth can be told by hand.
+    """A writer and judges that compare words, so that answers can be scored by hand.
 
     S1 and S2 are the last lines of the first two sources.
 
     - Vanilla: "S1 [1] Is it known?"
     - Told a type: "As told: LABEL. S2 [2] S1 [2]"
-    - With the taxonomy: "S1 [1] It moved. [2][9]", and the type is "outdated", as everywhere.
+    - With the taxonomy: "S1 [1] It moved. [2][9]"; the type is always "outdated".
 
-    An answer behaves if it names the label of the judge's type; includes the right answer if its
-    words stand in it; and a sentence is supported by a source that holds it word for word. One
-    without a source has no fact.
+    An answer adheres if it names the label of the judge's type. It includes the gold answer if it
+    contains its words. A source supports a sentence if it contains it verbatim. A sentence without
+    a source states no fact.
     """
     schema = request.get("response_format", {}).get("json_schema", {})
     if schema.get("name") in _VERDICTS:
@@ -118,5 +121,5 @@ _VERDICTS = {
 def asking(
     folder: Path, reply: Reply = writes, weights: list[float] = WEIGHTS
 ) -> AbstractAsyncContextManager[tuple[Client, list[dict[str, Any]]]]:
-    """A client of a scripted endpoint with an empty cache, and the requests it was sent."""
+    """A client of a scripted endpoint with an empty cache, and the requests received so far."""
     return clients.asking(folder, reply, lambda _: weights)

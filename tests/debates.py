@@ -1,4 +1,4 @@
-"""Debates at a scripted endpoint: agents and an aggregator whose replies are known."""
+"""Debates at a scripted endpoint: agents and an aggregator with known replies."""
 
 import json
 import re
@@ -42,7 +42,7 @@ def question(
 
 
 def schema_of(request: dict[str, Any]) -> str:
-    """Which reply is asked for: "AgentJson"."""
+    """Name of the requested reply: "AgentJson"."""
     return str(request["response_format"]["json_schema"]["name"])
 
 
@@ -55,7 +55,7 @@ def conclusion(*answers: str, explanation: str = "So they say.") -> str:
 
 
 def answers_heard(request: dict[str, Any]) -> list[str]:
-    """What the agents in an aggregator's prompt answer, in their order."""
+    """The agents' answers in an aggregator's prompt, in order."""
     prompt = prompt_of(request)
     speakers = re.findall(r"^<<(AGENT \d+) ", prompt, re.MULTILINE)
     return [
@@ -65,9 +65,9 @@ def answers_heard(request: dict[str, Any]) -> list[str]:
 
 
 def readers(request: dict[str, Any]) -> str:
-    """Agents give the year in their document, or "unknown"; the aggregator gives all their answers.
+    """Agents answer the year in their document, or "unknown"; the aggregator gives all answers.
 
-    So nothing is said that no document says.
+    So every answer comes from a document.
     """
     match schema_of(request):
         case "AgentJson":
@@ -76,7 +76,7 @@ def readers(request: dict[str, Any]) -> str:
         case "ConclusionJson" if "<<AGENT 1 " in prompt_of(request):
             return conclusion(*answers_heard(request))
         case "ConclusionJson":
-            # The marks of fences may have four digits, too.
+            # Fence markers may also have four digits.
             shown = re.sub(r"<<[A-Z0-9 ]+ \w+|[A-Z0-9 ]+ \w+>>", "", prompt_of(request))
             return conclusion(*re.findall(r"\b\d{4}\b", shown))
         case "PassagesJson":
@@ -94,5 +94,5 @@ def readers(request: dict[str, Any]) -> str:
 def asking(
     folder: Path, reply: Reply = readers
 ) -> AbstractAsyncContextManager[tuple[Client, list[dict[str, Any]]]]:
-    """A client of a scripted endpoint with an empty cache, and the requests it was sent."""
+    """A client of a scripted endpoint with an empty cache, and the requests received so far."""
     return clients.asking(folder, reply)

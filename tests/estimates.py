@@ -1,4 +1,4 @@
-"""Metrics that have a value, and intervals that have ends."""
+"""Metrics that must have a value, and intervals that must have ends."""
 
 from typing import TypeVar
 

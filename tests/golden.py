@@ -1,11 +1,11 @@
-"""What every experiment leaves, frozen: results and tables by a scripted endpoint and our tagger.
+"""Frozen results and tables of every experiment, from a scripted endpoint and the shipped tagger.
 
-    PYTHONPATH=. python tests/golden.py            # write tests/golden/ anew, all or the named runs
+    PYTHONPATH=. python tests/golden.py            # rewrite tests/golden/, all runs or named ones
     PYTHONPATH=. python tests/golden.py debates
 
-Bundled samples, a scripted endpoint whose replies follow from the prompt and its schema alone, the
-shipped tagger in fp32, and a tiny decoder. `test_golden.py` runs the same and compares. Write it
-anew only in a commit that says why a figure changes.
+The runs use bundled samples, a scripted endpoint whose replies depend only on the prompt and its
+schema, the shipped tagger in fp32, and a tiny decoder. `test_golden.py` repeats them and compares.
+Rewrite the files only in a commit that says why a figure changes.
 """
 
 import json
@@ -100,33 +100,33 @@ RUNS = {
         for detector in ("salience", "classifier")
     ],
 }
-"""Folder -> the commands that fill it, in this order."""
+"""Folder -> the commands that fill it, in order."""
 
 DIGITS = 4
-"""Decimals that are kept; the last ones of the tagger hang on processor and batch."""
+"""Decimals to keep; the tagger's last ones depend on processor and batch."""
 
 CLOSE = 0.002
-"""How far figures of another processor may be from these."""
+"""Tolerance for figures from another processor."""
 
 CLOSE_SHOWN = 0.0101
-"""The same of figures inside a text, which have two decimals."""
+"""Tolerance for figures inside text, which have two decimals."""
 
 _NUMBER = re.compile(r"-?\d+\.\d+")
 _IDENTITY = re.compile(
     r"127\.0\.0\.1:\d+|\b[0-9a-f]{12,64}\b|/[\w./-]*/(?=[\w.-]+)|(?<=version )[\d.]+"
 )
-"""Ports, digests and folders: they differ from run to run, or with the code."""
+"""Ports, digests and folders, which vary between runs or with the code."""
 
 
 @dataclass(frozen=True)
 class Golden:
-    """What the runs need: a home, files made for them, and an endpoint that answers."""
+    """Everything the runs need: a home folder, input files, and an endpoint."""
 
     home: Path
     given: dict[str, list[str]]
 
     def run(self, name: str) -> dict[str, Any]:
-        """Run the commands of a folder: file name -> what stands in it, results and tables."""
+        """Run the commands of a folder: file name -> its contents, for results and tables."""
         folder = self.home / "out" / name
         for command in RUNS[name]:
             words: list[str] = []
@@ -146,7 +146,7 @@ class Golden:
 
 @contextmanager
 def golden() -> Iterator[Golden]:
-    """Everything that the runs need, for as long as the block lasts."""
+    """Everything the runs need, for the duration of the block."""
     with (
         tempfile.TemporaryDirectory() as name,
         Scripted(reply=reply, weigh=weigh) as endpoint,
@@ -170,7 +170,7 @@ def golden() -> Iterator[Golden]:
 
 
 def shortened(value: Any) -> Any:
-    """A JSON value with rounded numbers, and without what differs from run to run."""
+    """A JSON value with rounded numbers, without the parts that vary between runs."""
     match value:
         case dict():
             return {key: shortened(part) for key, part in value.items()}
@@ -184,7 +184,7 @@ def shortened(value: Any) -> Any:
 
 
 def differences(kept: Any, made: Any, place: str = "") -> Iterator[str]:
-    """Where two JSON values differ by more than `CLOSE`, a line each."""
+    """Where two JSON values differ by more than `CLOSE`, one line per difference."""
     if isinstance(kept, dict) and isinstance(made, dict):
         for key in sorted({*kept} ^ {*made}):
             yield f"{place}.{key}: only in what {'was kept' if key in kept else 'is made'}"
@@ -200,7 +200,7 @@ def differences(kept: Any, made: Any, place: str = "") -> Iterator[str]:
 
 
 def alike(kept: Any, made: Any) -> bool:
-    """Whether two values are equal but for figures that another processor moves a little."""
+    """Whether two values are equal up to small differences between processors."""
     if isinstance(kept, float) and isinstance(made, float):
         return abs(kept - made) <= CLOSE
     if isinstance(kept, str) and isinstance(made, str):
@@ -211,12 +211,12 @@ def alike(kept: Any, made: Any) -> bool:
 
 
 def lines_of(path: Path) -> list[str]:
-    """The lines of a JSONL file; U+2028 and its like end none."""
+    """The lines of a JSONL file; U+2028 and similar characters do not end a line."""
     return path.read_text("utf-8").split("\n")[:-1]
 
 
 def read(name: str) -> dict[str, Any]:
-    """What is kept of a run folder."""
+    """The stored contents of a run folder."""
     folder = KEPT / name
     found: dict[str, Any] = {}
     for path in sorted(folder.rglob("*.json*")):
@@ -227,7 +227,7 @@ def read(name: str) -> dict[str, Any]:
 
 
 def write(name: str, left: dict[str, Any]) -> None:
-    """Keep what a run folder has, in place of what was kept."""
+    """Replace the stored contents of a run folder."""
     folder = KEPT / name
     rmtree(folder, ignore_errors=True)
     for file, value in left.items():

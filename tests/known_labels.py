@@ -1,4 +1,4 @@
-"""A judge whose labels are known. It stands in for a tagger where labels must be given."""
+"""A judge with known labels, in place of a tagger where a test fixes the labels."""
 
 from collections.abc import Callable, Sequence
 
@@ -9,7 +9,7 @@ LETTERS = dict(zip("scix", Relation, strict=True))
 
 
 def letter(document: Document) -> Relation:
-    """What the first letter of an id stands for: s, c, i, or x; any other is irrelevant."""
+    """The relation that an id's first letter stands for: s, c, i, or x; others are irrelevant."""
     return LETTERS.get(document.id[0], Relation.IRRELEVANT)
 
 
@@ -17,8 +17,8 @@ class KnownLabels:
     """Labels documents by rule, and quotes their first sentence.
 
     Args:
-        relation: What a document says of any claim.
-        probability: Of its label; None gives no probabilities.
+        relation: Relation of a document to any claim.
+        probability: Probability of its label; None returns no probabilities.
     """
 
     identity = "known"
@@ -54,7 +54,7 @@ class KnownLabels:
 
 
 class TooLong(KnownLabels):
-    """A judge that no claim fits."""
+    """A judge for which every claim is too long."""
 
     async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
         return Judgements(

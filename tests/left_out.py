@@ -1,4 +1,4 @@
-"""A server to which words of a response are less likely where their argument is left out."""
+"""A server that finds words of a response less likely if their argument is left out."""
 
 from pathlib import Path
 from typing import Any
@@ -15,23 +15,23 @@ EXAMPLE: dict[str, Any] = {
 
 LOST = {"holds": ("dam", 2.0), "water": ("dam", 4.0), "Salmon": ("cannot", 3.0)}
 LOST |= {"suffer": ("stops", -0.5)}
-"""Words of the response, which word tells their argument, and the nats that they lose without."""
+"""Word of the response -> a word of its argument, and the nats it loses without that argument."""
 
 DROPS = [[2, 4, 0, 0, 0, 0], [0, 0, 0, -0.5, 0, 0], [0, 0, 3, 0, 0, 0]]
-"""By argument, of each content word of the response."""
+"""Loss of each content word of the response, in nats, one row per argument."""
 
 USES = [(2 + 4) / 2, 0, (3 + 0) / 2]
-"""Nats of each argument: those of the sentence that loses most without."""
+"""Use of each argument, in nats: the mean loss of the sentence that loses most without it."""
 
 GROUNDINGS = [(2 + 4) / 2, None, (3 + 0) / 2, 0]
-"""Nats of each sentence: what its words lose on average without the argument it rests on most."""
+"""Grounding of each sentence, in nats: its words' mean loss without the argument it uses most."""
 
 _TEXTS = (EXAMPLE["question"], *EXAMPLE["pro"], *EXAMPLE["con"], EXAMPLE["response"])
 WORDS = ["[UNK]", *dict.fromkeys(" ".join(_TEXTS).replace(".", " .").split()), "core"]
 
 
 def likelihood(ids: list[int]) -> list[float]:
-    """Each token costs a nat; those of the response more, where their argument is missing."""
+    """Every token costs one nat; words of the response cost more if their argument is missing."""
     words = [WORDS[each] for each in ids]
     begins = words.index("core")
 
@@ -43,6 +43,6 @@ def likelihood(ids: list[int]) -> list[float]:
 
 
 def serve(endpoint: Scripted, folder: Path) -> None:
-    """Let the endpoint serve such a model, of which every word is a token."""
+    """Let the endpoint serve this model, with one token per word."""
     endpoint.root = str(word_counting(folder, *WORDS[1:]).absolute())
     endpoint.likelihood = likelihood

@@ -1,4 +1,4 @@
-"""Shapes and sizes of the models that GPU profiles name, as their makers publish them."""
+"""Published shapes and sizes of the models in GPU profiles."""
 
 import json
 from pathlib import Path
@@ -77,11 +77,11 @@ PUBLISHED: dict[str, tuple[dict[str, Any], int, int]] = {
     "llama-3.3-70b-instruct": (LLAMA_70B, 70_553_706_496, 0),
     "llama-4-scout": (SCOUT, 108_641_793_536, 0),
 }
-"""Model -> config.json, parameters in bfloat16, and in FP8."""
+"""Model -> config.json, number of parameters in bfloat16, and in FP8."""
 
 
 def folder(where: Path, config: dict[str, Any], *tensors: tuple[str, list[int], int]) -> Path:
-    """A model folder with tensors of (type, shape, bytes); the bytes are a hole in the file."""
+    """A model folder with tensors of (type, shape, bytes); the data are a hole in a sparse file."""
     where.mkdir(parents=True, exist_ok=True)
     (where / "config.json").write_text(json.dumps(config))
     header, offset = {}, 0
@@ -97,7 +97,7 @@ def folder(where: Path, config: dict[str, Any], *tensors: tuple[str, list[int], 
 
 
 def published(where: Path, model: str) -> Path:
-    """The folder of a model that a profile names."""
+    """The folder of a model named in a profile."""
     config, halves, bytes_ = PUBLISHED[model]
     tensors = [("BF16", [halves], 2 * halves), ("F8_E4M3", [bytes_], bytes_)]
     return folder(where, config, *tensors)

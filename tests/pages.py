@@ -1,4 +1,4 @@
-"""What lies in a page, and the browser that reads it."""
+"""Read the data of a page, and open pages in a browser."""
 
 import base64
 import json
@@ -18,7 +18,7 @@ from pipelines.runs.folder import RunFolder
 Kind = TypeVar("Kind")
 
 Reading = Callable[..., Page]
-"""Opens a page: (path, at="#...", width=1280, and what else `Browser.new_page` takes)."""
+"""Opens a page: (path, at="#...", width=1280, and other arguments of `Browser.new_page`)."""
 
 
 def published(
@@ -26,7 +26,7 @@ def published(
     results: Mapping[str, Sequence[Any]],
     config: Mapping[str, Any],
 ) -> Publication:
-    """What results come to, by the names of runs that have no folder."""
+    """The publication of results, by the names of runs that have no folder."""
     entries = {run: {"config": config} for run in results}
     return experiment.publication(
         Runs(experiment.name, RunFolder(Path("unread")), entries, results)
@@ -34,7 +34,7 @@ def published(
 
 
 def safe(page: str) -> Read:
-    """The page as a browser reads it, once nothing in it can run or lead elsewhere."""
+    """The parsed page, after checking that nothing in it runs or leads elsewhere."""
     read = Read(page)
     for tag, attrs in read.elements:
         assert tag != "img"
@@ -44,7 +44,7 @@ def safe(page: str) -> Read:
 
 
 def unpacked(page: str) -> list[dict[str, Any]]:
-    """The examples of a page in the order of its lists, each with its `blocks`."""
+    """The examples of a page in list order, each with its `blocks`."""
     read = Read(page)
     contents = read.data["contents"]
     texts = chunks(read, "texts", len(contents["texts"]))
@@ -61,17 +61,17 @@ def unpacked(page: str) -> list[dict[str, Any]]:
 
 
 def chunk(read: Read, name: str) -> Any:
-    """A chunk of a page's data."""
+    """One chunk of a page's data."""
     return json.loads(zlib.decompress(base64.b64decode(read.packed[name])))
 
 
 def chunks(read: Read, name: str, number: int) -> list[Any]:
-    """What several chunks hold, in order."""
+    """The contents of several chunks, in order."""
     return [each for place in range(number) for each in chunk(read, f"{name}-{place}")]
 
 
 def filled(value: Any, texts: list[str]) -> Any:
-    """Data with the texts that it refers to."""
+    """Data with text references resolved."""
     if isinstance(value, dict):
         if "$" in value:
             return texts[value["$"]]
@@ -80,7 +80,7 @@ def filled(value: Any, texts: list[str]) -> Any:
 
 
 def every(blocks: Any, kind: type[Kind]) -> Iterator[Kind]:
-    """All blocks of a kind, wherever they are within others."""
+    """All blocks of a kind, at any nesting depth."""
     if isinstance(blocks, kind):
         yield blocks
     elif is_dataclass(blocks):

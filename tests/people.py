@@ -37,11 +37,11 @@ JUDGED: dict[str, Any] = {
 
 
 def contradiction(name: str, **other: str) -> dict[str, Any]:
-    """The like of `CONTRADICTION` about another thing than a mill."""
+    """A row like `CONTRADICTION`, about something other than a mill."""
     return {key: str(value).replace("mill", name) for key, value in CONTRADICTION.items()} | other
 
 
 def judged(name: str, model: str, **other: str) -> dict[str, Any]:
-    """The like of `JUDGED` about another thing than a mill, by another model."""
+    """A row like `JUDGED`, about something other than a mill, by another model."""
     own = {key: str(value).replace("mill", name) for key, value in JUDGED.items()}
     return own | {"model": model} | other

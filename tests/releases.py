@@ -1,4 +1,4 @@
-"""Small files in the formats of releases, and what their loaders say of bad ones."""
+"""Small files in the formats of released data sets, and loaders' messages about bad ones."""
 
 import json
 from collections.abc import Callable
@@ -61,7 +61,7 @@ def without(row: dict[str, Any], field: str) -> dict[str, Any]:
 
 
 def refusal(read: Callable[[Path], object], path: Path) -> str:
-    """What a loader says of a file that it refuses: one line that begins with the file."""
+    """A loader's message about a file that it rejects: one line that begins with the path."""
     with pytest.raises(InputError) as caught:
         read(path)
     message = str(caught.value)

@@ -1,7 +1,7 @@
 """A scripted OpenAI-compatible endpoint: known replies, faults on demand, every request logged.
 
-It stands in for a model where the outcome must be known: fault injection, resume, hand-worked
-transcripts. Replies depend on the request alone, so they are the same in any order.
+It replaces a model in tests with a known outcome: fault injection, resume, hand-worked transcripts.
+Replies depend only on the request, so their order does not matter.
 """
 
 import hashlib
@@ -31,26 +31,26 @@ def prompt_of(request: dict[str, Any]) -> str:
 
 
 def fenced_text(request: dict[str, Any], name: str) -> str:
-    """What stands in a prompt's fence of that name."""
+    """The text inside a prompt's fence of that name."""
     found = re.search(rf"<<{name} (\w+)\n(.*?)\n{name} \1>>", prompt_of(request), re.DOTALL)
     assert found, f"no fence {name}"
     return found[2]
 
 
 def by_digest(request: dict[str, Any]) -> list[float]:
-    """Probabilities of three labels that depend on the prompt alone; half of the mass."""
+    """Probabilities of three labels that depend only on the prompt; they sum to half."""
     digest = hashlib.sha256(prompt_of(request).encode()).digest()
     weights = [1 + digest[0], 1 + digest[1], 1 + digest[2]]
     return [0.5 * weight / sum(weights) for weight in weights]
 
 
 def by_sum(ids: list[int]) -> list[float]:
-    """Log-probabilities of the tokens of a prompt, from the second on, by all up to each."""
+    """Log-probabilities of a prompt's tokens, from the second; each depends on all up to it."""
     return [-(1 + sum(ids[: place + 1]) % 17 / 4) for place in range(1, len(ids))]
 
 
 def sentences(request: dict[str, Any]) -> str:
-    """A decomposition into sentences; a relation by digest; both as the schema asks."""
+    """A decomposition into sentences, or a relation by digest, as the schema requires."""
     schema = request["response_format"]["json_schema"]
     if schema["name"] == "Claims":
         text = fenced_text(request, "TEXT")
@@ -67,9 +67,9 @@ def sentences(request: dict[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Page:
-    """What is sent in place of an answer: a body, or pieces that are sent as the client takes them.
+    """A response other than a completion: a body, or pieces sent as fast as the client reads.
 
-    `length` is what the head says of the body's; without it that of pieces ends the connection.
+    `length` is the Content-Length; without it, pieces end when the connection closes.
     """
 
     body: bytes = b""
@@ -86,19 +86,19 @@ class Scripted:
     Attributes:
         reply: Text for a chat or JSON request, or one with embeddings.
         weigh: Probabilities for a label request, in the order of its choices.
-        likelihood: Log-probabilities of the tokens of a prompt, from the second on; None where the
-            server tells none.
-        delay_s: How long each completion takes.
-        key: What requests must carry; empty admits everyone.
-        model, port: What it serves, and where; a free port if 0.
-        elsewhere: Where a fault of 307 sends the client.
-        refuses: Whether a prompt is refused with status 400.
+        likelihood: Log-probabilities of a prompt's tokens, from the second; None if the server
+            returns none.
+        delay_s: Seconds per completion.
+        key: API key that requests must carry; an empty key admits everyone.
+        model, port: Name of the served model, and the port; 0 picks a free one.
+        elsewhere: Target of a redirect by fault 307.
+        refuses: Whether a prompt is rejected with status 400.
         faults: Status codes for the next completions, one each; 0 drops the connection, 200 sends
             half a JSON object.
-        foreign: What every completion is answered with instead, if anything.
-        pages: Path -> what is sent there whatever is asked, or what makes that of a request.
-        requests: Bodies of all completion requests, and of those for `pages`, in order of arrival.
-        sent: Bytes that clients took.
+        foreign: Sent in place of every completion, if set.
+        pages: Path -> the page to send for any request, or a function of the request.
+        requests: Bodies of all requests for completions and `pages`, in order of arrival.
+        sent: Number of bytes that clients read.
     """
 
     reply: Reply = sentences
@@ -191,7 +191,7 @@ class Scripted:
 
 
 class _Server(ThreadingHTTPServer):
-    # Many requests may come in the same moment; the default is 5.
+    # Many requests may arrive at once; the default is 5.
     request_queue_size = 128
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -282,8 +282,8 @@ class _Handler(BaseHTTPRequestHandler):
             for piece in page.pieces() if page.pieces else [page.body]:
                 self.wfile.write(piece)
                 self.script.sent += len(piece)
-        except OSError:  # the client has had enough
+        except OSError:  # the client stopped reading
             self.close_connection = True
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Quiet."""
+        """Log nothing."""

@@ -1,4 +1,4 @@
-"""A generator of ConRAG at a scripted endpoint."""
+"""ConRAG's generator at a scripted endpoint."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -15,13 +15,13 @@ Reply = Callable[[dict[str, Any]], str]
 
 
 def schema_of(request: dict[str, Any]) -> str:
-    """What a reply is to be: "AnswerReply"."""
+    """Name of the requested reply: "AnswerReply"."""
     name: str = request["response_format"]["json_schema"]["name"]
     return name
 
 
 class ScriptedGenerator:
-    """Opens generators whose replies are scripted; has the requests of the one opened last."""
+    """Opens generators with scripted replies; keeps the requests of the latest one."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -38,5 +38,5 @@ class ScriptedGenerator:
                 yield generator(client)
 
     def asked(self, schema: str) -> list[dict[str, Any]]:
-        """The requests for such a reply."""
+        """The requests for this kind of reply."""
         return [request for request in self.requests if schema_of(request) == schema]

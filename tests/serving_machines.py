@@ -1,4 +1,4 @@
-"""Machines with GPUs, as the driver reports them: what placement is tried on."""
+"""Machines with GPUs, as the driver reports them, for tests of placement."""
 
 from serving.gpus import Gpu
 from serving.placement import Placement, place
@@ -11,7 +11,7 @@ H100 = ("NVIDIA H100 80GB HBM3", 79.6)
 
 
 def cards(*kinds: tuple[str, float], used: tuple[float, ...] = ()) -> list[Gpu]:
-    """GPUs of these kinds, free but for what is used of the first ones, in GiB."""
+    """GPUs of these kinds, free except for the GiB in `used` on the first ones."""
     used += (0.4,) * (len(kinds) - len(used))
     newer = {L40S[0]: 8.9, H100[0]: 9.0}
     return [
@@ -31,7 +31,7 @@ MACHINES: dict[str, list[Gpu]] = {
 
 
 def table() -> str:
-    """The copies of every bundled GPU profile on each machine, as docs/serving.md shows them."""
+    """Copies of every bundled GPU profile on each machine, as shown in docs/serving.md."""
     profiles = [one for name in available() if (one := load(name)).device == "cuda"]
     rows = ["| profile | " + " | ".join(MACHINES) + " |", "|---|" + "---|" * len(MACHINES)]
     for one in profiles:

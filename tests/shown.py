@@ -1,4 +1,4 @@
-"""What README.md and docs/ show that can be run, and the files that it names."""
+"""The runnable commands and examples in README.md and docs/, and the files they name."""
 
 import json
 import re
@@ -21,7 +21,7 @@ COMMAND = re.compile(rf"{ASSIGNMENTS}(?:contested |scripts/).*")
 ESCAPED = re.compile(rf"(?:[$>#] )?{ASSIGNMENTS}(?:\S*/)?(?:contested |scripts/\S+\.sh)")
 
 NOT_RUN = {"source .venv/bin/activate"}
-"""Lines of shell blocks that are no commands of this project."""
+"""Lines of shell blocks that are not commands of this project."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Case:
-    """Something shown that can be run, with the `export` lines before it on its page."""
+    """A runnable command or example, with the `export` lines before it on its page."""
 
     page: str
     line: int
@@ -73,7 +73,7 @@ def outside(page: Path) -> str:
 
 
 def cases(page: Path) -> list[Case]:
-    """What a page shows and can be run, in its order."""
+    """The runnable cases of a page, in order."""
     found = []
     exports: tuple[tuple[str, str], ...] = ()
     for block in blocks(page):
@@ -94,7 +94,7 @@ def cases(page: Path) -> list[Case]:
 
 
 def example_line() -> str:
-    """The record that README.md shows."""
+    """The record shown in README.md."""
     (block,) = (block for block in blocks(README) if block.language == "json")
     return block.text.strip() + "\n"
 
@@ -105,7 +105,7 @@ def examples(page: str, language: str) -> list[str]:
 
 
 def only(page: str, language: str) -> str:
-    """The one block of a language on a page of docs/."""
+    """The only block of a language on a page of docs/."""
     (block,) = examples(page, language)
     return block
 
@@ -118,11 +118,11 @@ FOOL_ME_TWICE = {
     "gold_evidence": [{"text": "The glacier has lost a third of its ice."}],
     "retrieved_evidence": [{"text": "In 1936 the glacier's ice grew."}],
 }
-"""A claim in FoolMeTwice's format, of the test half."""
+"""A claim in FoolMeTwice's format, from the test half."""
 
 
 def write_files(folder: Path) -> None:
-    """The files that shown commands name."""
+    """Write the files that shown commands name."""
     texts = {
         "answers.jsonl": example_line(),
         "notes/bridge.md": "# Bridge\n\nThe bridge was opened by the mayor in 1932.\n",
@@ -160,7 +160,7 @@ def write_files(folder: Path) -> None:
 
 
 def labelled_pairs(count: int) -> str:
-    """Labelled pairs, three to a question: one supports, one contradicts, one says nothing."""
+    """Labelled pairs, three per question: supporting, contradicting, irrelevant."""
     rows = []
     for number in range(count // 3):
         claim = f"Bridge {number} was opened in 1932."
@@ -177,7 +177,7 @@ def labelled_pairs(count: int) -> str:
 
 
 def conflicts_queries(like: str) -> str:
-    """Two queries in CONFLICTS' format, of two more types."""
+    """Two queries in CONFLICTS' format, of two further types."""
     changes = (
         ("When was the station opened?", "Conflict due to outdated information"),
         ("Why was the bridge opened?", "Complementary information"),
@@ -189,7 +189,7 @@ def conflicts_queries(like: str) -> str:
 
 
 def ramdocs_question(name: str) -> dict[str, object]:
-    """A question in RAMDocs' format; four of the names above are in each half."""
+    """A question in RAMDocs' format; each half contains four of the names above."""
     documents = [
         {"text": f"The {name} was built in 1902.", "type": "correct", "answer": "1902"},
         {"text": f"Work on the {name} ended in 1936.", "type": "misinfo", "answer": "1936"},
@@ -203,7 +203,7 @@ def ramdocs_question(name: str) -> dict[str, object]:
 
 
 def write_model(folder: Path, architecture: str, like: Path) -> None:
-    """A folder that can be registered and counted with: another's tokenizer, four zeros."""
+    """A model folder to register and to count tokens with: another's tokenizer, four zeros."""
     model_folder(folder, {"architectures": [architecture]}, ("F32", [4], 16))
     for name in ("tokenizer.json", "tokenizer_config.json", "chat_template.jinja"):
         shutil.copy(like / name, folder / name)

@@ -1,6 +1,6 @@
-"""A package that goes by the name of vLLM, for the program to start, watch and stop as a server.
+"""A package named like vLLM, for the program to start, watch and stop as a server.
 
-It takes vLLM's command line and answers by schema, from the prompt alone, in no time.
+It accepts vLLM's command line and answers at once by schema, from the prompt alone.
 """
 
 import argparse
@@ -18,14 +18,14 @@ import pytest
 from scripted import Scripted
 
 MODULE = "vllm.entrypoints.launchers.api_server.entry"
-"""What `serving.command` starts where vLLM for CPUs is installed."""
+"""The module that `serving.command` starts if vLLM for CPUs is installed."""
 
 
 def install(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make the package, and let what is started from now on find it before vLLM itself.
+    """Write the package, and put it before vLLM on the path of new processes.
 
-    In the folder, `begun` has a byte for every start and `asked` one for every request. The next
-    start fails where there is a file `broken`, which it removes.
+    In the folder, `begun` gets one byte per start and `asked` one per request. If a file `broken`
+    exists, the next start removes it and fails.
     """
     program = folder.joinpath(*MODULE.split(".")).with_suffix(".py")
     program.parent.mkdir(parents=True)
@@ -39,7 +39,7 @@ def install(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def processes(folder: Path, module: str = "") -> list[psutil.Process]:
-    """What was started since and runs, frozen or not: all, or programs that run a module."""
+    """Running processes started since then, frozen or not: all, or those that run a module."""
     found = []
     for process in psutil.process_iter():
         try:
@@ -53,7 +53,7 @@ def processes(folder: Path, module: str = "") -> list[psutil.Process]:
 
 
 def main() -> None:
-    """Serve as the command line says, until killed."""
+    """Serve according to the command line, until killed."""
     parser = argparse.ArgumentParser()
     for name in ("--model", "--served-model-name", "--port"):
         parser.add_argument(name)

@@ -1,6 +1,6 @@
-"""Whether hostile texts are harmless where they are shown: on a page, in tables, on a terminal.
+"""Check that hostile texts are shown harmlessly: on a page, in tables, on a terminal.
 
-These checks look at what was written, by rules of their own: they use nothing that makes it fit.
+The checks read only the output and have their own rules; they share no code with the escaping.
 """
 
 import base64
@@ -15,7 +15,7 @@ from html.parser import HTMLParser
 from typing import Final
 
 BIDIRECTIONAL: Final = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
-"""Classes of signs that reorder what stands around them."""
+"""Bidirectional classes of characters that reorder their surroundings."""
 
 _FORMULA: Final = "=+-@＝＋－＠"
 _TAG: Final = re.compile(r"<[a-z/!]", re.IGNORECASE)
@@ -23,9 +23,9 @@ _LEADS: Final = frozenset({"src", "href", "action", "data", "srcset", "poster"})
 
 
 def raw_signs(text: str) -> list[str]:
-    """Control characters, signs that reorder text, tags and half characters that a text has.
+    """Control characters, bidirectional controls, tags and lone surrogates in a text.
 
-    Tabs and line feeds are none.
+    Tabs and line feeds are allowed.
     """
     return [
         f"U+{ord(sign):04X}"
@@ -40,7 +40,7 @@ def raw_signs(text: str) -> list[str]:
 
 
 class _Page(HTMLParser):
-    """A page as a browser reads it: what runs or leads elsewhere, and the data in it."""
+    """A page as a browser parses it: anything that runs or leads elsewhere, and its data."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -52,7 +52,7 @@ class _Page(HTMLParser):
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """An element: nothing of it may run but the page's one script."""
+        """An element; only the page's single script may run."""
         own = dict(attrs)
         self._packed = tag == "script" and own.get("type") == "text/plain"
         if tag == "script" and "type" not in own:
@@ -67,7 +67,7 @@ class _Page(HTMLParser):
                 self.live.append(f"<{tag} {name}>")
 
     def handle_data(self, data: str) -> None:
-        """What stands between elements."""
+        """Text between elements."""
         if self._packed and data.strip():
             self.data.append(data)
 
@@ -77,7 +77,7 @@ class _Page(HTMLParser):
 
 
 def page_faults(page: str) -> list[str]:
-    """What of a page runs, leads elsewhere, or cannot be seen; its packed texts included."""
+    """Parts of a page that run, lead elsewhere, or are invisible, including its packed texts."""
     read = _Page(page)
     texts = "\n".join(
         text
@@ -97,16 +97,16 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def markdown_faults(text: str) -> list[str]:
-    """What of a Markdown page is markup of others, or cannot be seen."""
+    """Parts of a Markdown page that are foreign markup or invisible."""
     unescaped = re.sub(r"\\.", "", text)
     links = ["a link"] * len(re.findall(r"\]\(", unescaped))
     return [*_TAG.findall(unescaped), *links, *raw_signs(text)]
 
 
 def csv_faults(text: str) -> list[str]:
-    """Cells of a CSV file that a spreadsheet may run, and what cannot be seen.
+    """Cells of a CSV file that a spreadsheet may run, and invisible characters.
 
-    A sign that begins a formula counts whatever stands before it that cannot be seen.
+    A sign that starts a formula counts even after invisible characters.
     """
     rows = csv.reader(io.StringIO(text, newline=""))
     return [*(cell for row in rows for cell in row if _runs(cell)), *raw_signs(text)]

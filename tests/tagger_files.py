@@ -11,11 +11,11 @@ from nli.labels import LABELS
 from nli.pairs import LabelledPair, write_pairs
 
 TINY_ORDER = ("contradiction", "neutral", "entailment")
-"""What the tiny tagger's logits stand for: an order of its own."""
+"""Labels of the tiny tagger's logits, in an unusual order."""
 
 
 def some_pairs(count: int) -> list[LabelledPair]:
-    """Pairs whose words repeat: three of each premise, one of each label, of two sources."""
+    """Pairs with recurring words: three per premise, one per label, from two sources."""
     return [
         LabelledPair(
             premise=f"The bridge was opened in {1900 + n // 3} by {WORDS[n // 3 % 9]} mayor.",
@@ -35,7 +35,7 @@ def write_lines(path: Path, rows: Sequence[Any]) -> Path:
 
 
 def write_scifact(folder: Path) -> Path:
-    """SciFact's training files with one claim: one pair refutes, two are irrelevant."""
+    """SciFact's training files with one claim: one refuting pair, two irrelevant ones."""
     claim = {
         "id": 1,
         "claim": "A helps.",
@@ -49,7 +49,7 @@ def write_scifact(folder: Path) -> Path:
 
 
 def write_examples(folder: Path) -> Path:
-    """Everything that the examples of docs/nli.md name, the shipped tagger aside."""
+    """Every file named in the examples of docs/nli.md, except the shipped tagger."""
     write_scifact(folder / "scifact")
     write_pairs(folder / "own.jsonl", some_pairs(60))
     write_pairs(folder / "dev.jsonl", some_pairs(90))

@@ -1,4 +1,4 @@
-"""A scripted tagger: known probabilities, every batch logged. It stands in for a cross-encoder."""
+"""A scripted tagger in place of a cross-encoder: known probabilities, every batch logged."""
 
 import threading
 import time
@@ -27,12 +27,12 @@ class ScriptedTagger:
     Attributes:
         weigh: Probabilities of a pair, in the order of `LABELS`.
         too_long: Hypotheses that do not fit.
-        delay_s: How long a batch takes.
-        batches: What was asked, batch by batch.
-        threads: Names of the threads that asked.
+        delay_s: Seconds per batch.
+        batches: The received pairs, by batch.
+        threads: Names of the calling threads.
         loads: How often it was loaded.
-        device: Where it says that it computes.
-        shows: Whether it is asked for the sentence that decided.
+        device: The device it reports.
+        shows: Whether it is asked for the decisive sentence.
     """
 
     weigh: Weigh = lambda _: UNSURE
@@ -65,7 +65,7 @@ class ScriptedTagger:
     def _tag(self, pair: Pair) -> Tag:
         shares = self.weigh(pair)
         top = max(shares)
-        told = "." in pair.premise and top != shares[2]  # no place makes a text irrelevant
+        told = "." in pair.premise and top != shares[2]  # no passage makes a text irrelevant
         return Tag(
             probabilities=shares,
             label=LABELS[shares.index(top)],
@@ -80,13 +80,13 @@ class ScriptedTagger:
 
 
 def by_table(table: Mapping[tuple[str, str], tuple[float, float, float]]) -> Weigh:
-    """Probabilities looked up by (document text, claim); unsure of all others."""
+    """Probabilities looked up by (document text, claim); uncertain for all others."""
     return lambda pair: table.get((pair.premise, pair.hypothesis), UNSURE)
 
 
 @dataclass(frozen=True)
 class ScriptedFolder(TaggerFolder):
-    """A tagger's folder with a scripted tagger in it."""
+    """A tagger folder that contains a scripted tagger."""
 
     tagger: ScriptedTagger = field(default_factory=ScriptedTagger)
 
@@ -105,12 +105,12 @@ def folder_of(
 def offer(
     monkeypatch: pytest.MonkeyPatch, tagger: ScriptedTagger, curve: RiskCurve | None = None
 ) -> ScriptedTagger:
-    """Put a scripted tagger in the place of the shipped one."""
+    """Replace the shipped tagger by a scripted one."""
     folder = folder_of(tagger, curve=curve)
     monkeypatch.setattr("pipelines.judge.tagger.shipped_tagger", lambda: folder)
     return tagger
 
 
 def word_for_word(pair: Pair) -> tuple[float, float, float]:
-    """A text supports what it says word for word, and tells nothing of anything else."""
+    """A text supports what it says verbatim, and is irrelevant to anything else."""
     return SUPPORT if pair.hypothesis in pair.premise else UNSURE

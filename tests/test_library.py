@@ -1,4 +1,4 @@
-"""The library's front: what it finds, how it prints, and that importing it loads nothing."""
+"""The library's front: results, printing, and that importing it loads nothing."""
 
 import json
 import subprocess

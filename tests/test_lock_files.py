@@ -1,5 +1,4 @@
-"""The lock files hold what the project asks for, all that this requires, and nothing that must not
-come in."""
+"""The lock files contain all dependencies, direct and transitive, and nothing that is excluded."""
 
 import json
 import subprocess
@@ -21,7 +20,7 @@ from serving.installed import DRIVER
 
 ROOT = Path(__file__).parents[1]
 LOCKS = {"cpu": ("cpu",), "gpu": ("gpu",), "dev": ("cpu", "dev")}
-"""Name -> the files that are installed together."""
+"""Name -> lock files that are installed together."""
 
 PYTHONS = ("3.11", "3.12", "3.13")
 LEFT_OUT = {"sentry-sdk", "fastapi-cloud-cli"}
@@ -32,14 +31,14 @@ Requires = Mapping[tuple[str, Version], Sequence[str]]
 
 
 def read(*names: str) -> list[Requirement]:
-    """The lines of lock files; pip installs nothing but these."""
+    """The requirements in lock files; pip installs nothing else."""
     texts = [(ROOT / "requirements" / f"{name}.txt").read_text("utf-8") for name in names]
     lines = [line for text in texts for line in text.splitlines() if not line.startswith("#")]
     return [Requirement(line) for line in lines]
 
 
 def environment(python: str) -> dict[str, str]:
-    """Of markers: a version of Python on x86-64 Linux, where the tests run."""
+    """Marker environment of a Python version on x86-64 Linux, where the tests run."""
     return {"python_version": python, "python_full_version": f"{python}.0"}
 
 
@@ -54,7 +53,7 @@ def version_of(requirement: Requirement) -> Version:
 
 
 def versions(python: str, lines: Iterable[Requirement]) -> dict[str, Version]:
-    """What a version of Python gets."""
+    """Versions that a Python version gets."""
     there = environment(python)
     here = [line for line in lines if line.marker is None or line.marker.evaluate(there)]
     locked = {name_of(line): version_of(line) for line in here}
@@ -102,16 +101,16 @@ def test_the_compiler_of_cuda_has_the_minor_version_of_torchs_headers() -> None:
 
 
 def faults(lines: Sequence[Requirement], requires: Requires) -> dict[tuple[str, str], str]:
-    """What a lock lacks or violates: (package, what it requires) -> the whole requirement.
+    """What a lock lacks or violates: (package, its requirement) -> the full requirement.
 
-    A package whose metadata is not in `requires` is passed over.
+    Packages whose metadata is not in `requires` are skipped.
     """
     missed = {}
     for python in PYTHONS:
         locked = versions(python, lines)
         waiting = [(name, "") for name in locked]
         waiting += [(name_of(line), extra) for line in lines for extra in line.extras]
-        for package, extra in waiting:  # it grows: NAME[extra] requires more
+        for package, extra in waiting:  # extended in the loop: NAME[extra] requires more
             for text in requires.get((package, locked[package]), ()) if package in locked else ():
                 wanted = Requirement(text)
                 there = {**environment(python), "extra": extra}
@@ -127,7 +126,7 @@ def faults(lines: Sequence[Requirement], requires: Requires) -> dict[tuple[str, 
 
 @cache
 def metadata(lock: str) -> Requires:
-    """Of the packages of a lock: as installed, else from the index where it is reachable."""
+    """Metadata of a lock's packages: as installed, or from the index if it is reachable."""
     wanted = {(name_of(line), version_of(line)) for line in read(*LOCKS[lock])}
     here: dict[tuple[str, Version], Sequence[str]] = {
         (canonicalize_name(each.metadata["Name"]), Version(each.version)): list(each.requires or ())
@@ -138,12 +137,12 @@ def metadata(lock: str) -> Requires:
 
 
 def indexed(wanted: list[tuple[str, Version]]) -> dict[tuple[str, Version], Sequence[str]]:
-    """As pip's index has it; nothing is installed. Versions of one package are asked in turn."""
+    """Metadata from pip's index, without installing; versions of a package are queried in turn."""
     found: dict[tuple[str, Version], Sequence[str]] = {}
     while now := dict(wanted):
         wanted = [each for each in wanted if each not in now.items()]
         with tempfile.NamedTemporaryFile("r") as report:
-            # fast-deps reads the metadata alone out of wheels of a gigabyte.
+            # fast-deps reads only the metadata from wheels of a gigabyte.
             line = [*(sys.executable, "-m", "pip", "install", "-qq", "--dry-run", "--no-deps")]
             line += ["--ignore-installed", "--use-feature=fast-deps", "--retries=1"]
             line += ["--report", report.name, *(f"{name}=={now[name]}" for name in now)]
@@ -158,7 +157,7 @@ def indexed(wanted: list[tuple[str, Version]]) -> dict[tuple[str, Version], Sequ
 
 @cache
 def exceptions(lock: str) -> dict[tuple[str, str], str]:
-    """What a lock does not meet on purpose: (package, what it requires) -> the reason."""
+    """Requirements that a lock violates on purpose: (package, its requirement) -> the reason."""
     text = (ROOT / "requirements" / "exceptions.toml").read_text("utf-8")
     return {
         (entry["package"], required): entry["reason"]

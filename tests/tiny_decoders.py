@@ -1,4 +1,4 @@
-"""Tiny decoders with random weights, of the architectures that the profiles name."""
+"""Tiny decoders with random weights, in the architectures of the profiles' models."""
 
 from collections.abc import Callable
 from functools import cache
@@ -47,14 +47,14 @@ ARCHITECTURES: dict[str, Callable[[], Any]] = {"llama": _llama, "gemma3": _gemma
 
 @cache
 def decoder(architecture: str, *, double: bool = False) -> Any:
-    """A frozen causal language model; the same weights in every process."""
+    """A frozen causal language model with the same weights in every process."""
     import torch
 
     torch.manual_seed(7)
     model = ARCHITECTURES[architecture]()
     with torch.no_grad():
         for weight in model.parameters():
-            # As they are initialised all outputs would be nearly alike.
+            # With the default initialisation all outputs would be nearly equal.
             if weight.dim() > 1:
                 weight.normal_(std=0.25)
     model = model.double() if double else model
@@ -62,7 +62,7 @@ def decoder(architecture: str, *, double: bool = False) -> Any:
 
 
 def token_ids(count: int, seed: int = 3) -> Any:
-    """Tokens drawn from the vocabulary."""
+    """Random tokens from the vocabulary."""
     import torch
 
     generator = torch.Generator().manual_seed(seed)

@@ -1,4 +1,4 @@
-"""Tiny cross-encoders with random weights, made in seconds, with whatever label order is wanted."""
+"""Tiny cross-encoders with random weights, built in seconds, in any label order."""
 
 import json
 from collections.abc import Sequence
@@ -22,13 +22,13 @@ def cross_encoder(
     seed: int = 1,
     architecture: Architecture = "Bert",
 ) -> Path:
-    """A model of two layers; same seed, same function of the text, whatever the order of labels.
+    """A two-layer model; equal seeds give the same function of the text in any label order.
 
     Args:
-        folder: Where to; must not exist.
-        order: Name of each logit; for `Label`s the classifier's rows are put in that order.
-        seed: Of the weights.
-        architecture: "DebertaV2" is that of DeBERTa-v3, too.
+        folder: Target folder; must not exist.
+        order: Name of each logit; for `Label`s the classifier's rows are put in this order.
+        seed: Seed of the weights.
+        architecture: "DebertaV2" is also the architecture of DeBERTa-v3.
     """
     import torch
 
@@ -46,7 +46,7 @@ def cross_encoder(
 
 
 def mpnet(folder: Path, *, tokens: int = MAX_TOKENS, seed: int = 1) -> Path:
-    """An MPNet of two layers that reads so many tokens, in the form of all-mpnet-base-v2."""
+    """A two-layer MPNet with a limit of `tokens`, laid out like all-mpnet-base-v2."""
     import torch
     from transformers import MPNetConfig, MPNetForMaskedLM, MPNetTokenizerFast
 
@@ -70,7 +70,7 @@ def mpnet(folder: Path, *, tokens: int = MAX_TOKENS, seed: int = 1) -> Path:
 
 
 def change(file: Path, **entries: object) -> None:
-    """Change entries of a JSON file; None takes one away."""
+    """Change entries of a JSON file; None removes an entry."""
     value = json.loads(file.read_text())
     for name, entry in entries.items():
         value.pop(name, None)
@@ -88,7 +88,7 @@ ARCHITECTURES: dict[Architecture, dict[str, Any]] = {
     },
     "ModernBert": {"local_attention": 16, "global_attn_every_n_layers": 2, "pad_token_id": 0},
 }
-"""Architecture -> settings of its published models that decide how they compute."""
+"""Architecture -> settings of its published models that affect computation."""
 
 
 @cache
@@ -105,7 +105,7 @@ def _model(seed: int, architecture: Architecture) -> Any:
         intermediate_size=48,
         max_position_embeddings=MAX_TOKENS,
         num_labels=3,
-        initializer_range=0.6,  # large, so that texts get clearly different logits
+        initializer_range=0.6,  # large, so that logits of texts differ clearly
         **ARCHITECTURES[architecture],
     )
     return getattr(transformers, f"{architecture}ForSequenceClassification")(config).eval()
@@ -139,7 +139,8 @@ def _tokenizer() -> Any:
         pair="[CLS] $A [SEP] $B:1 [SEP]:1",
         special_tokens=[("[CLS]", vocab["[CLS]"]), ("[SEP]", vocab["[SEP]"])],
     )
-    # As some published tokenizers do: cutting and padding switched on. Nothing may be cut here.
+    # Some published tokenizers have truncation and padding switched on; here nothing may be
+    # truncated.
     raw.enable_truncation(16)
     raw.enable_padding(length=16, pad_id=0, pad_token="[PAD]")
     return PreTrainedTokenizerFast(

@@ -1,4 +1,4 @@
-"""Tiny decoders of random weights with a tokenizer of their own, loaded as real ones are."""
+"""Tiny decoders with random weights and a tokenizer, loaded like real ones."""
 
 from functools import cache
 from pathlib import Path
@@ -20,7 +20,7 @@ TEXTS = (
 
 @cache
 def tokenizer() -> Any:
-    """Byte pairs that are merged as often as these texts have them."""
+    """A byte-pair tokenizer trained on these texts."""
     from tokenizers import ByteLevelBPETokenizer
     from transformers import PreTrainedTokenizerFast
 
@@ -33,7 +33,7 @@ def tokenizer() -> Any:
 
 @cache
 def model(architecture: str, seed: int = 7) -> Any:
-    """A frozen model with room for a few hundred tokens."""
+    """A frozen model with a context of a few hundred tokens."""
     import torch
     from transformers import Gemma3ForCausalLM, Gemma3TextConfig, LlamaConfig, LlamaForCausalLM
 
@@ -46,13 +46,13 @@ def model(architecture: str, seed: int = 7) -> Any:
         made = LlamaForCausalLM(LlamaConfig(**sizes, tie_word_embeddings=True))
     with torch.no_grad():
         for weight in made.parameters():
-            if weight.dim() > 1:  # as they are initialised all outputs would be nearly alike
+            if weight.dim() > 1:  # by default all outputs would be nearly equal
                 weight.normal_(std=0.25)
     return made.eval().requires_grad_(False)
 
 
 def loaded(architecture: str = "llama", **given: Any) -> Decoder:
-    """A decoder as `Decoder.load` leaves it; a model or a tokenizer may be given."""
+    """A decoder as `Decoder.load` returns it; a model or a tokenizer may be given."""
     return Decoder(
         folder=Path("tiny"),
         precision="fp32",

@@ -1,7 +1,7 @@
-"""A project small enough to be carried whole in a test: two packages, one command, one model.
+"""A project small enough to be installed offline in a test: two packages, one command, one model.
 
-It has this project's scripts, its `serving`, and a lock of its own. `contested` comes from a wheel
-and only writes down what it was told.
+It has this project's scripts and `serving`, and a small lock file. `contested` comes from a wheel
+and only records its arguments.
 """
 
 import io
@@ -82,7 +82,7 @@ def write_wheel(
 
 
 def write_source(folder: Path, name: str) -> None:
-    """A package as source alone, version 1.0."""
+    """A source-only package, version 1.0."""
     backend = BACKEND.replace("NAME", name)
     texts = {
         "PKG-INFO": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n",
@@ -97,7 +97,7 @@ def write_source(folder: Path, name: str) -> None:
 
 
 def write_index(folder: Path) -> None:
-    """What pip finds: `tiny` as a wheel for every Python, `native` for this, `built` as source."""
+    """pip's index: `tiny` as a wheel for every Python, `native` for this one, `built` as source."""
     folder.mkdir()
     command = {
         "tiny.py": COMMAND,
@@ -111,7 +111,7 @@ def write_index(folder: Path) -> None:
 
 
 def write_project(folder: Path) -> None:
-    """The project, as a git checkout; a file that is not tracked lies beside the others."""
+    """The project as a git checkout, with one untracked file."""
     (folder / "requirements").mkdir(parents=True)
     (folder / "requirements" / "cpu.txt").write_text(
         "# a lock\ntiny==1.0\nbuilt==1.0\nnative==1.0\nabsent==1 ; python_version < '3.11'\n"
@@ -134,7 +134,7 @@ def write_project(folder: Path) -> None:
 
 
 def write_model(folder: Path) -> None:
-    """A folder that passes for a model, and pickles, code and a licence beside it."""
+    """A folder that passes for a model, with pickles, code and a licence beside it."""
     model_folder(folder, {"architectures": ["LlamaForCausalLM"]}, ("F32", [4], 16))
     (folder / "tokenizer.json").write_text("{}")
     (folder / "LICENSE").write_text("free")
@@ -143,7 +143,7 @@ def write_model(folder: Path) -> None:
 
 
 def script(project: Path, name: str, *arguments: object, **settings: object) -> "Done":
-    """Run one of the project's scripts; pip reads nothing but the folder `index` beside it."""
+    """Run one of the project's scripts; pip reads only the folder `index` beside it."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PIP_")}
     environment = kept | {
         "PIP_CONFIG_FILE": os.devnull,

@@ -1,4 +1,4 @@
-"""A model folder that is complete, but whose weights are four zeros: it is only read."""
+"""A complete model folder with four zeros as weights, for tests that only read it."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 
 
 def word_counting(folder: Path, *words: str) -> Path:
-    """Make the folder of a model whose tokenizer counts words and marks; it knows a few words."""
+    """A model folder with one token per word and punctuation mark, and a small vocabulary."""
     model_folder(folder, {"architectures": ["LlamaForCausalLM"]}, ("F32", [4], 16))
     vocabulary = {word: number for number, word in enumerate(("[UNK]", *words))}
     tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))

@@ -1,4 +1,4 @@
-"""The local page without a browser: its application, asked as a page or a script would."""
+"""The local page without a browser: its application, called as a page or a script would."""
 
 import asyncio
 import threading
@@ -37,7 +37,7 @@ LIMITS = Limits(bytes=200_000, documents=4, characters=20_000)
 
 @dataclass(frozen=True)
 class Web:
-    """A page's server: `script` has the key in its header, `stranger` no key."""
+    """A page's server: `script` sends the key in a header, `stranger` sends no key."""
 
     jobs: Jobs
     door: Door
@@ -45,23 +45,23 @@ class Web:
     stranger: TestClient
 
     def add(self, asked: Mapping[str, Any] = SCORE, **changed: Any) -> str:
-        """Id of a job that was queued."""
+        """Queue a job and return its id."""
         answer = self.script.post("/api/jobs", json={**asked, **changed})
         assert answer.status_code == 201, answer.text
         return str(answer.json()["id"])
 
     def ended(self, name: str, within: float = 60) -> dict[str, Any]:
-        """A job once it has ended."""
+        """A job, once it has ended."""
         until(lambda: self.state(name) not in {"queued", "running"}, within)
         found: dict[str, Any] = self.script.get(f"/api/jobs/{name}").json()
         return found
 
     def state(self, name: str) -> str:
-        """How far a job is."""
+        """Current state of a job."""
         return str(self.script.get(f"/api/jobs/{name}").json()["state"])
 
     def found(self, name: str) -> dict[str, Any]:
-        """What a job has found, once it is done."""
+        """The result of a job, once it is done."""
         job = self.ended(name)
         assert job["state"] == "done", job["error"]
         found: dict[str, Any] = self.script.get(f"/api/jobs/{name}/found").json()
@@ -69,7 +69,7 @@ class Web:
 
 
 def until(so: Callable[[], bool], within: float = 30) -> None:
-    """Wait until something is so."""
+    """Wait until a condition holds."""
     deadline = time.monotonic() + within
     while not so():
         assert time.monotonic() < deadline, "it did not happen in time"
@@ -85,7 +85,7 @@ def web(
     work: bool = True,
     **options: Any,
 ) -> Iterator[Web]:
-    """A server that does jobs unless it is told not to work, by `performing` or as it is meant."""
+    """A server that runs jobs, with `performing` if given; with `work` False it runs none."""
     server = ServerOptions(**options)
     jobs = Jobs(folder, FORM.validate_json)
     door = Door(PORT, limits.bytes)
@@ -107,7 +107,7 @@ def web(
 
 @contextmanager
 def live(folder: Path, limits: Limits = LIMITS, **options: Any) -> Iterator[tuple[str, Jobs]]:
-    """A server on a port, for browsers: the address that it prints, and its jobs."""
+    """A server on a port, for browsers: the printed address, and its jobs."""
     asked = WebOptions(**options)
     jobs, socket = Jobs(folder, FORM.validate_json), listening(0)
     door = Door(socket.getsockname()[1], limits.bytes)
@@ -126,9 +126,9 @@ def live(folder: Path, limits: Limits = LIMITS, **options: Any) -> Iterator[tupl
 
 @dataclass
 class Slow:
-    """Does jobs that wait to be let go; it knows in which order they began.
+    """Runs jobs that wait until released, and records their order.
 
-    `raising` is what a job raises whose response is that.
+    `raising` is raised by a job whose response is that text.
     """
 
     raising: dict[str, Exception]

@@ -1,1 +1,1 @@
-"""People label blind what a run's judge labelled; tables say how far they agree."""
+"""Blind human labels of items that a run's judge labelled, with agreement tables."""

@@ -1,4 +1,4 @@
-"""Agreement of a judge with people, and of people with each other: tables, also on the page."""
+"""Agreement between a judge and people, and among people, as tables and on the HTML page."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -21,10 +21,10 @@ from pipelines.runs.folder import RunFolder
 
 @dataclass(frozen=True)
 class Ratings:
-    """One person's labels of a sample, beside the judge's.
+    """One person's labels of a sample, with the judge's.
 
-    Figures estimate all items of the run: a stratum counts by its share of the run, not of the
-    sample. They are None until every stratum has a labelled item.
+    The figures are estimates for all items of the run: a stratum is weighted by its share of the
+    run, not of the sample. They are None until every stratum has a labelled item.
     """
 
     subject: Subject
@@ -34,12 +34,12 @@ class Ratings:
 
     @property
     def title(self) -> str:
-        """Entry and kind of these labels: "conflictscore.relation"."""
+        """Entry and kind of the labels: "conflictscore.relation"."""
         return self.subject.path.name
 
     @cached_property
     def strata(self) -> dict[str, list[str]]:
-        """The items of each stratum, by its name."""
+        """The items of each stratum, by stratum name."""
         return strata_of(self.subject, self.sample.by)
 
     def judge(self, item: str) -> str:
@@ -53,7 +53,7 @@ class Ratings:
 
     @property
     def always(self) -> tuple[str, Estimate] | tuple[None, None]:
-        """The single label that agrees most if given to every item, and its agreement."""
+        """The constant label with the highest agreement, and its agreement."""
         shares = {
             label: estimate
             for label in self.subject.labelling.labels
@@ -63,7 +63,7 @@ class Ratings:
 
     @cached_property
     def kappa(self) -> Estimate | None:
-        """Cohen's kappa of person and judge."""
+        """Cohen's kappa of the person and the judge."""
         pairs = {
             name: [(self.given[item], self.judge(item)) for item in items if item in self.given]
             for name, items in self.strata.items()
@@ -85,10 +85,10 @@ class Ratings:
 
 
 def all_ratings(found: Sequence[Subject]) -> list[Ratings]:
-    """All people's labels of the samples in a folder; people without any are left out.
+    """Everyone's labels of the samples in a folder; people without labels are skipped.
 
     Raises:
-        InputError: A sample or a file of labels is damaged, or of other results.
+        InputError: A sample or a label file is damaged, or belongs to other results.
     """
     return [
         Ratings(subject, sample, name, given)
@@ -100,7 +100,7 @@ def all_ratings(found: Sequence[Subject]) -> list[Ratings]:
 
 
 def all_tables(every: Sequence[Ratings]) -> list[Table]:
-    """Tables: the judge's agreement with each person, confusions, and agreement of people."""
+    """Tables of the judge's agreement with each person, confusions, and agreement among people."""
     judged = [ratings for ratings in every if ratings.subject.judged]
     return [
         *([agreement_table(judged)] if judged else []),
@@ -110,7 +110,7 @@ def all_tables(every: Sequence[Ratings]) -> list[Table]:
 
 
 def agreement_table(every: Sequence[Ratings]) -> Table:
-    """How far the judge says what people say."""
+    """Agreement of the judge with each person."""
     return Table.of(
         every,
         name="annotation_agreement",
@@ -135,7 +135,7 @@ def agreement_table(every: Sequence[Ratings]) -> Table:
 
 
 def confusion_table(ratings: Ratings) -> Table:
-    """The labelled items: the person's label down, the judge's across."""
+    """Confusion counts of the labelled items: the person's label by row, the judge's by column."""
     labels = (*ratings.subject.labelling.labels, UNREADABLE)
     items = list(ratings.given)
     counts = confusion(list(ratings.given.values()), list(map(ratings.judge, items)), labels)
@@ -154,7 +154,7 @@ def confusion_table(ratings: Ratings) -> Table:
 
 
 def several(every: Sequence[Ratings]) -> list[list[Ratings]]:
-    """The ratings of each sample that more than one person labelled."""
+    """The ratings of every sample that more than one person labelled."""
     by_sample: dict[str, list[Ratings]] = defaultdict(list)
     for ratings in every:
         by_sample[ratings.title].append(ratings)
@@ -162,7 +162,7 @@ def several(every: Sequence[Ratings]) -> list[list[Ratings]]:
 
 
 def people_table(every: Sequence[Ratings]) -> Table:
-    """How far people agree with each other."""
+    """Agreement among people."""
 
     def units(group: Sequence[Ratings]) -> list[list[str]]:
         items = group[0].sample.items
@@ -190,9 +190,9 @@ TITLE = "Judge and people"
 
 
 def parts(folder: RunFolder, experiment: Experiment[Any, Any], runs: Runs[Any]) -> Sequence[Part]:
-    """The part of an experiment's page on people's labels; empty without labels.
+    """The section on human labels of an experiment's page; empty without labels.
 
-    Labels that no longer belong to the run are left out, and the page says so.
+    Labels that no longer match the run are left out, and the page says so.
     """
     if not (folder.path / FOLDER).exists():
         return ()

@@ -1,4 +1,4 @@
-"""A stratified sample of items, drawn once and kept in random order, and people's labels of it."""
+"""A stratified sample of items, drawn once and stored in random order, and people's labels."""
 
 import random
 from collections.abc import Collection, Iterator, Mapping
@@ -16,7 +16,7 @@ from pipelines.runs.folder import ResultLog
 
 
 class Label(BaseModel):
-    """A person's label of an item; None takes the last one back."""
+    """A person's label of an item; None withdraws the previous one."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -27,17 +27,17 @@ class Label(BaseModel):
 
 
 class Labels:
-    """One person's labels of a sample, kept in the run folder.
+    """One person's labels of a sample, stored in the run folder.
 
     Raises:
-        InputError: A line of the file is damaged, or of another sample.
+        InputError: A line of the file is damaged, or belongs to another sample.
     """
 
     def __init__(self, subject: Subject, items: Collection[str], annotator: str) -> None:
         self.annotator = annotator
         self._log = ResultLog(subject.path / f"{annotator}.jsonl", Label)
         self.given: dict[str, str] = {}
-        """Item -> label, in the order of the last change."""
+        """Item -> label, in order of the last change."""
         drawn, known = {*items}, subject.labelling.labels
         for each in self._log.read().values():
             if each.id not in drawn or each.label not in (None, *known):
@@ -49,7 +49,7 @@ class Labels:
                 self.given[each.id] = each.label
 
     def give(self, item: str, label: str | None) -> None:
-        """Keep a label for good."""
+        """Store a label on disk."""
         self._log.append(
             Label(id=item, label=label, annotator=self.annotator, time=datetime.now(UTC))
         )
@@ -59,7 +59,7 @@ class Labels:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Keep other processes from writing the file, once a half-written line is cut off."""
+        """Remove a half-written last line, and lock the file against other processes."""
         path = self._log.path
         with open_unfollowed(path) as file:
             hold(file, f"{path} is open in another `contested annotate`; end that one first")
@@ -68,20 +68,20 @@ class Labels:
 
 
 def people(subject: Subject) -> list[str]:
-    """Who has labels of a sample, by name."""
+    """Names of the people who labelled a sample."""
     return sorted(path.stem for path in subject.path.glob("*.jsonl"))
 
 
 SIZE, BY, SEED = 100, "label", 0
 
 UNREADABLE = "unreadable"
-"""Stratum and table label of items that the judge did not label."""
+"""Stratum and table label of items without a judge's label."""
 
 NAME = "sample.json"
 
 
 class Stratum(BaseModel):
-    """Number of items in a stratum, and of those drawn, all with equal chance."""
+    """Number of items in a stratum, and of those drawn, all with equal probability."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -90,14 +90,14 @@ class Stratum(BaseModel):
 
 
 class Sample(BaseModel):
-    """What people label.
+    """The items that people label.
 
-    An item's chance to be drawn is `drawn / items` of its stratum.
+    An item is drawn with probability `drawn / items` of its stratum.
 
     Attributes:
-        size: How many items were asked for.
-        digest: Of what it was drawn from.
-        items: Those drawn, in the order shown.
+        size: The requested number of items.
+        digest: Digest of the subject that it was drawn from.
+        items: The drawn items, in display order.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -157,10 +157,10 @@ def read(subject: Subject) -> Sample | None:
 
 
 def draw(subject: Subject, size: int, by: str, seed: int) -> Sample:
-    """Draw a sample with equal numbers from all strata; a smaller stratum is taken whole.
+    """Draw equally many items from all strata; strata that are too small are taken whole.
 
     Raises:
-        InputError: Items have no such `by`, or there are more strata than items to draw.
+        InputError: The items lack `by`, or there are more strata than items to draw.
     """
     strata = strata_of(subject, by)
     numbers = evenly({name: len(items) for name, items in strata.items()}, size)
@@ -169,13 +169,13 @@ def draw(subject: Subject, size: int, by: str, seed: int) -> Sample:
             f"--by {by} makes {len(strata):,} strata, more than --sample {size}; raise it, or "
             "draw --by something coarser"
         )
-    # A seed for each stratum, so that their draws are independent.
+    # A seed per stratum, so that their draws are independent.
     picked = [
         item
         for place, (name, items) in enumerate(strata.items())
         for item in drawn(items, numbers[name], seed + place)
     ]
-    random.Random(seed).shuffle(picked)  # noqa: S311  the order tells nothing of strata
+    random.Random(seed).shuffle(picked)  # noqa: S311  the order reveals nothing about strata
     return Sample(
         by=by,
         size=size,
@@ -189,9 +189,10 @@ def draw(subject: Subject, size: int, by: str, seed: int) -> Sample:
 
 
 def evenly(sizes: Mapping[str, int], total: int) -> dict[str, int]:
-    """How many to draw from each stratum: equal numbers, as far as strata allow.
+    """Number of items to draw from each stratum: equal numbers, as far as the strata allow.
 
-    They sum to the total, or to the number of items; the remainder goes to the first strata.
+    They sum to the total, or to the number of items if that is smaller; the remainder goes to the
+    first strata.
     """
     numbers = dict.fromkeys(sizes, 0)
     left = min(total, sum(sizes.values()))
@@ -204,7 +205,7 @@ def evenly(sizes: Mapping[str, int], total: int) -> dict[str, int]:
 
 
 def strata_of(subject: Subject, by: str) -> dict[str, list[str]]:
-    """Stratum -> ids of its items, by name; InputError if items have no such `by`."""
+    """Stratum -> ids of its items, by name; InputError if the items lack `by`."""
     strata: dict[str, list[str]] = {}
     for name, item in subject.items.items():
         strata.setdefault(_stratum(item, by, subject), []).append(name)

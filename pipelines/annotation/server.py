@@ -1,4 +1,4 @@
-"""The page on which a person labels, served to that person alone."""
+"""The labelling page, served only to the person who labels."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -20,7 +20,10 @@ _HERE = Path(__file__).parent
 
 
 def page(title: str) -> tuple[str, str]:
-    """The page and its policy: one script, one style, and requests to its own origin."""
+    """The page and its content security policy.
+
+    The policy allows one script, one style, and requests to the page's origin.
+    """
     script, style = (
         (_HERE / "assets" / name).read_text("utf-8") for name in ("annotate.js", "annotate.css")
     )
@@ -31,11 +34,11 @@ def page(title: str) -> tuple[str, str]:
 
 
 LARGEST = 10_000
-"""Most bytes of a request with a label."""
+"""Maximum size, in bytes, of a request with a label."""
 
 
 class Given(BaseModel):
-    """A label that the page sends: the item's place in the sample, and the label or None."""
+    """A label sent by the page: the item's index in the sample, and the label or None."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -44,7 +47,7 @@ class Given(BaseModel):
 
 
 def contents(subject: Subject, items: Sequence[str], labels: Labels) -> dict[str, Any]:
-    """What the page shows, as JSON, without the judge's labels and strata."""
+    """The page's data, as JSON, without the judge's labels and the strata."""
     places = {item: place for place, item in enumerate(items)}
     return {
         "asked": subject.labelling.asked,
@@ -58,7 +61,7 @@ def contents(subject: Subject, items: Sequence[str], labels: Labels) -> dict[str
 
 
 def application(subject: Subject, items: Sequence[str], labels: Labels, door: Door) -> "ASGIApp":
-    """The page, its contents, and where labels are sent, behind the door."""
+    """The page, its data, and the endpoint for labels, behind the door."""
     from fastapi import FastAPI, HTTPException
     from fastapi.responses import HTMLResponse, JSONResponse
 
@@ -86,9 +89,9 @@ def application(subject: Subject, items: Sequence[str], labels: Labels, door: Do
 def serve(
     subject: Subject, items: Sequence[str], labels: Labels, port: int, told: Callable[[str], None]
 ) -> None:
-    """Serve the page until Ctrl-C; `told` gets its address once it can be opened.
+    """Serve the page until Ctrl-C; `told` is called with its address once it is reachable.
 
-    Port 0 takes a free one.
+    Port 0 picks a free one.
 
     Raises:
         InputError: The port is taken.

@@ -1,4 +1,4 @@
-"""Items of a run folder that people can label."""
+"""The items of a run folder that people can label."""
 
 import hashlib
 import json
@@ -18,13 +18,13 @@ FOLDER = "annotations"
 
 @dataclass(frozen=True)
 class Subject:
-    """What people can label in one entry of `run.json`, of one kind.
+    """Items of one kind that people can label in one entry of `run.json`.
 
     Attributes:
         folder: The run.
         entry: "conflict-detection.tagger".
         kind: "relation".
-        items: All items with a label, or that should have one, by id, in the order of the data.
+        items: All items that have, or should have, a label, by id, in data order.
     """
 
     folder: RunFolder
@@ -35,12 +35,12 @@ class Subject:
 
     @property
     def path(self) -> Path:
-        """Where its sample and people's labels are kept."""
+        """Folder of the sample and of people's labels."""
         return self.folder.path / FOLDER / f"{self.entry}.{self.kind}"
 
     @property
     def judged(self) -> bool:
-        """Whether a judge labelled them, too."""
+        """Whether a judge labelled any of them."""
         return any(item.label is not None for item in self.items.values())
 
     @cached_property
@@ -53,7 +53,7 @@ class Subject:
 def subjects(
     folder: RunFolder, found: Sequence[tuple[Experiment[Any, Any], Runs[Any]]]
 ) -> list[Subject]:
-    """All kinds of labels in a folder that people can give, too."""
+    """All kinds of labels in a folder that people can also give."""
     return [
         Subject(folder, runs.entry_name(run), kind, labelling, items)
         for experiment, runs in found
@@ -64,7 +64,7 @@ def subjects(
 
 
 def chosen(every: Sequence[Subject], entry: str | None, kind: str | None) -> Subject:
-    """The subject of that entry and kind; InputError unless exactly one matches."""
+    """The subject with that entry and kind; InputError unless exactly one matches."""
     found = narrowed(every, entry, kind)
     if len(found) == 1:
         return found[0]
@@ -72,7 +72,7 @@ def chosen(every: Sequence[Subject], entry: str | None, kind: str | None) -> Sub
 
 
 def narrowed(every: Sequence[Subject], entry: str | None, kind: str | None) -> list[Subject]:
-    """The subjects of that entry and kind; InputError if none matches."""
+    """The subjects with that entry and kind; InputError if none matches."""
     found = [each for each in every if entry in (None, each.entry) and kind in (None, each.kind)]
     if not found:
         raise InputError(

@@ -1,1 +1,1 @@
-"""A run over a Ray cluster: who does its items there, and how they are asked."""
+"""Runs on a Ray cluster: the workers, and the process that sends items to them."""

@@ -1,6 +1,7 @@
-"""What a worker of a cluster does: it is named an item, and tells what came of it.
+"""A cluster worker: it receives an item's id and returns its result.
 
-Ray pickles what it passes on. So that is text alone, mostly JSON, and this class goes by its name.
+Ray pickles whatever it transfers, so only text is sent, mostly JSON, and this class is passed by
+name.
 """
 
 import asyncio
@@ -26,16 +27,16 @@ from serving.errors import RequestError, ServingError
 from serving.offline import go_offline
 
 MENDABLE = (RequestError, ServingError, SalienceError, TaggerError, InputError)
-"""Errors that are told in one line, wherever they come up."""
+"""Errors that are reported in one line, wherever they occur."""
 
 
 class Reply(BaseModel, frozen=True):
-    """What came of an item.
+    """The outcome of an item.
 
     Attributes:
         result: As JSON; None if the item failed.
-        error: Name of the class of `mendable` that was raised; its message is the `reason`.
-        counts: By how much each of `counters` has grown since the last reply of the same work.
+        error: Name of the exception class, one of `mendable`; its message is the `reason`.
+        counts: Increase of each of `counters` since the last reply of the same work.
     """
 
     result: str | None = None
@@ -45,12 +46,12 @@ class Reply(BaseModel, frozen=True):
 
 
 def mendable(experiment: Experiment[Any, Any]) -> dict[str, type[Exception]]:
-    """The errors that are told of an item, by name, the narrower before the wider ones."""
+    """The errors that are reported per item, by name, subclasses before base classes."""
     return {kind.__name__: kind for kind in (*experiment.refusals, *MENDABLE)}
 
 
 def counters(work: Work[Any, Any], models: Models) -> list[tuple[Any, str]]:
-    """Who counts what a work costs, and the attribute: the same list in every process."""
+    """The objects and attributes that count the cost of a work: the same list in every process."""
     asked = work.client or models.client
     clients = [] if asked is None else [asked]
     if models.judging is not None and models.judging is not models.client:
@@ -65,13 +66,13 @@ def counters(work: Work[Any, Any], models: Models) -> list[tuple[Any, str]]:
 
 
 def as_sent(work: Work[Any, Any]) -> str:
-    """What decides the results of a work, as text; equal works have equal ones."""
+    """The settings that determine a work's results, as text; equal works have equal text."""
     return json.dumps(work.config, sort_keys=True)
 
 
 @dataclass
 class _Ready:
-    """A work with its items by id, its configuration, and what has been told of its counts."""
+    """A work with its items by id, its configuration, and the counts reported so far."""
 
     work: Work[Any, Any]
     items: dict[str, Item]
@@ -80,7 +81,7 @@ class _Ready:
     told: list[int]
 
     def news(self) -> tuple[int, ...]:
-        """By how much each counter has grown since this was last asked."""
+        """Increase of each counter since the last call."""
         now = [getattr(who, name) for who, name in self.counters]
         grown = tuple(count - before for count, before in zip(now, self.told, strict=True))
         self.told = now
@@ -88,13 +89,13 @@ class _Ready:
 
 
 class Worker:
-    """The process of one replica group; its models are opened when it is first asked.
+    """The process of one replica group; its models are loaded on the first request.
 
     Args:
-        experiment: Its name.
-        options: Those of the run that were given, as JSON; defaults are made here as there.
-        folder: Where the command was called; relative paths are meant from there.
-        number: Of this worker, for its logs.
+        experiment: Name of the experiment.
+        options: The options given for the run, as JSON; defaults are filled in here.
+        folder: Working directory of the command; relative paths are resolved against it.
+        number: Number of this worker, for its logs.
     """
 
     def __init__(self, experiment: str, options: str, folder: str, number: int) -> None:
@@ -106,15 +107,15 @@ class Worker:
         self._works: dict[str, _Ready] = {}
 
     async def answer(self, entry: str, config: str, item: str) -> str:
-        """What comes of an item, by its id: a `Reply`.
+        """The outcome of an item, by its id: a `Reply` as JSON.
 
-        The work is the one of that entry. It must have the same configuration as in the process
-        that asks: other weights, data or versions here would give other results.
+        The work is that of `entry`. Its configuration must equal the calling process's: other
+        weights, data or versions here would give other results.
         """
         try:
             ready = await self._ready(entry, config, item)
         except (*MENDABLE, OSError) as error:
-            # No fault of the item: `--on-error skip` does not pass over it.
+            # Not the item's fault, so `--on-error skip` does not apply.
             reason = f"on {socket.gethostname()}: {error}"
             return Reply(error=ServingError.__name__, reason=reason).model_dump_json()
         known = mendable(self._experiment)
@@ -128,7 +129,7 @@ class Worker:
         return reply.model_dump_json()
 
     async def close(self) -> None:
-        """Stop what was started."""
+        """Stop everything that this worker started."""
         await self._stack.aclose()
 
     async def _ready(self, entry: str, config: str, item: str) -> _Ready:
@@ -166,16 +167,16 @@ def _made(work: Work[Any, Any], items: Sequence[Item], models: Models) -> _Ready
 
 
 class _Unseen:
-    """A display that nobody looks at."""
+    """A progress display without output."""
 
     def begin(self, done: int) -> None:
-        """Pass over it."""
+        """Ignore it."""
 
     def advance(self, usage: Usage | None = None) -> None:
-        """Pass over it."""
+        """Ignore it."""
 
     def status(self, text: str) -> None:
-        """Pass over it."""
+        """Ignore it."""
 
 
 @contextmanager

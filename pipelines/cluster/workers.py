@@ -1,7 +1,7 @@
-"""A run over a Ray cluster, as the process sees it that was started: it asks, keeps and reports.
+"""A run on a Ray cluster, from the starting process: it sends items, stores results and reports.
 
-Actors, and not `ray.data`: a task of `map_batches` tells its results when the whole block is done,
-so that each item would need a block of its own. An actor is asked as a pipeline is, item by item.
+It uses actors rather than `ray.data`: `map_batches` returns results only when a whole block is
+done, so every item would need a block of its own. An actor is called like a pipeline, item by item.
 """
 
 import os
@@ -27,26 +27,26 @@ from serving.errors import ServingError
 from serving.profile import Profile
 
 ON_THIS_MACHINE = 2
-"""Workers of `--ray local` unless it is told otherwise, where GPUs do not say how many there are
-room for."""
+"""Workers of `--ray local` by default, if GPUs do not determine the number."""
 
 DEATHS = 3
-"""How often a worker may die while it is at an item; once more, and the run stops."""
+"""How often a worker may die on the same item; after one more death the run stops."""
 
 START_S, CLOSE_S = 120.0, 30.0
-"""Seconds that workers have to start, and their servers to stop."""
+"""Seconds for workers to start, and for their servers to stop."""
 
 
 @contextmanager
 def workers(experiment: Experiment[Any, Any], options: RunOptions) -> Iterator[Placing]:
-    """Workers on the cluster that `--ray` names, from the first item until the end of the block.
+    """Workers on the cluster named by `--ray`, from the first item to the end of the block.
 
-    One that dies is started again, and what it was at is done again: what it had been answered is
-    in the cache. They are gone when this process is.
+    A worker that dies is restarted, and its item is repeated; answers it already had are in the
+    cache. Workers end with this process.
 
     Yields:
-        What gives a work to them; without `--ray`, what leaves it as it is. With the first item
-        it is a ServingError if there is no room for them, and an InputError if there is no cluster.
+        A function that sends a work to the workers; without `--ray`, it returns the work unchanged.
+            On the first item it raises ServingError if the workers do not fit, and InputError if
+            the cluster does not exist.
 
     Raises:
         InputError: Ray is not installed.
@@ -76,7 +76,7 @@ def _actors(experiment: Experiment[Any, Any], options: RunOptions) -> Iterator[S
 
 
 def announced(options: RunOptions) -> str:
-    """Where a run would be made, for `--dry-run`."""
+    """Where the run would execute, for `--dry-run`."""
     gpus = _gpus(options, profiles.load(options.profile or profiles.default_name()))
     place = "started on this machine" if options.ray == "local" else f"at {options.ray}"
     count = options.ray_workers or (ON_THIS_MACHINE if _few(options, gpus) else 0)
@@ -86,7 +86,7 @@ def announced(options: RunOptions) -> str:
 
 
 def _placing(experiment: Experiment[Any, Any], actors: Callable[[], Sequence[Any]]) -> Placing:
-    """Gives a work to actors: each item goes to the one that is least busy."""
+    """Send a work to actors: every item goes to the least busy one."""
     busy: Counter[int] = Counter()
     known = mendable(experiment)
 
@@ -122,7 +122,7 @@ def _placing(experiment: Experiment[Any, Any], actors: Callable[[], Sequence[Any
 def _started(
     experiment: Experiment[Any, Any], options: RunOptions, profile: Profile
 ) -> Sequence[Any]:
-    """Actors on the cluster that this process is connected to, once all of them are there."""
+    """Actors on the connected cluster, once all of them are ready."""
     import ray
 
     gpus = _gpus(options, profile)
@@ -136,7 +136,7 @@ def _started(
         max_task_retries=DEATHS,
         scheduling_strategy="SPREAD",
     )
-    # The same profile everywhere: the machine that this was called on may have no GPU.
+    # The same profile everywhere: the calling machine may have no GPU.
     chosen = options.model_copy(update={"profile": options.profile or profile.name})
     given = chosen.model_dump_json(exclude_unset=True)
     actors = [
@@ -165,29 +165,29 @@ def _few(options: RunOptions, gpus: int) -> bool:
 
 
 def _gpus(options: ModelOptions, profile: Profile) -> int:
-    """GPUs of a replica group: those of the profile, unless servers are there already."""
+    """GPUs of a replica group: the profile's, or 0 if servers already run elsewhere."""
     served = isinstance(options, EndpointOptions) and options.endpoint
     return 0 if served else profile.gpus
 
 
 CONNECT_S = 5.0
-"""Seconds that an address has to answer."""
+"""Timeout, in seconds, for an address to answer."""
 
 
 @contextmanager
 def connected(address: str, cores: int) -> Iterator[None]:
-    """Connect to the cluster at an address, as long as the block runs.
+    """Connect to the cluster at an address for the duration of the block.
 
     Args:
-        address: HOST:PORT, "auto", or "local" for one that lives as long as the block.
-        cores: That this one has to offer.
+        address: HOST:PORT, "auto", or "local" for a cluster that lives as long as the block.
+        cores: CPUs of the local cluster.
 
     Raises:
-        InputError: There is no such cluster, or it does not take this process.
+        InputError: The cluster does not exist or rejects this process.
     """
     if address == "local":
-        # Ray reads these as it is imported. The first one keeps all its ports on loopback; a key of
-        # its own keeps other users of the machine out, and none in the home folder.
+        # Ray reads these on import. The first keeps all its ports on loopback. The token keeps
+        # other users of the machine out, and is not stored in the home folder.
         os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
         os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
         with tempfile.TemporaryDirectory(prefix="ray-", ignore_cleanup_errors=True) as folder:
@@ -222,7 +222,7 @@ def _initialised(**how: Any) -> Iterator[None]:
 
 
 def _refuse_silent(address: str) -> None:
-    """Refuse an address where nothing listens. Ray itself would wait two minutes and then exit."""
+    """Refuse an address where nothing listens; Ray itself would wait two minutes and then exit."""
     host, _, port = address.rpartition(":")
     try:
         socket.create_connection((host, int(port)), timeout=CONNECT_S).close()
@@ -234,16 +234,16 @@ def _refuse_silent(address: str) -> None:
 
 
 def room(nodes: Sequence[Mapping[str, float]], gpus: int, wanted: int | None) -> tuple[int, int]:
-    """How many workers there are to be, and the CPUs of each.
+    """Number of workers, and the CPUs of each.
 
     Args:
-        nodes: What each has of "CPU" and "GPU".
-        gpus: That a worker takes; all of one node. Without any, the workers share the nodes evenly.
-        wanted: Workers that were asked for; by default as many as there is room for, or one a node
-            without GPUs.
+        nodes: The "CPU" and "GPU" resources of each node.
+        gpus: GPUs per worker, all on one node. With 0, workers are spread evenly over the nodes.
+        wanted: Requested number of workers; by default as many as fit, or one per node without
+            GPUs.
 
     Raises:
-        ServingError: They do not fit.
+        ServingError: The workers do not fit.
     """
     cores = [int(node.get("CPU", 0)) for node in nodes if node.get("CPU", 0) >= 1]
     if gpus:

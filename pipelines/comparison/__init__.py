@@ -1,1 +1,1 @@
-"""Run folders beside each other: what differs in how they were made, and what came of it."""
+"""Comparison of run folders: differences in their settings and in their results."""

@@ -1,4 +1,4 @@
-"""Two run folders beside each other: what differs in their making, their scores and verdicts."""
+"""Compare two run folders: differences in their settings, scores and verdicts."""
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ from pipelines.runs.folder import Difference, RunFolder, differences, written
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A run of an experiment: its entry in `run.json`, and its results when they are asked for."""
+    """A run of an experiment: its entry in `run.json`, and its results, loaded on demand."""
 
     experiment: Experiment[Any, Any]
     folder: RunFolder
@@ -29,22 +29,22 @@ class Run:
 
     @property
     def called(self) -> str:
-        """Its name within the experiment."""
+        """The run's name within the experiment."""
         return self.name.removeprefix(self.experiment.name).removeprefix(".")
 
     @property
     def config(self) -> Mapping[str, Any]:
-        """Everything that decided its results."""
+        """Everything that determined the results."""
         config: Mapping[str, Any] = self.about["config"]
         return config
 
     @cached_property
     def results(self) -> Mapping[str, Any]:
-        """By the ids of examples; InputError if a line is damaged or of another version."""
+        """Results by example id; InputError if a line is damaged or from another version."""
         return self.folder.log(self.name, self.experiment.result).read()
 
     def clusters(self, ids: Iterable[str]) -> dict[str, Hashable] | None:
-        """What each of these examples belongs to; None where each is independent of the others."""
+        """The cluster of each of these examples; None if examples are independent."""
         if (cluster := self.experiment.cluster) is None:
             return None
         clusters: dict[str, Hashable] = {name: cluster(self.results[name]) for name in ids}
@@ -53,38 +53,38 @@ class Run:
 
 @dataclass(frozen=True)
 class Match:
-    """A run of the first folder, A, and the one of the second, B, that belongs to it."""
+    """A run of the first folder, A, and the matching run of the second, B."""
 
     first: Run
     second: Run
 
     @property
     def title(self) -> str:
-        """The name of A's run, and B's within the experiment where it differs."""
+        """The name of A's run, with B's name within the experiment if it differs."""
         name, other = self.first.name, self.second
         return name if name == other.name else f"{name} / {other.called or other.name}"
 
     @cached_property
     def shared(self) -> list[str]:
-        """Ids of the examples that both have, sorted: draws must not depend on their order."""
+        """Ids of the examples in both runs, sorted: random draws must not depend on their order."""
         return sorted(self.first.results.keys() & self.second.results.keys())
 
     @property
     def same_data(self) -> bool:
-        """Whether both read a file of the same content."""
+        """Whether both runs read files with the same content."""
         one, other = (run.config.get("data") for run in (self.first, self.second))
         return bool(one and other and one.get("sha256") == other.get("sha256"))
 
 
 Known = Mapping[str, Callable[[], Any]]
-"""Name of an experiment -> what loads its declaration, called for those that a folder has."""
+"""Experiment name -> loader of its declaration, called only for experiments in a folder."""
 
 
 def runs_of(path: Path, known: Known) -> tuple[dict[str, Run], list[str]]:
-    """The runs of a folder that have results, by name, and the names of unknown ones.
+    """The runs of a folder that have results, by name, and the names of unknown runs.
 
     Raises:
-        InputError: The path is no run folder, is damaged, has no results, or is being written.
+        InputError: The path is not a run folder, is damaged, has no results, or is being written.
     """
     folder = RunFolder(path)
     folder.refuse_missing()
@@ -103,7 +103,7 @@ def runs_of(path: Path, known: Known) -> tuple[dict[str, Run], list[str]]:
 
 
 def matches(first: Mapping[str, Run], second: Mapping[str, Run]) -> list[Match]:
-    """The runs that belong together: those of one name, or the only one of each experiment."""
+    """Matching runs: equal names, or the only runs of an experiment on both sides."""
     found = []
     for name, run in first.items():
         mates, others = (_like(run, runs) for runs in (first, second))
@@ -122,18 +122,18 @@ def _like(run: Run, runs: Mapping[str, Run]) -> dict[str, Run]:
 
 
 BESIDE: Final = ("preset", "packages", "python", "profile", "hardware")
-"""Parts beside an entry's configuration that may explain a difference; not times or costs."""
+"""Other parts of an entry that may explain a difference; not times or costs."""
 
 SHOWN: Final = 60
-"""Characters of a value."""
+"""Characters shown of a value."""
 
 DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 
 
 class Change(NamedTuple):
-    """Something that differs in how two runs were made, as A and as B have it.
+    """One difference in the settings of two runs, with the values of A and B.
 
-    It is called as in `run.json`: the name of a part of the entry, and a place in it.
+    It is named as in `run.json`: the part of the entry, and the path within it.
     """
 
     match: Match
@@ -144,13 +144,13 @@ class Change(NamedTuple):
 
 
 def changes(match: Match) -> list[Change]:
-    """What differs between two runs: how many examples they have, then by the names of parts."""
+    """The differences between two runs: number of examples first, then by the names of parts."""
     one, two = match.first, match.second
     beside, also = ({name: run.about.get(name) for name in BESIDE} for run in (one, two))
     differ = [*differences(one.config, two.config), *differences(beside, also)]
     if len(one.results) != len(two.results):
         differ.insert(0, Difference("data.examples", len(one.results), len(two.results)))
-    # A judge's identity repeats in one line what other differences say.
+    # A judge's identity only summarises other differences.
     return [_change(match, each) for each in differ if not each.name.endswith(".identity")]
 
 
@@ -173,7 +173,7 @@ def _told(value: Any, name: str) -> str:
 def left_alone(
     found: Sequence[Match], runs: Mapping[str, Mapping[str, Run]], unknown: Mapping[str, list[str]]
 ) -> list[str]:
-    """Runs that are not compared, and why, in a line each; `runs` and `unknown` by A and B."""
+    """Unmatched runs with the reason, one line each; `runs` and `unknown` have keys "A", "B"."""
     used = {"A": {match.first.name for match in found}, "B": {match.second.name for match in found}}
     lines: list[str] = []
     for letter, other in (("A", "B"), ("B", "A")):
@@ -185,14 +185,14 @@ def left_alone(
 
 
 SCORES: Final = "scores"
-"""The table of scores."""
+"""Name of the table of scores."""
 
 RUN: Final = Column[Any]("run", "Run", lambda item: item.match.title)
 
 
 @dataclass(frozen=True)
 class ScorePair:
-    """A score of two runs that belong together."""
+    """A score of two matching runs."""
 
     match: Match
     name: str
@@ -202,12 +202,12 @@ class ScorePair:
 
     @cached_property
     def clusters(self) -> dict[str, Hashable] | None:
-        """Of the examples that have a value in both runs; None where they are independent."""
+        """Clusters of the examples with a value in both runs; None if they are independent."""
         return self.match.first.clusters([name for name in self.second if name in self.first])
 
     @cached_property
     def comparison(self) -> Comparison:
-        """B less A, over the examples that have a value in both."""
+        """B minus A, over the examples with a value in both."""
         low, high = self.score.metric.bounds
         return compare(
             self.second,
@@ -219,17 +219,17 @@ class ScorePair:
 
     @property
     def tested(self) -> str:
-        """The test that gives p."""
+        """The test behind p."""
         return "sign flips by cluster" if self.clusters else self.score.metric.test
 
     def mean_of(self, run: Run) -> Estimate | None:
-        """The mean over all examples of a run that have a value: of 0 and 1, their share."""
+        """Mean over a run's examples with a value; for values of 0 and 1, their share."""
         values = self.first if run is self.match.first else self.second
         return self.score.metric.estimate(values, run.clusters(values))
 
 
 class Flip(NamedTuple):
-    """An example with another verdict in B than in A."""
+    """An example whose verdict differs between A and B."""
 
     match: Match
     example: str
@@ -239,13 +239,13 @@ class Flip(NamedTuple):
 
 @dataclass(frozen=True)
 class VerdictPair:
-    """The verdicts of two runs that belong together, on the examples that both have."""
+    """The verdicts of two matching runs, on the examples in both."""
 
     match: Match
 
     @cached_property
     def verdicts(self) -> dict[str, tuple[str, str]]:
-        """Example -> the verdicts of A and of B."""
+        """Example -> the verdicts of A and B."""
         verdict_on = self.match.first.experiment.verdict_on
         first, second = self.match.first.results, self.match.second.results
         return {
@@ -254,7 +254,7 @@ class VerdictPair:
 
     @property
     def flips(self) -> list[Flip]:
-        """Examples with another verdict."""
+        """The examples whose verdict changed."""
         return [
             Flip(self.match, name, one, two)
             for name, (one, two) in self.verdicts.items()
@@ -263,7 +263,7 @@ class VerdictPair:
 
     @property
     def share(self) -> Estimate | None:
-        """Share of examples with another verdict; clustered where examples share a question."""
+        """Share of examples whose verdict changed; clustered if examples share a question."""
         changed = [one != two for one, two in self.verdicts.values()]
         clusters = self.match.first.clusters(self.verdicts)
         if clusters is None:
@@ -273,7 +273,7 @@ class VerdictPair:
 
 @dataclass(frozen=True)
 class FolderComparison:
-    """Two folders, the runs that belong together, and (`alone`) why others are not compared."""
+    """Two folders, their matching runs, and in `alone` the reasons others are not compared."""
 
     first: Path
     second: Path
@@ -282,22 +282,22 @@ class FolderComparison:
 
     @cached_property
     def changes(self) -> list[Change]:
-        """What differs in how runs were made."""
+        """Differences in the settings of the runs."""
         return [change for match in self.matches for change in changes(match)]
 
     @cached_property
     def scores(self) -> list[ScorePair]:
-        """Every declared score of which one run at least has a value."""
+        """Every declared score for which at least one run has a value."""
         pairs = (pair for match in self.matches for pair in _score_pairs(match))
         return [pair for pair in pairs if pair.first or pair.second]
 
     @cached_property
     def verdicts(self) -> list[VerdictPair]:
-        """Of the experiments that give verdicts."""
+        """Verdict pairs of the experiments that give verdicts."""
         return [VerdictPair(match) for match in self.matches if match.first.experiment.verdict]
 
     def tables(self) -> list[Table]:
-        """What differs, scores, verdicts and the examples whose verdict changed."""
+        """Tables of settings, scores, verdicts, and examples whose verdict changed."""
         return [
             changes_table(self.changes),
             score_table(self.scores),
@@ -306,7 +306,7 @@ class FolderComparison:
         ]
 
     def as_json(self) -> dict[str, Any]:
-        """Everything as one object: folders by letter, rows of tables by their names."""
+        """Everything as one object: folders by letter, table rows by table name."""
         return {
             "folders": {"A": str(self.first), "B": str(self.second)},
             "not_compared": list(self.alone),
@@ -318,7 +318,7 @@ def compare_folders(first: Path, second: Path, known: Known) -> FolderComparison
     """Compare two folders; nothing is written, and no model is needed.
 
     Raises:
-        InputError: A folder cannot be read, is named twice, or the two share no run.
+        InputError: A folder cannot be read, is given twice, or the two have no run in common.
     """
     if first.resolve() == second.resolve():
         raise InputError("a folder is named twice; name two folders")
@@ -340,7 +340,7 @@ def _score_pairs(match: Match) -> Iterator[ScorePair]:
 
 
 def changes_table(found: Sequence[Change]) -> Table:
-    """What differs in how runs were made, a row each."""
+    """Differences in the settings of the runs, one per row."""
     return Table.of(
         found,
         name="differences",
@@ -387,7 +387,7 @@ def score_table(pairs: Sequence[ScorePair]) -> Table:
 
 
 def remarks(found: Iterable[Match]) -> list[str]:
-    """What must be known before the figures are believed: other data under equal ids."""
+    """Caveats about the figures: different data under equal ids."""
     return [
         f"{match.title}: B read other data than A. Examples are matched by their ids alone, and "
         "equal ids may name other examples."
@@ -397,7 +397,7 @@ def remarks(found: Iterable[Match]) -> list[str]:
 
 
 def share_table(pairs: Sequence[VerdictPair]) -> Table:
-    """How many verdicts changed."""
+    """Share of verdicts that changed."""
     return Table.of(
         pairs,
         name="verdicts",
@@ -414,7 +414,7 @@ def share_table(pairs: Sequence[VerdictPair]) -> Table:
 
 
 def flip_table(pairs: Sequence[VerdictPair]) -> Table:
-    """The examples with another verdict."""
+    """The examples whose verdict changed."""
     return Table.of(
         [flip for pair in pairs for flip in pair.flips],
         name="changed",

@@ -1,4 +1,4 @@
-"""The page of a comparison: tables, and each example with the blocks of both runs."""
+"""The HTML page of a comparison: tables, and every example with the blocks of both runs."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -31,7 +31,7 @@ def write(path: Path, found: FolderComparison) -> None:
 
 
 def view(found: FolderComparison) -> ExperimentView:
-    """What the page has of one experiment: of two runs, examples with another verdict first."""
+    """The page's view of one experiment's two runs; examples whose verdict changed come first."""
     experiment = found.matches[0].first.experiment
     titles = {match.first.called: match.title for match in found.matches}
     examples = [example for match in found.matches for example in _examples(match, found)]
@@ -51,7 +51,7 @@ def view(found: FolderComparison) -> ExperimentView:
 
 
 def _examples(match: Match, found: FolderComparison) -> Iterator[Example]:
-    """The examples of two runs, as the page of A has them, with the blocks of both."""
+    """The examples of two runs, as A's page shows them, with the blocks of both."""
     verdicts = next((pair.verdicts for pair in found.verdicts if pair.match is match), {})
     facets = {name: [CHANGED if one != other else SAME] for name, (one, other) in verdicts.items()}
     ids = sorted(match.shared, key=lambda name: facets.get(name) != [CHANGED])
@@ -75,14 +75,14 @@ def _examples(match: Match, found: FolderComparison) -> Iterator[Example]:
 
 
 def _page(run: Run, ids: Sequence[str]) -> dict[str, Example]:
-    """How the page of a run shows these examples, by id."""
+    """The examples with these ids, as a run's page shows them, by id."""
     results = {run.called: [run.results[name] for name in ids]}
     runs = Runs(run.experiment.name, run.folder, {run.called: run.about}, results)
     return {example.id: example for example in run.experiment.publication(runs).view.examples}
 
 
 def _sides(shown: Mapping[str, Example]) -> list[Block]:
-    """What the page of each run shows, by the titles of the sides."""
+    """The blocks of each run's page, under the titles of the sides."""
     sides = (Side(title, tuple(example.blocks())) for title, example in shown.items())
     return [Sides(tuple(sides))]
 

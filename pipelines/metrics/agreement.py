@@ -1,4 +1,4 @@
-"""How far raters agree beyond what chance gives."""
+"""Chance-corrected agreement between raters."""
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
@@ -8,23 +8,24 @@ from pipelines.metrics.estimate import Estimate, Z, percentile_estimate, redrawn
 
 
 def stratified_share(strata: Sequence[tuple[Sequence[bool], int]]) -> Estimate | None:
-    """Share of all examples for which something holds, known of a random sample of each stratum.
+    """Share of all examples that have a property, estimated from a random sample per stratum.
 
-    With n of N examples of a stratum known, k of which hold, the value is the mean of k / n
-    weighted by N. What is known is certain, and only the N - n others are estimated. Their share is
-    p~ = (k + 2/m) / (n + 4/m) in each of m strata (Price and Bonett 2004, "An improved confidence
-    interval for a linear function of binomial proportions"), and with T examples in all
+    If n of a stratum's N examples are labelled and k of those are positive, the value is the mean
+    of k / n weighted by N. Labelled examples are known exactly; only the other N - n are estimated.
+    With m strata and T examples in all, the share among those others is taken as p~ = (k + 2/m) /
+    (n + 4/m) (Price and Bonett 2004, "An improved confidence interval for a linear function of
+    binomial proportions"), and
 
         variance = sum over strata of ((N - n) / T)^2 p~ (1 - p~) (1 / (n + 4/m) + 1 / (N - n)).
 
-    For one stratum and many others it is the interval of Agresti and Coull. It is cut to [0, 1],
-    and widened to the value where that lies outside.
+    With one stratum and a large N - n, this is the Agresti-Coull interval. The interval is clipped
+    to [0, 1], and widened to include the value if needed.
 
     Args:
-        strata: Of each what is known of its sample, and the number of all its examples.
+        strata: Per stratum, the labels of its sample and the number of all its examples.
 
     Returns:
-        A value in [0, 1]; None without a stratum, or where nothing is known of one.
+        A value in [0, 1]; None without strata, or if a stratum has no labelled example.
     """
     if not strata or not all(sample for sample, _ in strata):
         return None
@@ -40,32 +41,32 @@ def stratified_share(strata: Sequence[tuple[Sequence[bool], int]]) -> Estimate |
             centre += others / whole * share
             variance += (others / whole) ** 2 * share * (1 - share) * (1 / drawn + 1 / others)
     half = Z * sqrt(variance)
-    value = min(value, 1.0)  # it may be above by rounding
+    value = min(value, 1.0)  # rounding can put it above
     low, high = min(max(centre - half, 0.0), value), max(min(centre + half, 1.0), value)
     return Estimate(value, low, high, sum(len(sample) for sample, _ in strata))
 
 
 Pairs = Sequence[tuple[Hashable, Hashable]]
-"""What two raters say of the same examples."""
+"""Two raters' labels of the same examples."""
 
 
 def stratified_kappa(strata: Mapping[str, Pairs], sizes: Mapping[str, int]) -> Estimate | None:
-    """Agreement of two raters, corrected for chance, over strata drawn at different rates.
+    """Cohen's kappa of two raters over strata sampled at different rates.
 
-    Cohen's kappa (1960) is (p_o - p_e) / (1 - p_e), where p_o is the share of examples on which
-    both agree, and p_e the share to be expected if each gave labels at random, as often as they do.
-    With n_hij the examples of stratum h that one rater puts into i and the other into j, n_h their
-    sum, and w_h the stratum's share of all examples, it is of p_ij = sum over h of w_h n_hij / n_h.
-    It lies in [-1, 1]: 1 is full agreement, 0 that of chance. The interval is the percentile
-    interval of a bootstrap within strata.
+    Cohen's kappa (1960) is (p_o - p_e) / (1 - p_e). p_o is the share of examples on which both
+    raters agree; p_e is the share expected if each rater labelled at random with the same label
+    frequencies. Let n_hij be the number of examples in stratum h that the first rater labels i and
+    the second labels j, n_h their sum, and w_h the stratum's share of all examples. Kappa is
+    computed from p_ij = sum over h of w_h n_hij / n_h. It lies in [-1, 1]: 1 is full agreement, 0
+    is chance. The interval is a percentile bootstrap within strata.
 
     Args:
-        strata: The examples of each that both rated, at least one.
-        sizes: How many examples each stratum has in all.
+        strata: The examples of each stratum that both raters labelled, at least one.
+        sizes: The number of examples in each stratum.
 
     Returns:
-        None without a stratum, or where both raters give one and the same label to all. It has no
-        interval where no resample differs.
+        None without strata, or if both raters give every example the same label. Without an
+        interval if all resamples are equal.
     """
     import numpy as np
 
@@ -95,21 +96,21 @@ def stratified_kappa(strata: Mapping[str, Pairs], sizes: Mapping[str, int]) -> E
 
 
 def nominal_alpha(units: Sequence[Sequence[Hashable]]) -> Estimate | None:
-    """Krippendorff's alpha of labels without an order (Krippendorff 2011; NPOV, section 4.1.1).
+    """Krippendorff's alpha for nominal labels (Krippendorff 2011; NPOV, section 4.1.1).
 
-    A unit has the labels that annotators gave it; units with fewer than two say nothing and are
-    left out. With n labels in the others, n_c of them c, and in unit u m_u labels, n_uc of them c,
+    A unit holds its annotators' labels; units with fewer than two labels are skipped. Let the other
+    units have n labels, n_c of them c, and let unit u have m_u labels, n_uc of them c:
 
         D_o = 1/n  sum over u of  (m_u^2 - sum over c of n_uc^2) / (m_u - 1)
         D_e = (n^2 - sum over c of n_c^2) / (n (n - 1))
         alpha = 1 - D_o / D_e.
 
-    1 is full agreement, 0 that of labels put into units at random, below 0 is disagreement. The
-    interval is the percentile interval of a bootstrap over units; `n` counts them.
+    1 is full agreement, 0 is chance, and negative values are systematic disagreement. The interval
+    is a percentile bootstrap over units; `n` counts units.
 
     Returns:
-        None where fewer than two labels can be compared, or all are one and the same, so that
-        chance agrees fully too.
+        None if fewer than two labels can be compared, or if all labels are the same, where expected
+        disagreement is 0.
     """
     import numpy as np
 

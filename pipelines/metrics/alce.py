@@ -1,7 +1,7 @@
 """Scores of answers and of their citations, as in ALCE (Gao et al. 2023, section 3 and its code).
 
-"Support" is a question to an entailment model: do these passages, read together, entail the
-sentence? The rules here say which questions are put, and what follows from the answers.
+"Supports" is decided by an entailment model: do these passages, read together, entail the sentence?
+This module decides which questions to ask the model and how to score its replies.
 """
 
 import re
@@ -15,10 +15,10 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def normalised(text: str) -> str:
-    """A text in lower case, without punctuation and articles, its words parted by one space.
+    """Lower-case a text, remove punctuation and articles, and collapse whitespace.
 
-    So question answering compares answers since SQuAD; punctuation joins what it stood between:
-    "U.S." is "us".
+    This is the usual normalisation in question answering since SQuAD. Removing punctuation joins
+    its neighbours: "U.S." is "us".
     """
     return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
 
@@ -26,10 +26,10 @@ def normalised(text: str) -> str:
 def named_answers(
     answers: Sequence[Sequence[str]], text: str, *, substrings: bool = False
 ) -> list[bool]:
-    """Whether a text has a name of each answer in it, after normalisation.
+    """Whether a text contains an alias of each answer, after normalisation.
 
-    Answers are lists of aliases. Names are whole words; with `substrings` parts of words count, as
-    in ALCE's code: "1911" then names "19".
+    Each answer is a list of aliases. Aliases match whole words; with `substrings` they also match
+    parts of words, as in ALCE's code: "1911" then matches "19".
     """
     within = normalised(text) if substrings else f" {normalised(text)} "
     found = []
@@ -40,15 +40,15 @@ def named_answers(
 
 
 Rule = Literal["words", "substrings"]
-"""How an answer is looked for: as whole words, or as part of the text, as ALCE's code does."""
+"""How answers are matched: as whole words, or as substrings, as in ALCE's code."""
 
 
 def str_em(answers: Sequence[Sequence[str]], output: str, *, rule: Rule = "words") -> float | None:
-    """Share of the short answers of which the output has an alias, in [0, 1].
+    """Share of the short answers with an alias in the output, in [0, 1].
 
-    By ALCE's rule, "substrings", an output with "1911" has "19", and any has an alias of which
-    normalisation leaves nothing ("..."). By "words" neither is so; see `named_answers`. None
-    without a short answer.
+    Under ALCE's rule, "substrings", an output with "1911" matches "19", and an alias that
+    normalises to nothing ("...") matches every output. Under "words" neither matches; see
+    `named_answers`. None without short answers.
     """
     if not answers:
         return None
@@ -60,19 +60,19 @@ def str_em(answers: Sequence[Sequence[str]], output: str, *, rule: Rule = "words
 
 
 def list_items(output: str) -> list[str]:
-    """The items of a comma-separated list, as they stand there; empty ones are left out.
+    """The items of a comma-separated list, verbatim; empty items are dropped.
 
-    Points at its end go, then commas. A name with a comma in it is two items, as in ALCE. An item
-    of which normalisation leaves nothing is empty.
+    Trailing periods are removed, then trailing commas. A name that contains a comma becomes two
+    items, as in ALCE. An item that normalises to nothing is empty.
     """
     parts = output.rstrip().rstrip(".").rstrip(",").split(",")
     return [part.strip() for part in parts if normalised(part)]
 
 
 def list_precision(items: Sequence[str], gold: Sequence[Sequence[str]]) -> float:
-    """Share of the items that are an alias of a gold answer after normalisation, in [0, 1].
+    """Share of the items that match an alias of a gold answer after normalisation, in [0, 1].
 
-    An item that is given twice counts twice. 0 without an item, as in ALCE's code.
+    Repeated items count every time. 0 without items, as in ALCE's code.
     """
     if not items:
         return 0.0
@@ -81,16 +81,16 @@ def list_precision(items: Sequence[str], gold: Sequence[Sequence[str]]) -> float
 
 
 ENOUGH = 5
-"""Answers that recall-5 takes for all of them."""
+"""Number of answers that give full recall-5."""
 
 
 def list_recall(
     items: Sequence[str], gold: Sequence[Sequence[str]], *, most: int | None = None
 ) -> float:
-    """Share of the gold answers of which an alias is among the items, in [0, 1].
+    """Share of the gold answers with an alias among the items, in [0, 1].
 
-    With `most`, min(most, answers found) / min(most, answers): recall-5 has 5. Aliases and items
-    are equal after normalisation. ValueError without a gold answer.
+    With `most`, this is min(most, matched answers) / min(most, gold answers); recall-5 uses 5.
+    Aliases and items are compared after normalisation. ValueError without gold answers.
     """
     if not gold:
         raise ValueError("recall needs a gold answer")
@@ -101,26 +101,26 @@ def list_recall(
 
 
 def list_f1(precision: float, recall: float) -> float:
-    """Harmonic mean of an answer's precision and recall, in [0, 1]; 0 where both are 0."""
+    """Harmonic mean of an answer's precision and recall, in [0, 1]; 0 if both are 0."""
     total = precision + recall
     return 2 * precision * recall / total if total else 0.0
 
 
 def as_scored(output: str) -> str:
-    """The first line of an output that has text, without citation marks and chat markers.
+    """The first line of the stripped output, without citation marks and chat markers.
 
-    Of a mark "[12]" the bracket and its number go with one space before them; then every "]" and
-    every " |" goes, whatever they are of.
+    In a mark such as "[12]", the opening bracket, the number and one preceding space are removed.
+    Then every "]" and every " |" is removed, wherever it occurs.
     """
     line = output.strip().split("\n")[0].replace("<|im_end|>", "")
     return re.sub(r" ?\[\d+", "", line).replace(" |", "").replace("]", "")
 
 
 AT_MOST = 3
-"""Citations of a sentence that ALCE's code looks at."""
+"""Citations per sentence that ALCE's code scores."""
 
 Supports = Callable[[tuple[str, ...], str], bool]
-"""(ids of passages that are read together, in order; sentence) -> whether they entail it."""
+"""(ids of passages read together, in order; sentence) -> whether the passages entail it."""
 
 
 class Cited(Protocol):
@@ -128,25 +128,26 @@ class Cited(Protocol):
 
     @property
     def text(self) -> str:
-        """What it says."""
+        """The text of the sentence."""
         ...
 
     @property
     def cites(self) -> tuple[str, ...]:
-        """Ids of passages, in the order cited."""
+        """Ids of the cited passages, in citation order."""
         ...
 
     @property
     def dropped(self) -> tuple[str, ...]:
-        """Those that it cited when written, and that a policy took away."""
+        """Ids that were cited when the sentence was written and then removed by a policy."""
         ...
 
 
 @dataclass(frozen=True)
 class CitationCounts:
-    """Sentences, those that their citations entail, citations looked at, and those that are needed.
+    """Counts of sentences, supported sentences, citations scored, and precise citations.
 
-    A sentence is entailed by its citations read together; a citation is needed that is precise.
+    A sentence is supported if its citations, read together, entail it. `needed` counts precise
+    citations.
     """
 
     sentences: int
@@ -156,14 +157,14 @@ class CitationCounts:
 
     @property
     def recall(self) -> float | None:
-        """Supported sentences over sentences, in [0, 1]; None without a sentence."""
+        """Supported sentences over sentences, in [0, 1]; None without sentences."""
         return self.supported / self.sentences if self.sentences else None
 
     @property
     def precision(self) -> float | None:
-        """Precise citations over citations, in [0, 1]; 0 without a citation, as in ALCE's code.
+        """Precise citations over citations, in [0, 1]; 0 without citations, as in ALCE's code.
 
-        None without a sentence.
+        None without sentences.
         """
         if not self.sentences:
             return None
@@ -171,12 +172,12 @@ class CitationCounts:
 
 
 def precise_citations(text: str, cited: tuple[str, ...], supports: Supports) -> int:
-    """How many citations of a supported sentence are precise (ALCE, section 3.3).
+    """Number of precise citations of a supported sentence (ALCE, section 3.3).
 
-    A citation is superfluous if it does not entail the sentence by itself and the others do without
-    it; all others are precise. Each is asked about with all the others present: of two that have
-    the same part of what is needed, both are superfluous. A passage that is cited twice is taken
-    out once.
+    A citation is redundant if it does not entail the sentence alone and the remaining citations
+    still do; every other citation is precise. Each citation is tested against all the others: if
+    two supply the same part of the evidence, both are redundant. If a passage is cited twice, one
+    copy is removed per test.
     """
     if len(cited) == 1:
         return 1
@@ -189,20 +190,19 @@ def precise_citations(text: str, cited: tuple[str, ...], supports: Supports) -> 
 def citation_counts(
     sentences: Sequence[Cited], passages: Collection[str], supports: Supports
 ) -> CitationCounts:
-    """Count over the sentences of an answer.
+    """Count citations over the sentences of an answer.
 
-    A sentence that cites nothing, or a passage that there is not, is not supported, and its
-    citations are in no count: so ALCE's code has it. A sentence is supported where all that it
-    cites, read together, entails it (ALCE, section 3.3); of one that is not, no citation is
-    precise.
+    A sentence without citations, or with a citation of an unknown passage, is unsupported, and its
+    citations are not counted, as in ALCE's code. A sentence is supported if its citations, read
+    together, entail it (ALCE, section 3.3). Citations of an unsupported sentence are not precise.
 
-    A citation that was dropped supports nothing, and stays among the citations: otherwise precision
-    would be had for nothing, by a rule that throws citations away. At most `AT_MOST` citations of
-    a sentence are looked at, and as many dropped ones counted.
+    A dropped citation supports nothing but still counts as a citation; otherwise a policy that
+    drops citations would raise precision for free. At most `AT_MOST` citations per sentence are
+    scored, and at most as many dropped ones are counted.
 
     Args:
-        sentences: Of one answer.
-        passages: Ids of those that there are to cite.
+        sentences: The sentences of one answer.
+        passages: Ids of the passages that can be cited.
         supports: The entailment model.
     """
     cited = [

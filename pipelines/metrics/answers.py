@@ -1,22 +1,22 @@
-"""Short answers in a form that compares, and strict match (MADAM-RAG, sections 5.1, 6.1).
+"""Canonical forms of short answers, and strict match (MADAM-RAG, sections 5.1, 6.1).
 
-An output is right if and only if it includes all gold answers and no wrong one. The paper does not
-say when an output includes an answer; here a given answer *names* a gold or a wrong one when
+An output is correct if and only if it includes all gold answers and no wrong one. The paper does
+not define when an output includes an answer. Here, a given answer *names* a gold or a wrong answer
+under these rules:
 
-- its words, in canonical form, have those of a name in a row: "in Boston, Massachusetts" names
-  "Boston". Words are whole: "1911" does not name "19".
-- A hedge before a number is nothing, in either: "about 50,000" and "50,000" are one.
-- A number alone names that number with one or two words of unit: "3,559" names "3,559 people";
-  "3,559 metres" does not, nor does a sentence with the number in it.
-- A day names its month with the year, and its year: "September 19, 1902" names "1902", as the
-  documents of RAMDocs have the day where the gold answer is the year. It does not name "19", nor
+- The words of a name, in canonical form, appear consecutively in the given answer: "in Boston,
+  Massachusetts" names "Boston". Only whole words match: "1911" does not name "19".
+- A hedge before a number is ignored on both sides: "about 50,000" equals "50,000".
+- A bare number names that number with one or two unit words: "3,559" names "3,559 people". "3,559
+  metres" does not, nor does a sentence that contains the number.
+- A day names its month with the year, and its year: "September 19, 1902" names "1902", because
+  RAMDocs' documents give the day where the gold answer is the year. It does not name "19", nor
   does the year name the day.
-- The longest name has its place: where a wrong answer's name lies within that of a gold one (wrong
-  "football", gold "American football"), only the gold one is named there, and the other way round.
-  Gold names do not hide each other, nor do wrong ones. Where a gold and a wrong answer have the
-  same form, the gold one is named.
+- The longest name wins: if a wrong name lies within a gold one (wrong "football", gold "American
+  football"), only the gold one is named there, and vice versa. Gold names do not hide each other,
+  nor do wrong ones. If a gold and a wrong answer have the same form, the gold one is named.
 
-Answers such as "unknown" are no answers and name nothing (`pipelines.text.refusals`).
+Refusals such as "unknown" are not answers and name nothing (`pipelines.text.refusals`).
 """
 
 import re
@@ -35,7 +35,7 @@ _THOUSANDS = re.compile(
 )
 _APOSTROPHES = str.maketrans(dict.fromkeys("\u2018\u2019\u02bc\u2032\u00b4`", "'"))
 _POWER = re.compile("([x×*·] ?10)(?=[⁰¹²³⁴-⁹])")
-_RAISED = re.compile("(?<=[0-9])(?=[¹²³⁰-₉¼-¾⅐-⅞])")  # a footnote's mark is no digit of a number
+_RAISED = re.compile("(?<=[0-9])(?=[¹²³⁰-₉¼-¾⅐-⅞])")  # a footnote mark is not a digit of a number
 _ACCENTS = re.compile("[\u0300-\u036f]+")
 _SIGNS = {"%": "percent", "$": "dollars", "£": "pounds", "€": "euros", "¥": "yen"}
 
@@ -44,12 +44,12 @@ _LETTERED = (
     "the|vitamin|hepatitis|influenza|h(?:a)?emophilia|factor|serie|series|group|type|class|plan|"
     "division|section|category|grade|level|league|team|model|part|side|exhibit|appendix|schedule"
 )
-"""Words behind which "a" is a letter, whatever follows."""
+"""Words after which "a" is a letter, whatever follows."""
 _CLOSED = (
     "and|or|in|of|is|was|are|were|has|had|as|for|on|at|to|from|by|with|not|than|the|vs|which|who|"
     "that|but|major|minor|flat|sharp|positive|negative"
 )
-"""Words before which no article stands, or where "a" is a key or a blood group."""
+"""Words that take no article, or after which "a" is a key or a blood group."""
 _LETTER = re.compile(
     rf"(?P<before>\b(?i:{_LETTERED})[ -])[Aa]\.?(?![\w'&+#]|\.\w|-(?!\w))"  # the A-Team
     r"|(?<=\w-)[Aa]\.?(?![\w'&+#-]|\.\w)"  # Division I-A
@@ -88,31 +88,31 @@ _MARKS = re.compile(
 
 @lru_cache(maxsize=65_536)  # the same few answers are compared many times
 def canonical(text: str) -> str:
-    """An answer in a form that is the same for its usual spellings.
+    """The canonical form of an answer: the same for all its usual spellings.
 
-    It is in lower case and NFKC, without accents, its words parted by single spaces. Points and
-    apostrophes join what they stand between ("U.S." is "us"); dashes, slashes, commas, colons and
-    brackets part it ("Punjabi-language" is "punjabi language"); other marks fall. Beyond that:
+    The form is lower-case NFKC without accents, with words separated by single spaces. Periods and
+    apostrophes join their neighbours ("U.S." is "us"); dashes, slashes, commas, colons and brackets
+    separate them ("Punjabi-language" is "punjabi language"); other marks are removed. In addition:
 
-    - "Sao Paulo" and "São Paulo" are one: accents tell spellings of one name apart far oftener than
-      two things. Letters of their own (ø, ł) stay.
-    - Articles fall before a word. The letter A stays, as "a.": at the end, before a mark or a word
-      such as "and", behind a word that goes with letters ("vitamin A deficiency"), and as a capital
-      within words in lower case. So do "+" and "#" behind a letter ("C++"), and "-" behind a grade
-      or blood group.
+    - "Sao Paulo" and "São Paulo" are equal: accents mark spelling variants of one name far more
+      often than different names. Separate letters (ø, ł) stay.
+    - Articles before a word are removed. The letter A stays, as "a.": at the end, before a mark or
+      a word such as "and", after a word that takes a letter ("vitamin A deficiency"), and as a
+      capital among lower-case words. "+" and "#" after a letter stay too ("C++"), and so does "-"
+      after a grade or blood group.
     - Numbers keep their value: "3,559" is "3559" (commas, apostrophes, thin and no-break spaces),
-      "64.40" is "64.4", "1.2 million", "1.2M" and "1.2 x 10^6" are "1200000", a minus stays.
-      "15,190" is one number, never a list of two. "5m" may be metres: it is millions of a currency
-      alone. A height of 5'11" or 5 feet 11 inches is "5ft11in".
+      "64.40" is "64.4", "1.2 million", "1.2M" and "1.2 x 10^6" are "1200000", and a minus sign
+      stays. "15,190" is one number, never a list of two. "5m" may be metres, so it means millions
+      only with a currency. A height of 5'11" or 5 feet 11 inches is "5ft11in".
     - A day with month and year is one word, "1905-07-15" (`with_iso_days`).
-    - "%" and "per cent" are "percent"; signs of currency are words behind the amount, "$31,250" is
-      "31250 dollars".
-    - Number words, ordinals and units are words like others: "two" is not "2".
+    - "%" and "per cent" are "percent"; a currency sign becomes a word after the amount, so
+      "$31,250" is "31250 dollars".
+    - Number words, ordinals and units are ordinary words: "two" is not "2".
 
-    Applied to a form, the function changes nothing. The form is empty where nothing is left.
+    The function is idempotent. The form is empty if no words remain.
     """
     form = _normalised(text)
-    return form if form == text else canonical(form)  # a mark that fell may have parted a date
+    return form if form == text else canonical(form)  # removing a mark may have exposed a date
 
 
 def _normalised(text: str) -> str:
@@ -136,9 +136,9 @@ def _normalised(text: str) -> str:
 
 
 def distinct(answers: Iterable[str]) -> tuple[str, ...]:
-    """Each answer once, in the order and spelling of its first mention.
+    """The answers without duplicates, in the order and spelling of their first mention.
 
-    Answers of one canonical form are one; those of an empty form are left out.
+    Answers with the same canonical form are duplicates; answers with an empty form are dropped.
     """
     first: dict[str, str] = {}
     for answer in answers:
@@ -148,20 +148,20 @@ def distinct(answers: Iterable[str]) -> tuple[str, ...]:
 
 
 def known(answers: Iterable[str]) -> tuple[str, ...]:
-    """The answers, each once, without those that say that there is no answer ("unknown")."""
+    """The distinct answers, without refusals such as "unknown"."""
     return distinct(answer.strip() for answer in answers if not is_unknown(answer))
 
 
 def _plain(text: str) -> str:
-    """Text in NFKC, without accents, its punctuation that of ASCII."""
+    """Text in NFKC, without accents, with ASCII punctuation."""
     text = _RAISED.sub(" ", _POWER.sub(r"\1^", text))
-    text = unicodedata.normalize("NFKD", text.translate(_APOSTROPHES))  # else ´ is a space
-    text = _ACCENTS.sub("", text.translate(_APOSTROPHES))  # now that of ŉ is a character
+    text = unicodedata.normalize("NFKD", text.translate(_APOSTROPHES))  # otherwise ´ is a space
+    text = _ACCENTS.sub("", text.translate(_APOSTROPHES))  # now the apostrophe of ŉ is a character
     return "".join(map(_mark, unicodedata.normalize("NFKC", text)))
 
 
 def _mark(character: str) -> str:
-    """A mark in ASCII: "-" for a dash, nothing for a quote or a soft hyphen, else a space."""
+    """A mark in ASCII: "-" for a dash, nothing for a quote or a soft hyphen, otherwise a space."""
     kind = unicodedata.category(character)
     if kind == "Pd" or character == "\u2212":
         return "-"
@@ -171,7 +171,7 @@ def _mark(character: str) -> str:
 
 
 def _spelled(found: re.Match[str]) -> str:
-    """A number with its scale as a word; "5m" and "5b" only of a currency."""
+    """A number with its scale as a word; "5m" and "5b" only with a currency."""
     scale = found["scale"].strip()
     if scale in {"m", "b"} and not found["sign"]:
         return found[0]
@@ -179,7 +179,7 @@ def _spelled(found: re.Match[str]) -> str:
 
 
 def _multiplied(number: str, zeros: int) -> str:
-    """A number times a power of ten in digits: the point moves, nothing is rounded."""
+    """A number times a power of ten, as digits: the point moves, nothing is rounded."""
     whole, _, part = number.removeprefix("-").partition(".")
     part = part.ljust(zeros, "0")
     value = (whole + part[:zeros]).lstrip("0") or "0"
@@ -199,17 +199,17 @@ _MOST_UNIT_WORDS = 2  # square miles
 
 @dataclass(frozen=True)
 class Found:
-    """For each given answer, the indices of the gold and of the wrong answers that it names."""
+    """Per given answer, the indices of the gold and the wrong answers it names."""
 
     gold: tuple[frozenset[int], ...]
     wrong: tuple[frozenset[int], ...]
 
 
 def found(given: Sequence[str], gold: Sequence[Sequence[str]], wrong: Sequence[str] = ()) -> Found:
-    """Which gold answers and which wrong ones the given answers name, by the rules above.
+    """Which gold and wrong answers the given answers name, by the rules above.
 
-    A given answer that is a sentence may name several. Gold answers are lists of names; one of
-    which nothing is left in canonical form is never named.
+    A given answer that is a sentence may name several. Gold answers are lists of names; a name with
+    an empty canonical form is never named.
     """
     names = [
         *((False, index, _words(name)) for index, names in enumerate(gold) for name in names),
@@ -224,7 +224,7 @@ def found(given: Sequence[str], gold: Sequence[Sequence[str]], wrong: Sequence[s
 
 
 def same_answer(one: str, other: str) -> bool:
-    """Whether one of two answers names the other."""
+    """Whether either answer names the other."""
     return any(found([one], [[other]]).gold) or any(found([other], [[one]]).gold)
 
 
@@ -236,20 +236,21 @@ def strict_match(
     one_answer: bool = False,
     substrings: bool = False,
 ) -> bool:
-    """Whether the answers include all gold ones and no wrong one (section 5.1).
+    """Whether the answers include all gold answers and no wrong one (section 5.1).
 
-    Without a gold answer, giving none is right and giving any is not.
+    Without gold answers, an empty list is correct and any answer is wrong.
 
     Args:
         given: Answers.
-        gold: The names of each right answer; one of them is enough.
-        wrong: Answers that only misinformation supports. Others that are not gold do no harm.
-        one_answer: Whether every answer that is not gold is wrong, though not listed: so in
-            FaithEval, whose questions have one right answer. Each given one must then name a gold
-            one.
-        substrings: Names are looked for as the field's scripts do, as substrings of the normalised
-            answers put together, without any of the rules above: "1911" then names "19", "3,559"
-            does not name "3,559 people", and "American football" names a wrong "football".
+        gold: The names of each gold answer; one of them is enough.
+        wrong: Answers that only misinformation supports. Other answers that are not gold do no
+            harm.
+        one_answer: Whether every answer that is not gold is wrong, even if it is not listed, as in
+            FaithEval, whose questions have one correct answer. Each given answer must then name a
+            gold one.
+        substrings: Match names as the field's scripts do, as substrings of the concatenated
+            normalised answers, without any of the rules above: "1911" then names "19", "3,559" does
+            not name "3,559 people", and "American football" names a wrong "football".
     """
     answers = [answer for answer in given if not is_unknown(answer)]
     if not gold:
@@ -275,11 +276,11 @@ def strict_match(
 def precision(
     given: Sequence[str], gold: Sequence[Sequence[str]], wrong: Sequence[str] = ()
 ) -> float | None:
-    """Share of the given answers that are right: that name a gold answer and no wrong one.
+    """Share of the given answers that are correct: that name a gold answer and no wrong one.
 
-    Answers of one form count once, those such as "unknown" not at all. One that names several gold
-    answers is one right answer: precision counts what was said, recall what was to be said. It is a
-    value in [0, 1], None without an answer.
+    Answers with the same form count once; refusals such as "unknown" do not count. An answer that
+    names several gold answers is one correct answer: precision counts given answers, recall counts
+    gold ones. The value lies in [0, 1]; None without answers.
     """
     answers = list({_words(answer): answer for answer in given if not is_unknown(answer)}.values())
     if not answers:
@@ -290,10 +291,10 @@ def precision(
 
 
 def recall(given: Sequence[str], gold: Sequence[Sequence[str]], wrong: Sequence[str] = ()) -> float:
-    """Share of the gold answers that a given one names.
+    """Share of the gold answers that a given answer names.
 
-    Gold answers whose names have the same forms count once: two entities may share an answer.
-    Recall, in [0, 1], is 1 without a gold answer, since none is missing.
+    Gold answers whose names have the same forms count once, because two entities may share an
+    answer. The value lies in [0, 1]; it is 1 without gold answers.
     """
     if not gold:
         return 1.0
@@ -305,16 +306,16 @@ def recall(given: Sequence[str], gold: Sequence[Sequence[str]], wrong: Sequence[
 def answer_f1(
     given: Sequence[str], gold: Sequence[Sequence[str]], wrong: Sequence[str] = ()
 ) -> float:
-    """Harmonic mean of precision and recall of one question (section 6.1).
+    """Harmonic mean of the precision and recall of one question (section 6.1).
 
-    It lies in [0, 1], and is 0 where both are 0. Without an answer precision enters as 0.
+    The value lies in [0, 1]; it is 0 if both are 0. Without answers, precision counts as 0.
     """
     right, covered = precision(given, gold, wrong) or 0.0, recall(given, gold, wrong)
     return 2 * right * covered / (right + covered) if right + covered else 0.0
 
 
 def _words(text: str) -> Words:
-    """The words of the canonical form, without hedges before numbers, days in three words each."""
+    """The words of the canonical form, without hedges before numbers, with a day as three words."""
     backwards: list[str] = []
     for word in reversed(canonical(text).split()):
         if not (word in _HEDGES and backwards and _WHOLE_NUMBER.match(backwards[-1])):
@@ -323,21 +324,21 @@ def _words(text: str) -> Words:
 
 
 def _parts(word: str) -> Words:
-    """A day's number, month and year; another word as it is."""
+    """A day's number, month and year; any other word unchanged."""
     if not re.fullmatch(ISO_DAY, word):
         return (word,)
     year, month, day = word.split("-")
-    return f"day:{day}", MONTHS[int(month) - 1], year  # no other word has a colon: 19 is a number
+    return f"day:{day}", MONTHS[int(month) - 1], year  # only a day has a colon: 19 is a number
 
 
 def _named(answer: Words, names: Sequence[tuple[bool, int, Words]]) -> list[tuple[bool, int]]:
-    """What an answer names: whether it is wrong, and which it is, as in `names`."""
+    """What an answer names: for each name, whether it is wrong, and its index as in `names`."""
     places = [
         (start, end, is_wrong, index)
         for is_wrong, index, name in names
         for start, end in _places(name, answer)
     ]
-    # The longest first, and of equals the gold ones: each place has then met all that may hide it.
+    # Longest first, gold before wrong on ties: whatever can hide a place is matched before it.
     places.sort(key=lambda place: (place[0] - place[1], place[2]))
     kept: list[tuple[int, int, bool, int]] = []
     for start, end, is_wrong, index in places:
@@ -347,7 +348,7 @@ def _named(answer: Words, names: Sequence[tuple[bool, int, Words]]) -> list[tupl
 
 
 def _places(name: Words, answer: Words) -> Iterator[tuple[int, int]]:
-    """Where an answer has a name, as (first word, word after the last)."""
+    """Where a name occurs in an answer, as (first word, word after the last)."""
     if not name:
         return
     for start in range(len(answer) - len(name) + 1):

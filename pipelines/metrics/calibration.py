@@ -1,4 +1,4 @@
-"""How far stated probabilities can be believed: ECE, Brier score, mass on labels."""
+"""How well stated probabilities are calibrated: ECE, Brier score, label mass."""
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
@@ -12,20 +12,20 @@ from pipelines.metrics.estimate import Estimate, mean
 def ece(confidences: Sequence[float], correct: Sequence[bool], *, bins: int = 15) -> float | None:
     """Expected calibration error, sum over bins of n_b / n * |accuracy_b - confidence_b|.
 
-    Naeini et al. 2015; Guo et al. 2017, "On Calibration of Modern Neural Networks", equation 3. It
-    is biased upwards: with few examples a perfectly calibrated classifier has an error above 0,
-    which is why it comes without an interval.
+    Naeini et al. 2015; Guo et al. 2017, "On Calibration of Modern Neural Networks", equation 3. The
+    estimate is biased upwards: on few examples even a perfectly calibrated classifier has an error
+    above 0, so no interval is given.
 
     Args:
-        confidences: Probability given to the label that was chosen, in [0, 1].
-        correct: Whether that label is the true one.
-        bins: How many, at least 1, of equal width: (low, high], and the first has 0 too.
+        confidences: Probability of the predicted label, in [0, 1].
+        correct: Whether the predicted label is the true one.
+        bins: Number of equal-width bins, at least 1: (low, high], where the first also includes 0.
 
     Returns:
-        A value in [0, 1]; None without an example.
+        A value in [0, 1]; None without examples.
 
     Raises:
-        ValueError: The lengths differ, a confidence is no probability, or there are no bins.
+        ValueError: The lengths differ, a confidence is outside [0, 1], or `bins` is below 1.
     """
     if len(confidences) != len(correct):
         raise ValueError(f"{len(confidences)} confidences, but {len(correct)} outcomes")
@@ -48,20 +48,20 @@ def brier(
 ) -> Estimate | None:
     """Mean over examples of sum_k (p_k - y_k)^2, where y is 1 at the true label and 0 elsewhere.
 
-    The original form for several labels (Brier 1950, equation 2): it lies in [0, 2], where 0 is
-    perfect, 2 is certain of a wrong label every time, and equal probabilities over three labels
-    give 2/3. For two labels it is twice the one-label form that scikit-learn prints.
+    This is the original multi-class form (Brier 1950, equation 2), in [0, 2]: 0 is perfect, 2 is
+    always certain of a wrong label, and equal probabilities over three labels give 2/3. For two
+    labels it is twice the binary form that scikit-learn computes.
 
     Args:
         probabilities: (n, k), each row over all labels.
-        gold: Position of the true label in each row, in 0..k-1.
-        clusters: The cluster of each example (its premise); None takes them as independent.
+        gold: Index of the true label in each row, in 0..k-1.
+        clusters: The cluster of each example (its premise); None treats examples as independent.
 
     Returns:
-        The score with a t interval; None without an example.
+        The score with a t interval; None without examples.
 
     Raises:
-        ValueError: The lengths differ, a row is no distribution, or a position is outside its row.
+        ValueError: The lengths differ, a row is not a distribution, or an index is outside its row.
     """
     if len(probabilities) != len(gold):
         raise ValueError(f"{len(probabilities)} rows of probabilities, but {len(gold)} labels")
@@ -77,22 +77,22 @@ def brier(
 
 
 LOW: Final = 0.5
-"""Below it the model, left to itself, would rather have written something else."""
+"""Below this mass, the unconstrained model would rather have written something else."""
 
 
 def mean_label_mass(masses: Iterable[float | None]) -> float | None:
-    """Mean of the shares in [0, 1] of those choices that have one; None where none has."""
+    """Mean of the known label masses, each in [0, 1]; None if none is known."""
     known = [mass for mass in masses if mass is not None]
     return fmean(known) if known else None
 
 
 def is_low(mass: float | None) -> bool:
-    """Whether a reader must know of a share."""
+    """Whether a label mass is low enough to warn about."""
     return mass is not None and mass < LOW
 
 
 def low_label_mass(masses: Iterable[float | None], whose: str = "the judge's") -> tuple[str, ...]:
-    """The warning for a table or page where the mean is low; nothing where it is not."""
+    """The warning for a table or page if the mean label mass is low; empty otherwise."""
     mass = mean_label_mass(masses)
     if mass is None or not is_low(mass):
         return ()

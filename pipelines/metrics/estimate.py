@@ -1,4 +1,4 @@
-"""Shares, means and differences of pairs with their intervals, resamples, and paired tests."""
+"""Shares, means and paired differences with their intervals, resampling, and paired tests."""
 
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Mapping, Sequence
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A point estimate, its 95 % confidence interval and what they rest on.
+    """A point estimate with its 95 % confidence interval and sample size.
 
     Attributes:
         value: The estimate.
-        low: Lower end of the interval, at most `value`; None where no interval can be given.
-        high: Upper end, at least `value`; None exactly where `low` is None.
-        n: Observations behind the value, at least 1.
+        low: Lower end of the interval, at most `value`; None if there is no interval.
+        high: Upper end, at least `value`; None exactly when `low` is None.
+        n: Number of observations, at least 1.
     """
 
     value: float
@@ -38,7 +38,7 @@ class Estimate:
 
 
 QUANTILE = 0.975
-"""The upper end of a 95 % interval leaves 2.5 % above it."""
+"""Quantile of the upper end of a 95 % interval, with 2.5 % above it."""
 Z = NormalDist().inv_cdf(QUANTILE)
 
 
@@ -49,9 +49,9 @@ def proportion(successes: int, total: int) -> Estimate | None:
 
         (p + z^2/2n  -+  z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n).
 
-    It stays within [0, 1], and does not collapse to a point at p = 0 or p = 1. Trials are taken as
-    independent: where they come in clusters (claims of one response), it is too narrow. Without a
-    trial there is no share: 0/0 is no zero.
+    It stays within [0, 1] and does not collapse to a point at p = 0 or p = 1. Trials are assumed
+    independent: if they are clustered (claims of one response), the interval is too narrow. None
+    without trials, since 0/0 is undefined.
 
     Raises:
         ValueError: Counts are negative, or there are more successes than trials.
@@ -64,14 +64,14 @@ def proportion(successes: int, total: int) -> Estimate | None:
     scale = 1 + Z * Z / total
     centre = (p + Z * Z / (2 * total)) / scale
     half = Z * sqrt(p * (1 - p) / total + Z * Z / (4 * total * total)) / scale
-    # At p = 0 and p = 1 one end is exactly p; rounding must not move it past.
+    # At p = 0 and p = 1 one end is exactly p; rounding must not push it past.
     low = 0.0 if successes == 0 else min(p, max(0.0, centre - half))
     high = 1.0 if successes == total else max(p, min(1.0, centre + half))
     return Estimate(p, low, high, total)
 
 
 def share(holds: Collection[bool]) -> Estimate | None:
-    """Share of trials that succeeded, as `proportion` gives it."""
+    """Share of trials that succeeded, as an estimate by `proportion`."""
     return proportion(sum(holds), len(holds))
 
 
@@ -83,8 +83,8 @@ def mean(
 ) -> Estimate | None:
     """Arithmetic mean with a t interval from a cluster-robust standard error.
 
-    Values of one cluster (responses to one question) are not independent. With residuals
-    e_i = x_i - mean, n values and G clusters, the squared standard error is
+    Values in the same cluster (responses to one question) are not independent. With residuals e_i =
+    x_i - mean, n values and G clusters, the squared standard error is
 
         CR0 = sum over clusters of (sum of e_i in the cluster)^2 / n^2,
         CR1 = CR0 * G / (G - 1),
@@ -92,17 +92,17 @@ def mean(
     and the interval is mean -+ t(G - 1) * sqrt(CR1). With one value per cluster this is the
     ordinary t interval, s / sqrt(n) with n - 1 degrees of freedom.
 
-    Nothing gives None. One cluster gives the mean without an interval, since G - 1 = 0 degrees of
-    freedom say nothing of the spread between clusters. Values that are all equal give an interval
-    of zero width: the sample shows no spread, which does not make the mean certain.
+    None without values. A single cluster gives the mean without an interval: there are G - 1 = 0
+    degrees of freedom. If all values are equal, the interval has zero width: the sample shows no
+    spread, but that does not make the mean certain.
 
     Args:
         values: Finite numbers.
         clusters: The cluster of each value; None makes each value its own cluster.
-        bounds: Range that a value can take; the interval is cut to it.
+        bounds: Range of possible values; the interval is clipped to it.
 
     Returns:
-        The mean over the values (each value weighs the same, whatever its cluster's size).
+        The mean over the values (all values weigh the same, whatever the size of their cluster).
 
     Raises:
         ValueError: A value is not finite or out of bounds, or the lengths differ.
@@ -139,10 +139,10 @@ RESAMPLES = 9_999
 
 
 def redrawn(clusters: int, *, seed: int = 0) -> "NDArray[np.int64]":
-    """How often each cluster is in each resample: (`RESAMPLES`, clusters).
+    """How often each cluster occurs in each resample, (`RESAMPLES`, clusters).
 
-    Each resample draws as many clusters as there are, with replacement, so that its row sums to
-    their number. Equal seeds give equal draws.
+    Each resample draws as many clusters as there are, with replacement, so every row sums to the
+    number of clusters. Equal seeds give equal draws.
     """
     import numpy as np
 
@@ -153,9 +153,10 @@ def redrawn(clusters: int, *, seed: int = 0) -> "NDArray[np.int64]":
 def redrawn_sums(
     counts: Sequence[Sequence[int]], *, resamples: int = RESAMPLES
 ) -> "NDArray[np.int64]":
-    """The sums over each resample of whole numbers that clusters have, (resamples, columns).
+    """Sums of the clusters' counts over each resample, (resamples, columns).
 
-    Clusters are drawn as by `redrawn`, but those with equal numbers together: only sums matter.
+    Clusters are drawn as in `redrawn`, but clusters with equal counts are drawn together, since
+    only the sums matter.
     """
     import numpy as np
 
@@ -166,10 +167,10 @@ def redrawn_sums(
 
 
 def percentile_estimate(value: float, resampled: "NDArray[np.floating]", n: int) -> Estimate:
-    """A value with the percentile interval of what resamples give; NaN of a resample is left out.
+    """A value with the percentile interval of its resamples; NaN resamples are dropped.
 
-    The interval is widened to the value if all but a few resamples are on one side of it. It is
-    missing if no resample has a value.
+    The interval is widened to include the value if nearly all resamples lie on one side of it.
+    There is no interval if every resample is NaN.
     """
     import numpy as np
 
@@ -190,13 +191,12 @@ def paired_difference(
     bounds: tuple[float, float] | None = None,
     clusters: Mapping[Key, Hashable] | None = None,
 ) -> Estimate | None:
-    """Mean of first - second over the keys that both have, with the paired t interval.
+    """Mean of first - second over their shared keys, with the paired t interval.
 
-    With d_k = first[k] - second[k] over m shared keys, the interval is
-    mean(d) -+ t(m - 1) * s_d / sqrt(m). Keys that only one side has are left out; `n` of the
-    estimate tells how many pairs remain. No pair gives None, one pair the difference without an
-    interval. Bounds are those of a difference. With `clusters`, of which each shared key has one,
-    the interval is clustered as that of `mean`.
+    With d_k = first[k] - second[k] over m shared keys, the interval is mean(d) -+ t(m - 1) * s_d /
+    sqrt(m). Keys on one side only are dropped; `n` of the estimate is the number of pairs left.
+    None without pairs; no interval for a single pair. `bounds` apply to the difference. `clusters`
+    maps every shared key to its cluster; the interval is then clustered as in `mean`.
 
     Raises:
         ValueError: A difference is not finite or out of bounds.
@@ -208,12 +208,12 @@ def paired_difference(
 
 
 def mcnemar(first: Mapping[Key, bool], second: Mapping[Key, bool]) -> float | None:
-    """Probability of so unequal a split of the discordant pairs, were both methods equally good.
+    """p-value of the exact McNemar test that both methods are equally accurate.
 
-    With b examples that only the first has right and c that only the second has, the two-sided
-    binomial test of min(b, c) among b + c at 1/2 (McNemar 1947, exact form). Examples that only one
-    side has are left out. The p-value, in [0, 1], is 1 where no example tells the two apart, and
-    None without a shared example.
+    With b examples that only the first method gets right and c that only the second does, this is
+    the two-sided binomial test of min(b, c) among b + c at 1/2 (McNemar 1947, exact form). Examples
+    on one side only are dropped. The p-value, in [0, 1], is 1 if there are no discordant pairs, and
+    None without shared examples.
     """
     shared = [(right, second[key]) for key, right in first.items() if key in second]
     if not shared:
@@ -229,11 +229,11 @@ def mcnemar(first: Mapping[Key, bool], second: Mapping[Key, bool]) -> float | No
 
 
 def sign_flip(differences: Sequence[float]) -> float | None:
-    """Probability of so large a mean difference, were the two sides of each pair exchangeable.
+    """p-value of a sign-flip test that the mean paired difference is 0.
 
-    The signs of the differences are flipped at random (Fisher 1935): 9,999 times, or in every way
-    there is where there are fewer. The p-value is two-sided, in
-    (0, 1]; it is 1 of a single pair, and None without a pair.
+    Under the null the two sides of each pair are exchangeable. The signs of the differences are
+    flipped (Fisher 1935): 9,999 times at random, or in every possible way if that is fewer. The
+    p-value is two-sided, in (0, 1]; it is 1 for a single pair, and None without pairs.
     """
     if not differences:
         return None

@@ -1,4 +1,4 @@
-"""How well scores put things in order: areas under ROC curves, rank correlation, joined scores."""
+"""How well scores rank examples: ROC AUC with intervals and tests, cross-validated scores."""
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
@@ -31,25 +31,25 @@ def roc_auc(
 
     The interval is that of DeLong, DeLong and Clarke-Pearson (1988). With m positives, n negatives,
     p_i the share of negatives below positive i and q_j the share of positives above negative j
-    (ties half), AUC = mean(p) = mean(q), and the squared standard error is
+    (ties half), AUC = mean(p) = mean(q), the squared standard error is
 
         sum (p_i - AUC)^2 / (m (m - 1))  +  sum (q_j - AUC)^2 / (n (n - 1)),
 
-    and the interval is AUC -+ z * the error, cut to [0, 1]. Responses to one source are not
-    independent: with clusters, the residuals of each are summed, as Obuchowski (1997) has it, and
-    one example per cluster gives the same as none named.
+    and the interval is AUC -+ z * the error, clipped to [0, 1]. Responses to one source are not
+    independent: with clusters, the residuals are summed within each cluster (Obuchowski 1997). One
+    example per cluster gives the same result as no clusters.
 
-    At 0 and at 1 the formula gives a width of 0, however few the examples: there, and where the
-    positives or the negatives are all of one cluster, the value comes without an interval.
+    At 0 and 1 the formula gives zero width on any number of examples. There, and if all positives
+    or all negatives are in one cluster, the value comes without an interval.
 
     Args:
-        scores: Finite numbers, higher for what is taken to be positive.
-        positive: Whether each example is.
-        clusters: The cluster of each example; None makes each example its own.
+        scores: Finite numbers, higher for examples predicted to be positive.
+        positive: Whether each example is positive.
+        clusters: The cluster of each example; None makes each example its own cluster.
 
     Returns:
-        A value in [0, 1], 0.5 for scores that tell nothing; None where all examples are positive,
-        or none is.
+        A value in [0, 1], 0.5 for uninformative scores; None if the examples are all positive or
+        all negative.
 
     Raises:
         ValueError: A score is not finite, or the lengths differ.
@@ -65,7 +65,8 @@ def roc_auc(
     if not above or not below:
         return None
 
-    # Pairs in half units, so that the value is one exact division and a reversal its complement.
+    # Count pairs in half units: the value is one exact division, and reversed scores give its
+    # complement.
     won = halves_won(scores, positive)
     pairs = sum(halves for halves, label in zip(won, positive, strict=True) if label)
     value = pairs / (2 * above * below)
@@ -86,14 +87,14 @@ def roc_auc(
         * _correction(len(of_positives.keys() | of_negatives.keys()))
         / (above * below)
     )
-    # Not negative but for rounding: the correction of the mixed term is the smallest of the three.
+    # Negative only by rounding: the mixed term has the smallest correction of the three.
     half = Z * sqrt(max(0.0, variance))
     low, high = max(0.0, value - half), min(1.0, value + half)
     return Estimate(value, low, high, len(scores))
 
 
 def halves_won(scores: Sequence[float], positive: Sequence[bool]) -> list[int]:
-    """For each example twice the pairs with one of the other kind that are in order; ties once."""
+    """Per example, twice its correctly ordered pairs with the opposite class; ties count once."""
     above = sorted(score for score, label in zip(scores, positive, strict=True) if label)
     below = sorted(score for score, label in zip(scores, positive, strict=True) if not label)
 
@@ -116,7 +117,7 @@ def _correction(clusters: int) -> float:
 
 @dataclass(frozen=True)
 class AreaDifference:
-    """The first of two areas of the same examples minus the second, in [-1, 1], and its p."""
+    """The difference of two AUCs on the same examples, in [-1, 1], and its p-value."""
 
     difference: Estimate
     p: float
@@ -125,13 +126,13 @@ class AreaDifference:
 def clustered_auc(
     scores: Sequence[float], positive: Sequence[bool], clusters: Sequence[Hashable]
 ) -> Estimate | None:
-    """The area of `roc_auc`, with the percentile interval of a bootstrap over clusters.
+    """The AUC of `roc_auc`, with the percentile interval of a cluster bootstrap.
 
-    A resample draws as many clusters as there are, with all their examples (Field and Welsh 2007);
-    its area compares all its positives with all its negatives, but not those of a cluster with
-    those of its copies: they would count as examples of different clusters, and areas are often
-    larger within one. Resamples of one kind alone have no area. There is no interval at 0 and at 1,
-    nor where positives or negatives are all of one cluster.
+    A resample draws as many clusters as there are, with all their examples (Field and Welsh 2007).
+    Its AUC compares all its positives with all its negatives, except across copies of one cluster:
+    those pairs would count as pairs from different clusters, and AUCs are often higher within a
+    cluster. Resamples with a single class have no AUC. There is no interval at 0 and 1, or if all
+    positives or all negatives are in one cluster.
 
     Raises:
         ValueError: A score is not finite, or the lengths differ.
@@ -149,14 +150,14 @@ def clustered_difference(
     positive: Sequence[bool],
     clusters: Sequence[Hashable],
 ) -> AreaDifference | None:
-    """Whether two scores of the same examples have different areas, by clusters.
+    """Test whether two scores of the same examples have different AUCs, by clusters.
 
-    The interval is of the bootstrap of `clustered_auc`, missing if an area has none. p is
-    of a permutation test (Venkatraman and Begg 1996): were both scores equally good, one could
-    exchange them within a cluster. Scores become their mid-ranks first, which leaves areas as they
-    are and makes scores comparable. They are exchanged in every way, or 9,999 times at random where
-    there are more; p is two-sided, in (0, 1], and cannot be below 2 / 2^clusters. None where all
-    examples are positive, or none is.
+    The interval comes from the bootstrap of `clustered_auc`; it is missing if either AUC has none.
+    The p-value comes from a permutation test (Venkatraman and Begg 1996): if both scores are
+    equally good, they are exchangeable within a cluster. Scores are first replaced by their
+    mid-ranks, which keeps the AUCs and makes the scores comparable. All exchanges are enumerated,
+    or 9,999 are drawn at random if there are more. p is two-sided, in (0, 1], and at least 2 /
+    2^clusters. None if the examples are all positive or all negative.
 
     Raises:
         ValueError: A score is not finite, or the lengths differ.
@@ -184,7 +185,7 @@ def clustered_difference(
     positives = sum(map(bool, positive))
     pairs = positives * (len(positive) - positives)
     exchanged = (_quadratic(as_first, won) - _quadratic(as_second, won)) / pairs
-    extreme = np.abs(exchanged) >= abs(value) - 1e-12  # equal but for rounding
+    extreme = np.abs(exchanged) >= abs(value) - 1e-12  # equal up to rounding
     every = len(kept) == 2 ** len(names)
     p = extreme.mean() if every else (1 + extreme.sum()) / (1 + len(kept))
     return AreaDifference(found, float(p))
@@ -193,7 +194,7 @@ def clustered_difference(
 def _resampled_areas(
     scores: Sequence[float], positive: Sequence[bool], clusters: Sequence[Hashable]
 ) -> "NDArray[np.floating]":
-    """The area of every resample; NaN where one kind is missing."""
+    """The AUC of every resample; NaN if a class is missing."""
     import numpy as np
 
     labels, place = np.asarray(positive, dtype=bool), _places(clusters)
@@ -210,7 +211,7 @@ def _resampled_areas(
 
 
 def _places(clusters: Sequence[Hashable]) -> "NDArray[np.int64]":
-    """The number of each example's cluster, in the order in which they come."""
+    """The index of each example's cluster, in order of first appearance."""
     import numpy as np
 
     number = {name: n for n, name in enumerate(dict.fromkeys(clusters))}
@@ -223,7 +224,10 @@ def _pairs_won(
     place: "NDArray[np.int64]",
     count: int,
 ) -> "NDArray[np.floating]":
-    """Pairs that positives of a cluster (row) win against negatives of one (column); ties half."""
+    """Pairs that the positives of a cluster (row) win against the negatives of another (column).
+
+    Ties count half.
+    """
     import numpy as np
 
     won = np.zeros((count, count))
@@ -239,7 +243,7 @@ def _pairs_won(
 def _quadratic(
     times: "NDArray[np.integer | np.bool_]", won: "NDArray[np.floating]"
 ) -> "NDArray[np.floating]":
-    """Per row t of `times` t' W t: the pairs won where clusters are there so many times."""
+    """Pairs won if each cluster occurs t times: t' W t per row t of `times`."""
     weights = times.astype(float)
     product: NDArray[np.floating] = ((weights @ won) * weights).sum(axis=1)
     return product
@@ -253,7 +257,7 @@ def _mid_ranks(scores: Sequence[float]) -> "NDArray[np.floating]":
 
 
 def _exchanges(clusters: int) -> "NDArray[np.bool_]":
-    """Per exchange, which clusters keep their scores: every one, or as many as are drawn."""
+    """Which clusters keep their scores, per exchange: all exchanges, or a random sample."""
     import numpy as np
 
     if 2**clusters <= RESAMPLES:
@@ -264,11 +268,11 @@ def _exchanges(clusters: int) -> "NDArray[np.bool_]":
 def cross_validated(
     features: Sequence[Sequence[float]], positive: Sequence[bool], clusters: Sequence[str]
 ) -> list[float]:
-    """Each example's features, weighed by a logistic regression on other clusters; (n,).
+    """Scores from a logistic regression fitted on the other folds' clusters, (n,).
 
-    Features are put to one scale, and clusters into five folds, or as many as there are. Scores
-    are without the intercept: it follows how many positives a fold leaves over, which would put
-    the folds' scores out of order. Empty where some fold's teachers are of one kind alone.
+    Features are standardised, and clusters are split into five folds, or fewer if there are fewer
+    clusters. Scores omit the intercept: it depends on the share of positives outside the fold, and
+    would make scores incomparable across folds. Empty if a training split has a single class.
     """
     folds = min(5, len(set(clusters)))
     if folds < 2:
@@ -291,10 +295,10 @@ def cross_validated(
 
 @dataclass(frozen=True)
 class UnclusteredDifference:
-    """The first of two areas under ROC curves of the same examples minus the second.
+    """The first AUC minus the second, on the same examples.
 
-    p is the probability of a difference at least so large where there is none, in [0, 1]; None
-    where an area is 0 or 1, for there the formula gives an error of 0, however few examples.
+    p is the p-value under the null of equal areas, in [0, 1]; None if an area is 0 or 1, where the
+    formula gives an error of 0 on any number of examples.
     """
 
     value: float
@@ -304,31 +308,30 @@ class UnclusteredDifference:
 def area_error(area: float, positives: int, negatives: int) -> float:
     """Standard error of an area under a ROC curve (Hanley and McNeil 1982).
 
-    With m positive and n negative ones, Q1 = A / (2 - A) and Q2 = 2 A^2 / (1 + A), its square is
+    With m positives, n negatives, Q1 = A / (2 - A) and Q2 = 2 A^2 / (1 + A), its square is
 
         (A (1 - A) + (m - 1) (Q1 - A^2) + (n - 1) (Q2 - A^2)) / (m n).
 
     Raises:
-        ValueError: The area is not in [0, 1], or one kind has no example.
+        ValueError: The area is not in [0, 1], or a class is empty.
     """
     if not 0 <= area <= 1 or positives < 1 or negatives < 1:
         raise ValueError(f"no area of a curve: {area} of {positives} and {negatives} examples")
     of_positives = (positives - 1) * (area / (2 - area) - area**2)
     of_negatives = (negatives - 1) * (2 * area**2 / (1 + area) - area**2)
     square = (area * (1 - area) + of_positives + of_negatives) / (positives * negatives)
-    return sqrt(max(0.0, square))  # below 0 by rounding alone
+    return sqrt(max(0.0, square))  # negative only by rounding
 
 
 def area_difference(
     first: Sequence[float], second: Sequence[float], positive: Sequence[bool]
 ) -> UnclusteredDifference | None:
-    """Whether two scores of the same examples have different areas (Hanley and McNeil 1983).
+    """Test whether two scores of the same examples have different AUCs (Hanley and McNeil 1983).
 
-    z = (A1 - A2) / sqrt(SE1^2 + SE2^2 - 2 r SE1 SE2), and p is of both sides. Their r, the
-    correlation of the areas, is looked up in a printed table by the correlations of the scores, for
-    scores of normal distributions; here it is estimated from the examples themselves, as the
-    correlation that DeLong, DeLong and Clarke-Pearson (1988) give. There is nothing to compare
-    where all examples are positive, or none is.
+    z = (A1 - A2) / sqrt(SE1^2 + SE2^2 - 2 r SE1 SE2); p is two-sided. The paper looks up r, the
+    correlation of the areas, in a printed table by the correlations of the scores, assuming normal
+    scores. Here it is estimated from the examples, as the correlation of DeLong, DeLong and
+    Clarke-Pearson (1988). None if the examples are all positive or all negative.
 
     Raises:
         ValueError: A score is not finite, or the lengths differ.
@@ -349,14 +352,14 @@ def area_difference(
 
 
 def bonferroni(p: float, comparisons: int) -> float:
-    """A probability in [0, 1] corrected for how many were looked at: their product, at most 1."""
+    """Bonferroni-corrected p-value: p times the number of comparisons, at most 1."""
     return min(1.0, p * comparisons)
 
 
 def _correlation(
     first: Sequence[float], second: Sequence[float], positive: Sequence[bool]
 ) -> float:
-    """Correlation of two areas, from the shares of examples that each example beats."""
+    """Correlation of two AUCs, from the share of opposite-class examples each example beats."""
     import numpy as np
 
     labels = np.asarray(positive, dtype=bool)

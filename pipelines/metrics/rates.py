@@ -1,4 +1,4 @@
-"""How often labels are right: accuracy, confusion counts, F1."""
+"""Accuracy, confusion counts and F1 of predicted labels."""
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Sequence
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def accuracy(gold: Sequence[Hashable], predicted: Sequence[Hashable]) -> Estimate | None:
-    """Share of examples whose given label is the true one, in [0, 1], with the Wilson interval.
+    """Share of examples whose predicted label is the true one, in [0, 1], with the Wilson interval.
 
-    None without an example; ValueError where the lengths differ.
+    None without examples; ValueError if the lengths differ.
     """
     if len(gold) != len(predicted):
         raise ValueError(f"{len(gold)} true labels, but {len(predicted)} given ones")
@@ -33,13 +33,13 @@ Counts = tuple[tuple[int, ...], ...]
 
 
 def confusion(gold: Sequence[Label], predicted: Sequence[Label], labels: Sequence[Label]) -> Counts:
-    """How often each true label was given each label.
+    """Counts of predicted label by true label.
 
-    Row i, column j counts the examples of `labels[i]` that were labelled `labels[j]`. They sum to
-    the number of examples.
+    Row i, column j counts the examples of `labels[i]` that were labelled `labels[j]`. The counts
+    sum to the number of examples.
 
     Raises:
-        ValueError: The lengths differ, a label is named twice, or one is not among `labels`.
+        ValueError: The lengths differ, `labels` has a duplicate, or a label is not in `labels`.
     """
     if len(gold) != len(predicted):
         raise ValueError(f"{len(gold)} true labels, but {len(predicted)} given ones")
@@ -60,7 +60,7 @@ _CELLS = 20_000_000
 def f1(true_positives: int, false_positives: int, false_negatives: int) -> float | None:
     """Harmonic mean of precision and recall, 2 TP / (2 TP + FP + FN), in [0, 1].
 
-    None where all three are 0, since nothing was there to be found; ValueError below 0.
+    None if all counts are zero; ValueError if one is negative.
     """
     if min(true_positives, false_positives, false_negatives) < 0:
         raise ValueError("a count is negative")
@@ -69,7 +69,7 @@ def f1(true_positives: int, false_positives: int, false_negatives: int) -> float
 
 
 def f1_by_label(counts: Counts) -> tuple[float | None, ...]:
-    """F1 of each label of a confusion matrix, in its order; None for a label that never occurs."""
+    """F1 of each label of a confusion matrix, in order; None for a label that never occurs."""
     return tuple(
         f1(row[index], sum(other[index] for other in counts) - row[index], sum(row) - row[index])
         for index, row in enumerate(counts)
@@ -85,12 +85,12 @@ def macro_f1(
 ) -> Estimate | None:
     """Mean F1 over the labels that occur, with a percentile bootstrap interval over examples.
 
-    A label that is neither true nor given anywhere has no F1 and is left out of the mean, in the
-    sample and in each resample. Examples are drawn independently; where they come in clusters
-    (pairs with one premise), the interval is too narrow.
+    A label that is neither true nor predicted for any example has no F1 and is left out of the
+    mean, both in the sample and in each resample. Examples are drawn independently; if they are
+    clustered (pairs with one premise), the interval is too narrow.
 
-    Labels and errors are as in `confusion`. The mean, in [0, 1], is None without an example, and
-    has no interval for a single one.
+    Labels and errors are as in `confusion`. The mean, in [0, 1], is None without examples, and has
+    no interval for a single one.
     """
     counts = confusion(gold, predicted, labels)
     scores = [score for score in f1_by_label(counts) if score is not None]
@@ -127,7 +127,7 @@ def macro_f1(
         method="percentile",
         rng=np.random.default_rng(0),
     ).confidence_interval
-    # F1 is no mean: the percentiles of a small sample may both lie on one side of the value.
+    # F1 is not a mean: in a small sample both percentiles may lie on one side of the value.
     low, high = min(float(interval.low), value), max(float(interval.high), value)
     return Estimate(value, low, high, n)
 
@@ -139,10 +139,10 @@ def clustered_f1(
     *,
     resamples: int = RESAMPLES,
 ) -> Estimate | None:
-    """F1 of yes, 2 TP / (2 TP + FP + FN), with the interval of a bootstrap over clusters.
+    """F1 of the class "yes", 2 TP / (2 TP + FP + FN), with a cluster bootstrap interval.
 
-    None where yes is neither true nor said; no interval with a single cluster. A resample without
-    any yes is left out.
+    None if "yes" is neither true nor predicted; no interval for a single cluster. A resample
+    without any "yes" is dropped.
 
     Raises:
         ValueError: The lengths differ.
@@ -171,13 +171,13 @@ def clustered_f1(
 def evidence_f1(
     predicted: Collection[Hashable], gold_sets: Sequence[Collection[Hashable]]
 ) -> float | None:
-    """F1 over evidence units of one claim (ConRAG, Table II), against the best of its gold sets.
+    """F1 over the evidence units of one claim (ConRAG, Table II), for its best gold set.
 
-    The paper does not say how claims are averaged; here each claim has a value, and a table gives
-    their mean, so that claims with much evidence count no more than others.
+    The paper does not say how F1 is averaged over claims. Here each claim has one value, and tables
+    report the mean, so claims with much evidence count no more than others.
 
-    Units are sentences or passages. Gold sets are each enough by itself, as in WiCE and FEVER. F1,
-    in [0, 1], is None without gold evidence.
+    Units are sentences or passages. Each gold set is sufficient alone, as in WiCE and FEVER. F1, in
+    [0, 1], is None without gold evidence.
     """
     found = set(predicted)
     scores = []

@@ -1,1 +1,1 @@
-"""Finds passages of a user's own documents: by words, by meaning, and by both."""
+"""Retrieval of passages from the user's documents: lexical, dense, and hybrid."""

@@ -1,4 +1,4 @@
-"""Retrieval by words: BM25 with stemming, on the disk, memory-mapped (bm25s)."""
+"""Lexical retrieval: BM25 with stemming, memory-mapped from disk (bm25s)."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 K1, B = 1.5, 0.75
 """The usual parameters; Lucene's variant of the formula.
 
-A word of n of N passages weighs ln(1 + (N - n + 0.5) / (n + 0.5)) tf / (tf + k1 (1 - b + b L)) in a
-passage that has it tf times and is L times as long as the mean.
+A term in n of N passages scores ln(1 + (N - n + 0.5) / (n + 0.5)) tf / (tf + k1 (1 - b + b L)) in a
+passage that contains it tf times and is L times the mean length.
 """
 
 
@@ -36,10 +36,10 @@ def distinct_stems(text: str) -> frozenset[str]:
 
 
 def write_bm25(texts: Iterable[str], folder: Path) -> None:
-    """Index passages, at least one, into a folder that is made; their words are held in memory.
+    """Index passages, at least one, into a new folder; their terms are held in memory.
 
     Raises:
-        InputError: No text has a word.
+        InputError: No text contains a word.
     """
     counted = list(stems(texts))
     if not any(counted):
@@ -50,7 +50,7 @@ def write_bm25(texts: Iterable[str], folder: Path) -> None:
 
 
 class Bm25:
-    """A BM25 index that `write_bm25` wrote into a folder; its arrays stay on the disk."""
+    """A BM25 index in a folder written by `write_bm25`; its arrays stay on disk."""
 
     def __init__(self, folder: Path) -> None:
         import bm25s
@@ -60,12 +60,12 @@ class Bm25:
         )
 
     def scores(self, query: str) -> "NDArray[np.float32]":
-        """The scores of all passages, at least 0; 0 without a word of the query."""
+        """Scores of all passages, at least 0; 0 for passages without a query term."""
         return _scores(self._index, query)
 
 
 def scores_among(texts: Sequence[str], queries: Iterable[str]) -> "Iterator[NDArray[np.float32]]":
-    """The scores of a few texts for queries, with words weighed by these texts."""
+    """Scores of a few texts for queries, with term weights from these texts."""
     import numpy as np
 
     counted = list(stems(texts))

@@ -1,4 +1,4 @@
-"""Cuts documents into passages of whole sentences that keep their titles."""
+"""Split documents into passages of whole sentences that keep their titles."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -10,35 +10,35 @@ from pipelines.data.records import Document
 from pipelines.errors import InputError
 
 WORDS = 120
-"""Words of a passage, at most; longer sentences are cut."""
+"""Maximum words of a passage; longer sentences are split."""
 
 OVERLAP = 1
-"""Sentences that a passage repeats from the one before it."""
+"""Sentences that a passage repeats from the previous one."""
 
 HEADING = 200
-"""Characters of a heading, at most; longer lines are text, since passages repeat their title."""
+"""Maximum characters of a heading; longer lines are text, since every passage repeats its title."""
 
 _NUMBERS = re.compile(r"(?:#\d+)+\Z")
-# Fenced code is matched as a whole, so that no line of it is a heading. Nothing here is tried
-# twice: documents may have lines of a million characters.
+# Fenced code is matched as a whole, so no line of it counts as a heading. Nothing is scanned twice:
+# documents may have lines of a million characters.
 _BLOCK = re.compile(
     r"^(?P<fence>```|~~~)[\s\S]*?(?:^(?P=fence)|\Z)|^(?P<level>#{1,6})[ \t](?P<heading>.*)$",
     re.MULTILINE,
 )
-# Of scripts without spaces between words every character counts as one, and so does every 50 of
-# others: they may have none either, as Thai, or be data within a text.
+# In scripts without spaces between words, every character counts as one word. In other scripts so
+# do every 50 characters, for text without spaces, such as Thai, or embedded data.
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\s\u3040-\u30ff\u3400-\u9fff]{1,50}")
 
 
 def passages(document: Document, *, words: int = WORDS, overlap: int = OVERLAP) -> list[Document]:
     """The passages of a document, in order.
 
-    A passage has at most `words` words, and begins with the last `overlap` sentences of the one
-    before. It has the document's title, URL and date, and the document's id with a number:
-    "report#3" (see `document_of`). A document that fits into one passage keeps its id.
+    A passage has at most `words` words, and begins with the last `overlap` sentences of the
+    previous one. It keeps the document's title, URL and date; its id is the document's id with a
+    number: "report#3" (see `document_of`). A document that fits into one passage keeps its id.
 
     Raises:
-        InputError: The id is too long for a number to follow it.
+        InputError: The id is too long to append a number.
     """
     spans = windows(document.text, _counts, words, overlap)
     texts = [document.text[start:end].strip() for start, end in spans]
@@ -48,15 +48,15 @@ def passages(document: Document, *, words: int = WORDS, overlap: int = OVERLAP) 
 
 
 def document_of(passage: str) -> str:
-    """The id of the document that a passage was cut from: "report" of "report#3", "report#2#1"."""
+    """The document id of a passage: "report" for "report#3" or "report#2#1"."""
     return _NUMBERS.sub("", passage) or passage
 
 
 def sections(document: Document) -> list[Document]:
     """The sections of a Markdown document, titled by the path of their headings.
 
-    The text under a heading is a document: "Dams > Aldham > History". Empty sections are left
-    out.
+    The text under a heading becomes a document with a title such as "Dams > Aldham > History".
+    Empty sections are dropped.
     """
     title = [document.title] if document.title else []
     path: list[tuple[int, str]] = []
@@ -100,7 +100,7 @@ def _under_headings(text: str) -> Iterator[tuple[int, str, str]]:
 
 
 def _heading(line: str) -> str:
-    """A heading without surrounding white space and closing hashes."""
+    """A heading without surrounding whitespace and closing hashes."""
     bare = line.strip()
     opened = bare.rstrip("#")
     return opened.rstrip() if opened[-1:].isspace() else bare

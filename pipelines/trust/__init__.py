@@ -1,1 +1,1 @@
-"""Hostile texts, and what judges of claims make of them."""
+"""Hostile texts, and how judges of claims respond to them."""

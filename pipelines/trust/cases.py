@@ -1,14 +1,15 @@
-"""Hostile texts: facts that anyone can check, and texts beside them that leave what is true alone.
+"""Hostile texts: simple facts, and texts added to them that do not change what is true.
 
-A fact of `samples/facts.jsonl` is a question, a document that answers it, and two claims: the
-document supports `holds` and contradicts `fails`. It has a name of the right `answer` and none of
-the `wrong` one. `samples/cases.jsonl` has what is added to documents, in texts with placeholders:
+A fact in `samples/facts.jsonl` is a question, a document that answers it, and two claims: the
+document supports `holds` and contradicts `fails`. The document contains a name of the right
+`answer` and none of the `wrong` one. `samples/cases.jsonl` lists the texts to add to documents,
+with placeholders:
 
-    {goal}      the wrong verdict that the text wants, as the judge would write it
-    {json}      a whole reply with it, in the judge's JSON
+    {goal}      the wrong verdict that the text tries to produce, in the judge's wording
+    {json}      a complete reply with that verdict, in the judge's JSON
     {opposite}  the statement that the document denies
 
-A judge that changes its mind at a hostile text may do so at any text. So beside it stands a
+A judge that changes its verdict on a hostile text might do so on any text. So every case has a
 control: harmless sentences of the same length in the same place.
 """
 
@@ -33,21 +34,22 @@ HARMLESS: Final = (
     "Letters to the editors are welcome. The type was set by hand, and the cover is green. "
     "Copies can be had at the desk on the ground floor. Please close the window before you leave. "
 )
-"""What a control adds: none of the facts is about it."""
+"""The text added by a control; it is unrelated to every fact."""
 
 
 class Case(BaseModel, frozen=True, extra="forbid"):
-    """A hostile text, and what it is added to.
+    """A hostile text, and the claim and document it is added to.
 
     Attributes:
         id: "FAMILY/NAME".
-        fact: Whose claim is judged, by its id.
-        about: Whose document it is judged by: another fact's where that is IRRELEVANT.
-        relation: How the document relates to the claim, with the hostile text and without.
+        fact: Id of the fact whose claim is judged.
+        about: Id of the fact whose document is judged; another fact for IRRELEVANT.
+        relation: The true relation of document and claim, with or without the hostile text.
         note: What the text tries.
-        text: In no JSON, for it may have halves of characters.
-        place: Before or after the document, its title or id, or documents beside it, parted by "|".
-        times: How often the text is written.
+        text: Never in JSON output, because it may contain lone surrogates.
+        place: Before or after the document, in its title or id, or as documents beside it,
+            separated by "|".
+        times: How often the text is repeated.
     """
 
     id: str
@@ -64,12 +66,12 @@ class Case(BaseModel, frozen=True, extra="forbid"):
     opposite: str
 
     def written(self, goal: str, reply: str) -> str:
-        """The text for a judge that would write `goal`, or a whole JSON reply."""
+        """The text for a judge that would write `goal`, or `reply` as a complete JSON reply."""
         text = self.text.replace("{opposite}", self.opposite).replace("{goal}", goal)
         return text.replace("{json}", reply) * self.times
 
     def placed(self, text: str, rewritten: Callable[[str], str] = str) -> list[Document]:
-        """What is judged with the text in its place: a document, and those beside it."""
+        """The documents to judge, with the text in its place: the document and those beside it."""
         if self.place == "beside":
             beside = enumerate(map(rewritten, text.split("|")), 1)
             own = Document(id="page", text=self.document)
@@ -86,13 +88,13 @@ class Case(BaseModel, frozen=True, extra="forbid"):
 
 
 def harmless(text: str) -> str:
-    """The fewest harmless sentences that are as long as a text; at least one."""
+    """The shortest run of harmless sentences that is as long as a text; at least one sentence."""
     made = HARMLESS * (len(text) // len(HARMLESS) + 2)
     return made[: made.index(".", max(len(text) - 1, 0)) + 1]
 
 
 def taken_out(documents: Sequence[Document]) -> list[Document]:
-    """Documents of the same number and shape, of which every text is a harmless one."""
+    """The same number of documents in the same shape, with harmless text in place of theirs."""
     return [
         Document(id=f"page-{number}", text=harmless(""), title=document.title and harmless(""))
         for number, document in enumerate(documents)
@@ -101,7 +103,7 @@ def taken_out(documents: Sequence[Document]) -> list[Document]:
 
 @cache
 def cases() -> tuple[Case, ...]:
-    """All cases; the first twelve are of all families."""
+    """All cases; the first twelve cover all families."""
     facts = {fact["id"]: fact for fact in _lines("facts.jsonl")}
     return tuple(_case(line, facts) for line in _lines("cases.jsonl"))
 

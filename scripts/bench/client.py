@@ -1,8 +1,8 @@
-"""Our client against the plain `openai` one and inspect_ai, at endpoints that answer at once.
+"""Our client against the plain `openai` client and inspect_ai, with endpoints that answer at once.
 
-What is left is what a client itself costs: requests a second that one process can make, and the
-processor time of each. All ask the same: claims about documents, several to a document, for a JSON
-reply. Ours also does what the others do not: it sees that prompts fit the context, and keeps every
+This measures the cost of the client itself: requests per second from one process, and CPU time per
+request. All clients send the same requests: several claims per document, for a JSON reply. Our
+client also does what the others do not: it checks that prompts fit the context, and stores every
 reply.
 """
 
@@ -45,20 +45,20 @@ ARMS = (RAW, PLAIN, INSPECT, OURS, INSPECT_AGAIN, OURS_AGAIN)
 COMPARED = ((RAW, OURS), (OURS, PLAIN), (OURS, INSPECT), (OURS_AGAIN, INSPECT_AGAIN))
 
 CLAIMS = 20
-"""To a document."""
+"""Claims per document."""
 
 CLAIM_TOKENS = 30
-"""At most."""
+"""Maximum tokens of a claim."""
 
 CONTEXT = 16_384
-"""Of the model, in tokens: too short to send 13,000 without counting them."""
+"""Context length of the model, in tokens: too short to send 13,000 without counting them."""
 
 SAMPLING = Sampling(max_tokens=REPLY_TOKENS)
 
 
 @dataclass(frozen=True)
 class Work:
-    """What every arm asks: each claim about each document."""
+    """The requests that every arm sends: each claim about each document."""
 
     tokens: int
     in_flight: int
@@ -67,7 +67,7 @@ class Work:
 
     @property
     def requests(self) -> int:
-        """How many."""
+        """Number of requests."""
         return len(self.documents) * len(self.claims)
 
     def prompts(self) -> list[list[dict[str, str]]]:
@@ -81,7 +81,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Took:
-    """What the requests of an arm took: seconds, and seconds of its process's processor time."""
+    """The cost of an arm's requests: wall-clock seconds, and CPU seconds of its process."""
 
     requests: int
     seconds: float
@@ -89,17 +89,17 @@ class Took:
 
     @property
     def per_s(self) -> float:
-        """Requests a second."""
+        """Requests per second."""
         return self.requests / self.seconds
 
     @property
     def cpu_ms(self) -> float:
-        """Milliseconds of processor time of a request."""
+        """CPU milliseconds per request."""
         return 1000 * self.cpu_s / self.requests
 
 
 Round = Mapping[str, Took]
-"""What each arm took."""
+"""Cost of each arm."""
 
 Cell = tuple[int, int]
 """Tokens of a prompt, and requests in flight."""
@@ -169,7 +169,7 @@ def measure(
     peer: inspect_process.Ask | None,
     number: int,
 ) -> Round:
-    """Each arm once; every other round the other way round."""
+    """Run each arm once; every other round in reverse order."""
     took: dict[str, Took] = {}
     with TemporaryDirectory() as folder:
         ours = partial(by_ours, work, tokenizer, urls, Path(folder) / "completions.sqlite")
@@ -184,7 +184,7 @@ def measure(
             took[name] = arms[name]()
         took[OURS_AGAIN] = timed(work, ours(), uvloop.run)
         if peer:
-            by_inspect(peer, work, urls[0], cached=True)  # fills its cache
+            by_inspect(peer, work, urls[0], cached=True)  # fill its cache
             took[INSPECT_AGAIN] = by_inspect(peer, work, urls[0], cached=True)
     for name, each in took.items():
         common.tell(
@@ -196,7 +196,7 @@ def measure(
 def timed(
     work: Work, asking: Coroutine[Any, Any, None], run: Callable[..., None] = asyncio.run
 ) -> Took:
-    """What it takes in this process."""
+    """Cost of the requests in this process."""
     gc.collect()
     start, used = time.perf_counter(), time.process_time()
     run(asking)
@@ -204,13 +204,13 @@ def timed(
 
 
 async def by_sockets(work: Work, urls: Sequence[str]) -> None:
-    """Bare sockets and bodies that are ready: the bound that the endpoints and this machine set."""
+    """Bare sockets and prepared bodies: the limit set by the endpoints and this machine."""
     bodies = [to_json({"model": "stub", "messages": each}) for each in work.prompts()]
     await stub_process.ask(urls, bodies, work.in_flight)
 
 
 async def by_openai(work: Work, url: str) -> None:
-    """The plain client, told to open as many connections as are wanted."""
+    """The plain client, with as many connections as requests in flight."""
     import httpx2
     import openai
 
@@ -239,7 +239,7 @@ async def by_openai(work: Work, url: str) -> None:
 
 
 async def by_ours(work: Work, tokenizer: ChatTokenizer, urls: Sequence[str], cache: Path) -> None:
-    """Our client, which counts, sends, reads and keeps."""
+    """Our client, which counts tokens, sends, parses and stores."""
     identity = ServedIdentity("stub", "stub", "stub", CONTEXT)
     backend = Backend([Endpoint(url, "", "stub") for url in urls])
     with CompletionCache(cache) as store:
@@ -261,7 +261,7 @@ def by_inspect(peer: inspect_process.Ask, work: Work, url: str, *, cached: bool)
 def work_of(
     tokenizer: ChatTokenizer, tokens: int, in_flight: int, requests: int, seed: int
 ) -> Work:
-    """Documents of sentences from the bundled samples, cut to length; other ones with each seed."""
+    """Documents of sentences from the bundled samples, truncated to length; depends on the seed."""
     draw = random.Random(f"{seed} {tokens} {in_flight}")
     questions = read("ramdocs", SAMPLES).questions
     texts = [each.document.text for question in questions for each in question.documents]
@@ -281,7 +281,7 @@ def work_of(
 
 
 def speed_table(measured: Mapping[Cell, Sequence[Round]]) -> str:
-    """A row per cell and arm: requests a second, and processor time of a request."""
+    """One row per cell and arm: requests per second, and CPU time per request."""
     rows = [
         (
             f"{tokens:,}",
@@ -299,7 +299,7 @@ def speed_table(measured: Mapping[Cell, Sequence[Round]]) -> str:
 
 
 def ratio_table(measured: Mapping[Cell, Sequence[Round]]) -> str:
-    """How many times as fast ours is as each other arm, within a round."""
+    """Speed of our client relative to every other arm, within a round."""
     rows = [
         (f"{tokens:,}", f"{in_flight:,}", f"{one} / {other}", *ratios)
         for (tokens, in_flight), took in measured.items()

@@ -1,4 +1,4 @@
-"""What the benchmarks share: rounds in turn, and tables ready to paste."""
+"""Shared by the benchmarks: interleaved rounds, and Markdown tables."""
 
 import os
 import sys
@@ -31,19 +31,19 @@ Pairs = Annotated[
 
 
 def turns(arms: Iterable[str], rounds: int) -> Iterator[tuple[int, str]]:
-    """(round from 1, arm); every other round the other way round, against slow drift."""
+    """(round from 1, arm); every other round in reverse order, against slow drift."""
     for number in range(1, rounds + 1):
         for name in list(arms) if number % 2 else list(arms)[::-1]:
             yield number, name
 
 
 def tell(number: int, name: str, seconds: float) -> None:
-    """Say what has just been measured."""
+    """Report the latest measurement."""
     STDERR.print(f"[dim]round {number}: {escape(name)}, {seconds:.1f} s[/dim]")
 
 
 def machine_line(load: float) -> str:
-    """This machine and its load before the start, as a line of a Markdown list."""
+    """This machine and its load before the start, as a Markdown list item."""
     here = hardware()
     return (
         f"- machine: {here['processor']}, {here['cores']} cores, {here['memory_gib']} GiB, "
@@ -52,12 +52,12 @@ def machine_line(load: float) -> str:
 
 
 def date_line() -> str:
-    """Today (UTC), as a line of a Markdown list."""
+    """Today (UTC), as a Markdown list item."""
     return f"- date: {time.strftime('%Y-%m-%d', time.gmtime())}"
 
 
 def spread(ratios: Sequence[float]) -> tuple[str, ...]:
-    """Least, median and largest."""
+    """Minimum, median and maximum."""
     return tuple(f"{f(ratios):.1f}" for f in (min, median, max))
 
 
@@ -68,7 +68,7 @@ def markdown(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def released_pairs() -> Path:
-    """The sentence pairs in CONTESTED_DATA; InputError where the environment does not have it."""
+    """The sentence pairs in CONTESTED_DATA; InputError if the variable is not set."""
     folder = os.environ.get("CONTESTED_DATA")
     if not folder:
         raise InputError(
@@ -79,7 +79,7 @@ def released_pairs() -> Path:
 
 
 def run(command: Callable[..., Any]) -> None:
-    """Run a script's command; a mistake that the user can mend is one line and exit code 2."""
+    """Run a script's command; a user error is one line and exit code 2."""
     go_offline()
     app = typer.Typer(
         add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown"

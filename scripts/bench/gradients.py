@@ -1,10 +1,10 @@
-"""Our gradients against those of Captum and, where it is installed, of inseq.
+"""Our gradients against those of Captum and, if installed, of inseq.
 
-All attribute the same response to the same prompt with the same weights, in turn: Captum's
-`LLMGradientAttribution` with `LayerGradientXActivation` in this process, inseq's
-`input_x_gradient` in one of its own. They differentiate one output token after the other, Captum
-log-probabilities; so do the others here, though the paper (and our default) takes logits. bf16 is
-measured apart, because it is not exact.
+All arms attribute the same response to the same prompt with the same weights, in turn: Captum's
+`LLMGradientAttribution` with `LayerGradientXActivation` in this process, inseq's `input_x_gradient`
+in a separate one. Both differentiate one output token at a time. Captum differentiates
+log-probabilities, so the other arms do too here, although the paper (and our default) uses logits.
+bf16 is measured separately, because it is not exact.
 """
 
 import threading
@@ -41,7 +41,7 @@ OURS, HALF = "batched, fp32", "batched, bf16"
 Map = NDArray[np.floating]
 Arm = Callable[[], Map]
 Round = dict[str, tuple[float, float, Map]]
-"""Arm -> seconds, MiB that memory grew by at most, and the map over the prompt's tokens."""
+"""Arm -> seconds, peak memory growth in MiB, and the map over the prompt's tokens."""
 
 
 def main(
@@ -124,7 +124,7 @@ def main(
 
 
 def sample(decoder: Decoder, tokens: int | None) -> Encoded:
-    """The bundled response, as `contested check-npov` reads it; only so many tokens of it."""
+    """The bundled response, as `contested check-npov` reads it, truncated to `tokens`."""
     example = read_example(SAMPLE)
     encoded = decoder.encode(npov_prompt(example).text, as_read(example.response))
     end = None if tokens is None else encoded.prompt_tokens + tokens
@@ -132,7 +132,7 @@ def sample(decoder: Decoder, tokens: int | None) -> Encoded:
 
 
 def captum(decoder: Decoder, encoded: Encoded) -> Arm:
-    """Captum's class for language models; it drops what falls on earlier response tokens."""
+    """Captum's class for language models; it drops attributions to earlier response tokens."""
     import torch
     from captum.attr import LayerGradientXActivation, LLMGradientAttribution, TextTokenInput
 
@@ -145,7 +145,7 @@ def captum(decoder: Decoder, encoded: Encoded) -> Arm:
 
     def attributed() -> Map:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of how it would print the tokens
+            warnings.simplefilter("ignore")  # about how it would print the tokens
             found = attribution.attribute(read, target=answered).token_attr
         return np.asarray(found.detach().cpu().numpy().T)
 
@@ -155,10 +155,10 @@ def captum(decoder: Decoder, encoded: Encoded) -> Arm:
 def interleaved(
     arms: dict[str, Arm], prompt_tokens: int, rounds: int, processes: Mapping[str, int]
 ) -> list[Round]:
-    """Measure the arms in turn; every other round the other way round, against slow drift.
+    """Measure the arms in turn; every other round in reverse order, against slow drift.
 
-    So many rows of their maps are compared. `processes` has the numbers of the processes that arms
-    compute in, where it is not this one.
+    The first `prompt_tokens` rows of their maps are compared. `processes` maps arms to the ids of
+    their processes, if other than this one.
     """
     measured = []
     for number in range(1, rounds + 1):
@@ -176,9 +176,9 @@ def interleaved(
 
 @contextmanager
 def memory_growth(pid: int | None) -> Iterator[Callable[[], float]]:
-    """How many MiB a process (this one by default) grows by while a block runs, at most.
+    """Peak growth in MiB of a process (by default this one) while a block runs.
 
-    It is looked at every 20 ms; call what is yielded after the block.
+    Memory is sampled every 20 ms; call the yielded function after the block.
     """
     process = psutil.Process(pid)
     before = process.memory_info().rss
@@ -210,7 +210,7 @@ def rounds_table(rounds: Sequence[Round]) -> str:
 
 
 def comparison_table(rounds: Sequence[Round], theirs: str) -> str:
-    """How many times as fast ours are as another's, and how alike the maps are."""
+    """Our speed relative to another arm's, and the similarity of the maps."""
     from scipy.stats import spearmanr
 
     rows = []
@@ -228,7 +228,7 @@ def comparison_table(rounds: Sequence[Round], theirs: str) -> str:
 def limit_table(decoders: dict[str, Decoder], encoded: Encoded, rounds: Sequence[Round]) -> str:
     """Seconds that the gradients' matrix products take at the machine's best rate.
 
-    Each output token's gradient goes back through every weight matrix once per position before it;
+    Each output token's gradient passes back through every weight matrix once per earlier position;
     attention and the forward passes are not counted.
     """
     rows = []
@@ -251,7 +251,7 @@ def limit_table(decoders: dict[str, Decoder], encoded: Encoded, rounds: Sequence
 
 
 def product_rate(model: Any) -> float:
-    """Floating-point operations per second of a matrix product of the model's own shape."""
+    """Floating-point operations per second of a matrix product of the model's shape."""
     import torch
 
     config = model.config.get_text_config()

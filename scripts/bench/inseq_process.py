@@ -1,8 +1,8 @@
-"""inseq's gradients for `gradients.py`, from an environment of its own: both ends of a pipe.
+"""inseq's gradients for `gradients.py`, from a separate environment: both ends of a pipe.
 
-What inseq requires changes with its versions and may not fit beside this project's packages. So its
-interpreter runs this file, which imports nothing of the project, and the benchmark talks to it by
-lines of JSON: the task, then an empty line for every attribution that is wanted.
+The requirements of inseq change with its versions and may conflict with this project's packages. So
+inseq's interpreter runs this file, which imports nothing from the project. The benchmark sends it
+lines of JSON: the task, then an empty line per attribution.
 """
 
 import json
@@ -22,12 +22,12 @@ from numpy.typing import NDArray
 
 
 class InseqError(Exception):
-    """inseq cannot be run, or reads the texts as other tokens."""
+    """inseq cannot be run, or tokenizes the texts differently."""
 
 
 @dataclass(frozen=True)
 class Inseq:
-    """A process with a loaded model, and the versions of inseq and what computes for it."""
+    """A process with a loaded model, and the versions of inseq and its backend."""
 
     pid: int
     versions: str
@@ -37,7 +37,8 @@ class Inseq:
     def attribute(self) -> NDArray[np.floating]:
         """Input times gradient of the log-probability of every response token, (n, n - m).
 
-        NaN where a token is not before it. An `InseqError` where tokens are not the benchmark's.
+        NaN at tokens that do not precede it. Raises InseqError if the tokens differ from the
+        benchmark's.
         """
         found = self._ask({})
         if tuple(found["ids"]) != self._ids:
@@ -49,12 +50,12 @@ class Inseq:
 def started(
     python: Path, folder: Path, texts: tuple[str, str], ids: Sequence[int], device: str
 ) -> Iterator[Inseq]:
-    """Start inseq, with as many threads as this process has, and load the model in fp32.
+    """Start inseq with as many threads as this process, and load the model in fp32.
 
-    `python` is an interpreter that has inseq, `ids` the tokens that prompt and response are here.
+    `python` is an interpreter with inseq; `ids` are our tokens of prompt and response.
 
     Raises:
-        InseqError: There is no such interpreter, no inseq in it, or inseq cannot load the model.
+        InseqError: The interpreter does not exist, lacks inseq, or inseq cannot load the model.
     """
     import torch
 
@@ -62,7 +63,7 @@ def started(
     task = {"folder": str(folder), "texts": texts, "device": device, "threads": threads}
     with tempfile.TemporaryFile() as errors:
         try:
-            # -I: neither this folder's modules nor PYTHONPATH's are theirs.
+            # -I: ignore this folder's modules and PYTHONPATH.
             command = [str(python), "-I", __file__]
             process = Popen(command, stdin=PIPE, stdout=PIPE, stderr=errors, text=True)
         except OSError as error:
@@ -90,8 +91,8 @@ def started(
 
 
 def _serve() -> None:
-    """What inseq's own interpreter runs."""
-    # Libraries print; whatever they say goes to standard error.
+    """Runs in inseq's interpreter."""
+    # Libraries print; redirect their output to standard error.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     import inseq  # type: ignore[import-not-found, unused-ignore]
@@ -106,7 +107,7 @@ def _serve() -> None:
         device=task["device"],
         model_kwargs={"dtype": torch.float32},
     )
-    model.model.requires_grad_(False)  # as the other arms have it
+    model.model.requires_grad_(False)  # as in the other arms
     theirs = f"torch {torch.__version__} and transformers {transformers.__version__}"
     said: dict[str, Any] = {"versions": f"{version('inseq')}, with {theirs}"}
     print(json.dumps(said), file=answers, flush=True)

@@ -1,7 +1,7 @@
-"""inspect_ai for `client.py`, from an environment of its own: both ends of a pipe.
+"""inspect_ai for `client.py`, from a separate environment: both ends of a pipe.
 
-Its interpreter runs this file, which imports nothing of the project, and the benchmark talks to it
-by lines of JSON: a round of questions, then what they took.
+Its interpreter runs this file, which imports nothing from the project. The benchmark sends it lines
+of JSON, one round of questions each, and reads back their cost.
 """
 
 import asyncio
@@ -23,20 +23,20 @@ class InspectError(Exception):
 
 
 Ask = Callable[[dict[str, Any]], dict[str, Any]]
-"""What `_serve` reads -> what it writes."""
+"""Input of `_serve` -> its output."""
 
 
 @contextmanager
 def started(python: Path) -> Iterator[Ask]:
-    """Start it; `python` is an interpreter that has inspect_ai.
+    """Start the process; `python` is an interpreter with inspect_ai.
 
     Raises:
-        InspectError: There is no such interpreter, no inspect_ai in it, or it fails.
+        InspectError: The interpreter does not exist, lacks inspect_ai, or fails.
     """
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as errors:
         where = dict.fromkeys(("INSPECT_CACHE_DIR", "INSPECT_LOG_DIR", "TMPDIR"), folder)
         try:
-            # -I: neither this folder's modules nor PYTHONPATH's are theirs.
+            # -I: ignore this folder's modules and PYTHONPATH.
             process = subprocess.Popen(
                 [str(python), "-I", __file__],
                 stdin=subprocess.PIPE,
@@ -70,8 +70,8 @@ def started(python: Path) -> Iterator[Ask]:
 
 
 def _serve() -> None:
-    """What inspect_ai's own interpreter runs."""
-    # Libraries print; whatever they say goes to standard error.
+    """Runs in inspect_ai's interpreter."""
+    # Libraries print; redirect their output to standard error.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     from inspect_ai.model import (  # type: ignore[import-not-found, unused-ignore]

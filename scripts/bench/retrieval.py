@@ -1,8 +1,8 @@
 """Our index of passages against rank_bm25, on the same passages with the same stems.
 
-Each runs in a process of its own, so that its memory is its own: what indexing takes, what a
-process that only searches takes, and how long a query takes there. rank_bm25 keeps no files, so a
-process that searches has to index first.
+Each arm runs in a separate process, to measure its memory: for indexing, and for a process that
+only searches. Query time is measured in the latter. rank_bm25 stores no files, so a process that
+searches must index first.
 """
 
 import random
@@ -27,14 +27,14 @@ from pipelines.report.progress import STDERR
 
 K = 20
 SENTENCES = 4
-"""Of a passage: some fifty words."""
+"""Sentences per passage: about fifty words."""
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """One arm: what indexing and searching took, and the passage found first for each query.
+    """One arm: cost of indexing and searching, and the top passage of each query.
 
-    Memory is what the process grew by.
+    Memory is the growth of the process.
     """
 
     build_s: float
@@ -76,7 +76,7 @@ def main(
 
 
 def table(found: dict[str, Measurement]) -> str:
-    """A row per arm, and one with the ratios."""
+    """One row per arm, and one with the ratios."""
     rows = [
         (
             *(each.build_s, each.build_mib, each.search_mib, median(each.query_ms)),
@@ -95,7 +95,7 @@ def table(found: dict[str, Measurement]) -> str:
 
 
 def made(data: Path, passages: int, queries: int) -> tuple[list[Document], list[str]]:
-    """Passages of real sentences in random company, and sentences to ask for."""
+    """Passages of randomly combined real sentences, and sentences to use as queries."""
     rows = read_pairs(data)
     premises = sorted({row.premise for row in rows})
     hypotheses = sorted({row.hypothesis for row in rows})
@@ -110,7 +110,7 @@ def made(data: Path, passages: int, queries: int) -> tuple[list[Document], list[
 
 
 def in_own_process(function: Callable[..., Any], *given: Any) -> Any:
-    """What a function gives in a process that does nothing else."""
+    """The result of a function in a separate process."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
         return process.submit(function, *given).result()
 
@@ -131,7 +131,7 @@ def ours(documents: Sequence[Document], queries: Sequence[str]) -> Measurement:
 def opened(
     folder: Path, queries: Sequence[str]
 ) -> tuple[float, tuple[float, ...], tuple[str, ...]]:
-    """Search an index that lies on the disk."""
+    """Search an index on disk."""
     from pipelines.retrieval.index import Index
 
     before = memory()
@@ -170,7 +170,7 @@ def theirs(documents: Sequence[Document], queries: Sequence[str]) -> Measurement
 def timed(
     first: Callable[[str], str], queries: Sequence[str]
 ) -> tuple[tuple[float, ...], tuple[str, ...]]:
-    """Milliseconds of each query, and what it found first; one query before that is not timed."""
+    """Milliseconds of each query, and its top passage; one warm-up query is not timed."""
     first(queries[0])
     times, best = [], []
     for query in queries:
@@ -181,7 +181,7 @@ def timed(
 
 
 def memory() -> float:
-    """Resident memory of this process, in MiB; memory-mapped pages that were read count."""
+    """Resident memory of this process, in MiB; memory-mapped pages count once they are read."""
     return float(psutil.Process().memory_info().rss) / 2**20
 
 

@@ -1,9 +1,9 @@
-"""How well `contested screen` tells passages that contradict each other, and how long it takes.
+"""How well `contested screen` detects passages that contradict each other, and how long it takes.
 
-Pairs of passages are from a test half of WikiContradict: two that editors say contradict each
-other, one with a passage of another article, and one with the rest of its own paragraph. Beside the
-tagger stand two counts that know nothing: words shared, and a number or denial that one sentence
-has and the other lacks.
+Passage pairs come from a test half of WikiContradict. Every row gives three: two passages that
+editors marked as contradictory; the first with a passage of another article; and the first with the
+rest of its own paragraph. The tagger is compared with two baselines without a model: shared words,
+and a number or denial that only one sentence has.
 """
 
 import re
@@ -35,7 +35,7 @@ Scored = Callable[[Sequence[Passages]], list[float]]
 
 
 class Row(BaseModel, frozen=True):
-    """What is read of a line of `wiki_contradict_refined.jsonl`."""
+    """The fields read from a line of `wiki_contradict_refined.jsonl`."""
 
     question: str
     context1: str
@@ -45,7 +45,7 @@ class Row(BaseModel, frozen=True):
 
 
 class PassagePair(NamedTuple):
-    """Two passages, and which of `KINDS` they are."""
+    """Two passages, and their kind, one of `KINDS`."""
 
     kind: str
     passages: Passages
@@ -90,8 +90,8 @@ def main(
 
 
 def pairs_of(rows: Sequence[Row]) -> Iterator[PassagePair]:
-    """Every row with its other side, with that of a row far away, and with its paragraph's rest."""
-    # Rows near each other may be of one article.
+    """Per row, its passage with the other side, a distant row's, and the rest of its paragraph."""
+    # Adjacent rows may be from one article.
     half = len(rows) // 2
     for number, (row, other) in enumerate(zip(rows, [*rows[half:], *rows[:half]], strict=True), 1):
         first = row.context1_self_contained
@@ -107,25 +107,25 @@ def pairs_of(rows: Sequence[Row]) -> Iterator[PassagePair]:
 
 
 def likeliest(passages: Passages, score: Callable[[Statement, Statement], float]) -> float:
-    """The largest score of two sentences of two passages that share a word."""
+    """The highest score of two sentences, one per passage, that share a word."""
     stated = [one for passage in passages for one in statements(passage)]
     return max((score(*pair) for pair in candidates(stated)), default=0.0)
 
 
 def shared(one: Statement, other: Statement) -> float:
-    """Words that two sentences share over those that either has."""
+    """Jaccard similarity of the content words of two sentences."""
     first, second = content_words(one.text), content_words(other.text)
     return len(first & second) / len(first | second)
 
 
 def at_odds(one: Statement, other: Statement) -> float:
-    """`shared` of sentences of which one has a number or a denial that the other lacks, else 0."""
+    """`shared` if only one of the sentences has some number or denial, otherwise 0."""
     marks = [set(map(str.lower, DENIAL.findall(statement.text))) for statement in (one, other)]
     return shared(one, other) if marks[0] != marks[1] else 0.0
 
 
 def quality(pairs: Sequence[PassagePair], arms: dict[str, Scored]) -> str:
-    """Areas, and what is found at 2 % false alarms and from the usual threshold."""
+    """AUCs, and detections at 2 % false alarms and at the default threshold."""
     lines = []
     for name, score in arms.items():
         scores = score([pair.passages for pair in pairs])
@@ -151,7 +151,7 @@ def quality(pairs: Sequence[PassagePair], arms: dict[str, Scored]) -> str:
 
 
 def area(right: Sequence[float], wrong: Sequence[float]) -> str:
-    """The area under the curve with its interval."""
+    """The AUC with its interval."""
     found = roc_auc([*right, *wrong], [True] * len(right) + [False] * len(wrong))
     return "–" if found is None else f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]"
 

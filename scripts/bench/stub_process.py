@@ -1,7 +1,7 @@
-"""Endpoints that answer every chat at once with the same JSON, in one process of their own.
+"""Endpoints that answer every chat at once with the same JSON, in a separate process.
 
-They read no request but its length, so that they can be faster than any client. `ask` asks them
-with requests that are ready to send, over bare sockets: no client can be faster than that.
+They read only the length of a request, to be faster than any client. `ask` sends prepared requests
+over bare sockets: no client can be faster than that.
 """
 
 import asyncio
@@ -23,12 +23,12 @@ class Answering(asyncio.Protocol):
         self._transport: asyncio.WriteTransport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep what answers go to."""
+        """Store the transport for answers."""
         assert isinstance(transport, asyncio.WriteTransport)
         self._transport = transport
 
     def data_received(self, data: bytes) -> None:
-        """Answer each request as its last byte comes in."""
+        """Answer each request as soon as its last byte arrives."""
         self._read += data
         while (head := self._read.find(b"\r\n\r\n")) >= 0:
             end = head + 4 + length(bytes(self._read[:head]))
@@ -40,7 +40,7 @@ class Answering(asyncio.Protocol):
 
 
 def length(head: bytes) -> int:
-    """Bytes of the body that a head announces."""
+    """Content length, in bytes, in a request head."""
     name = b"content-length:"
     lines = (line for line in head.lower().split(b"\r\n") if line.startswith(name))
     return int(next(lines, name + b"0").removeprefix(name))
@@ -48,7 +48,7 @@ def length(head: bytes) -> int:
 
 @cache
 def answer() -> bytes:
-    """A chat completion as vLLM writes it."""
+    """A chat completion as vLLM formats it."""
     message = {"role": "assistant", "content": REPLY}
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
     usage = {"prompt_tokens": 10, "completion_tokens": 20, "total_tokens": 30}
@@ -67,7 +67,7 @@ def answer() -> bytes:
 
 
 async def ask(urls: Sequence[str], bodies: Sequence[bytes], in_flight: int) -> None:
-    """Send requests and read what comes back, and nothing else."""
+    """Send requests and read the replies, nothing else."""
     waiting = iter(bodies)
 
     async def worker(url: str) -> None:
@@ -84,7 +84,7 @@ async def ask(urls: Sequence[str], bodies: Sequence[bytes], in_flight: int) -> N
 
 @contextmanager
 def started(endpoints: int) -> Iterator[list[str]]:
-    """Start so many endpoints; their URLs."""
+    """Start `endpoints` servers and yield their URLs."""
     command = [sys.executable, "-I", __file__, str(endpoints)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -100,7 +100,7 @@ async def _serve(endpoints: int) -> None:
     for _ in range(endpoints):
         server = await loop.create_server(Answering, "127.0.0.1", 0, backlog=4096)
         print(server.sockets[0].getsockname()[1], flush=True)
-    await loop.create_future()  # until it is killed
+    await loop.create_future()  # until killed
 
 
 if __name__ == "__main__":

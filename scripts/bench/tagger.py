@@ -1,8 +1,9 @@
-"""Our tagger against sentence-transformers' `CrossEncoder.predict` at its defaults.
+"""Our tagger against sentence-transformers' `CrossEncoder.predict` with its defaults.
 
-Both score the same pairs with the same weights on the same machine, in turn. What the tagger does
-otherwise: it scores equal pairs once, fills batches by tokens after sorting by length in tokens,
-and computes in bf16 where the processor can. int8 is measured apart, because it is not the default.
+Both score the same pairs with the same weights on the same machine, in turn. The tagger differs in
+three ways: it scores equal pairs once, it sorts by token length and fills batches by tokens, and it
+computes in bf16 if the processor supports it. int8 is measured separately, because it is not the
+default.
 """
 
 import random
@@ -66,7 +67,7 @@ def main(
 
 
 def sample(data: Path, count: int) -> list[Pair]:
-    """A fixed random sample, one pair in ten of it from the longest tenth of the premises."""
+    """A fixed random sample; one pair in ten is from the longest tenth of the premises."""
     rows = sorted({row.pair for row in read_pairs(data)})
     if count > len(rows):
         raise InputError(f"--pairs {count}: {data} has {len(rows):,}; ask for less")
@@ -81,7 +82,7 @@ def sample(data: Path, count: int) -> list[Pair]:
 
 
 def prepared(folder: Path, device: str | None) -> tuple[dict[str, Arm], str, str]:
-    """The arms, loaded; the tagger's digest; where and in what it computes."""
+    """The loaded arms, the tagger's digest, and its device and number format."""
     from sentence_transformers import CrossEncoder
 
     tagger = Tagger.load(folder, device=device)
@@ -99,7 +100,7 @@ def prepared(folder: Path, device: str | None) -> tuple[dict[str, Arm], str, str
 
 
 def interleaved(arms: dict[str, Arm], pairs: Sequence[Pair], rounds: int) -> list[Round]:
-    """Measure the arms in turn, after a few pairs untimed."""
+    """Measure the arms in turn, after a short untimed warm-up."""
     for arm in arms.values():
         arm(pairs[:32])
     measured: list[Round] = [{} for _ in range(rounds)]
@@ -125,7 +126,7 @@ def rounds_table(rounds: Sequence[Round], pairs: int) -> str:
 
 
 def comparison_table(rounds: Sequence[Round]) -> str:
-    """How many times as fast as `CrossEncoder.predict`, and how often the label is the same."""
+    """Speed relative to `CrossEncoder.predict`, and label agreement."""
     rows = []
     for name in [name for name in rounds[0] if name != THEIRS]:
         ratios = [round_[THEIRS][0] / round_[name][0] for round_ in rounds]

@@ -1,4 +1,4 @@
-"""README.md and docs/ say what is so; the commands they show are run by test_shown_commands.py."""
+"""README.md and docs/ are correct; test_shown_commands.py runs the commands they show."""
 
 import json
 import re
@@ -92,7 +92,7 @@ def test_the_error_shown_is_the_error_given(
 
 
 def difference_rows() -> Iterator[str]:
-    """A heading for commands that differ alike, and a row for an option that a switch changes."""
+    """One heading per group of equal commands, one row per option that a switch changes."""
     commands: dict[str, type[WithPresets]] = {
         f"contested run {name}": papers.experiment(name).options for name in papers.EXPERIMENTS
     }
@@ -123,7 +123,7 @@ def test_the_schema_is_that_of_a_record() -> None:
 
 
 def anchors(page: Path) -> set[str]:
-    """What headings can be linked by."""
+    """Anchors of the headings."""
     found = re.findall(r"^#+ (.+)$", outside(page), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", one.lower()).replace(" ", "-") for one in found}
 

@@ -1,4 +1,4 @@
-"""The experiment of docs/extending.md: declared there, run here."""
+"""The experiment of docs/extending.md, declared there and run here."""
 
 import json
 import shutil
@@ -19,7 +19,7 @@ NAME = "without-titles"
 
 @pytest.fixture
 def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> typer.Typer:
-    """`contested run` with the page's experiment alone."""
+    """`contested run` with the page's experiment only."""
     (tmp_path / "without_titles.py").write_text(only("extending.md", "python"), "utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setitem(papers.EXPERIMENTS, NAME, "without_titles")

@@ -1,4 +1,4 @@
-"""`--help`: quick, on one screen, with examples that can be parsed."""
+"""`--help`: fast, on one screen, with examples that parse."""
 
 import json
 import os
@@ -23,16 +23,16 @@ HEAVY = {
 
 
 LISTS = HEAVY | {"jinja2", "aiohttp", "asyncio", "pipelines.option"}
-"""What a list of commands must not load either: it is quick because it lacks these."""
+"""Modules that a list of commands must not load either, to stay fast."""
 
 COMMANDS = all_commands()
 GROUPS = {words for words, command in COMMANDS.items() if hasattr(command, "commands")}
 
 SCREEN = 50
-"""Lines of 100 columns."""
+"""Maximum lines of a help text, at 100 columns."""
 
 LONGER = {"contested run npov": 55}
-"""Commands that need more."""
+"""Commands with a higher limit."""
 
 
 def name(words: tuple[str, ...]) -> str:
@@ -51,13 +51,15 @@ for words, heavy in json.load(sys.stdin):
     found.append((code, shown.getvalue(), sorted(set(heavy) & set(sys.modules))))
 print(json.dumps(found))
 """
-"""All commands in one process: what one of them imports is seen at the first that has it. Groups
-come first."""
+"""All commands in one process, groups first.
+
+An import shows up at the first command that causes it.
+"""
 
 
 @pytest.fixture(scope="module")
 def helps() -> dict[tuple[str, ...], tuple[int, str, list[str]]]:
-    """Command -> exit code, what it prints, and the heavy modules that are loaded by then."""
+    """Command -> exit code, output, and the heavy modules loaded so far."""
     order = sorted(COMMANDS, key=lambda words: words not in GROUPS)
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM],
@@ -111,7 +113,7 @@ def test_a_shell_completes_what_is_begun(
 
 
 def examples() -> Iterator[str]:
-    """What the help of any command shows."""
+    """Examples in the help of all commands."""
     for command in COMMANDS.values():
         text = command.help or ""
         yield from re.findall(r"^`(contested [^`]+)`", text, re.MULTILINE)

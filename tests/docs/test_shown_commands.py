@@ -1,9 +1,8 @@
-"""Every command and every example that README.md and docs/ show is run, against one real server.
+"""Every command and example in README.md and docs/ is run, against one real server.
 
-A page's commands run in the page's order, in a folder of their own that holds the files they name.
-They run within this process, as `contested` would run them: starting Python and importing torch
-anew for each of them takes longer than most of them do. Those that start a server start a stand-in
-for vLLM.
+A page's commands run in page order, in a separate folder with the files they name. They run in this
+process, as `contested` would run them: starting Python and importing torch takes longer than most
+commands. Commands that start a server start a stand-in for vLLM.
 """
 
 import os
@@ -43,46 +42,50 @@ COVERED_BY = {
     "scripts/reproduce_salience.sh": "tests/scripts/test_reproduce_salience.py",
     "scripts/test.sh": "scripts/test.sh",
 }
-"""Scripts that make an environment of their own, and what runs them. Options of the main job are
-tried here with the command that they go to."""
+"""Scripts that create an environment, and what runs them instead.
+
+Options of the main job are tested with the command they are passed to.
+"""
 
 LACK = "qwen2.5-7b-instruct needs 1 GPU with 18 GiB free, none is found"
 NEEDS_GPU = {
     "contested run conflictscore --profile one-gpu-7b --data answers.jsonl --out results-7b": LACK,
 }
-"""Commands that cannot succeed here, and what they say, with code 2, on a machine without a GPU."""
+"""Commands that fail on a machine without a GPU, and the message that comes with code 2."""
 
 FINDS = "contested screen"
-"""How commands begin that end with code 1 where they find something, as they do here."""
+"""Start of commands that exit with code 1 if they find something, as they do here."""
 
 SHORTER = {"run": {"--limit": "1"}, "debate": {"--rounds": "1"}, "trust": {"--limit": "6"}}
-"""What is added to a command that says nothing of it, so that it takes no longer than it must."""
+"""Options added to commands that do not set them, to keep the tests short."""
 
 REPLY_TOKENS = 8
-"""Longer replies are cut: what the small model goes on to say is of no use to anybody."""
+"""Longer replies are truncated: the small model's further text is of no use."""
 
 READ_WHOLE = "contested score "
-"""A single response is refused where no reply can be read."""
+"""A single response is an error if no reply is readable."""
 
 UNTIL_INTERRUPTED = {
     "contested serve": ("URL ", "model ", "export CONTESTED_API_KEY="),
     "contested web": ("http://127.0.0.1:", "For scripts: "),
     "contested annotate results --sample 60 --by label --annotator anna": ("", "open "),
 }
-"""Commands that run until Ctrl-C, and how the lines begin that they print before they wait. As each
-starts a server, they run once, on their first page."""
+"""Commands that run until Ctrl-C, and the beginnings of their first lines.
+
+Each starts a server, so they run only once, on their first page.
+"""
 
 APART = ("contested serve", "contested web")
-"""Commands that start and stop servers run apart from those that use one."""
+"""Commands that start and stop servers run separately from those that use one."""
 
 
 def needed(text: str) -> bool:
-    """Whether later commands of a page may read what a command leaves."""
+    """Whether later commands on a page may read this command's output."""
     return text not in UNTIL_INTERRUPTED and ("--out" in text or " build" in text)
 
 
 def all_cases() -> list[Case]:
-    """What all pages show, each command once unless it leaves something; `--stop` comes last."""
+    """The cases of all pages, each command once unless it leaves output; `--stop` comes last."""
     every = [case for page in PAGES for case in cases(page)]
     first = {case.text: case for case in reversed(every)}
     found = [case for case in every if first[case.text] is case or needed(case.text)]
@@ -90,22 +93,22 @@ def all_cases() -> list[Case]:
 
 
 def shortened(words: list[str]) -> list[str]:
-    """The words of a command with what makes it short, where that has an effect."""
+    """A command's words with options that shorten it, if they have an effect."""
     if {"--dry-run", "none"} & {*words}:
         return words
     added = SHORTER.get(words[0], {}) | SHORTER.get(" ".join(words[:2]), {})
     new = [part for name, value in added.items() if name not in words for part in (name, value)]
-    # The server here has SmolLM2, which is no judge.
+    # The server here runs SmolLM2, which is too weak as a judge.
     weak = words[:2] == ["run", "conflictscore"] and "--endpoint" in words
     return [*words, *new, *(["--anyway"] if weak else [])]
 
 
 @dataclass
 class Place:
-    """Where the shown commands run: a home with a model, and a folder per page.
+    """Where the shown commands run: a home folder with a model, and one folder per page.
 
     Attributes:
-        stand_in: Settings under which a stand-in is found in vLLM's place; empty for vLLM itself.
+        stand_in: Environment in which a stand-in replaces vLLM; empty for vLLM itself.
     """
 
     root: Path
@@ -134,7 +137,7 @@ class Place:
         return self.folders[page]
 
     def concrete(self, text: str) -> str:
-        """A shown text with this machine's paths, address and key in place of the examples'."""
+        """A shown text with this machine's paths, address and key substituted."""
         text = text.replace("/data/", f"{self.root}/data/")
         if self.server is not None:
             text = text.replace("http://127.0.0.1:8000/v1", self.server.endpoints[0].url)
@@ -144,17 +147,17 @@ class Place:
 
 @dataclass(frozen=True)
 class Shell:
-    """Runs what is shown as a shell would, within this process."""
+    """Runs shown commands as a shell would, in this process."""
 
     place: Place
     patch: pytest.MonkeyPatch
     capsys: pytest.CaptureFixture[str]
 
     def enter(self, case: Case) -> None:
-        """Go where the case runs."""
+        """Change to the folder of the case."""
         self.patch.chdir(self.place.folder(case.page))
         self.patch.delenv("CONTESTED_API_KEY", raising=False)
-        self.patch.setattr(processor, "CPUINFO", Path("nowhere"))  # float32, as the server has it
+        self.patch.setattr(processor, "CPUINFO", Path("nowhere"))  # float32, like the server
         request = Client._request
 
         def brief(client: Client, messages: Sequence[Message], sampling: Sampling) -> Any:
@@ -168,7 +171,7 @@ class Shell:
             self.patch.setenv(name, value)
 
     def contested(self, words: list[str]) -> Outcome:
-        """`contested` with these arguments."""
+        """Run `contested` with these arguments."""
         self.capsys.readouterr()
         code = main(words)
         return Outcome(code, *self.capsys.readouterr())
@@ -177,7 +180,7 @@ class Shell:
 def build(
     root: Path, smollm2: Model, models_dir: Path, server: State | None, home: Path | None = None
 ) -> Place:
-    """A home with SmolLM2 and others registered; with a server, it is the server's."""
+    """A home folder with SmolLM2 and other models registered; the server's if there is one."""
     place = Place(root, server)
     if home is not None:
         place.home.symlink_to(home)
@@ -217,7 +220,7 @@ def with_server(
     server_home: Path,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Place:
-    """For all but the commands about servers."""
+    """For all commands except those about servers."""
     root = tmp_path_factory.mktemp("docs")
     return build(root, smollm2, models_dir, running_server, server_home)
 
@@ -226,7 +229,7 @@ def with_server(
 def without_server(
     smollm2: Model, models_dir: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Place:
-    """For commands that start and stop one."""
+    """For commands that start and stop a server."""
     place = build(tmp_path_factory.mktemp("serving"), smollm2, models_dir, None)
     with pytest.MonkeyPatch.context() as patch:
         install(place.root / "stand-in", patch)
@@ -268,7 +271,7 @@ def test_what_is_shown_runs(
 
 
 def until_interrupted(words: list[str], begin: tuple[str, ...]) -> int:
-    """Start a command, see its server answer in these lines, interrupt it; its exit code."""
+    """Start a command, wait for its server's lines, interrupt it; returns the exit code."""
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     giving_up = threading.Timer(400, process.kill)
     giving_up.start()
@@ -286,7 +289,7 @@ def until_interrupted(words: list[str], begin: tuple[str, ...]) -> int:
 
 
 def label_first(address: str) -> None:
-    """Label the first item of the page of `contested annotate`."""
+    """Label the first item on the page of `contested annotate`."""
     host, _, _ = address.partition("/?")
     with httpx2.Client(base_url=host, headers={"Origin": host}, follow_redirects=True) as client:
         client.get(address).raise_for_status()

@@ -1,4 +1,4 @@
-"""docs/spec.md: every place, test, command and section that it names exists; nothing lacks."""
+"""docs/spec.md: every place, test, command and section it names exists, and none is missing."""
 
 import ast
 import re
@@ -24,7 +24,7 @@ NUMBERED = {
     "ConRAG": (("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX"), range(1, 7)),
     "NPOV": (range(1, 7), range(1, 5)),
 }
-"""Tables and figures that each paper numbers."""
+"""The numbered tables and figures of each paper."""
 
 SECTIONS = {
     "ConflictScore": "1 2 2.1 2.2 3 4 4.1 4.2 4.3 4.4 5 6 6.1 6.2 6.3 6.4 7 A B",
@@ -33,7 +33,7 @@ SECTIONS = {
     "ConRAG": "1 2 3 4",
     "NPOV": "1 2 2.1 2.2 3 3.1 3.2 3.3 4 4.1 4.1.1 4.2 4.3 5 5.1 5.2 5.3 6 7 8 9 A B B.1 C C.1 D",
 }
-"""Sections and appendices that each paper has."""
+"""The sections and appendices of each paper."""
 
 FOLDERS = {
     "ConflictScore": ["pipelines/conflictscore"],
@@ -42,11 +42,11 @@ FOLDERS = {
     "ConRAG": ["pipelines/conrag"],
     "NPOV": ["pipelines/npov", "salience"],
 }
-"""Where each paper is written down."""
+"""Folders that implement each paper."""
 
 SECTION = re.compile(r"\b(?:sections?|appendix)\s+((?:\d+|[A-D])(?:\.\d)*|[IVX]+)\b", re.IGNORECASE)
 ELSEWHERE = re.compile(r"(?:ALCE|et al\. \d{4}),?\s+section \d(?:\.\d)?")
-"""What is cited of other papers."""
+"""Citations of other papers."""
 
 
 @dataclass(frozen=True)
@@ -82,20 +82,20 @@ ROWS = list(read())
 
 
 def code(cell: str) -> list[str]:
-    """The spans in backquotes; nothing else may stand there but a dash and commas."""
+    """The code spans; apart from a dash and commas, nothing else is allowed."""
     left = re.sub(r"`[^`]+`", "", cell).replace(",", "").strip()
     assert left in {"", "—"}, f"write names in backquotes, or a dash: {cell}"
     return re.findall(r"`([^`]+)`", cell)
 
 
 def found(dotted: str) -> Any:
-    """What a dotted name leads to: a module, or something in one."""
+    """The object at a dotted name: a module, or a member of one."""
     parts = dotted.split(".")
     for end in range(len(parts), 0, -1):
         try:
             value: Any = import_module(".".join(parts[:end]))
         except ModuleNotFoundError as error:
-            # A module that is there and lacks an import of its own is a failure.
+            # A module that exists but fails to import something is an error.
             if error.name and not ".".join(parts[:end]).startswith(error.name):
                 raise
             continue

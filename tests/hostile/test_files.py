@@ -1,4 +1,4 @@
-"""Files and folders of strangers: one line and code 2 at once, and nothing outside is touched."""
+"""Foreign files and folders fail fast with one line and code 2, and nothing outside is touched."""
 
 import gzip
 import json
@@ -36,10 +36,10 @@ DOCUMENT = {"id": "d", "text": "The ferry was replaced by a bridge in 1936."}
 RECORD = {"id": "ferry", "response": "The bridge is old.", "documents": [DOCUMENT]}
 DEEP = b'{"id": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
 QUICK_S = 5
-"""Within this many seconds each attack has failed."""
+"""Seconds within which every attack must have failed."""
 
 
-# What is given as a file.
+# Input files.
 
 
 def device(path: Path) -> None:
@@ -160,7 +160,7 @@ def test_many_documents_of_one_name_are_refused_at_once(here: Path, contested: C
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A finished run, of whose claims a person has labelled one."""
+    """A finished run with one claim labelled by a person."""
     folder = tmp_path_factory.mktemp("finished")
     (folder / "data.jsonl").write_text(json.dumps(RECORD) + "\n")
     with pytest.MonkeyPatch.context() as patch, Scripted() as scripted:
@@ -174,7 +174,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def run(finished: Path, here: Path) -> Path:
-    """The same run, brought by a stranger; beside it lies a folder of the user's."""
+    """A copy of the run from a stranger, beside a folder of the user's."""
     shutil.copytree(finished, "out")
     shutil.copyfile(finished.parent / "data.jsonl", "data.jsonl")
     Path("mine/tables").mkdir(parents=True)
@@ -285,7 +285,7 @@ def test_settings_of_another_shape(config: object, run: Path, contested: Contest
     about["pipelines"]["conflictscore"]["config"] = config
     shutil.copytree(run, "other")
     (run / "run.json").write_text(json.dumps(about))
-    for name in ("export", "compare"):  # shows what it can
+    for name in ("export", "compare"):  # shows as much as it can
         outcome = contested(*commands("")[name])
         assert (outcome.code, outcome.err.count("\n")) in {(0, 0), (0, 1), (2, 1)}
     with pytest.raises(InputError, match="out was not written by this version"):
@@ -299,7 +299,7 @@ def test_damaged_lines(line: bytes, run: Path, contested: Contested) -> None:
     assert message.startswith(f"{run}/conflictscore.jsonl:1: not a result of this version")
 
 
-# Files of ours.
+# Our files.
 
 
 def test_a_link_with_the_name_of_a_half_written_file(here: Path) -> None:
@@ -334,7 +334,7 @@ def test_locks_follow_no_link(here: Path) -> None:
     assert Path("mine.txt").read_text() == "private"
 
 
-# Pages that are made to take long.
+# Pages built to take long.
 
 LONG = 100_000
 PAGES = {
@@ -387,14 +387,14 @@ def test_modules_of_the_present_folder_are_not_run(here: Path) -> None:
     assert read_text(Path("page.html")) == "A page."
 
 
-# The page's server.
+# The server of the page.
 
 
 def test_a_client_that_leaves_ends_the_reading(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = Path("slow").absolute()
     program.write_text('#!/bin/sh\necho $$ >> "$(dirname "$0")/pids"\nexec sleep 600\n')
     program.chmod(0o755)
-    monkeypatch.setattr(sys, "executable", str(program))  # reads for ever
+    monkeypatch.setattr(sys, "executable", str(program))  # reads forever
     pids = here / "pids"
 
     def reading(count: int) -> int:

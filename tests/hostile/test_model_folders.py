@@ -1,4 +1,4 @@
-"""Files of a stranger's model folder, and profiles: each fault is one line, none a traceback."""
+"""A stranger's model folders and profiles: every fault is one line, never a traceback."""
 
 import json
 import struct
@@ -21,12 +21,12 @@ DEEP_OBJECT = '{"a":' * 50_000
 
 
 def header(text: str) -> bytes:
-    """A safetensors file with a header of any kind."""
+    """A safetensors file with an arbitrary header."""
     return struct.pack("<Q", len(text)) + text.encode() + bytes(16)
 
 
 def tokenizer(**parts: Any) -> str:
-    """A tokenizer of one word, with other parts."""
+    """A one-word tokenizer with other parts."""
     usual = {"version": "1.0", "model": {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"}}
     return json.dumps(usual | parts)
 

@@ -1,6 +1,6 @@
-"""A hostile model server: each mode ends in one line or a failed request, bounded in all.
+"""A hostile model server: every attack ends in one line or a failed request, within limits.
 
-What the client takes of a reply is counted by the server: that bounds its memory.
+The server counts the bytes that the client reads, which bounds the client's memory.
 """
 
 import asyncio
@@ -41,21 +41,21 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def misbehaving(path: str, page: Page | Callable[[dict[str, Any]], Page]) -> Scripted:
-    """A server that is as others but for one page."""
+    """A server that is normal except for one page."""
     halves = [0.5, 0.25, 0.25]
     return Scripted(key="", model=MODEL, weigh=lambda _: halves, pages={path: page})
 
 
 def of(value: Any, **more: Any) -> Page:
-    """A page of JSON."""
+    """A JSON page."""
     return Page(json.dumps(value).encode(), **more)
 
 
 def reply(request: dict[str, Any], **changed: Any) -> dict[str, Any]:
-    """A proper completion, with other values for some of its parts.
+    """A normal completion with some parts changed.
 
-    `logprob` is that of the first label, `content` the text, `finish_reason` a reason; the others
-    stand in the reply itself.
+    `logprob` is the first label's, `content` the text, `finish_reason` a reason; other keys are set
+    on the reply itself.
     """
     ids = request.get("logprob_token_ids", ())
     logprobs = [changed.pop("logprob", -0.5), *[-0.6] * len(ids)]
@@ -71,7 +71,7 @@ def reply(request: dict[str, Any], **changed: Any) -> dict[str, Any]:
 
 
 def drip(data: bytes, pause_s: float = 0.1) -> Callable[[], Iterator[bytes]]:
-    """A byte at a time."""
+    """One byte at a time."""
 
     def pieces() -> Iterator[bytes]:
         for place in range(len(data)):
@@ -82,12 +82,12 @@ def drip(data: bytes, pause_s: float = 0.1) -> Callable[[], Iterator[bytes]]:
 
 
 def endless(piece: bytes = b" " * (1 << 16), most: int = 1 << 30) -> Callable[[], Iterator[bytes]]:
-    """A gigabyte: a test that reads it all is seen to."""
+    """A gigabyte: a client that reads it all is noticed."""
     return lambda: iter([piece] * (most // len(piece)))
 
 
 def packed(gigabytes: float = 0.25) -> bytes:
-    """A gzip body of a thousandth of what it unpacks to."""
+    """A gzip body a thousandth of its unpacked size."""
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     zeros = b" " * (1 << 22)
     return b"".join(packer.compress(zeros) for _ in range(int(gigabytes * 256))) + packer.flush()

@@ -1,6 +1,6 @@
-"""Whatever a model replies is read, or refused with a reason; any text is shown as text.
+"""Every reply of a model is parsed or rejected with a reason; every text is shown as text.
 
-Texts are made of what the code looks for, of its words and signs, and of any other characters.
+Texts are built from the words and signs that the code looks for, and any other characters.
 """
 
 import io
@@ -37,13 +37,13 @@ EXAMPLES: Final = 150
 
 
 def choice(text: str) -> None:
-    """An option is chosen or none."""
+    """One option is chosen, or none."""
     chosen = read_choice(text, Options("It rains.", "It snows.", "A"))
     assert chosen.letter in ("A", "B", None)
 
 
 def debate(text: str) -> None:
-    """Every reply of an agent or aggregator has an answer, or says why it has none."""
+    """Every reply of an agent or aggregator has an answer or a reason why not."""
     agent, conclusion = read_agent(text), read_conclusion(text)
     assert (agent.answer is None) == (agent.problem is not None)
     assert agent.answer is not None or agent.raw == text
@@ -52,7 +52,7 @@ def debate(text: str) -> None:
 
 
 def citations(text: str) -> None:
-    """Sources that are cited exist; a bare answer has nothing more to take off."""
+    """Cited sources exist; a bare answer has nothing left to strip."""
     answer = bare(text)
     assert bare(answer) == answer
     for sentence in cited_sentences(answer, SOURCES):
@@ -62,7 +62,7 @@ def citations(text: str) -> None:
 
 
 def spans(text: str) -> None:
-    """Sentences are in order, do not overlap, and leave nothing out that can be seen."""
+    """Sentences are in order, do not overlap, and omit nothing visible."""
     end = 0
     for span in sentences(text):
         assert end <= span.start < span.end <= len(text)
@@ -72,7 +72,7 @@ def spans(text: str) -> None:
 
 
 def schema(text: str) -> None:
-    """Constrained JSON is read, or refused with a reason; what is whole of it fits the schema."""
+    """Constrained JSON is parsed or rejected with a reason; its complete part fits the schema."""
     for part in ("items", "text"):
         assert isinstance(whole_part(text, TypedAnswer, part), TypedAnswer | None)
     try:
@@ -82,7 +82,7 @@ def schema(text: str) -> None:
 
 
 def fence(text: str) -> None:
-    """No text closes its own fence, and a reply that merely quotes it obeys nothing in it."""
+    """No text closes its fence, and a reply that only quotes it does not obey it."""
     opened, _, rest = fenced(text, "DOCUMENT").partition("\n")
     mark = opened.split(" ")[-1]
     assert mark not in text
@@ -91,7 +91,7 @@ def fence(text: str) -> None:
 
 
 def terminal(text: str) -> None:
-    """No markup or sign that moves a cursor reaches the terminal, and JSON stays the same JSON."""
+    """No markup or cursor control reaches the terminal, and JSON stays the same JSON."""
     console = Console(emoji=False, file=io.StringIO(), record=True, width=10_000)
     console.print(f"[bold]{plain(text)}[/bold]|", soft_wrap=True)
     printed = console.export_text()
@@ -108,7 +108,7 @@ def terminal(text: str) -> None:
 
 
 def page(text: str) -> None:
-    """In a page a text is a text: no element, no attribute, no end of a script."""
+    """In a page a text stays a text: no element, no attribute, no end of a script."""
     columns = [Column("text", "Text", str), Column("other", "Other", lambda _: "x")]
     table = Table.of([text], name="made", title=text, caption=text, columns=columns, notes=(text,))
     plainer = Table.of(["x"], columns=columns, name="made", title="x")
@@ -121,7 +121,7 @@ def page(text: str) -> None:
 
 
 def web_page(text: str) -> None:
-    """Any HTML is read; of a text in it no more than the text comes back."""
+    """Any HTML is parsed; a text inside it yields only that text."""
     shown = html_text(text)
     assert "\n\n\n" not in shown
     assert html_text(f"<p>{escape(text)}</p>") == " ".join(text.split())
@@ -129,7 +129,7 @@ def web_page(text: str) -> None:
 
 REPLIES: Final = (choice, debate, citations, spans, schema)
 SHOWN: Final = (fence, terminal, page, web_page)
-"""Documents may have half characters; a reply has come as UTF-8."""
+"""Documents may contain lone surrogates; replies arrive as UTF-8 and cannot."""
 
 LOOKED_FOR: Final = (
     "**(A)** It rains.\nJustification: the sky is grey.",
@@ -142,7 +142,7 @@ LOOKED_FOR: Final = (
     "<title>a</title><p b='c'>&lt;&#9;<br/><!-- --><svg></svg><script>",
     "</script><!-- <b onclick=x>",
 )
-"""What the code looks for in texts."""
+"""Texts with everything that the code looks for."""
 
 PARTS: Final = [*LOOKED_FOR, *re.findall(r"\w+|\W", "".join(LOOKED_FOR))]
 

@@ -1,7 +1,7 @@
-"""The families of models that profiles name, or people bring: vLLM knows them, we read them alike.
+"""Model families of the profiles and of users: vLLM knows them, and we read them as it does.
 
-No GPU is here: of each family a tiny model stands for the large ones, and modules that are only on
-GPU boxes are looked for in requirements/gpu.txt.
+Without a GPU, a tiny model stands for the large ones of each family, and modules that exist only on
+GPU machines are looked up in requirements/gpu.txt.
 """
 
 import importlib.util
@@ -43,8 +43,8 @@ OTHERS = (
     "Mistral3ForConditionalGeneration",
 )
 
-# Reads {"architectures": [...], "folders": [...]}; writes what vLLM makes of each: its module and
-# what keeps it from being imported, and how it understands a configuration.
+# Reads {"architectures": [...], "folders": [...]}; writes for each architecture its vLLM module and
+# any import problem, and for each folder how vLLM reads its configuration.
 VLLM = """
 import json, sys
 from vllm.model_executor.models.registry import ModelRegistry
@@ -103,7 +103,7 @@ def configurations() -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Architecture -> a folder with its configuration, of which gpt-oss says it is quantised."""
+    """Architecture -> a folder with its configuration; gpt-oss's says that it is quantised."""
     found = {}
     for name, config in configurations().items():
         folder = tmp_path_factory.mktemp(name)
@@ -119,7 +119,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.fixture(scope="module")
 def vllm(folders: dict[str, Path]) -> dict[str, Any]:
-    """What the installed vLLM makes of architectures and folders."""
+    """What the installed vLLM says about architectures and folders."""
     if importlib.util.find_spec("vllm") is None:
         pytest.skip("vLLM is not installed")
     given = {
@@ -166,7 +166,7 @@ def test_configurations_are_read_as_vllm_reads_them(
         theirs = vllm["read"][str(folder)]
         assert theirs["architectures"] == [name]
         layers, heads, size = (theirs[key] for key in ("layers", "heads", "head"))
-        # One token of one number each: 2 * layers * heads * size bytes.
+        # One token with one number each: 2 * layers * heads * size bytes.
         options = EngineOptions(kv_cache_dtype="fp8", max_model_len=1024)
         per_token = weights._longest_prompt_gib(folder, options)
         assert per_token * weights.GIB / 1024 == 2 * layers * heads * size, name

@@ -1,4 +1,4 @@
-"""Whoever asks a server that we started for anything but its health needs the key."""
+"""Every request to a server we started needs the key, except for its health."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Shares of labels over a model whose next-token probabilities are known."""
+"""Label probabilities from a model whose next-token probabilities are known."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ Tree = Mapping[tuple[int, ...], Mapping[int, float]]
 
 
 class Model:
-    """Next-token probabilities by path; counts how often it is asked."""
+    """Next-token probabilities by path; counts the calls."""
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree

@@ -52,7 +52,7 @@ async def client_of(
 
 
 def by_words() -> ChatTokenizer:
-    """A token per word; `<end>` is a special one."""
+    """One token per word; `<end>` is a special token."""
     tokenizer = Tokenizer(WordLevel({"?": 0, "yes": 1, "no": 2, "<end>": 3}, unk_token="?"))
     tokenizer.pre_tokenizer = WhitespaceSplit()
     tokenizer.add_special_tokens(["<end>"])
@@ -239,7 +239,7 @@ async def test_a_prompt_is_refused_from_the_first_token_too_many(
     endpoint: Scripted, smollm2: Model, cache: Path
 ) -> None:
     endpoint.reply = lambda _: "ok"
-    # Bytes are more than the room in both, so tokens have to be counted.
+    # There are more bytes than room in both, so tokens must be counted.
     prompt = turn("The river is long. " * 50)
     tokenizer = ChatTokenizer.from_folder(smollm2.path)
     async with client_of(endpoint, cache=cache, tokenizer=tokenizer, context=300) as small:
@@ -262,7 +262,7 @@ async def test_a_text_is_weighed_token_by_token_once(endpoint: Scripted, cache: 
     endpoint.likelihood = lambda ids: [-float(place) for place in range(1, len(ids))]
     async with client_of(endpoint, cache=cache, tokenizer=by_words(), context=9) as client:
         found = await client.log_probabilities("is it", "yes  no")
-    # Of the tokens [is, it, yes, no] those at 2 and 3 are asked for.
+    # Of the tokens [is, it, yes, no], those at 2 and 3 are requested.
     assert list(found.logprobs) == [-2, -3]
     assert found.offsets == ((0, 3), (5, 7))
     (request,) = endpoint.requests
@@ -277,7 +277,7 @@ async def test_a_text_is_weighed_token_by_token_once(endpoint: Scripted, cache: 
 async def test_half_a_character_in_a_prompt_is_refused_and_in_a_reply_spoils_no_cache(
     endpoint: Scripted, cache: Path
 ) -> None:
-    """JSON may hold lone surrogates, which no file can."""
+    """JSON may contain lone surrogates; files cannot."""
     endpoint.reply = lambda _: "yes\ud83d"
     for _ in range(2):
         async with client_of(endpoint, cache=cache) as client:
@@ -297,7 +297,7 @@ MARKERS = (
 async def test_no_text_holds_a_role_marker_of_any_family(
     tokenizer: ChatTokenizer | None, endpoint: Scripted, cache: Path
 ) -> None:
-    """Templates of some models write theirs as plain text, which no tokenizer calls special."""
+    """Some templates write role markers as plain text, which is not special to their tokenizer."""
     endpoint.reply = lambda _: "x"
     async with client_of(endpoint, cache=cache, tokenizer=tokenizer) as client:
         await client.chat(turn("".join(f"a {marker} b" for marker in MARKERS)), Sampling(4))

@@ -1,4 +1,4 @@
-"""The command that serves a model: which program, and what of the model's folder goes with it."""
+"""The command that serves a model: its program, and the files of the model's folder it uses."""
 
 import json
 import sys
@@ -62,7 +62,7 @@ def test_a_template_that_asks_for_the_date_is_given_one(model: Model) -> None:
 
 
 def test_the_profile_has_the_last_word_on_a_servers_environment() -> None:
-    """What vLLM makes of the switches for FlashInfer is in test_profile.py."""
+    """For vLLM's handling of the FlashInfer switches see test_profile.py."""
     compiled = {"VLLM_USE_FLASHINFER_SAMPLER", "VLLM_ALLREDUCE_USE_FLASHINFER"}
     assert not compiled & variables(EngineOptions(), "key").keys()
     named = {"VLLM_USE_FLASHINFER_SAMPLER": "1"}

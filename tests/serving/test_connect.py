@@ -1,4 +1,4 @@
-"""Which model a client asks, and what its answers are filed under."""
+"""The model that a client asks, and the cache keys of its answers."""
 
 import asyncio
 import os
@@ -65,7 +65,7 @@ PLAIN = "{{ messages[0].content }}<think></think>"
     [
         (THINKS, "deepseek_r1", False, 4096),
         (THINKS, None, True, 4096),
-        # The first distillates of R1 do not show it.
+        # The first R1 distillates do not declare it.
         (PLAIN, "deepseek_r1", False, 4096),
         (PLAIN, None, False, 0),
     ],

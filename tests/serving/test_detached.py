@@ -1,6 +1,6 @@
 """Detached servers as processes: who waits for whom, and that no model is started twice.
 
-A small program stands in vLLM's place.
+A small program replaces vLLM.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ Say = Callable[[str], None]
 
 @pytest.fixture
 def stand_in(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Puts the stand-in in vLLM's place, and ends what a test leaves of it."""
+    """Replace vLLM by the stand-in, and stop what a test leaves running."""
     monkeypatch.chdir(tmp_path)
     install(tmp_path / "stand-in", monkeypatch)
     MODEL.path.mkdir()
@@ -51,7 +51,7 @@ def stand_in(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
 
 
 def programs(stand_in: Path) -> list[psutil.Process]:
-    """The servers that run."""
+    """The running servers."""
     return processes(stand_in, MODULE)
 
 
@@ -176,13 +176,13 @@ async def test_a_detached_server_outlives_its_starter_is_found_and_stopped(
     assert list((home / "servers").iterdir()) == []
 
 
-# --- what is known of processes that hold servers -----------------------------------------------
+# --- state of processes that hold servers ------------------------------------------------------
 
 SLEEP = [sys.executable, "-c", "import time; time.sleep(60)"]
 
 
 def job(home: Path, owner: int | None = None) -> Job:
-    """What a process holds."""
+    """The job of a process that holds servers."""
     model = Model(name="m", path=home, digest="d")
     engine = engine_version()
     return Job(model=model, options=OPTIONS, engine=engine, home=home, logs=home, owner=owner)
@@ -190,14 +190,14 @@ def job(home: Path, owner: int | None = None) -> Job:
 
 @contextmanager
 def holding(job: Job) -> Iterator["tuple[subprocess.Popen[bytes], State]"]:
-    """A process that passes for one that holds servers, and what is known of it."""
+    """A process posing as a holder of servers, and its state."""
     with subprocess.Popen([*SLEEP, "serving.detached", job.model_dump_json()]) as process:
         yield process, noted(job, process.pid)
         process.kill()
 
 
 def noted(job: Job, pid: int) -> State:
-    """The state file of a server that a process holds, and what stands in it."""
+    """The state file of a server held by a process, and its contents."""
     note = Note(status="ready", endpoints=(Endpoint("http://127.0.0.1:9/v1", "k", "m"),))
     (job.home / "servers").mkdir(exist_ok=True)
     (job.home / "servers" / f"{pid}.json").write_text(note.model_dump_json())
@@ -218,7 +218,7 @@ def noted(job: Job, pid: int) -> State:
 def test_files_of_dead_and_other_processes_are_removed(
     line: list[str], home: Path, tmp_path: Path
 ) -> None:
-    """The number of a dead process may be another's by now."""
+    """A dead process's id may have been reused."""
     known = {"JOB": job(home).model_dump_json(), "ELSEWHERE": job(tmp_path).model_dump_json()}
     with subprocess.Popen([*SLEEP, *(known.get(part, part) for part in line)]) as other:
         noted(job(home), other.pid)
@@ -248,7 +248,7 @@ async def test_only_the_process_it_runs_for_finds_and_stops_a_server(
 async def test_a_start_that_is_interrupted_leaves_no_process(
     early: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whether it came to start one, or was still looking for one that runs."""
+    """Whether it was already starting a server or still looking for a running one."""
     spawned: list[subprocess.Popen[str]] = []
     begun = threading.Event()
 

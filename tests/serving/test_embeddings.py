@@ -1,4 +1,4 @@
-"""Embeddings in place of a prompt: a model's own, and the request that carries vectors."""
+"""Embeddings in place of a prompt: the model's embeddings, and the request that carries them."""
 
 import base64
 import io
@@ -25,7 +25,7 @@ FORMATS = ("float32", "bfloat16", "float16")
 
 
 def saved(architecture: str, folder: Path, dtype: str) -> Any:
-    """A tiny decoder in a folder and in memory, in a number format."""
+    """A tiny decoder, on disk and in memory, in a given number format."""
     import torch
 
     model = decoder(architecture)

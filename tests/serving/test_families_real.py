@@ -1,7 +1,7 @@
-"""Models that vLLM really serves give the numbers that transformers gives.
+"""Models served by a real vLLM give the same numbers as transformers.
 
-SmolLM2, a Llama, is served by the session's server; a tiny Gemma 3 with random weights and
-SmolLM2's tokenizer by one of its own, which is killed in the end. Both compute in float32.
+SmolLM2, a Llama, runs on the session's server; a tiny Gemma 3 with random weights and SmolLM2's
+tokenizer runs on a separate one, which is killed at the end. Both compute in float32.
 """
 
 import asyncio
@@ -50,7 +50,7 @@ def ask(text: str) -> list[dict[str, str]]:
 
 
 class Served(BaseModel, arbitrary_types_allowed=True):
-    """A model in vLLM, and in transformers; the process `holder` holds its server."""
+    """A model in vLLM and in transformers; the process `holder` holds its server."""
 
     model: Model
     endpoint: Endpoint
@@ -111,7 +111,7 @@ def gemma_served(smollm2: Model, tmp_path_factory: pytest.TempPathFactory) -> It
     options = profile.engine(smollm2.name)
     options = options.model_copy(update={"max_model_len": CONTEXT, "kv_cache_gib": 0.25})
     cores = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {min(cores)})  # the session's server has the last one
+    os.sched_setaffinity(0, {min(cores)})  # the last one belongs to the session
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CONTESTED_HOME", str(tmp_path_factory.mktemp("home")))
         (endpoint,) = asyncio.run(start(model, options, owner=os.getpid()))
@@ -128,7 +128,7 @@ def gemma_served(smollm2: Model, tmp_path_factory: pytest.TempPathFactory) -> It
     holder = psutil.Process(state.pid)
     processes = holder.children(recursive=True)
     assert len(processes) >= 2
-    holder.kill()  # what cannot tidy up takes its server along all the same
+    holder.kill()  # a holder that cannot clean up still takes its server down
     _, left = psutil.wait_procs(processes, timeout=12)
     assert [process for process in left if lives(process.pid)] == []
 
@@ -181,7 +181,7 @@ async def test_a_chat_is_answered_and_its_tokens_are_counted_as_the_server_count
 async def test_label_probabilities_are_those_of_transformers(
     client: Client, served: Served
 ) -> None:
-    """Labels that begin alike are told apart token by token."""
+    """Labels with a common prefix are distinguished token by token."""
     tokenizer = tokenizer_of(client)
     labels = ["no conflict", "conflicting opinions", "conflicting dates"]
     none, *alike = (tokenizer.encode(label) for label in labels)
@@ -206,7 +206,7 @@ class Answer(BaseModel):
 
 
 async def test_json_follows_the_schema(client: Client) -> None:
-    """Or its beginning: a random model writes much space between the parts."""
+    """Or a prefix of it: a random model writes much whitespace between the parts."""
     reply = await client.structured(ask("What is the capital of France?"), Answer, Sampling(40))
     asked = [
         f'{{"capital":"{capital}","sure":{sure}}}'
@@ -232,7 +232,7 @@ async def test_a_text_is_as_likely_as_transformers_finds_it(client: Client, serv
 
 
 async def test_text_after_vectors_is_that_of_transformers(client: Client, served: Served) -> None:
-    """Vectors of tokens as a soft prompt, as it is before tuning, and an input."""
+    """Token vectors act as an untuned soft prompt, followed by an input."""
     import torch
 
     tokenizer, folder = tokenizer_of(client), served.model.path

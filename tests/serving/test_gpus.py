@@ -1,4 +1,4 @@
-"""What the driver says of the machine's GPUs, and what CUDA_VISIBLE_DEVICES leaves of them."""
+"""The driver's report of the machine's GPUs, and the GPUs that CUDA_VISIBLE_DEVICES leaves."""
 
 import os
 from pathlib import Path
@@ -9,7 +9,7 @@ import pytest
 from serving import gpus, profile
 from serving.profile import default_name
 
-# Two cards, of which the second is divided in two slices.
+# Two cards; the second is partitioned into two slices.
 CARDS = """\
 GPU-aaaa1111-0000, NVIDIA A10, 23028, 22500, 8.6, [N/A]
 GPU-bbbb2222-0000, NVIDIA A100-SXM4-80GB, 81920, 81000, 8.0, Enabled
@@ -19,7 +19,7 @@ GPU-bbbb3333-0000, NVIDIA A100-SXM4-80GB, 81920, 41000, 8.0, Disabled
 
 @pytest.fixture
 def driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Puts a stand-in for the driver's tool on the path."""
+    """Put a stand-in for the driver's tool on the path."""
 
     def install(cards: str) -> None:
         (tmp_path / "cards").write_text(cards)
@@ -37,7 +37,7 @@ def ids() -> list[str]:
 
 
 def test_cards_are_named_by_uuid_with_their_free_memory(driver: Any) -> None:
-    """A divided one has none to give."""
+    """A partitioned card offers none."""
     driver(CARDS)
     found = gpus.visible()
     assert [(one.id, one.name, round(one.free_gib, 1)) for one in found] == [

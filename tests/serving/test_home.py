@@ -1,4 +1,4 @@
-"""What others on the machine can read of what this program keeps: nothing."""
+"""Other users of the machine can read none of this program's files."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -16,7 +16,7 @@ from serving.home import default_home, default_models_dir, opened_to_append, wri
 
 @pytest.fixture(autouse=True)
 def generous() -> Iterator[None]:
-    """A user who leaves everything open to all."""
+    """A user whose umask leaves everything open to all."""
     before = os.umask(0)
     yield
     os.umask(before)

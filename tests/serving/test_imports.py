@@ -1,4 +1,4 @@
-"""A failed import says which module is missing and who wants it."""
+"""A failed import names the missing module and what needs it."""
 
 import os
 import subprocess
@@ -20,7 +20,7 @@ sys.meta_path.insert(0, Hidden())
 
 
 def without(module: str, where: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    """Run `contested` in a folder and a process that lacks a module."""
+    """Run `contested` in a folder, in a process that lacks a module."""
     program = "from pipelines.cli.__main__ import entry; entry()"
     return subprocess.run(
         [sys.executable, "-c", HIDE.format(module=module) + program, *arguments],
@@ -35,14 +35,15 @@ def without(module: str, where: Path, *arguments: str) -> "subprocess.CompletedP
 @pytest.mark.parametrize(
     ("module", "command"),
     [
-        # One behind transformers' own error, one of a command, one without which nothing starts.
+        # One behind transformers' error, one that a command needs, one without which nothing
+        # starts.
         ("narwhals", ["models", "add", "m.gguf", "--name", "m"]),
         ("bm25s", ["index", "build", "a.txt", "--out", "index"]),
         ("pydantic", ["index", "build", "a.txt", "--out", "index"]),
     ],
 )
 def test_the_command_names_the_module(module: str, command: list[str], tmp_path: Path) -> None:
-    (tmp_path / "m.gguf").write_bytes(b"GGUF")  # loading ends before it is read
+    (tmp_path / "m.gguf").write_bytes(b"GGUF")  # loading fails before the file is read
     (tmp_path / "a.txt").write_text("The mill was built in 1902.")
     done = without(module, tmp_path, *command)
     assert done.returncode == 2, done.stderr

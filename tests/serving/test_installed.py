@@ -1,4 +1,4 @@
-"""What torch computes on and with what triton compiles, as files and devices of the machine say."""
+"""torch's compute device and triton's compiler, according to files and devices of the machine."""
 
 import shutil
 import sysconfig
@@ -48,7 +48,7 @@ def test_a_gpu_counts_where_torch_can_use_it(
 def test_triton_needs_a_compiler_and_pythons_headers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Found where triton looks for them: in CC or PATH, and in Python's folder of headers."""
+    """Looked up where triton does: in CC or PATH, and in Python's include folder."""
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.setattr(shutil, "which", {"gcc": "/usr/bin/gcc"}.get)
     monkeypatch.setattr(sysconfig, "get_path", lambda *_: str(tmp_path))

@@ -1,4 +1,4 @@
-"""Model folders: what is refused, what the digest covers, and that changes are found."""
+"""Model folders: what is refused, what the digest covers, and that changes are detected."""
 
 import json
 import os
@@ -22,7 +22,7 @@ Change = Callable[[Path], object]
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A real Llama with random weights, saved as any model is."""
+    """A real Llama with random weights, saved like any model."""
     return saved(tmp_path_factory.mktemp("tiny"))
 
 
@@ -46,7 +46,7 @@ def flip_byte(file: Path, *, keep_time: bool = False) -> None:
     content = bytearray(file.read_bytes())
     content[-1] ^= 1
     file.write_bytes(content)
-    # A file system with coarse times would otherwise not tell the two apart.
+    # Otherwise a file system with coarse timestamps could not tell the two apart.
     later = 0 if keep_time else 1_000_000_000
     os.utime(file, ns=(state.st_atime_ns, state.st_mtime_ns + later))
 
@@ -59,11 +59,11 @@ def write_gguf(
     bos: bool | None = None,
     leave_out: str | None = None,
 ) -> Path:
-    """A whole GGUF with one Llama layer of random weights and a byte-level tokenizer."""
+    """A complete GGUF with one random Llama layer and a byte-level tokenizer."""
     import numpy as np
     from gguf import GGUFWriter
 
-    # GPT-2's spelling of bytes; only the printable ones are needed here.
+    # GPT-2's encoding of bytes; only printable bytes are needed here.
     alphabet = [chr(code) for code in [*range(33, 127), *range(161, 173), *range(174, 256)]] + ["Ġ"]
     tokens = [*alphabet, "12", "ab", "<s>", "</s>"]
     width, inner = 32, 64
@@ -374,7 +374,7 @@ def test_smollm2_answers_as_its_gguf_does(home: Path) -> None:
         models.manifest("smollm2", home).files["model.safetensors"].sha256
         == "7ef915c9bf9d94d8d70211970476878352a5b95855c589ae987916d7a455242b"
     )
-    # Of the weights alone: rounding a whole model also rounds its rotary frequencies.
+    # Of the weights only: rounding a whole model also rounds its rotary frequencies.
     for parameter in original.parameters():
         parameter.data = parameter.data.to(torch.bfloat16)
     saved = AutoModelForCausalLM.from_pretrained(model.path, dtype=torch.bfloat16)

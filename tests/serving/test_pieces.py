@@ -1,4 +1,4 @@
-"""Counting by pieces gives the tokenizer's own numbers, and counts an equal beginning once."""
+"""Counting tokens by pieces equals the tokenizer's count, and counts a shared prefix once."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -33,7 +33,7 @@ def byte_level() -> Tokenizer:
 
 
 def like_gemma() -> Tokenizer:
-    """Words begin with a mark, lines end apart; once it is trained, nothing parts a text."""
+    """Words start with a marker and newlines stand alone; after training nothing splits a text."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.normalizer = normalizers.Replace(" ", "▁")
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
@@ -46,7 +46,7 @@ def like_gemma() -> Tokenizer:
 
 
 def like_llama2() -> Tokenizer:
-    """A mark is put before every text, so a piece has one token more than it has in its text."""
+    """A marker is prepended to every text, so a piece alone has one token more than in its text."""
     tokenizer = like_gemma()
     tokenizer.normalizer = normalizers.Sequence(
         [normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]
@@ -55,7 +55,7 @@ def like_llama2() -> Tokenizer:
 
 
 def over_words() -> Tokenizer:
-    """Nothing parts a text, so tokens reach over white space."""
+    """Nothing pre-splits a text, so tokens may span whitespace."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.decoder = decoders.Fuse()
     return trained(tokenizer)

@@ -1,4 +1,4 @@
-"""Which GPUs models are given: by hand, on the machines of the docs, and on machines at random."""
+"""Placement of models on GPUs: by hand, on the machines of the docs, and on random machines."""
 
 import asyncio
 import threading
@@ -23,7 +23,7 @@ DOCS = Path(__file__).parents[2] / "docs/serving.md"
 
 
 def lab(*engines: tuple[int, float], salience: float | None = None) -> Profile:
-    """A profile of one or two models: GPUs of a copy, GiB on each."""
+    """A profile with one or two models: GPUs per copy, GiB on each GPU."""
     names = ["writer", "judge"][: len(engines)]
     content: dict[str, Any] = {
         "name": "lab",
@@ -66,7 +66,7 @@ def test_two_models_get_gpus_of_their_own_where_there_are_enough() -> None:
 
 def test_models_that_must_share_divide_what_is_left_by_what_they_need() -> None:
     both = place(lab((1, 20.0), (1, 40.0)), cards(H100))
-    # 0.92 x 79.6 = 73.232 are given out: 3 to tagger and embedder, 60 as needed, 10.232 divided.
+    # 0.92 x 79.6 = 73.232 are allotted: 3 to tagger and embedder, 60 as needed, 10.232 shared.
     judge, writer = both.engines["judge"][0], both.engines["writer"][0]
     assert judge.gpus == writer.gpus == ("GPU-0",)
     assert judge.gib == pytest.approx(40 + 10.232 * 40 / 60, abs=0.1)
@@ -92,7 +92,7 @@ def test_running_servers_keep_their_seats_and_memory_in_use_is_not_given() -> No
     after = place(profile, cards(A10, A10, used=(0.4, 20.5)), {"judge": [before]})
     assert after.engines["judge"] == (before,)
     assert given_to(after.engines["writer"]) == ["0"]
-    # One that has just been started has not taken its memory yet.
+    # A server that has just started has not allocated its memory yet.
     early = place(profile, cards(A10, A10), {"judge": [before]})
     assert given_to(early.engines["writer"]) == ["0"]
     assert "judge" in place(profile, cards(A10, A10, used=(0.4, 20.5))).refused
@@ -137,7 +137,7 @@ def test_nothing_is_given_twice_and_everyone_has_what_it_needs(
         assert gib <= max(0, min(MOST * one.memory_gib, one.free_gib - CONTEXT_GIB)) + 0.01
 
 
-# --- how it reaches a server ---------------------------------------------------------------------
+# --- passing it to a server --------------------------------------------------------------------
 
 
 async def test_of_servers_that_share_a_gpu_only_one_starts(home: Path) -> None:

@@ -1,4 +1,4 @@
-"""What a processor computes in, by a stand-in of /proc/cpuinfo, and who goes by it."""
+"""The number format of a processor, from a fake /proc/cpuinfo, and who uses it."""
 
 from pathlib import Path
 

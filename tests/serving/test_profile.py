@@ -1,4 +1,4 @@
-"""Profiles: what they refuse, and that vLLM's own parser takes every one of them."""
+"""Profiles: what they reject, and that vLLM's parser accepts every one of them."""
 
 import importlib.util
 import json
@@ -26,9 +26,9 @@ judge = "small"
 max_model_len = 4096
 """
 
-# Reads command lines (JSON) and answers with what vLLM made of each: the parsed values, or the
-# error; then with other facts of the installed vLLM. One process for all tests, since importing
-# vLLM takes seconds.
+# Reads command lines (JSON) and answers with vLLM's parsed values or its error for each, then with
+# other facts about the installed vLLM. One process for all tests, since importing vLLM takes
+# seconds.
 PARSER = """
 import contextlib, io, json, os, sys
 import vllm.envs
@@ -83,7 +83,7 @@ ALL_OPTIONS = EngineOptions(
 
 
 def engines() -> dict[str, EngineOptions]:
-    """The engines of every bundled profile, plain and strict, and one with the other options."""
+    """Engines of every bundled profile, plain and strict, and one with the remaining options."""
     plain = {name: load(name) for name in available()}
     profiles = plain | {f"{name}, strict": strict(one, Path("none")) for name, one in plain.items()}
     found = {
@@ -103,7 +103,7 @@ TEMPLATE = on_a_fixed_day("{{ strftime_now('%Y') }}\n{{ 'a\\n' }}")
 
 @pytest.fixture(scope="module")
 def vllm(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the installed vLLM makes of our command lines and of our environment."""
+    """How the installed vLLM reads our command lines and environment."""
     if importlib.util.find_spec("vllm") is None:
         pytest.skip("vLLM is not installed")
     folder = tmp_path_factory.mktemp("m")

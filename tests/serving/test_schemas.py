@@ -1,4 +1,4 @@
-"""Bounds that are told and not checked, and replies that break off."""
+"""Bounds that are stated but not checked, and replies that break off."""
 
 import json
 from typing import Annotated

@@ -1,6 +1,6 @@
-"""A server in this process's hands: its start, failures and restarts, and that nothing is left.
+"""A server started by this process: its start, failures and restarts, and that nothing is left.
 
-A small HTTP server stands in vLLM's place.
+A small HTTP server replaces vLLM.
 """
 
 import asyncio
@@ -24,8 +24,8 @@ from serving.models import Model
 from serving.profile import EngineOptions
 from serving.server import HINTS, Job, explain, serve
 
-# Answers like vLLM where it matters: /health for all, /v1/models for those who have the key. It has
-# a process beside it, which it leaves behind; told "deaf", both ignore TERM.
+# Answers like vLLM where it matters: /health for everyone, /v1/models with the key. It starts a
+# process that it leaves behind; with "deaf", both ignore TERM.
 STAND_IN = """
 import http.server, json, os, signal, subprocess, sys
 
@@ -71,7 +71,7 @@ def stand_in(tmp_path: Path) -> Program:
 
 @pytest.fixture
 def family() -> Family:
-    """What this process and its children started during the test, in processes that run."""
+    """Programs started during the test by this process and its children, in live processes."""
     me = psutil.Process()
     before = set(me.children(recursive=True))
     return lambda: [one for one in set(me.children(recursive=True)) - before if lives(one.pid)]
@@ -81,7 +81,7 @@ def family() -> Family:
 def make(
     stand_in: Program, family: Family, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Callable[..., Served]]:
-    """Makes servers of the stand-in, unless told of another program; nothing of them is left."""
+    """Create servers of the stand-in, or of another program; none is left afterwards."""
     made: list[Served] = []
 
     def served(options: EngineOptions = OPTIONS, program: Program = stand_in, **how: Any) -> Served:
@@ -98,7 +98,7 @@ def make(
 
 
 def until(server: Served, wanted: str) -> tuple[list[str], Endpoint]:
-    """What a server says until it says that, and where it answers."""
+    """A server's messages up to the wanted one, and its endpoint."""
     said: list[str] = []
     for status, endpoint in server:
         if status not in said[-1:]:
@@ -113,7 +113,7 @@ def answering(endpoint: Endpoint) -> bool:
 
 
 def crash(endpoint: Endpoint) -> None:
-    """Makes the stand-in end in the middle of a request."""
+    """Make the stand-in exit in the middle of a request."""
     with pytest.raises(ConnectionError):
         urlopen(f"{endpoint.root}/die", timeout=10)
 
@@ -203,9 +203,9 @@ def test_a_server_that_keeps_crashing_is_given_up_with_the_reason(
         until(server, "never")
 
 
-# --- what a failed start says ------------------------------------------------------------------
+# --- messages of a failed start ----------------------------------------------------------------
 
-# What vLLM 0.32, torch, triton and FlashInfer write, shortened; log -> (part of the remedy, part of
+# Output of vLLM 0.32, torch, triton and FlashInfer, shortened; log -> (part of the remedy, part of
 # the log shown).
 FAILURES = {
     "(EngineCore pid=9) ERROR 01-01 10:00:00 [core.py:9] torch.OutOfMemoryError: CUDA out of "

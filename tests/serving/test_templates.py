@@ -1,6 +1,6 @@
-"""Chat templates of every family: rendered as transformers renders them, on a fixed day.
+"""Chat templates of every family, rendered as transformers renders them, on a fixed date.
 
-The templates are our own, in the manner of the families: each has the constructs that theirs have.
+The templates are our own, modelled on the families': each has the constructs that theirs have.
 """
 
 import json
@@ -108,7 +108,7 @@ CHATS = {
 }
 SPECIAL = {"bos_token": "<s>", "eos_token": "</s>"}
 
-# transformers' rendering of templates and chats (JSON), by a clock that shows a day, without torch.
+# transformers' rendering of templates and chats (JSON), with a clock at a given day, without torch.
 REFERENCE = """
 import json, sys
 from datetime import datetime
@@ -136,7 +136,7 @@ def chat_tokenizer(template: str) -> ChatTokenizer:
 
 
 def test_every_family_is_rendered_as_transformers_and_a_server_with_any_clock_render_it() -> None:
-    """A server is given the template with a fixed date; vLLM renders by transformers' function."""
+    """The server gets the template with a fixed date; vLLM renders with transformers' function."""
     cases = [(source, chat) for source in FAMILIES.values() for chat in CHATS.values()]
     plain = [(TODAY.isoformat(), source, chat) for source, chat in cases]
     served = [("1999-12-31", tokens.on_a_fixed_day(source), chat) for source, chat in cases]

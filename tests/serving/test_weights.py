@@ -1,6 +1,6 @@
-"""Weights in folders: their format, what vLLM refuses of them, and the memory they need.
+"""Weights in folders: their format, what vLLM rejects, and the memory they need.
 
-Shapes are those that the makers publish in config.json; sizes of files are faked by sparse files.
+Shapes are those published in config.json; file sizes are faked by sparse files.
 """
 
 import json
@@ -38,7 +38,7 @@ def test_qwen_2_5_7b_on_one_gpu(tmp_path: Path) -> None:
         max_num_batched_tokens=2048,
         gpu_memory_gib=22,
     )
-    # 28 layers, 4 heads of 3584 / 28 = 128: 2 * 28 * 4 * 128 * 2 = 57,344 bytes a token.
+    # 28 layers, 4 heads of 3584 / 28 = 128: 2 * 28 * 4 * 128 * 2 = 57,344 bytes per token.
     keys_and_values = 57_344 * 16384 / GIB
     assert keys_and_values == 0.875
     step = 2048 * (2 * 3584 + 3 * 18944) * 2 / GIB
@@ -54,7 +54,7 @@ def test_qwen_2_5_7b_on_one_gpu(tmp_path: Path) -> None:
     assert memory_gib(path, fixed) - found == pytest.approx(3 - 0.875)
     whole = options.model_copy(update={"max_model_len": None})
     assert memory_gib(path, whole) - found == pytest.approx(0.875), "32,768 tokens"
-    # Beside a tagger a card with 22.5 GiB has 18.7: 2.126 are left for the cache.
+    # Beside a tagger, a card with 22.5 GiB has 18.7: 2.126 are left for the cache.
     assert cache_tokens(path, options, 18.7) == pytest.approx(39_800, abs=50)
     assert cache_tokens(path, options, 10.0) == 0
 
@@ -62,7 +62,7 @@ def test_qwen_2_5_7b_on_one_gpu(tmp_path: Path) -> None:
 def test_llama_3_3_70b_over_four_gpus(tmp_path: Path) -> None:
     path = published(tmp_path, "llama-3.3-70b-instruct")
     options = load("llama-3.3-70b").engine("llama-3.3-70b-instruct")
-    # A GPU has 2 of the 8 heads: 2 * 80 * 2 * 128 * 2 = 81,920 bytes a token, 32,768 tokens.
+    # A GPU has 2 of the 8 heads: 2 * 80 * 2 * 128 * 2 = 81,920 bytes per token, 32,768 tokens.
     step = 8192 * (2 * 8192 + 3 * 28672 / 4) * 2 / GIB
     logits = 8 * 128 * 128256 / GIB
     wanted = 141_107_412_992 / GIB / 4 + CONTEXT_GIB + step + logits + 2.5
@@ -70,7 +70,7 @@ def test_llama_3_3_70b_over_four_gpus(tmp_path: Path) -> None:
     assert memory_gib(path, options) == pytest.approx(38.05, abs=0.01)
     one = options.model_copy(update={"tensor_parallel": 1})
     assert memory_gib(path, one) > 131, "no card with 80 GB takes it alone"
-    # More GPUs than heads: each keeps one whole head.
+    # More GPUs than heads: every GPU keeps a whole head.
     many = EngineOptions(tensor_parallel=16, max_model_len=32768, gpu_memory_gib=78)
     fewer = many.model_copy(update={"max_model_len": 256})
     per_token = (memory_gib(path, many) - memory_gib(path, fewer)) * GIB / (32768 - 256)

@@ -1,4 +1,4 @@
-"""What a response loses where an argument is left out, worked by hand and with a tiny decoder."""
+"""Losses of a response when an argument is left out, worked by hand and with a tiny decoder."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ NAMES = {"holds": "It holds water.", "water": "It holds water.", "Salmon": "Salm
 
 
 async def made_up(prompt: str, response: str) -> Likelihood:
-    """Each character is a token; a word costs a nat a character where its argument is missing."""
+    """Every character is a token; a word costs one nat per character if its argument is missing."""
     costs = np.zeros(len(response))
     for word, argument in NAMES.items():
         if argument not in prompt and word in response:
@@ -49,7 +49,8 @@ def test_each_argument_is_left_out_once() -> None:
 def test_drops_of_words_worked_by_hand() -> None:
     whole, without = np.array([-1.0, -2.0, -3.0]), np.array([[-1.5, -4.0, -3.0], [-1, -2, -2.5]])
     words = [Word("a", 0, 2, (0, 1)), Word("b", 3, 4, (2,))]
-    # The first word loses 0.5 + 2 by the first argument; the second gains 0.5 by the other's end.
+    # Without the first argument the first word loses 0.5 + 2; without the other the second gains
+    # 0.5.
     assert log_probability_drops(whole, without, words).tolist() == [[2.5, 0], [0, -0.5]]
     assert log_probability_drops(whole, without, []).shape == (2, 0)
 

@@ -1,4 +1,4 @@
-"""Windows to premise: hand-worked examples and properties."""
+"""Aggregating windows into a premise: hand-worked examples and properties."""
 
 import pytest
 from hypothesis import given
@@ -18,7 +18,7 @@ TWO = [[0.6, 0.1, 0.3], [0.2, 0.3, 0.5]]
 
 
 def test_maximum_worked_by_hand() -> None:
-    # Strongest support 0.6, strongest refute 0.3, 0.1 is left.
+    # Strongest support 0.6, strongest refute 0.3, which leaves 0.1.
     assert maximum(TWO) == pytest.approx([0.6, 0.3, 0.1])
 
 

@@ -1,4 +1,4 @@
-"""ALCE's metrics of answers: by hand, and as its own code scored texts of ours.
+"""ALCE's answer metrics: by hand, and against its own code's scores of our texts.
 
 See recorded/PROVENANCE.md.
 """
@@ -72,7 +72,7 @@ def test_items_of_a_list_by_hand() -> None:
 
 
 def test_a_list_by_hand() -> None:
-    """Three of four items are right, two of them aliases of one answer; so two of four answers."""
+    """Three of four items are correct, two of them aliases of one answer: two of four answers."""
     items = ["old Alder Bridge", "Alder Bridge", "the dam 3", "Reed"]
     precision, recall = list_precision(items, GOLD), list_recall(items, GOLD)
     assert (precision, recall) == (3 / 4, 2 / 4)

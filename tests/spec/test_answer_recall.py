@@ -1,4 +1,4 @@
-"""Short answers that a text names, worked out by hand."""
+"""Short answers named in a text, worked by hand."""
 
 import pytest
 from hypothesis import given
@@ -22,7 +22,7 @@ words = st.text(alphabet="abc, .", min_size=1, max_size=12)
         (["a ridge"], False, True),
         (["1954", "Maine"], True, True),
         (["bridge Alder"], False, False),
-        (["the", "..."], False, False),  # nothing is left of them
+        (["the", "..."], False, False),  # they normalise to nothing
         ([], False, False),
     ],
 )

@@ -34,7 +34,7 @@ def test_greedy_matching_worked_by_hand() -> None:
 
 
 def text(*vectors: list[float]) -> EmbeddedText:
-    """Words of a character each, each of a token."""
+    """One word per character, one token per word."""
     count = len(vectors)
     return EmbeddedText(
         words=tuple((n, n + 1) for n in range(count)),
@@ -47,8 +47,8 @@ def test_errors_of_a_response_worked_by_hand() -> None:
     embedded = Embedded(
         given=((text([1, 0]), text([0, 1])), (text([-1, 0]),)), response=text([1, 0], [0, -1])
     )
-    # Pro: (1, 0) is there, the best for (0, 1) is (1, 0) at 0; con: the best is (0, -1) at 0.
-    # Of the response (1, 0) is there, (0, -1) is nowhere.
+    # Pro: (1, 0) occurs; the best match of (0, 1) is (1, 0) at 0. Con: the best match is (0, -1) at
+    # 0. In the response, (1, 0) has a match and (0, -1) has none.
     assert embedded.errors.coverage == pytest.approx(1 - min(1 / 2, 0))
     assert embedded.errors.hallucination == pytest.approx(1 - 1 / 2)
     wordless = Embedded(given=((text(),), (text([1, 0]),)), response=text([1, 0]))

@@ -1,4 +1,4 @@
-"""BM25 by hand, and its index on the disk against one in memory."""
+"""BM25 by hand, and its index on disk against one in memory."""
 
 import math
 from pathlib import Path
@@ -17,7 +17,7 @@ TEXTS = st.lists(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join), mi
 
 
 def test_a_weight_by_hand() -> None:
-    """A word of 2 of 8 passages, twice in a passage of half the mean length."""
+    """A word in 2 of 8 passages, twice in a passage of half the mean length."""
     others = ["dam weir flood river cheese aldham", *["weir flood river cheese"] * 6]
     (scores,) = scores_among(["dam dam", *others], ["dam"])
     # 2 / (2 + 1.5 (0.25 + 0.75 / 2))

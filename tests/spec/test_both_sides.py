@@ -1,4 +1,4 @@
-"""Signs that an answer shows both sides, and tables beside people's verdicts, by hand."""
+"""Signs that an answer shows both sides, and tables against people's verdicts, by hand."""
 
 from pipelines.conflictscore.both_sides import WITHOUT, JudgedResult, areas, hedges
 from pipelines.conflictscore.result import relations_by_claim
@@ -22,7 +22,7 @@ def answer(
     model: str = "m",
     shares: tuple[float, ...] = (),
 ) -> JudgedResult:
-    """An answer with a claim per row of relations, and perhaps probabilities of support."""
+    """An answer with one claim per row of relations, and optional probabilities of support."""
     relations = [each for row in rows for each in row]
     given = shares or (None,) * len(relations)
     judgements = tuple(
@@ -57,13 +57,13 @@ ANSWERS = [
     answer((S, S), question="b", model="n", text="It was 1902."),
     answer((S, C), question="b", people="Correct", model="o", text="However, who knows?"),
 ]
-"""People say both, not, not, both; no claim is in conflict in the first and the third."""
+"""People's verdicts: both, not, not, both. No claim is in conflict in the first and third one."""
 
 
 def test_areas() -> None:
-    """1 − CS-C is 1, 0, 1, 0: of four pairs one is won and two are even, so the area is 1/2.
+    """1 − CS-C is 1, 0, 1, 0: one of four pairs is won and two are tied, so the AUC is 1/2.
 
-    Both hedged answers show both sides: area 1.
+    Both hedged answers show both sides: AUC 1.
     """
     found = {str(row["sign"]): row for row in own_rows(areas({"run": ANSWERS}))}
     assert values(found["1 − CS-C"]["area"], found["hedging words"]["area"]) == [0.5, 1.0]

@@ -1,4 +1,4 @@
-"""Calibration on held-out pairs: how they are cut, what is fitted where, and that it helps."""
+"""Calibration on held-out pairs: how they are split, what is fitted where, and that it helps."""
 
 from collections.abc import Iterable
 
@@ -24,9 +24,9 @@ def boasting(
     per_premise: int = 3,
     groups: int | None = None,
 ) -> Readings:
-    """A model whose logits are honest ones times a factor; `count` pairs, three per premise.
+    """A model whose logits are calibrated ones times a factor; `count` pairs, three per premise.
 
-    Of several windows, one speaks and the others are sure to be irrelevant.
+    With several windows, one is informative and the others are certainly irrelevant.
     """
     random = np.random.default_rng(0)
     pairs, readings = [], []
@@ -64,7 +64,7 @@ def error(shares: np.ndarray, pairs: tuple[LabelledPair, ...]) -> float:
 
 
 def test_the_factor_of_a_boasting_model_is_its_temperature() -> None:
-    """Logits three times too large are divided by three, and the error falls where not fitted."""
+    """Logits three times too large are divided by three, and the error falls on held-out pairs."""
     made = calibrate(boasting(3000, times=3), Calibration(), methods=["temperature"])
     assert made.calibration.temperature == pytest.approx(3, rel=0.1)
     before, after = (
@@ -94,7 +94,7 @@ def test_no_premise_is_on_both_sides_and_the_risk_is_counted_on_the_other() -> N
 
 
 def test_the_check_part_has_no_say_in_what_is_fitted_and_chosen() -> None:
-    """Other labels on the check part change the figures, and nothing that is fitted."""
+    """Other labels on the check part change the figures, but nothing that is fitted."""
     read = boasting(900, times=2)
     one = calibrate(read, Calibration())
     checked = set(one.check)

@@ -40,8 +40,8 @@ def test_softmax_worked_by_hand() -> None:
 
 
 def test_temperature_worked_by_hand() -> None:
-    # Logits (3, 0, -200): the first label is right in 3 of 4 cases, so its probability should be
-    # 0.75 against 0.25 for the second: 3 / T = log 3.
+    # Logits (3, 0, -200): the first label is correct in 3 of 4 cases, so its probability should be
+    # 0.75 and the second's 0.25: 3 / T = log 3.
     rows = [[3.0, 0.0, -200.0]] * 4
     assert fit_temperature(rows, [S, S, S, R]) == pytest.approx(3 / log(3), rel=1e-3)
 
@@ -63,8 +63,8 @@ def test_no_other_temperature_is_likelier(data: tuple[list[list[float]], list[La
 
 
 def test_isotonic_worked_by_hand() -> None:
-    # Support at 0.1, 0.4, 0.6, 0.9 with truth 0, 1, 0, 1: the two in the middle are pooled to 1/2.
-    # Four pairs: no probability comes nearer to 0 and 1 than 1/6.
+    # Support at 0.1, 0.4, 0.6, 0.9 with truth 0, 1, 0, 1: the middle two are pooled to 1/2. With
+    # four pairs, no probability comes closer to 0 or 1 than 1/6.
     support = np.array([0.1, 0.4, 0.6, 0.9])
     rows = np.column_stack([support, (1 - support) / 2, (1 - support) / 2])
     lines = fit_isotonic(rows, [R, S, R, S])
@@ -88,7 +88,7 @@ def test_isotonic_lines_rise_and_rows_sum_to_one(
     calibration = Calibration(method="isotonic", isotonic=lines)
     found = apply(calibration, softmax(rows))
     assert found.sum(axis=1) == pytest.approx(1)
-    # What is stored in the file does the same.
+    # The stored file gives the same.
     stored = Calibration.model_validate_json(calibration.model_dump_json())
     assert np.array_equal(apply(stored, softmax(rows)), found)
 
@@ -99,7 +99,7 @@ def test_no_pairs_are_refused() -> None:
             fit(np.zeros((0, 3)), [])
 
 
-# What is stored
+# Storage
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_a_calibration_that_cannot_be_is_refused(entries: dict[str, object], rea
         Calibration.model_validate(entries)
 
 
-# Kept and wrong
+# Kept but wrong
 
 
 def test_risk_curve_worked_by_hand() -> None:

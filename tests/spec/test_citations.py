@@ -1,4 +1,4 @@
-"""Citation precision and recall by ALCE's published rules, cases worked out by hand."""
+"""Citation precision and recall by ALCE's published rules, worked by hand."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pipelines.metrics.alce import citation_counts
 
 PASSAGES = "0123"
-"""Their ids."""
+"""Ids of the passages."""
 
 
 class Cited(NamedTuple):
@@ -23,9 +23,9 @@ def says(text: str, cites: str = "", dropped: str = "") -> Cited:
 
 
 class Facts:
-    """An entailment model that knows which facts each passage has, and which a sentence needs.
+    """An entailment model that knows the facts in every passage and those that a sentence needs.
 
-    A sentence is entailed where the passages together have all the facts that it names.
+    A sentence is entailed if the passages together contain all its facts.
     """
 
     passages = ("ab", "b", "c", "")

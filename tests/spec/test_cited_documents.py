@@ -1,4 +1,4 @@
-"""Claims that name documents by their place, and documents that say which they are."""
+"""Claims that refer to documents by number, and documents that state their number."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the prompts of ConflictScore's Tables 6 and 7 ask for stands in ours, in our words."""
+"""Our prompts contain, in our words, everything that ConflictScore's Tables 6 and 7 ask for."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from pipelines import prompts
 
 @pytest.mark.parametrize(("name", "given"), [("atomic", {}), ("salient", {"k": 3})])
 def test_hedged_sentences_stay_one_claim(name: str, given: dict[str, object]) -> None:
-    """Else no response could be rewarded for hedging (section 3, step 2; Figure 1)."""
+    """Otherwise no response could be rewarded for hedging (section 3, step 2; Figure 1)."""
     prompt = prompts.load(f"conflictscore/{name}", {"response", *given})
     (message,) = prompt.messages(response="SAID", **given)
     for kept in ("contrast", "exception", '"some ... others ..."', "who says what", '"may"'):
@@ -33,19 +33,19 @@ def test_the_judge_is_told_what_each_label_covers(name: str) -> None:
         claim="CLAIMED", **{variable: ["FIRST", "SECOND"] if together else "FIRST"}
     )
     text = message["content"]
-    # Partial support, also of one of several views (SUPPORTS).
+    # Partial support, including support of one of several views (SUPPORTS).
     assert "for any part of it" in text
     assert "backs just one of them" in text
-    # The namesake of another profession (CONTRADICTS).
+    # A namesake of another profession (CONTRADICTS).
     assert "A name means the same in both" in text
     assert "role, profession or direction" in text
-    # A claim that asserts all its parts: Table 7 knows no such exception to partial support.
+    # A claim that asserts all its parts: Table 7 has no such exception to partial support.
     assert ("asserts all its parts at once" in text) == (name != "relation_json")
     assert ("says only what another document says" in text) == together
-    # Mentioning is not enough (IRRELEVANT).
+    # A mere mention is not enough (IRRELEVANT).
     assert "Mentioning the same people or things is not enough" in text
     assert text.index("FIRST") < text.index("CLAIMED")
     if name == "relation_json":
         assert "or for any part of it, even if it denies another part" in text
-        # The order of Table 7: a label follows from its reason
+        # Order as in Table 7: reason before label
         assert text.index('"snippet"') < text.index('"reasoning"') < text.index('"answer"')

@@ -1,4 +1,4 @@
-"""Metrics of a classifier: worked by hand, by property, by other people's code."""
+"""Classifier metrics: worked by hand, by property, and against other implementations."""
 
 import pytest
 from estimates import defined, ends
@@ -24,7 +24,8 @@ pairs = st.lists(st.tuples(st.sampled_from(LABELS), st.sampled_from(LABELS)), mi
 
 
 def test_confusion_worked_by_hand() -> None:
-    # Rows are true, columns given: of 4 that support, 3 were found and 1 was called a refutation.
+    # Rows are true labels, columns predicted: of 4 supports, 3 were found and 1 was labelled
+    # refutes.
     assert confusion(GOLD, GIVEN, LABELS) == ((3, 1, 0), (0, 2, 1), (1, 0, 2))
 
 
@@ -85,7 +86,7 @@ def test_macro_f1_equals_sklearn_and_ignores_order(both: list[tuple[str, str]]) 
 
 
 def test_ece_worked_by_hand() -> None:
-    # Two bins: (0, 0.5] holds 0.4 (wrong) and 0.5 (right); (0.5, 1] holds 0.8 (right), 1.0 (right).
+    # Two bins: (0, 0.5] has 0.4 (wrong) and 0.5 (right); (0.5, 1] has 0.8 (right) and 1.0 (right).
     # 2/4 * |0.5 - 0.45| + 2/4 * |1 - 0.9| = 0.075
     assert ece([0.4, 0.5, 0.8, 1.0], [False, True, True, True], bins=2) == pytest.approx(0.075)
     assert ece([0.0, 0.1, 1.0], [False, True, True], bins=10) == pytest.approx((1 - 0.1) / 3)
@@ -103,4 +104,4 @@ def test_brier_worked_by_hand() -> None:
     # (0.7-1)^2 + 0.2^2 + 0.1^2 = 0.14;  0.5^2 + (0.3-1)^2 + 0.2^2 = 0.78;  mean 0.46
     estimate = defined(brier([[0.7, 0.2, 0.1], [0.5, 0.3, 0.2]], [0, 1]))
     assert estimate.value == pytest.approx(0.46)
-    assert ends(estimate) == (0, 2)  # two values say little: cut to the range
+    assert ends(estimate) == (0, 2)  # two values give a wide interval: clipped to the range

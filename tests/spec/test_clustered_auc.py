@@ -1,4 +1,4 @@
-"""Areas by clusters: worked by hand, and covering the truth as often as they say."""
+"""AUCs by clusters: worked by hand, and interval coverage."""
 
 import numpy as np
 import pytest
@@ -13,8 +13,8 @@ TOPICS = list("aabbcc")
 
 
 def test_a_resample_has_whole_clusters_worked_by_hand() -> None:
-    # Positives 3 and 1 in a and b, negatives 2 and 2. Drawn: a and b (1 of 4 pairs lost twice:
-    # 3 > 2, 3 > 2, 1 < 2, 1 < 2: 1/2), twice a (1), or twice b (0).
+    # Positives 3 and 1 in a and b, negatives 2 and 2. Resamples: a and b (3 > 2, 3 > 2, 1 < 2, 1 <
+    # 2: half of 4 pairs won), a twice (1), or b twice (0).
     found = defined(clustered_auc([3, 2, 1, 2], [True, False] * 2, list("aabb")))
     assert (found.value, found.n) == (0.5, 4)
     assert ends(found) == (0, 1)
@@ -33,8 +33,8 @@ def test_without_spread_there_is_no_interval() -> None:
 
 
 def test_exchanges_worked_by_hand() -> None:
-    # The first is right in every cluster and the second wrong: 1 - 0. Of 2^3 exchanges only none
-    # and all are as extreme.
+    # The first is right in every cluster and the second is wrong: 1 - 0. Of 2^3 exchanges, only
+    # exchanging none and exchanging all are as extreme.
     found = defined(clustered_difference([2, 1] * 3, [1, 2] * 3, LABELS, TOPICS))
     assert found.difference.value == 1
     assert found.p == pytest.approx(2 / 8)

@@ -1,4 +1,4 @@
-"""Conflict Detection's figures: hand-worked examples and properties (ConflictScore, Table 2)."""
+"""Figures of Conflict Detection: hand-worked examples and properties (ConflictScore, Table 2)."""
 
 from fractions import Fraction
 
@@ -48,14 +48,14 @@ def figures(verdicts: list[Verdict]) -> list[float]:
 
 
 def test_figures_worked_by_hand() -> None:
-    # 6 conflicts found, 2 missed, 3 invented, 9 rightly not found.
+    # 6 conflicts found, 2 missed, 3 false alarms, 9 correct rejections.
     verdicts = many(tp=6, fp=3, fn=2, tn=9)
     assert figures(verdicts) == pytest.approx([6 / 9, 6 / 8, 12 / 17, 15 / 20, 9 / 12])
 
 
 def test_the_papers_contraqa_row() -> None:
     # Table 2 gives ContraQA 0.9971, 0.8208, 0.9004, 0.9035, 0.9973; Table 1 has 424 conflicts and
-    # 374 others. 348 found and one invented give all five.
+    # 374 others. 348 found and one false alarm give all five.
     found = figures(many(tp=348, fp=1, fn=76, tn=373))
     assert found == pytest.approx([0.9971, 0.8208, 0.9004, 0.9035, 0.9973], abs=5e-5)
 
@@ -90,7 +90,7 @@ def test_groups_widen_intervals() -> None:
     alone = many(tp=40, fp=20, fn=20, tn=40)
     pooled = [Verdict(each.truth, each.found, n // 10) for n, each in enumerate(alone)]
     assert width(f1_score(pooled)) > 1.5 * width(f1_score(alone))
-    # Less a detector that finds nothing, whose F1 is 0, the difference is F1 itself.
+    # Against a detector that finds nothing, whose F1 is 0, the difference is F1 itself.
     nothing = [verdict._replace(found=False) for verdict in pooled]
     difference = f1_difference(named(pooled), named(nothing))
     assert value(difference) == value(f1_score(pooled))
@@ -102,14 +102,14 @@ def named(verdicts: list[Verdict]) -> dict[str, Verdict]:
 
 
 def test_a_difference_of_f1_worked_by_hand() -> None:
-    # F1 of 12 / 17 less 2 * 5 / (2 * 5 + 3 + 3): the second misses one that the first found.
+    # F1 of 12 / 17 minus 2 * 5 / (2 * 5 + 3 + 3): the second misses one that the first found.
     first = named(many(tp=6, fp=3, fn=2, tn=9))
     second = first | {"e0": first["e0"]._replace(found=False)}
     found = f1_difference(first, second | {"only the second": Verdict(True, True, "g")})
     assert found is not None
     assert found.value == pytest.approx(12 / 17 - 10 / 16)
     assert found.n == 20
-    # One example tells the two apart; where no resample has it, there is no difference.
+    # They differ on a single example; in a resample without it, the difference is 0.
     assert found.low == 0
     assert found.high is not None
     assert found.high > found.value

@@ -1,4 +1,4 @@
-"""Types of conflict told from numbers, and by the rule."""
+"""Conflict types from category numbers, and by the rule."""
 
 import pytest
 from hypothesis import given

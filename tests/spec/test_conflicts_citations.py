@@ -1,4 +1,4 @@
-"""Which sources each sentence of an answer cites: worked by hand, and for any text."""
+"""The sources that each sentence of an answer cites: worked by hand, and for any text."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -15,12 +15,12 @@ from pipelines.text.citations import without_lists, without_marks
 
 
 def marked(text: str, numbers: Sequence[int]) -> str:
-    """A sentence, and behind it the numbers that it names: "It opened. <1 2>"."""
+    """A sentence followed by the numbers it cites: "It opened. <1 2>"."""
     return f"{text} <{' '.join(map(str, numbers))}>" if numbers else text
 
 
 def found(text: str, sources: int = 3) -> list[str]:
-    """Sentences with all numbers that they name."""
+    """Sentences with all numbers they cite."""
     return [marked(each.text, each.cites + each.unknown) for each in cited_sentences(text, sources)]
 
 
@@ -43,7 +43,7 @@ FORMS_OF = {
     "3": ["[Result 3]"],
     "3 1": ["[3][1][3]"],
 }  # fmt: skip
-"""Numbers -> marks that name them."""
+"""Numbers -> marks that cite them."""
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_a_text_without_its_citations() -> None:
 words = st.from_regex(r"[a-z]{2,8}", fullmatch=True)
 plain = st.builds(
     lambda first, rest, stop: " ".join([first.capitalize(), *rest]) + stop,
-    words.map(lambda word: f"Z{word}"),  # no abbreviation of a title
+    words.map(lambda word: f"Z{word}"),  # not an abbreviated title
     st.lists(words.map(lambda word: f"z{word}z"), min_size=1, max_size=5),
     st.sampled_from([".", "!", "?"]),
 )

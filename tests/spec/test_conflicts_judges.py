@@ -1,4 +1,4 @@
-"""The judges of section 4: rules worked by hand, and what their prompts are made of."""
+"""The judges of section 4: rules worked by hand, and the contents of their prompts."""
 
 import re
 from pathlib import Path
@@ -45,7 +45,7 @@ def verdict(*relations: Relation) -> SentenceGrounding:
     ("relations", "grounds"),
     [
         ((S,), Grounds.SUPPORTED),
-        ((C, I, S), Grounds.SUPPORTED),  # one source that says so is enough
+        ((C, I, S), Grounds.SUPPORTED),  # one supporting source is enough
         ((X, S), Grounds.SUPPORTED),
         ((I, C), Grounds.CONTRADICTORY),
         ((C, X), Grounds.CONTRADICTORY),
@@ -74,7 +74,7 @@ def test_the_share_of_an_answer_worked_by_hand() -> None:
         "The search results give different answers.", "Most of the sources do not agree.",
         "Here is a summary.", "Here is a brief overview of the sources:", "It depends.",
         "Search results vary widely.", "The results do not answer the query.",
-        # Opinions of the answer's own, disclaimers, advice.
+        # The answer's own opinions, disclaimers, advice.
         "I think it is worth a visit.", "In my opinion, it is overrated.",
         "Please ask an engineer.", "It is best to consult a doctor before fasting.",
     ],
@@ -127,7 +127,7 @@ def test_a_long_text_takes_no_long_time() -> None:
         ("19", "It was built in 1902.", False),
         ("no", "There is no doubt that it was.", False),
         ("Yes", "Yes, it was.", False),
-        ("the", "The dam.", False),  # nothing is left of it
+        ("the", "The dam.", False),  # it normalises to nothing
     ],
 )
 def test_what_is_named_word_for_word(gold: str, answer: str, there: bool) -> None:
@@ -146,7 +146,7 @@ def test_a_template_has_as_many_examples_that_adhere_as_that_do_not(of: Conflict
 
 
 def shown_examples() -> set[str]:
-    """The questions of all examples in prompts."""
+    """Questions of all examples in prompts."""
     return {
         each
         for path in HERE.glob("conflicts/prompts/*.j2")
@@ -155,7 +155,7 @@ def shown_examples() -> set[str]:
 
 
 def test_no_example_of_a_prompt_stands_among_the_samples() -> None:
-    """Else models would be measured on what they were told."""
+    """Otherwise models would be evaluated on examples from their prompts."""
     shown = shown_examples()
     assert len(shown) >= 15
     asked = {
@@ -170,7 +170,7 @@ def test_no_example_of_a_prompt_stands_among_the_samples() -> None:
 
 @pytest.mark.parametrize("of", ConflictType)
 async def test_what_the_judge_of_behaviour_is_told(of: ConflictType, tmp_path: Path) -> None:
-    """Type, expected behaviour, examples, query and answer; two queries share all but these two."""
+    """Type, expected behaviour, examples, query and answer; prompts differ only in the last two."""
     reply = '{"reason": "So it does.", "adheres": true}'
     async with asking(tmp_path, lambda _: reply) as (client, requests):
         by = prompted_model(client)

@@ -1,4 +1,4 @@
-"""The tables of CONFLICTS' evaluation from results worked out by hand (sections 4 and 5)."""
+"""The tables of CONFLICTS' evaluation from hand-worked results (sections 4 and 5)."""
 
 import pytest
 
@@ -45,7 +45,7 @@ def says(
     told: ConflictType | None = None,
     finished: bool = True,
 ) -> Outcome:
-    """An answer of as many sentences as are judged; each cites source 1, and the first also 9."""
+    """An answer with one sentence per judgement; each cites source 1, the first also 9."""
     return Outcome(
         answer=Answer(
             text="It was built then.",
@@ -69,7 +69,7 @@ def unread(told: ConflictType | None = None) -> Outcome:
 
 
 def gives(type_: ConflictType | None) -> Prediction:
-    """By the rule; none where it could not be read."""
+    """A prediction by the rule; None if its reply was unreadable."""
     problem = "no number" if type_ is None else None
     return Prediction(type=type_, by="yes-no", problem=problem)
 
@@ -133,14 +133,14 @@ def tables(run: Part = RUN) -> dict[str, Table]:
 
 
 def records(table: Table, **where: Cell) -> list[dict[str, Cell]]:
-    """The rows that have all these cells, column by column."""
+    """The rows with these cell values, by column."""
     names = [column.key for column in table.columns]
     every = [dict(zip(names, row, strict=True)) for row in table.rows]
     return [each for each in every if where.items() <= each.items()]
 
 
 def record(table: Table, **where: Cell) -> dict[str, Cell]:
-    """The one such row, estimates as their values."""
+    """The only such row, with estimates as their values."""
     (found,) = records(table, **where)
     return {key: cell.value if isinstance(cell, Estimate) else cell for key, cell in found.items()}
 
@@ -151,8 +151,8 @@ def only(found: dict[str, Cell], *keys: str) -> list[Cell]:
 
 def test_accuracy() -> None:
     found = record(tables()["conflicts_types"], classifier=RULE)
-    # o1, n1, p1 are right, o2 and m1 wrong; o3 and o4 could not be read: 3 of 7. u1 has no gold
-    # type and f1 failed.
+    # o1, n1, p1 are right, o2 and m1 wrong, o3 and o4 unreadable: 3 of 7. u1 has no gold type and
+    # f1 failed.
     assert only(found, "queries", "failed", "untyped", "unreadable") == [9, 1, 1, 2]
     assert found["accuracy"] == pytest.approx(3 / 7)
     assert found["writer"] is None
@@ -179,7 +179,7 @@ def test_answers() -> None:
     assert found["behaviour"] == pytest.approx(3 / 6)
     # o1 and o4 include the answer, o2, m1 and n1 do not; o3 has no verdict; p1 asks for opinions.
     assert found["recall"] == pytest.approx(2 / 5)
-    # o1 2/3, o2 1, o4 0, p1 1/2, u1 1, n1 0; o3 says no fact, m1 has no verdict.
+    # o1 2/3, o2 1, o4 0, p1 1/2, u1 1, n1 0; o3 states no fact, m1 has no verdict.
     assert found["grounding"] == pytest.approx((2 / 3 + 1 + 0 + 1 / 2 + 1 + 0) / 6)
     # Behaviour of p1 and u1, the gold answer in o3, p1 and u1, the sentence of m1.
     assert found["unjudged"] == 6
@@ -187,7 +187,7 @@ def test_answers() -> None:
 
 def test_categories_are_merged() -> None:
     made = tables()["conflicts_behaviour"]
-    # 3 of 4 outdated and 0 of 1 misinformation; Pipeline has 2 of 5, as m1 could not be read.
+    # 3 of 4 outdated and 0 of 1 misinformation; Pipeline has 2 of 5, as m1 is unreadable.
     found = record(made, category="Freshness and misinformation")
     assert only(found, "queries", "vanilla_n", "pipeline_n") == [5, 5, 5]
     assert found["vanilla"] == pytest.approx(3 / 5)

@@ -1,4 +1,4 @@
-"""ConflictScore, section 3: CS-C and CS-R worked out by hand, and what must always hold."""
+"""ConflictScore, section 3: CS-C and CS-R worked by hand, and their invariants."""
 
 from itertools import product
 
@@ -30,7 +30,7 @@ def test_a_report_of_six_claims_four_of_them_in_conflict() -> None:
 
 
 def test_a_claim_that_any_document_supports_counts_as_supported() -> None:
-    """Of a claim without support, but with an unreadable judgement, nothing is known."""
+    """A claim without support but with an unreadable judgement is left open."""
     assert supported_share([[S, C], [C, N], [N, N], [S, X], [C, X]]) == 2 / 4
     assert supported_share([[X]]) is None
 
@@ -39,8 +39,8 @@ def test_a_claim_that_any_document_supports_counts_as_supported() -> None:
 def test_the_three_figures_of_figure_2_exclude_each_other(documents: int) -> None:
     """All six claims supported, four in conflict, CS-R 0.71: by section 3 CS-R stays below CS-C.
 
-    A supported claim that is in no conflict has no D-, so its ratio is 0; the ratio of one in
-    conflict is at most (n - 1) / n. Four of six at their largest are thus below 4 / 6.
+    A supported claim without a conflict has no D-, so its ratio is 0; the ratio of a claim in
+    conflict is at most (n - 1) / n. Four of six at the maximum thus average below 4 / 6.
     """
     claims = [[S, *[C] * (documents - 1)]] * 4 + [[S] * documents] * 2
     assert supported_share(claims) == 1.0
@@ -80,7 +80,7 @@ def test_a_response_without_evidence_has_no_score(
 
 
 def test_evidence_is_the_share_of_claims_on_which_a_document_takes_a_side() -> None:
-    """Of a claim that may have evidence, but whose judgement cannot be read, nothing is known."""
+    """A claim that may have evidence, but whose judgement is unreadable, is left open."""
     assert evidence_share([[S, N], [N, C], [N, N], [S, X], [N, X]]) == 3 / 4
     assert evidence_share([[N, X]]) is None
 
@@ -88,8 +88,8 @@ def test_evidence_is_the_share_of_claims_on_which_a_document_takes_a_side() -> N
 def test_both_sides_is_the_least_backing_of_a_document_that_takes_a_side() -> None:
     """The guide backs at most 0.9, the study 0.3; the leaflet takes no side and does not count.
 
-    Of 0.6 for and 0.2 against, with the rest on neither, the backing is 0.6 / 0.8 = 0.75.
-    Without probabilities a label is 1 or 0. An unreadable judgement leaves the others.
+    With 0.6 for, 0.2 against and the rest on neither side, the backing is 0.6 / 0.8 = 0.75. Without
+    probabilities a label counts as 1 or 0. An unreadable judgement is skipped.
     """
 
     def judged(document: str, *given: tuple[Relation, float | None]) -> list[Judgement]:
@@ -125,11 +125,12 @@ def test_a_claim_that_an_unreadable_judgement_leaves_open_is_left_out_of_both() 
 
 
 def test_a_conflict_that_was_seen_counts_whatever_could_not_be_read() -> None:
-    """CS-R needs every label, CS-C only those that decide."""
+    """CS-R needs every label, CS-C only the decisive ones."""
     ten = [S, C, *[N] * 7, X]
     assert conflict_score_count([ten]) == 1.0
     assert conflict_score_ratio([ten]) is None
-    # In conflict, open, and none: one document cannot be on both sides. The ratio is of the first.
+    # In conflict, open, no conflict: one document cannot be on both sides. The ratio is the
+    # first's.
     claims = [[S, C, N], [C, X, N], [N, X, N]]
     assert conflict_score_count(claims) == 0.5
     assert conflict_score_ratio(claims) == 0.5
@@ -156,7 +157,7 @@ def test_where_all_claims_are_supported_the_ratio_is_at_most_the_count(claims: C
         assert ratio <= count
 
 
-# Where nothing was read, an irrelevant document is the first thing that is known.
+# If nothing is readable, an irrelevant document is the first readable judgement.
 @given(st.lists(any_relations.filter(lambda own: set(own) != {X})), policies, st.integers(1, 5))
 def test_irrelevant_documents_change_nothing(
     claims: Claims, policy: Unevidenced, extra: int
@@ -170,7 +171,7 @@ def test_irrelevant_documents_change_nothing(
 
 @given(st.lists(st.sampled_from(list(Relation)), min_size=1, max_size=5))
 def test_what_is_decided_is_what_every_reading_agrees_on(relations: list[Relation]) -> None:
-    """Put any label in place of each unreadable one: all must give the answer that was given."""
+    """Replace every unreadable label by every possible one: all must give the same answer."""
     choices = [RELATIONS if each is X else (each,) for each in relations]
     readings = {conflicting(each) for each in product(*choices)}
     found = in_conflict(relations)

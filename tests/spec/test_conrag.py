@@ -1,4 +1,4 @@
-"""ConRAG, section 2: conflict score, graph, clusters, packet and stance, by hand and in general."""
+"""ConRAG, section 2: conflict score, graph, clusters, packet, stance, by hand and by property."""
 
 from collections.abc import Sequence
 from random import Random
@@ -49,7 +49,7 @@ def passage(
 
 
 def apart(tagged: Sequence[TaggedPassage]) -> list[Cluster]:
-    """Every passage a cluster of its own."""
+    """One cluster per passage."""
     return clusters(tagged, [frozenset({each.id}) for each in tagged])
 
 
@@ -85,7 +85,7 @@ def test_kappa_by_hand() -> None:
     tagged = [passage("a", S, 0.9), passage("b", S, 0.8), passage("c", R, 0.7), passage("d", I)]
     assert evidence_mass(tagged, S) == pytest.approx(1.7)
     assert conflict_score(tagged) == pytest.approx(1 - 1.0 / 2.4, abs=1e-6)
-    # The quality of a passage is a factor of its confidence.
+    # A passage's confidence is multiplied by its quality.
     doubted = [passage("a", S, 0.8), passage("b", R, 0.8, quality=0.5)]
     assert conflict_score(doubted) == pytest.approx(1 - 0.4 / 1.2, abs=1e-6)
 
@@ -233,7 +233,7 @@ def test_with_m_of_one_every_cluster_gives_one_passage_before_one_gives_two() ->
 
 
 def test_with_conflict_both_sides_get_their_budget() -> None:
-    # Supporting passages are far more relevant; each side still gets floor((8 - 2) / 2) = 3.
+    # Supporting passages are much more relevant; each side still gets floor((8 - 2) / 2) = 3.
     tagged = [
         *(passage(f"s{n}", S, 0.9, 0.9 - n / 100, text=f"for{n}") for n in range(8)),
         *(passage(f"r{n}", R, 0.5 + n / 10, 0.2, text=f"against{n}") for n in range(5)),

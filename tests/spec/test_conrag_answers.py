@@ -1,4 +1,4 @@
-"""What an answer to a question is worth, worked out by hand with a judge that knows facts."""
+"""Scores of answers to a question, worked by hand with a judge that knows facts."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,7 @@ PASSAGES = [
 
 
 class Facts:
-    """Texts are lists of facts: one has all that a sentence names, or denies one of them."""
+    """Texts are lists of facts: a passage has all facts of a sentence, or denies one of them."""
 
     identity = "facts"
 
@@ -56,7 +56,7 @@ async def worth(*statements: Statement, gold: GoldAnswer | None = None) -> Answe
     return (await answer_worth("x", said, PASSAGES, gold or GoldAnswer(), Facts()))["it"]
 
 
-# statements -> sentences, supported, citations, precise; contradicting undisclosed, and all
+# statements -> sentences, supported, citations, precise; contradicting: undisclosed, all
 CASES = {
     "one that is borne out": ([says("b", "q")], (1, 1, 1, 1), (0, 0)),
     "two that are needed together": ([says("a b c", "p", "r")], (1, 1, 2, 2), (1, 1)),
@@ -153,13 +153,13 @@ def test_each_item_stands_behind_the_question_with_the_citations_of_its_sentence
 
 
 async def test_a_list_by_hand() -> None:
-    """Of three items two are right; of four answers two are given."""
+    """Two of three items are correct; two of four answers are given."""
     found = await worth(says("The X", "p"), says("b, e", "q"), gold=LIST)
     assert (found.list_precision, found.recall, found.str_em) == (2 / 3, 1 / 2, None)
 
 
 async def test_an_item_is_judged_with_its_question() -> None:
-    """Passage p has "b?" of the question and the item "u"; q lacks the item."""
+    """Passage p has "b?" from the question and the item "u"; q lacks the item."""
     passages = [Document(id="p", text="b? u"), Document(id="q", text="b?")]
     one = answer(says("u", "p"), says("u, c", "q")).model_copy(update={"packet": ("p", "q")})
     judge = Facts()

@@ -1,4 +1,4 @@
-"""What ConRAG's evaluation counts, by hand and as properties."""
+"""Counts in ConRAG's evaluation, by hand and by property."""
 
 from dataclasses import astuple
 
@@ -28,7 +28,7 @@ def outcome(*statements: Statement, packet: tuple[str, ...] = PACKET) -> Outcome
 
 BOTH = [says("support", "s1", "s2"), says("refute", "c1")]
 
-# statements, packet -> statements on a side, those that contradict it, those of them undisclosed
+# statements, packet -> statements on a side, those that contradict it, undisclosed ones
 CONTRADICTING = {
     "the packet has nothing against it": ([says("support", "s1")], ("s1", "i1"), (1, 0, 0)),
     "it hides the other side": ([says("support", "s1"), says("support", "s2")], PACKET, (2, 2, 2)),

@@ -21,7 +21,7 @@ from pipelines.report.table import own_rows, shown
 S, C, I, _ = Relation  # noqa: E741
 SUPPORT, REFUTE, NEI = Stance
 Said = tuple[str, Relation, Relation | None]
-"""Text, tag, and what the passage really says."""
+"""Text, tag, and the true relation of the passage."""
 CLAIM = "The Rowle bridge was opened in 1932."
 RIGHT: Said = (CLAIM, C, C)
 OPENED: Said = ("The bridge was opened in 1932.", S, S)
@@ -34,7 +34,7 @@ def result(
     says: Stance = SUPPORT,
     **own: Any,
 ) -> ClaimResult:
-    """A claim on which every method says the same; passages are called "0", "1", ..."""
+    """A claim on which every method gives the same outcome; passages are called "0", "1", ..."""
     tagged = [
         TaggedPassage(Document(id=str(n), text=text), 1, tag, 0.9)
         for n, (text, tag, _) in enumerate(passages)
@@ -79,7 +79,7 @@ def test_without_labels_of_passages_nothing_is_counted_by_them() -> None:
 
 
 def test_claims_and_contradictions_by_fifths_of_the_conflict_score() -> None:
-    """Five claims of score 0.5 are a point of Figure 6, one of score 1 is none."""
+    """Five claims with score 0.5 make a point of Figure 6; a single claim with score 1 does not."""
     balanced = [result([("a", S, C)], [says("So.", 0)], kappa=0.5)] * 5
     claims = [*balanced, result([], kappa=1.0)]
     assert [*score_counts(claims).values()] == [0, 0, 5, 0, 1]
@@ -88,7 +88,7 @@ def test_claims_and_contradictions_by_fifths_of_the_conflict_score() -> None:
 
 
 def test_precision_against_recall_beside_the_papers_points() -> None:
-    """ConRAG cites one passage of two rightly; the paper's ConRAG has 0.439 and 0.601 on ASQA."""
+    """One of ConRAG's two citations is correct; in the paper ConRAG has 0.439 and 0.601 on ASQA."""
     said = [says("So.", 0, 1), says("And so.")]
     own = result([("a", S, S), ("b", S, None)], said)
     (drawn,) = citation_plots(citations({"alce-asqa": [own]}))
@@ -127,7 +127,7 @@ def answer(
     recall: float | None = 1.0,
     problem: str | None = None,
 ) -> ClaimResult:
-    """An answer to a question, of `supported` sentences that are borne out."""
+    """An answer to a question, with `supported` sentences supported by their citations."""
     count = len(statements)
     cited = {
         "sentences": count, "supported": supported, "citations": count, "needed": supported,

@@ -1,4 +1,4 @@
-"""ConRAG's parameters: Table III of the paper, and what `--as-in-paper` makes of all others."""
+"""ConRAG's parameters: Table III of the paper, and all others under `--as-in-paper`."""
 
 from collections.abc import Callable
 

@@ -40,7 +40,7 @@ def test_passages_go_where_the_model_puts_them_and_are_numbered_anew() -> None:
         (4, "p3", I, C),
     ]
     assert [r.reason for r in made] == [f"Because of {n}." for n in (4, 2, 1, 3)]
-    # The sentence that made it a support is none for what the model says it is.
+    # The sentence behind the tagger's support is no rationale for the model's label.
     assert [r.rationale for r in made] == [None, "Passage 2.", None, None]
 
 

@@ -24,7 +24,7 @@ def test_the_foil_is_the_likeliest_other_token() -> None:
 
 
 def test_salience_is_that_of_the_word_less_that_of_its_foil() -> None:
-    """Gradients are linear in what is differentiated, and so is their product with the input."""
+    """Gradients are linear in the differentiated score, and so is their product with the input."""
     import torch
 
     model, ids, prompt = decoder("llama", double=True), token_ids(12), 8

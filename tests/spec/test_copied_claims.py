@@ -1,4 +1,4 @@
-"""Claims that a small model copies from the prompt's examples are none of the response's."""
+"""Claims that a small model copies from the prompt's examples do not count as the response's."""
 
 import pytest
 from hypothesis import given
@@ -11,7 +11,7 @@ RESPONSE = "Pluto is no planet. It was opened to debate in 2006, and astronomers
 
 
 def test_the_share_of_words_by_hand() -> None:
-    """Of "Pluto", "opened", "debates" and "1889" the response has three, by their stems."""
+    """The response has three of "Pluto", "opened", "debates" and "1889", by their stems."""
     assert shared_words("Pluto was opened for debates in 1889.", RESPONSE) == 0.75
     assert shared_words("It was not so.", RESPONSE) == 0.0
 
@@ -22,7 +22,7 @@ def test_the_share_of_words_by_hand() -> None:
         ("The Eiffel Tower carries antennas.", True),
         ("The Eiffel Tower carries cafés.", True),
         ("Astronomers voted on Pluto in Paris.", False),
-        ("Pluto carries restaurants in Paris.", False),  # a quarter is the response's
+        ("Pluto carries restaurants in Paris.", False),  # a quarter is from the response
         ("Pluto ist kein Planet mehr.", False),
         ("Les astronomes ont voté.", False),
         ("It is.", False),

@@ -1,4 +1,4 @@
-"""Corrections of label probabilities: worked by hand, and what must hold of all of them."""
+"""Corrections of label probabilities: worked by hand, and their invariants."""
 
 import random
 from math import exp, log
@@ -49,7 +49,7 @@ def test_a_correction_is_of_its_labels() -> None:
 
 
 def leaning_judge(count: int, seed: int = 0) -> tuple[list[dict[str, float]], list[str], list[str]]:
-    """A judge that knows much and favours "no" by two nats: probabilities, truth, groups of two."""
+    """An accurate judge with a bias of two nats to "no": probabilities, truth, groups of two."""
     draw = random.Random(seed)
     rows, gold = [], []
     for _ in range(count):
@@ -81,7 +81,7 @@ def test_a_fitted_correction_is_the_posterior_of_a_known_judge() -> None:
 
 
 def test_no_group_is_on_both_sides(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each pair is corrected by what was learned from pairs of other groups only."""
+    """Every pair is corrected by a fit on pairs of other groups only."""
     rows, gold, groups = leaning_judge(40)
     seen: list[set[str]] = []
     place_of = {id(row): place for place, row in enumerate(rows)}
@@ -93,7 +93,7 @@ def test_no_group_is_on_both_sides(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calibrating, "fitted", spy)
     cross_corrected(rows, gold, groups)
     assert len(seen) == 5
-    # A group that is left out once is left out whole, and every one is.
+    # Groups are held out whole, and every group is held out.
     assert sorted(group for part in seen for group in set(groups) - part) == sorted(set(groups))
 
 
@@ -128,11 +128,11 @@ def test_a_judgement_keeps_its_raw_probabilities() -> None:
     assert corrected_judgement(unread, correction) == unread
 
 
-# What comes with the program.
+# Shipped corrections.
 
 
 def test_shipped_corrections_are_of_the_prompt_as_it_is() -> None:
-    """One of an earlier wording would never be taken."""
+    """A correction for an earlier wording would never be used."""
     prompt = prompts.load("judge/relation", {"document", "claim"}).digest
     for each in map(read_correction, SHIPPED.glob("*.json")):
         assert each.prompt == prompt, f"fit the correction of {each.name} again"

@@ -41,16 +41,16 @@ def replies(*answers: str | None) -> tuple[AgentReply, ...]:
     ("before", "after", "same", "contained"),
     [
         ("1856", "1856", True, True),
-        ("The Mill.", "mill", True, True),  # article, capital and full stop are nothing
-        ("3,559", "3559", True, True),  # nor is a separator
+        ("The Mill.", "mill", True, True),  # article, case and full stop are ignored
+        ("3,559", "3559", True, True),  # and so are separators
         ("1856", "in 1856", False, True),
         ("1856", "1902", False, False),
         ("unknown", "Unknown.", True, True),
-        ("unknown", "not stated", True, False),  # two ways to say that there is no answer
+        ("unknown", "not stated", True, False),  # two refusals are equal
         ("1856", "unknown", False, False),
-        ("", "1856", False, True),  # "" stands in every text, and says nothing
+        ("", "1856", False, True),  # "" is in every text but says nothing
         ("191", "1911", False, True),
-        (None, None, False, False),  # what cannot be read agrees with nothing, not even itself
+        (None, None, False, False),  # an unreadable answer equals nothing, not even itself
         ("1856", None, False, False),
     ],
 )
@@ -68,7 +68,7 @@ def test_the_debate_ends_only_when_every_agent_kept_its_answer() -> None:
     assert not all_kept(replies("1856", None), replies("1856", None), "same")
 
 
-# History: what an agent is told of the round before.
+# History: what an agent learns about the previous round.
 
 FIRST = Round(
     agents=(
@@ -95,7 +95,7 @@ def test_or_what_the_others_said_also_where_the_aggregator_could_not_be_read() -
     one, three = Statement("AGENT 1", "1856", "North."), Statement("AGENT 3", "unknown", "Flour.")
     for before, how in ((FIRST, DebateSettings(history="agents")), (unreadable, SECTION_4)):
         told = [heard(before, number, how) for number in range(3)]
-        assert told == [(three,), (one, three), (one,)]  # agent 2 could not be read
+        assert told == [(three,), (one, three), (one,)]  # agent 2 was unreadable
 
 
 # What prompts ask for, in every form.
@@ -103,7 +103,7 @@ def test_or_what_the_others_said_also_where_the_aggregator_could_not_be_read() -
 
 @pytest.mark.parametrize("form", ["json", "text"])
 def test_agents_may_adopt_a_corrected_answer(form: str) -> None:
-    """Section 4: agents defend, challenge or revise; two things of one name keep two answers."""
+    """Section 4: agents defend, challenge or revise; two namesakes keep two answers."""
     prompt = panel(cast(Client, None)).prompt("agent", "json")
     told = [Statement("AGGREGATOR", "1856", "E.")]
     later, first = (
@@ -117,7 +117,7 @@ def test_agents_may_adopt_a_corrected_answer(form: str) -> None:
 
 
 def test_reasons_come_before_answers() -> None:
-    """In JSON; in free text the order is appendix C's. No explanation fails for its length."""
+    """In JSON; free text has appendix C's order. No explanation is rejected for its length."""
     for schema in (AgentJson, ConclusionJson, FinalJson):
         assert [name for name in schema.model_fields if name != "groups"] == [
             "explanation",
@@ -143,7 +143,7 @@ async def hold(
     settings: DebateSettings = SECTION_4,
     reply: Callable[[dict[str, Any]], str] = readers,
 ) -> tuple[Debate, list[dict[str, Any]]]:
-    """The debate of documents at the scripted endpoint, and the requests that it took."""
+    """The debate over documents at the scripted endpoint, and the requests it sent."""
     async with asking(folder, reply) as (client, requests):
         return await debate(QUESTION, documents(*texts), panel(client), settings), requests
 
@@ -151,8 +151,8 @@ async def hold(
 def three_rounds(request: dict[str, Any]) -> str:
     """North keeps 1856. South gives way in round 2. Noise is unreadable in round 2.
 
-    The aggregator takes both years in round 1 and then 1856 alone, and says which round it is, so
-    that agents can be told apart by what they hear.
+    The aggregator answers both years in round 1 and then only 1856, and names the round, so that
+    agents can be identified by what they hear.
     """
     prompt = prompt_of(request)
     if schema_of(request) == "ConclusionJson":
@@ -178,14 +178,14 @@ async def test_three_rounds_by_hand(tmp_path: Path) -> None:
     ]
     assert told == [
         (["1856", "1902", "unknown"], (("1856", "1902"), "End of round 1.")),
-        # South has changed and noise is unreadable: neither is an answer that was kept.
+        # South has changed and noise is unreadable: neither kept its answer.
         (["1856", "1856", None], (("1856",), "End of round 2 or 3.")),
-        # All give a readable answer again, but noise had none to keep; T = 3 ends it.
+        # All are readable again, but noise had no answer to keep; T = 3 ends the debate.
         (["1856", "1856", "unknown"], (("1856",), "End of round 2 or 3.")),
     ]
     assert held.rounds[1].agents[2].raw == '{"answer": '
     assert not held.agreed
-    assert held.concluded.answers == ("1856",)  # "unknown" beside an answer is none
+    assert held.concluded.answers == ("1856",)  # "unknown" beside an answer is ignored
     assert [held.after(n).answers for n in (1, 2, 3)] == [("1856", "1902"), ("1856",), ("1856",)]
     assert held.calls == len(requests) == 3 * (3 + 1)
 
@@ -202,7 +202,7 @@ async def test_three_rounds_by_hand(tmp_path: Path) -> None:
         assert "AGGREGATOR" not in first
         assert "Answer: 1856; 1902\nExplanation: End of round 1." in second
         assert "Answer: 1856\nExplanation: End of round 2 or 3." in third
-        # Question and document come first, so a server has read them from round 2 on.
+        # Question and document come first, so a server has cached them from round 2 on.
         shared = first[: first.index(text) + len(text)]
         assert QUESTION in shared
         assert second.startswith(shared)
@@ -214,7 +214,7 @@ async def test_it_ends_when_nobody_changes(tmp_path: Path) -> None:
     assert held.agreed
     assert len(held.rounds) == 2
     assert held.concluded.answers == ("1856", "1902")
-    # Two agents twice; equal replies make an equal prompt for the aggregator, asked once.
+    # Two agents, two rounds; equal replies give the aggregator an equal prompt, sent once.
     assert len(requests) == 5
     assert held.calls == 6
 

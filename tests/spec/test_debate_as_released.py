@@ -1,6 +1,6 @@
-"""The debate as the paper's released code holds it: prompts, and ends over recorded debates.
+"""The debate as in the paper's released code: prompts, and endings of recorded debates.
 
-tests/spec/data/debates.md says what was recorded, and how.
+tests/spec/data/debates.md describes the recordings.
 """
 
 import gzip
@@ -29,16 +29,16 @@ PANEL = panel(cast(Client, None))
 
 
 class Reciting:
-    """A client that says what is written down, round by round: no cache takes two for one.
+    """A client that recites the recorded replies by round, so that no cache merges equal requests.
 
-    Agents are known by their documents, "Text 1." and so on.
+    Agents are identified by their documents, "Text 1." and so on.
     """
 
     def __init__(self, replies: Sequence[Sequence[str]]) -> None:
         self._replies = replies
         self._held: dict[str, int] = {}
         self.prompts: list[tuple[int, str, str]] = []
-        """Round and agent (from 1, or "aggregator"), and what it was asked, in order."""
+        """Round, agent (from 1, or "aggregator"), and its prompt, in order."""
         self.sampling: set[Sampling] = set()
 
     async def chat(
@@ -73,7 +73,7 @@ def final_round(held: Debate) -> int | None:
     return int(held.concluded.answers[0].rsplit(" ", 1)[1]) if held.concluded.answers else None
 
 
-# Both rules of ending, over every third recorded debate.
+# Both stopping rules, on every third recorded debate.
 
 
 async def test_debates_end_as_those_of_the_released_code() -> None:
@@ -90,7 +90,7 @@ async def test_debates_end_as_those_of_the_released_code() -> None:
             "final": final_round(held),
         }
         assert found == row["released"], row["replies"]
-        # Everybody hears all others of the round before as they spoke, whether readable or not.
+        # Everyone hears all others' replies of the previous round verbatim, readable or not.
         told = {(now, who): prompt for now, who, prompt in said.prompts}
         for (now, who), prompt in told.items():
             if who == "aggregator":
@@ -100,14 +100,14 @@ async def test_debates_end_as_those_of_the_released_code() -> None:
 
 
 def as_lines(replies: Sequence[str], but: str = "") -> str:
-    """Replies as they stand in a prompt, without an agent's own."""
+    """Replies as they appear in a prompt, without the agent's own."""
     spoken = {str(number): reply.strip() for number, reply in enumerate(replies, start=1)}
     lines = (f"Agent {number}: {reply}" for number, reply in spoken.items() if number != but)
     return "\n".join(lines)
 
 
 def bare_unknown(row: Mapping[str, Any]) -> bool:
-    """Whether some reply is "unknown" alone: read now, unreadable to whoever recorded the ends."""
+    """Whether a reply is just "unknown": readable now, unreadable when endings were recorded."""
     replies = (reply for spoken in row["replies"] for reply in spoken)
     return any(re.fullmatch(r"\W*unknown\W*", reply, re.IGNORECASE) for reply in replies)
 
@@ -143,7 +143,7 @@ async def test_one_round_has_no_final_answer_as_released() -> None:
     assert (await recited(one, joint))[0].concluded.answers == ("1856.",)
 
 
-# How replies are cut. Worked by hand: "Answer: " and "Explanation: " have 8 and 13 characters.
+# How replies are cut, by hand: "Answer: " and "Explanation: " have 8 and 13 characters.
 
 
 @pytest.mark.parametrize(
@@ -151,10 +151,10 @@ async def test_one_round_has_no_final_answer_as_released() -> None:
     [
         (" Answer: 1856. Explanation: It says so.\n", "1856.", "It says so."),
         ("Answer: 1856\nExplanation: It says so.", "1856", "It says so."),
-        ("Answer: 1856", "185", ""),  # no "Explanation": up to place -1, and from place 12
-        ("It was built in 1856.", "built in 1856", " in 1856."),  # neither: from places 7, 12
+        ("Answer: 1856", "185", ""),  # no "Explanation": up to index -1, and from index 12
+        ("It was built in 1856.", "built in 1856", " in 1856."),  # neither: from indices 7 and 12
         ("Explanation: Old. Answer: 1856.", "", "Old. Answer: 1856."),  # it ends before it begins
-        ("Answer:1856. Explanation: Old.", "1856.", "Old."),  # place 7 again, by chance
+        ("Answer:1856. Explanation: Old.", "1856.", "Old."),  # index 7 again, by chance
         ("**Answer:** 1856. **Explanation:** Old.", "r:** 1856. **", "1856. **Explanation:** Old."),
         ("Answer: 1. Explanation: Answer: 2. Explanation: 3", "1.", "Answer: 2. Explanation: 3"),
         ("", "", ""),
@@ -188,7 +188,7 @@ async def test_prompts_are_built_as_those_of_the_released_code() -> None:
 
     role = "As an agent, you answer a question from a document that you read."
     form = "Use this format: 'Answer: {}. Explanation: {}.'"
-    # The text of a document alone, in no fence; who has no answer is told no word for it.
+    # The document's text without a fence; an agent without an answer is given no word for it.
     beginning = [role, "", "Question: When was the mill built?", "Document: Text 1.", ""]
     assert prompts[1, "1"] == [
         *beginning,

@@ -1,4 +1,4 @@
-"""Evidence F1 by hand, and what always holds."""
+"""Evidence F1 by hand, and its invariants."""
 
 import pytest
 from estimates import defined
@@ -12,7 +12,7 @@ GOLD = st.lists(st.sets(st.integers(0, 6), min_size=1, max_size=3), min_size=1, 
 
 
 def test_the_best_of_alternative_sets_counts() -> None:
-    # Against {1, 2}: one of three right, precision 1/3, recall 1/2. Against {3, 4}: 2/3 and 1.
+    # Against {1, 2}: one of three correct, precision 1/3, recall 1/2. Against {3, 4}: 2/3 and 1.
     assert evidence_f1([1, 3, 4], [{1, 2}]) == pytest.approx(0.4)
     assert evidence_f1([1, 3, 4], [{1, 2}, {3, 4}]) == pytest.approx(0.8)
 

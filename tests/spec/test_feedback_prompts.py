@@ -1,4 +1,4 @@
-"""What the prompts of ConflictScore's Tables 8 to 18 ask for stands in ours, in our words."""
+"""Our prompts contain, in our words, everything that ConflictScore's Tables 8 to 18 ask for."""
 
 import pytest
 

@@ -47,7 +47,7 @@ def sentence(
 
 
 def scored(*responses: tuple[str, Sequence[tuple[float, Stance]]]) -> list[CheckedSentence]:
-    """Sentences by their hallucination scores; the responses have numbers for names."""
+    """Sentences with these hallucination scores; responses are named by number."""
     return [
         sentence(gold, OPEN, support=1 - score, response=str(number), source=source)
         for number, (source, own) in enumerate(responses)
@@ -77,16 +77,16 @@ def test_tokens_are_words_with_their_places() -> None:
 def test_a_token_is_marked_as_soon_as_a_character_of_it_is() -> None:
     words = tokens("in 1936. It", Span(0, 11))
     assert touched(words, [Span(5, 7)]) == 1  # "36", a part of "1936."
-    assert touched(words, [Span(0, 3)]) == 1  # "in ", which ends where the next one begins
+    assert touched(words, [Span(0, 3)]) == 1  # "in ", which ends where the next mark begins
     assert touched(words, [Span(8, 9)]) == 0  # the space
-    assert touched(words, [Span(0, 8), Span(3, 11)]) == 3  # one of them in both
+    assert touched(words, [Span(0, 8), Span(3, 11)]) == 3  # one of them is in both
     assert touched(words, []) == 0
 
 
 def test_token_f1_worked_by_hand() -> None:
     # Flagged with 3 of 10 marked: 3 found, 7 false. Flagged without a mark: 5 false. Not flagged
-    # with 2 marked: 2 missed. 2 * 3 / (2 * 3 + 12 + 2) = 6/20. The mean of the responses' own
-    # would be another: (6/13 + 0 + 0) / 3.
+    # with 2 marked: 2 missed. 2 * 3 / (2 * 3 + 12 + 2) = 6/20. The mean over responses would
+    # differ: (6/13 + 0 + 0) / 3.
     own = [
         sentence(NO, NO, hallucinated=3, response="a", source="one"),
         sentence(YES, OPEN, length=5, response="b", source="two"),
@@ -110,8 +110,8 @@ def test_an_f1_of_one_source_has_no_interval_nor_has_a_perfect_one() -> None:
 
 
 def test_the_bootstrap_draws_sources_and_not_sentences() -> None:
-    # Of two sources, one has F1 1 and the other 0. A resample has one of them twice, a quarter of
-    # the time each, or both; so the interval is all there is, however many sentences they have.
+    # One of two sources has F1 1, the other 0. A resample has either one twice, with probability
+    # 1/4 each, or both, so the interval is [0, 1], however many sentences they have.
     own = [sentence(NO, NO, hallucinated=10, source="s1")] * 40
     own += [sentence(YES, NO, source="s2")] * 40
     found = known(token_f1(own))
@@ -123,8 +123,8 @@ def test_the_bootstrap_draws_sources_and_not_sentences() -> None:
 
 
 def test_passage_auc_worked_by_hand() -> None:
-    # Worst sentences: 0.9 and 0.4 of the hallucinated, 0.4 and 0.2 of the faithful responses.
-    # Of four pairs three are in order and one is tied: 3.5 / 4.
+    # Worst sentences: 0.9 and 0.4 in the hallucinated responses, 0.4 and 0.2 in the faithful ones.
+    # Three of four pairs are in order and one is tied: 3.5 / 4.
     responses = [
         ("s1", [(0.1, NO), (0.9, YES)]),
         ("s2", [(0.4, OPEN), (0.0, YES)]),
@@ -174,7 +174,7 @@ def test_who_flags_what_is_marked_misses_nothing(own: list[CheckedSentence]) -> 
     oracle = [replace(each, stance=each.gold, support=float(each.gold is YES)) for each in own]
     auc = passage_auc(oracle)
     assert auc is None or auc.value == 1
-    # Recall is 1, and precision the marked share of what is flagged.
+    # Recall is 1, and precision is the marked share of flagged tokens.
     marked = sum(each.sentence.hallucinated for each in own)
     flagged = sum(each.sentence.tokens for each in oracle if each.flagged)
     found = token_f1(oracle)
@@ -199,7 +199,7 @@ def test_real_responses_with_stand_ins_for_their_sources(released_data: Path) ->
         own = [each for each in queries if place(each).response == response.id]
         words = tokens(response.response, Span(0, len(response.response)))
         marks = [Span(each.start, each.end) for each in response.labels]
-        # Every word lies in one sentence, and so does every marked one.
+        # Every word, marked or not, is in exactly one sentence.
         assert sum(place(each).tokens for each in own) == len(words)
         assert sum(place(each).hallucinated for each in own) == touched(words, marks)
         conflict = any(each.label_type in ragtruth.CONFLICTS for each in response.labels)

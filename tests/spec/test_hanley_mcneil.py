@@ -1,4 +1,4 @@
-"""Hanley and McNeil's standard errors (1982) and comparison (1983), which NPOV section 5.1 uses."""
+"""Hanley and McNeil's standard error (1982) and test (1983), used in NPOV section 5.1."""
 
 import random
 from math import sqrt

@@ -1,4 +1,4 @@
-"""Krippendorff's alpha: his own worked example, by hand, by property."""
+"""Krippendorff's alpha: his worked example, by hand, by property."""
 
 from fractions import Fraction
 
@@ -30,7 +30,7 @@ def test_his_example_of_four_observers_and_missing_labels() -> None:
 def test_worked_by_hand() -> None:
     # Units aa, ab, bb: n = 6, D_o = 1/6 * (4 - 2) / 1 = 1/3, D_e = (36 - 9 - 9) / 30 = 3/5.
     assert defined(nominal_alpha(["aa", "ab", "bb"])).value == pytest.approx(4 / 9)
-    # Each unit in disagreement: D_o = 1.
+    # Every unit in disagreement: D_o = 1.
     assert defined(nominal_alpha(["ab", "ba"])).value == pytest.approx(1 - 1 / Fraction(8, 12))
 
 

@@ -1,4 +1,4 @@
-"""Probability that fell on no label is told of by every pipeline that reads labels so."""
+"""Every pipeline that reads label probabilities reports the mass off the labels."""
 
 import pytest
 

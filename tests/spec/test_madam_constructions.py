@@ -1,4 +1,4 @@
-"""Questions with a chosen number of documents for one answer (MADAM-RAG, sections 6.2 and 6.3)."""
+"""Questions with a controlled number of documents per answer (MADAM-RAG, sections 6.2 and 6.3)."""
 
 from collections import Counter
 from itertools import groupby
@@ -23,7 +23,7 @@ def asked(
     question: str = "Who built the mill at Elm?",
     number: int = 1,
 ) -> Question:
-    """A question of (type, answer, text)."""
+    """A question with documents of (type, answer, text)."""
     given_ = tuple(
         RamDocument.model_validate({"type": kind, "answer": answer, "text": text})
         for kind, answer, text in documents
@@ -60,8 +60,8 @@ def by_question(made: list[Question]) -> list[list[Question]]:
 
 
 def test_support_worked_by_hand() -> None:
-    # Birch has three documents and is the first with so many: it is varied, by d2, d4 and d5. Amber
-    # has one, d3. Misinformation (d1) and noise (d6) are left out, and so is Birch's fourth, d7.
+    # Birch is the first answer with three documents, so its support varies: d2, d4, d5. Amber has
+    # one, d3. Misinformation (d1), noise (d6) and Birch's fourth document, d7, are left out.
     documents = [
         ("misinfo", "Wexford", "Wexford built it."),
         *supporting("Birch", 1),
@@ -83,10 +83,10 @@ def test_support_worked_by_hand() -> None:
 @pytest.mark.parametrize(
     "documents",
     [
-        supporting("Amber", 1, 2) + supporting("Birch", 3, 4),  # none has three
-        supporting("Amber", 1, 2, 3),  # the other has none
-        supporting("Amber", 1, 2, 2) + supporting("Birch", 4),  # the same text twice is one
-        # A text that is given for both supports neither alone: Amber has two.
+        supporting("Amber", 1, 2) + supporting("Birch", 3, 4),  # neither has three
+        supporting("Amber", 1, 2, 3),  # the other has no document
+        supporting("Amber", 1, 2, 2) + supporting("Birch", 4),  # equal texts count once
+        # A text given for both answers supports neither: Amber has two.
         [*supporting("Amber", 1, 2, 3), ("correct", "Birch", "Book 1 says that Amber built it.")]
         + supporting("Birch", 5),
     ],
@@ -99,9 +99,9 @@ def test_not_eligible_for_support(documents: list[tuple[str, str, str]]) -> None
 
 
 def test_misinformation_worked_by_hand() -> None:
-    # Shown: d1 (Amber), d3 (Birch). Varied, in this order: the release's own d5, which gives
-    # Wexford; then a copy of d2, Amber's other document. The copy of Birch's other, d4, would still
-    # say Amber and does not count. So the third is a copy of one that is shown: d1.
+    # Shown: d1 (Amber), d3 (Birch). Varied, in order: the release's d5, which names Wexford; then a
+    # copy of d2, Amber's other document. A copy of Birch's other document, d4, would still name
+    # Amber and does not count. So the third is a copy of a shown one: d1.
     documents = [
         *supporting("Amber", 1, 2),
         *supporting("Birch", 3),
@@ -128,14 +128,14 @@ BARE = supporting("Amber", 1) + supporting("Birch", 2)
 @pytest.mark.parametrize(
     ("documents", "eligible"),
     [
-        # Two copies of the shown ones and nothing else: two, and three are needed.
+        # Only two copies of the shown documents, but three are needed.
         (BARE, False),
-        # The third does not have its answer word for word, so nothing is exchanged in it.
+        # The third lacks its answer verbatim, so it cannot be swapped.
         ([*BARE, ("correct", "Amber", "An amberish man built it.")], False),
-        # The third has the wrong answer already.
+        # The third already has the wrong answer.
         ([*BARE, ("correct", "Amber", "Amber built it, people of Wexford say.")], False),
         (BARE + supporting("Amber", 3), True),
-        # The other right answer has no document.
+        # The other gold answer has no document.
         (supporting("Amber", 1, 2, 3, 4), False),
     ],
 )
@@ -156,7 +156,7 @@ def test_a_wrong_answer_is_borrowed_from_a_question_of_the_same_form() -> None:
 
 @pytest.mark.parametrize("lent", ["Amber", "amber", "Amber Hill", "Book"])
 def test_an_answer_that_may_be_right_is_not_borrowed(lent: str) -> None:
-    # It is a gold answer of this question, a longer name of one, or stands in its documents.
+    # It is a gold answer of this question, a longer name of one, or occurs in its documents.
     mill = asked(supporting("Amber", 1, 2) + supporting("Birch", 3))
     assert misinformation([mill, lender(lent, 2)]) == []
 
@@ -168,7 +168,7 @@ def test_an_answer_that_may_be_right_is_not_borrowed(lent: str) -> None:
         ("It has 3559 people.", "3,559", True),
         ("A Film of 1950.", "a film", True),
         ("It opened in 1905.", "190", False),
-        ("Anything.", "The", False),  # normalisation leaves nothing of it
+        ("Anything.", "The", False),  # it normalises to nothing
     ],
 )
 def test_an_answer_is_said_in_other_spellings_too(text: str, answer: str, said: bool) -> None:
@@ -178,7 +178,7 @@ def test_an_answer_is_said_in_other_spellings_too(text: str, answer: str, said: 
 def test_on_the_release(released_data: Path) -> None:
     path = released_data / "ramdocs" / "RAMDocs_250.jsonl"
     questions_ = datasets.read("ramdocs", path).questions
-    # Counted another way: by the answers as they are written, without looking at texts.
+    # An independent count, by the answers as written, without reading the texts.
     eligible = 0
     for question in read_released(path):
         counts = Counter(each.answer for each in question.documents if each.type == "correct")

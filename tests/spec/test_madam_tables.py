@@ -1,4 +1,4 @@
-"""The tables of MADAM-RAG's evaluation from results worked out by hand (sections 5.1, 6.1-6.3)."""
+"""The tables of MADAM-RAG's evaluation from hand-worked results (sections 5.1, 6.1-6.3)."""
 
 import pytest
 from debates import question
@@ -25,7 +25,7 @@ def held(
     *rounds: tuple[tuple[str | None, ...], tuple[str, ...] | Conclusion | None],
     agreed: bool = True,
 ) -> Debate:
-    """Rounds, each of the agents' answers and the aggregate; an answer of None is unreadable."""
+    """Rounds, each with the agents' answers and the aggregate; None is an unreadable answer."""
     return Debate(
         rounds=tuple(
             Round(
@@ -63,7 +63,7 @@ CITY = question("q2", ("correct", "misinfo"), ("Paris",), wrong=("Lyon",))
 CLUBS = question("q3", ("correct", "correct"), ("Rome", "Milan"))
 OPEN = question("q4", (None,))
 
-# Replies: 3 * (4 + 1) = 15. The third agent gives way, the fourth had answered what it cannot know.
+# Replies: 3 * (4 + 1) = 15. The third agent gives way; the fourth answers without knowing.
 JORDAN_DEBATE = held(
     (("1963", "1956", "1998", "Chicago"), ("1963", "1956", "1998")),
     (("1963", "1956", "1963", "unknown"), ("1963", "1956")),
@@ -120,7 +120,7 @@ def tables(results: dict[str, list[QuestionResult]] | None = None) -> dict[str, 
 
 
 def rows(table: Table, *keys: str) -> dict[tuple[Cell, ...], list[Cell]]:
-    """The cells that tell rows apart -> all cells after the last of them; estimates as values."""
+    """The key cells of a row -> all cells after the last key; estimates as values."""
     names = [column.key for column in table.columns]
     places = [names.index(key) for key in keys]
     return {
@@ -136,7 +136,7 @@ def close(*cells: Cell) -> list[object]:
 
 
 def cell(table: Table, key: str, **where: Cell) -> Estimate:
-    """The estimate in a column of the one row that has all these cells."""
+    """The estimate in a column of the only row with these cells."""
     names = [column.key for column in table.columns]
     records = [dict(zip(names, row, strict=True)) for row in table.rows]
     (found,) = (each for each in records if where.items() <= each.items())
@@ -147,11 +147,11 @@ def cell(table: Table, key: str, **where: Cell) -> Estimate:
 
 def test_methods() -> None:
     made = tables()["madam_methods"]
-    # Of five questions q5 failed and q4 has no gold answer. MADAM-RAG: q1 right, q2 "Lyon", q3
-    # unreadable, as if it had no answer: recall and F1 0 and no precision; (15 + 6 + 9 + 4) / 4
-    # replies. No RAG: q1 no answer; q2 unreadable; q3 all right and Turin besides, which nobody
-    # calls wrong: precision 2/3, recall 1, F1 4/5. Prompt: q1 half, F1 2/3; q2 "Parisians", which
-    # has Paris only as a substring; q3 right.
+    # Of five questions, q5 failed and q4 has no gold answer. MADAM-RAG: q1 right, q2 "Lyon", q3
+    # unreadable, which counts as no answer: recall and F1 0, no precision; (15 + 6 + 9 + 4) / 4
+    # replies. No RAG: q1 no answer; q2 unreadable; q3 all right plus Turin, which is not listed as
+    # wrong: precision 2/3, recall 1, F1 4/5. Prompt: q1 half, F1 2/3; q2 "Parisians", which has
+    # Paris only as a substring; q3 right.
     assert rows(made, "data", "model", "method", "figures") == {
         ("RAMDocs", "small", method, "this run"): close(5, 1, 1, *cells)
         for method, *cells in (
@@ -164,18 +164,18 @@ def test_methods() -> None:
     # half = 1.95996 * sqrt(2/27 + z^2/36) / (1 + z^2/3) = 0.3654.
     exact = cell(made, "exact_match", method=MADAM)
     assert (exact.low, exact.n) == pytest.approx((0.0615, 3), abs=1e-4)
-    # 15, 6, 9, 4: s^2 = 69/3, half = 3.18245 * sqrt(23/4) = 7.6312; the lower end is cut to 1.
+    # 15, 6, 9, 4: s^2 = 69/3, half = 3.18245 * sqrt(23/4) = 7.6312; the lower end is clipped to 1.
     calls = cell(made, "calls", method=MADAM)
     assert (calls.low, calls.n, calls.high) == pytest.approx((1, 4, 16.1312), abs=1e-3)
     assert cell(made, "precision", method=NO_RAG).n == 1
 
 
 def test_rounds() -> None:
-    # MADAM-RAG, one round: q1 with 1998, precision 2/3 and F1 4/5; q2 nothing; q3 Rome and Turin,
-    # all 1/2. Two: q1 right, q2 nothing, q3 unreadable and so without an answer; three are the
-    # same, q2 and q4 had ended.
+    # MADAM-RAG, one round: q1 with 1998, precision 2/3 and F1 4/5; q2 no answer; q3 Rome and Turin,
+    # all 1/2. Two: q1 right, q2 no answer, q3 unreadable, which counts as no answer. Three: the
+    # same, as q2 and q4 had ended.
     # Without aggregator, one round: q1 as before, q2 "Paris" and "Lyon" with precision 1/2 and F1
-    # 2/3; two: q1 right.
+    # 2/3. Two: q1 right.
     found = rows(tables()["madam_rounds"], "data", "model", "aggregator", "figures", "rounds")
     half = (1 / 2, 1 / 2, 1 / 2, 1 / 2)
     third = (1 / 3, 1 / 2, 1 / 3, 1 / 3)
@@ -198,7 +198,7 @@ def test_rounds() -> None:
 def test_levels() -> None:
     made = tables()
     # Prompt, three documents: a has one answer of two, F1 2/3; b is unreadable; c is right. Astute
-    # RAG: a has Turin besides, precision 2/3 and F1 4/5; b and c are right.
+    # RAG: a adds Turin, precision 2/3 and F1 4/5; b and c are right.
     keys = ("data", "model", "experiment", "level", "method")
     place = ("RAMDocs", "small", "misinformation")
     assert rows(made["madam_levels"], *keys) == {

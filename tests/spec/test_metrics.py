@@ -1,4 +1,4 @@
-"""The statistics of the tables: hand-worked examples, properties, and other people's code."""
+"""The statistics in tables: hand-worked examples, properties, and other implementations."""
 
 import numpy as np
 import pytest

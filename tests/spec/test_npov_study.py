@@ -52,7 +52,7 @@ def test_step_1_topics_are_divided_as_in_table_4(tmp_path: Path) -> None:
 
 
 def test_step_2_the_generator_learns_one_to_three_arguments_a_side() -> None:
-    """The paper has 80 responses to 9 topics; by template it is 9 for each, 81."""
+    """The paper has 80 responses to 9 topics; the template gives 9 per topic, 81."""
     assert (PAPER.steps, PAPER.batch, 9 * PAPER.template) == (20_000, 16, 81)
     learned = lessons([topic("Obesity")], "response", per_topic=9, seed=0)
     sizes = [len(each.annotated.example.pro) for each in learned]
@@ -62,7 +62,7 @@ def test_step_2_the_generator_learns_one_to_three_arguments_a_side() -> None:
 
 
 def test_step_3_draws_are_others_and_the_first_three_have_two_temperatures() -> None:
-    """Of 2 + 2 arguments there are 4 draws of one a side and 1 of two: 5, of the 18 wanted."""
+    """2 + 2 arguments allow 4 draws with one per side and 1 with two: 5 of the 18 wanted."""
     found = draws([topic("Golf", pro=2, con=2)], 18, seed=0)
     given = [(each.given.pro, each.given.con) for each in found]
     as_sets = [(frozenset(pro), frozenset(con)) for pro, con in given]
@@ -87,7 +87,7 @@ NO, YES = 0.1, 0.9
 
 
 def read(says: list[list[float]], rests: list[list[float]]) -> Reading:
-    """Of three sentences, and the response as a whole; of three arguments, and all of them."""
+    """Rows: three sentences and the whole response. Columns: three arguments and all of them."""
     start = [EXAMPLE.response.index(text) for text in ("pro a", "con u", "Con z")]
     spans = tuple(zip(start, [34, 65, 80], strict=True))
     told_by = ("pro", "con", "con")
@@ -95,7 +95,7 @@ def read(says: list[list[float]], rests: list[list[float]]) -> Reading:
 
 
 def test_step_4_what_is_supported_one_way_alone_is_ambiguous() -> None:
-    """Pro a and con u are said. Sentence 3 is of no argument, and nobody says pro b."""
+    """Pro a and con u are said. Sentence 3 has no argument, and pro b is not said."""
     says = [[YES, NO, NO, YES], [NO, NO, NO, NO], [NO, YES, NO, YES]]
     rests = [[YES, NO, NO], [NO, NO, NO], [NO, YES, NO], [YES, YES, NO]]
     found = annotated_by("golf/0", EXAMPLE, read(says, rests), 0.5)
@@ -112,7 +112,7 @@ def test_step_4_what_is_supported_one_way_alone_is_ambiguous() -> None:
     rests[3][2] = YES
     found = annotated_by("golf/0", EXAMPLE, read(says, rests), 0.5)
     assert (found.coverage, found.hallucination) == ("ambiguous", "none")
-    says[1] = [NO, NO, YES, YES]  # now it says it, but critics do: sides are confused
+    says[1] = [NO, NO, YES, YES]  # now it says pro b, but as critics: sides are confused
     found = annotated_by("golf/0", EXAMPLE, read(says, rests), 0.5)
     assert (found.coverage, found.hallucination) == ("ambiguous", "ambiguous")
     says[1], says[2] = [NO, NO, NO, YES], [NO, YES, YES, YES]  # con u is said twice
@@ -121,13 +121,13 @@ def test_step_4_what_is_supported_one_way_alone_is_ambiguous() -> None:
 
 
 def said_in(pair: Pair) -> tuple[float, float, float]:
-    """A text supports what it says, whoever says it, and tells nothing of anything else."""
+    """A text supports what it says, whoever says it, and is irrelevant to anything else."""
     one, other = (each.lower().strip(". ") for each in (pair.hypothesis, pair.premise))
     return SUPPORT if one in other else UNSURE
 
 
 def test_step_4_the_threshold_is_chosen_by_known_errors() -> None:
-    """Support is 0.9 where a text says it, else 0.2: all limits between find every error."""
+    """Support is 0.9 if a text says it, else 0.2: every threshold between finds every error."""
     tagger = ArgumentTagger(ScriptedTagger(weigh=said_in, shows=False))
     known = synthesis.synthetic_examples(
         [topic("Golf"), topic("Zoos")], per_topic=2, seed=0, design="paper"
@@ -144,7 +144,7 @@ def test_step_4_the_threshold_is_chosen_by_known_errors() -> None:
     assert again.said is not None
     assert right.said is not None
     assert {side: [*spans] for side, spans in again.said.items()} == {
-        # The template's span has no full stop, that of a sentence has.
+        # The template's span has no full stop; a sentence's span has one.
         side: [span and (span[0], span[1] + 1) for span in spans]
         for side, spans in right.said.items()
     }
@@ -161,7 +161,7 @@ def test_step_5_a_paraphrase_keeps_numbers_and_is_supported_both_ways() -> None:
 
 
 def study(folder: Path, *names: str) -> Study:
-    """A study of topics that are all of the test set; no model is loaded."""
+    """A study whose topics are all in the test set; no model is loaded."""
     topics = {"train": [], "dev": [], "test": [topic(name) for name in names]}
     none = cast(Any, None)
     return Study(StudyOptions(), RunFolder(folder), PAPER, cast(Any, topics), none, none)
@@ -211,7 +211,7 @@ def test_step_5_test_sets_have_every_kind_of_error(tmp_path: Path) -> None:
 
 
 def test_step_5_a_side_may_lose_its_only_argument(tmp_path: Path) -> None:
-    """Section 4.2 removes any of the given arguments; what is left is read, and not refused."""
+    """Section 4.2 removes any of the given arguments; a side left empty is accepted."""
     (right, *wrong) = synthesis.synthetic_examples(
         [topic("Abortion")], per_topic=1, seed=0, design="paper"
     )
@@ -236,7 +236,7 @@ def test_step_6_classifiers_learn_what_table_2_adds() -> None:
 def test_step_6_the_annotation_free_classifier_learns_what_the_generator_learned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Appendix B.1: no annotation is needed, be the responses by people or by a template."""
+    """Appendix B.1: no annotation is needed, whether people or a template wrote the responses."""
     given = {"pro": ["Pro a is good."], "con": ["Con u is bad."], "response": "Both are said."}
     lines = [
         {"id": f"{name}/1", "question": f"Should {name} stay?", **given}

@@ -1,4 +1,4 @@
-"""The paper's tables from results worked out by hand (NPOV, sections 4.3, 5.1, 5.3)."""
+"""The paper's tables from hand-worked results (NPOV, sections 4.3, 5.1, 5.3)."""
 
 import pytest
 
@@ -88,7 +88,7 @@ def test_errors_are_told_from_examples_without_any() -> None:
     found = rows(made["npov_detection"])
     assert list(found) == [ROUGE_ROW, SALIENCE_ROW]
     rouge = found[ROUGE_ROW]
-    # Coverage: 0.45 and 0.3 against 0.4 and 0.5. The hallucinated 0.5 is no example without error.
+    # Coverage: 0.45 and 0.3 against 0.4 and 0.5. The hallucinated 0.5 is not an error-free example.
     assert value(rouge["coverage"]) == 1 / 4
     assert value(rouge["hallucination"]) == 1
     assert (rouge["coverage_errors"], rouge["hallucination_errors"]) == (2, 1)
@@ -162,7 +162,7 @@ def test_detectors_are_compared_on_what_both_scored() -> None:
 
 
 def test_aggregations_stand_beside_each_other() -> None:
-    """Table 6; a baseline has none."""
+    """Table 6; a baseline has no aggregation."""
 
     def by(name: str, score: float, coverage: Error) -> NpovResult:
         own = result(name, coverage=coverage, rouge=(0.5, 0.5))
@@ -212,7 +212,7 @@ def test_perfect_areas_have_no_p_of_areas() -> None:
 
 
 def of_topic(name: str, topic: str, length: float, count: float, error: Error) -> NpovResult:
-    """A response of so many words and surplus sentences, with no or both kinds of errors."""
+    """A response with this word count and surplus of sentences, with no errors or both kinds."""
     scores = {
         LENGTH: ErrorScores(hallucination=length, coverage=-length),
         COUNT: ErrorScores(hallucination=count, coverage=-count),
@@ -271,7 +271,7 @@ def test_intervals_and_p_are_by_topic() -> None:
 
 
 def vote(name: str, said: str, error: Error) -> NpovResult:
-    """A response with an annotator's vote per letter: f for a full error, a ambiguous, - none."""
+    """A response with one annotator's vote per letter: f for a full error, a ambiguous, - none."""
     meant: dict[str, Error] = {"f": "full", "a": "ambiguous", "-": "none"}
     votes = {f"ann{n}": Vote(coverage=meant[letter]) for n, letter in enumerate(said)}
     own = result(name, coverage=error, test_set="organic", overlap=None, rouge=(0.5, 0.5))
@@ -279,7 +279,7 @@ def vote(name: str, said: str, error: Error) -> NpovResult:
 
 
 def test_annotators_are_compared_with_each_other_and_with_the_file() -> None:
-    # Errors or none: ++, +-, --: alpha 4/9, as in test_krippendorff. +- has no majority.
+    # Error or none: ++, +-, --: alpha 4/9, as in test_krippendorff. +- has no majority.
     own = [vote("a", "fa", "full"), vote("b", "f-", "none"), vote("c", "--", "ambiguous")]
     made = tables(one=own, other=own)["npov_agreement"]
     added, left_out = (dict(zip([c.key for c in made.columns], r, strict=True)) for r in made.rows)

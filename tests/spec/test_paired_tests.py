@@ -1,4 +1,4 @@
-"""McNemar's exact test, the sign-flip test and clustered differences, by hand and as properties."""
+"""McNemar's exact test, the sign-flip test and clustered differences, by hand and by property."""
 
 from math import comb, isclose, sqrt
 
@@ -12,7 +12,7 @@ from pipelines.report.compare import compare
 
 
 def test_mcnemar_by_hand() -> None:
-    # Six claims tell the two apart, five of them for the first: 2 * (C(6,0) + C(6,1)) / 2^6.
+    # Six discordant claims, five of them won by the first: 2 * (C(6,0) + C(6,1)) / 2^6.
     first = dict.fromkeys(range(5), True) | {5: False, 6: True, 7: False}
     second = dict.fromkeys(range(5), False) | {5: True, 6: True, 7: False}
     found = defined(mcnemar(first, second))
@@ -26,7 +26,7 @@ def test_mcnemar_without_anything_to_tell_apart() -> None:
 
 
 def test_sign_flips_of_few_values_are_all_tried() -> None:
-    # Of the 2^4 ways to sign these only two, all + and all -, are as large.
+    # Of the 2^4 sign patterns only two, all + and all -, are as extreme.
     found = defined(sign_flip([0.5, 0.25, 1.0, 0.75]))
     assert isclose(found, 2 / 16)
 
@@ -37,7 +37,7 @@ def test_sign_flips_of_nothing() -> None:
     assert sign_flip([0.0, 0.0]) == 1
 
 
-# Differences of examples that come in clusters.
+# Differences of clustered examples.
 
 
 def test_a_clustered_difference_by_hand() -> None:
@@ -49,7 +49,7 @@ def test_a_clustered_difference_by_hand() -> None:
     found = defined(paired_difference(first, second, clusters=clusters))
     assert found.value == 0.25
     assert isclose(defined(found.high), 0.25 + 4.302652729911275 * error)  # t(2) at 97.5 %
-    # The sums 2, 0, -1 have 1 for their sum; of eight signings six have as much or as little.
+    # The cluster sums 2, 0, -1 add up to 1; every sign pattern is at least as extreme.
     assert isclose(defined(compare(first, second, "sign flips", clusters=clusters).p), 1.0)
 
 

@@ -1,4 +1,4 @@
-"""A data set as RAMDocs was built, from AmbigDocs and passages (MADAM-RAG, section 3)."""
+"""Building a data set like RAMDocs from AmbigDocs and passages (MADAM-RAG, section 3)."""
 
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -87,9 +87,9 @@ def test_worked_by_hand(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     assert made.gold_answers == ("1902", "July 14, 1856")
     assert made.disambig_entity == ("Aldham, Essex", "Aldham, Nebraska")
 
-    # Essex has its own document and one of the two that name it. The other one is changed: the
-    # day stands otherwise than the answer does, so nothing can be put in its place. Of other
-    # answers to when the bridge of something was opened 1888 alone is a year.
+    # Essex has its own document and one of the two passages that name it. The other passage is
+    # changed. The day is written differently from the answer, so it cannot be swapped. Of the other
+    # questions' answers to when a bridge was opened, only 1888 is a year.
     own, found, wrong, other, noise = made.documents
     assert own == RamDocument(text=BRIDGE.documents[0].text, type="correct", answer="1902")
     assert (found.type, found.answer, found.text in {MAYOR, FLAG}) == ("correct", "1902", True)
@@ -99,7 +99,7 @@ def test_worked_by_hand(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     assert other == RamDocument(
         text=BRIDGE.documents[1].text, type="correct", answer="July 14, 1856"
     )
-    # What states both answers or one of another entity supports none, and is no noise.
+    # A passage that states both answers, or one of another entity, supports none and is not noise.
     assert noise == RamDocument(text=STONE, type="noise", answer="unknown")
     assert made.wrong_answers == ("1888",)
 
@@ -111,8 +111,8 @@ def test_worked_by_hand(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
 @pytest.mark.parametrize(
     ("right", "text", "lent"),
     [
-        ("14 July 1856", "On July 14, 1856.", "3 May 1911"),  # not word for word
-        ("14 July 1856", "On 14 July 1856.", "1911"),  # no day
+        ("14 July 1856", "On July 14, 1856.", "3 May 1911"),  # not verbatim
+        ("14 July 1856", "On 14 July 1856.", "1911"),  # not a day
         # The other spelling would still give the right day.
         ("14 July 1856", "On 14 July 1856 (1856-07-14).", "3 May 1911"),
     ],
@@ -142,7 +142,7 @@ def test_where_nothing_else_is_found_a_copy_is_changed_and_counted(
     assert (counts.drawn["misinfo"], counts.copies) == (2, 1), "a second copy would be the same"
 
 
-# Answers that can stand in for each other.
+# Answers that can replace each other.
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_the_shape_of_an_answer(answer: str, expected: str) -> None:
             "812 people",
             "There are 812 people (812 in all).",
         ),
-        # A short number alone stands for anything.
+        # A bare short number may mean anything.
         ("He has 2 cats since 2 May.", "2 cats", "5 cats", "He has 5 cats since 2 May."),
         (
             "In January 2012, not in 2012.",
@@ -185,9 +185,9 @@ def test_the_shape_of_an_answer(answer: str, expected: str) -> None:
             "In March 2010, not in 2012.",
         ),
         ("mary oake, mayor", "Mary Oake", "Tom Birch", "Tom Birch, mayor"),
-        # In another spelling the right answer would stay.
+        # The right answer would remain in another spelling.
         ("On 4 July 1856, that is July 4, 1856.", "4 July 1856", "3 May 1911", None),
-        # So would another right one.
+        # Another right answer would remain.
         ("In 1902, elsewhere in 1731.", "1902", "1888", None),
     ],
 )
@@ -197,7 +197,7 @@ def test_the_answer_is_exchanged_wherever_it_stands(
     assert swapped(text, right, wrong, [right, "1731"]) == expected
 
 
-# What retrieval is asked, and what supports an answer.
+# Retrieval queries, and passages that support an answer.
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The averages of RAMDocs in appendix A of MADAM-RAG, worked out by hand and on the release."""
+"""The averages of RAMDocs in appendix A of MADAM-RAG, by hand and on the release."""
 
 from pathlib import Path
 
@@ -41,9 +41,9 @@ def by_name(found: tuple[Statistic, ...]) -> dict[str, Statistic]:
         ("misinformation documents", (1 + 2 + 0) / 3, 3),
         ("noise documents", (0 + 1 + 2) / 3, 3),
         ("gold answers", (1 + 2 + 2) / 3, 3),
-        # A wrong answer that stands twice counts twice.
+        # A wrong answer that is listed twice counts twice.
         ("wrong answers", (2 + 1 + 0) / 3, 3),
-        # Of each question's own: 3/1, 2/2, 4/2. Pooled it would be 9/5.
+        # Mean of per-question ratios: 3/1, 2/2, 4/2. Pooled it would be 9/5.
         ("documents per gold answer", 2, 3),
         # 1/2 and 2/1; the third has no wrong answer. Pooled it would be 3/3.
         ("documents per wrong answer", 1.25, 2),

@@ -1,4 +1,4 @@
-"""Which claim a writer is told of, worked out by hand."""
+"""Which claim a writer is told about, worked by hand."""
 
 from hypothesis import given
 from hypothesis import strategies as st

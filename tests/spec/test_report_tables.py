@@ -1,4 +1,4 @@
-"""Table 3 of ConflictScore, worked out by hand."""
+"""Table 3 of ConflictScore, worked by hand."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Conformal risk control (Angelopoulos et al.), as the cascade uses it."""
+"""Conformal risk control (Angelopoulos et al.), as used by the cascade."""
 
 import random
 from math import inf
@@ -26,7 +26,7 @@ ALPHAS = st.sampled_from([0.01, 0.05, 0.1, 0.2, 0.35, 0.5, 0.8])
 
 
 def test_by_hand() -> None:
-    """Nine pairs; u and right or wrong. The bound is (wrong kept + 1) / 10 at every threshold."""
+    """Nine pairs: u, and right or wrong. The bound is (wrong kept + 1) / 10 at every threshold."""
     confidences = [0.95, 0.9, 0.9, 0.8, 0.7, 0.6, 0.6, 0.5, 0.4]
     correct = [True, True, True, False, True, True, False, False, True]
     curve = risk_curve(confidences, correct)
@@ -37,7 +37,7 @@ def test_by_hand() -> None:
     ]
     bounds = [risk_bound(empirical_risk(curve, point), 9) for point in curve.points]
     assert bounds == pytest.approx([0.4, 0.4, 0.3, 0.2, 0.2, 0.1, 0.1])
-    # Exactly 0.2 is allowed; the smallest of the thresholds that reach it is 0.7.
+    # Exactly 0.2 is allowed; the smallest threshold that reaches it is 0.7.
     chosen = {0.2: 0.7, 0.19: 0.9, 0.3: 0.6, 0.99: 0.4, 0.09: inf}
     assert {alpha: conformal_threshold(curve, alpha) for alpha in chosen} == chosen
 
@@ -63,7 +63,7 @@ def test_a_risk_that_is_no_share_is_refused(alpha: float) -> None:
 def test_the_smallest_threshold_that_keeps_the_bound(
     pairs: list[tuple[float, bool]], alpha: float
 ) -> None:
-    """Against the definition, computed anew from the pairs at every confidence that occurs."""
+    """Check against the definition, recomputed from the pairs at every confidence value."""
     curve = risk_curve([u for u, _ in pairs], [right for _, right in pairs])
     n = len(pairs)
 
@@ -75,9 +75,9 @@ def test_the_smallest_threshold_that_keeps_the_bound(
 
 
 def test_the_risk_is_kept_on_fresh_data() -> None:
-    """Mean loss over many draws of calibration and fresh pairs stays at alpha, and comes near it.
+    """Mean loss over many draws of calibration and fresh pairs stays just below alpha.
 
-    The tagger of this simulation is overconfident: what it is sure of with u is right with u^3.
+    The simulated tagger is overconfident: at confidence u it is right with probability u^3.
     """
     draw, alpha = random.Random(5), 0.15
 
@@ -93,6 +93,6 @@ def test_the_risk_is_kept_on_fresh_data() -> None:
         fresh = pairs(100)
         losses.append(sum(u >= threshold and not right for u, right in fresh) / len(fresh))
     mean = sum(losses) / len(losses)
-    # 40,000 fresh pairs: the mean is known to about 0.003.
+    # 40,000 fresh pairs: the mean is accurate to about 0.003.
     assert mean <= alpha + 0.005
     assert mean >= alpha - 0.02

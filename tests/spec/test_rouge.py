@@ -1,4 +1,4 @@
-"""ROUGE-1 and the errors it sees, worked out by hand, and its properties."""
+"""ROUGE-1 and the errors it detects, worked by hand, and its properties."""
 
 import pytest
 from hypothesis import given

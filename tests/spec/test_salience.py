@@ -1,4 +1,4 @@
-"""Words, normalising and scores of salience maps, worked out by hand, and their properties."""
+"""Words, normalisation and scores of salience maps, worked by hand, and their properties."""
 
 from math import log
 
@@ -26,7 +26,7 @@ TOKENS = ["", "Bans", " deny", " auto", "nomy", ".", " They", " don", "'", "t", 
 
 
 def offsets() -> list[tuple[int, int]]:
-    """Characters of the tokens above; the first is a special one."""
+    """Characters of the tokens above; the first is a special token."""
     found, place = [], 0
     for token in TOKENS:
         found.append((place, place + len(token)))
@@ -61,16 +61,16 @@ def test_columns_are_squared_and_sum_to_one() -> None:
 
 
 def test_words_take_the_largest_of_their_tokens() -> None:
-    """Two input words, of one and of two tokens; two response words, likewise; m = 5."""
+    """Two input words with one and two tokens; two response words likewise; m = 5."""
     words = content_words(TEXT, offsets(), (0, len(TEXT)))
     of_tokens = np.arange(14 * 9, dtype=float).reshape(14, 9)
     found = word_salience(of_tokens, [words[0], words[2]], [words[3], words[4]], 5)
-    # Token 11 is column 6, token 12 column 7; row 4 is the larger one of "autonomy".
+    # Token 11 is column 6, token 12 column 7; row 4 is the larger row of "autonomy".
     assert found.tolist() == [[9 + 6, 9 + 7], [36 + 6, 36 + 7]]
 
 
 def test_tokens_stand_for_themselves() -> None:
-    """Special tokens and white space are left out; bytes of one character are one token."""
+    """Special tokens and whitespace are left out; bytes of one character are one token."""
     prompt, response = "Say  naïve 😀.\n", "oh"
     places = [(0, 0), (0, 3), (3, 4), (4, 7), (7, 10), (10, 12), (11, 12), (12, 14), (14, 16)]
     encoded = Encoded(prompt, response, tuple(range(9)), 8, tuple(places))
@@ -86,7 +86,7 @@ def test_tokens_stand_for_themselves() -> None:
     assert [word.tokens for word in answered] == [(8,)]
     salience = np.array([[3.0], [1], [1], [-2], [0], [1], [2], [0], [0]])
     found = word_map(encoded, salience, [given], [answered])
-    # The special token and the white space take their shares of 20, though they are not shown.
+    # The special token and the whitespace take their shares of 20, although they are not shown.
     assert found.values[:, 0] == pytest.approx([1 / 20, 4 / 20, 0, 4 / 20, 0])
 
 

@@ -1,4 +1,4 @@
-"""Sentences and arguments by the cosine of their embeddings, worked by hand."""
+"""Cosine similarity of sentence and argument embeddings, worked by hand."""
 
 from collections.abc import Sequence
 from math import sqrt

@@ -1,4 +1,4 @@
-"""Short answers in canonical form: those of tests/texts/answers.jsonl, and what holds of all."""
+"""Canonical forms of short answers: those in tests/texts/answers.jsonl, and invariants."""
 
 import time
 from datetime import date
@@ -11,7 +11,7 @@ from text_rows import rows
 
 from pipelines.metrics.answers import canonical, distinct
 
-# Pieces that the rules are about, so that random texts meet them often.
+# Fragments that the rules handle, so that random texts contain them often.
 pieces = st.sampled_from([
     "15", "july", "May", "1905", "1905-07-15", "-05-15", "1,234", "64.40", ".5", "5", ".", "-",
     "'", '"', "(", "/", ",", "$", "€", "%", "½", "²", "é", "İ", "\u2013", "the", "a", "of", "th",

@@ -1,4 +1,4 @@
-"""Shares and Cohen's kappa over strata that were drawn at different rates."""
+"""Shares and Cohen's kappa over strata sampled at different rates."""
 
 from math import sqrt
 
@@ -12,7 +12,7 @@ from pipelines.metrics.estimate import Estimate
 
 
 def test_by_hand() -> None:
-    """A third of s and all of t are drawn: of 8 examples s counts 6, t 2.
+    """A third of s and all of t are drawn: of 8 examples s has 6, t has 2.
 
     p_aa = 6/8 * 1/2 = 3/8, p_ab = 3/8, p_bb = 2/8; p_o = 5/8; p_e = 6/8 * 3/8 + 2/8 * 5/8 = 7/16;
     kappa = (5/8 - 7/16) / (9/16) = 1/3.
@@ -28,7 +28,7 @@ def test_by_hand() -> None:
 
 
 def cohen_kappa(pairs: list[tuple[str, str]]) -> float | None:
-    """Scikit-learn's; None where both give one and the same label to all."""
+    """scikit-learn's kappa; None if both give every example the same label."""
     one, other = zip(*pairs, strict=True)
     return float(cohen_kappa_score(one, other)) if len({*one, *other}) > 1 else None
 
@@ -63,8 +63,9 @@ T, F = True, False
 def test_share_by_hand() -> None:
     """Strata of 10, 10 and 20, of which 0 of 7, 0 of 7 and 3 of 6 hold: the share is 1/2 * 3/6.
 
-    With 2/3 besides they are 0.08, 0.08 and 0.5 of 25/3, 25/3 and 22/3. Those stand for the 3, 3
-    and 14 others alone, so the centre is 1/4 (3/10 * 0.08) twice, and 1/2 (6/20 + 14/20) * 0.5.
+    Adding 2/3 successes, the shares are 0.08, 0.08 and 0.5 of 25/3, 25/3 and 22/3. They apply only
+    to the 3, 3 and 14 unlabelled examples, so the centre is 1/4 (3/10 * 0.08) twice, and 1/2 (6/20
+    + 14/20) * 0.5.
     """
     found = stratified_share([([F] * 7, 10), ([F] * 7, 10), ([T, T, T, F, F, F], 20)])
     assert found is not None

@@ -1,4 +1,4 @@
-"""Strict exact match with precision, recall and F1, worked out by hand and on RAMDocs."""
+"""Strict match with precision, recall and F1, worked by hand and on RAMDocs."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from pipelines.metrics.answers import answer_f1, canonical, found, precision, re
 
 
 def named(answer: str, gold: str, wrong: str = "nothing") -> tuple[bool, bool]:
-    """Whether an answer names a gold one and a wrong one."""
+    """Whether an answer names a gold answer and a wrong one."""
     names = found([answer], [[gold]], [wrong])
     return bool(names.gold[0]), bool(names.wrong[0])
 
@@ -21,22 +21,22 @@ def named(answer: str, gold: str, wrong: str = "nothing") -> tuple[bool, bool]:
         ("Boston", "Boston, Massachusetts", False),  # a part is less than the answer
         ("Bostonians", "Boston", False),
         ("1911", "19", False),
-        ("Jersey, New York", "New Jersey", False),  # not in a row
+        ("Jersey, New York", "New Jersey", False),  # not consecutive
         ("The novel", "a novel", True),
-        ("Boston", "the", False),  # nothing is left of the name
+        ("Boston", "the", False),  # the name normalises to nothing
         # hedges
         ("50,000", "About 50,000", True),
         ("roughly 50,000", "About 50,000", True),
         ("an estimated 50,000 people", "50,000", True),
         ("about some 1835", "1835", True),
-        ("about Boston", "Boston", True),  # contained all the same
-        ("Boston", "about Boston", False),  # no number: the word counts
+        ("about Boston", "Boston", True),  # still contained
+        ("Boston", "about Boston", False),  # no number follows: the word counts
         # units
         ("3,559", "3,559 people", True),
         ("3,559 metres", "3,559 people", False),
-        ("there are 3,559", "3,559 people", False),  # a sentence has to say what it counts
+        ("there are 3,559", "3,559 people", False),  # a sentence must say what it counts
         ("100", "about 100 square miles", True),
-        ("100", "100 very large cows", False),  # three words are more than a unit
+        ("100", "100 very large cows", False),  # three words are too many for a unit
         ("31,250", "$31,250", True),
         ("42.7", "42.7 years", True),
         ("1893", "1893-1896", False),
@@ -46,7 +46,7 @@ def named(answer: str, gold: str, wrong: str = "nothing") -> tuple[bool, bool]:
         ("September 19, 1902", "1902", True),
         ("September 19, 1902", "19", False),
         ("1902", "September 19, 1902", False),
-        # no answer
+        # refusals
         ("unknown", "unknown", False),
         ("", "Boston", False),
     ],
@@ -62,14 +62,14 @@ def test_what_an_answer_names(answer: str, name: str, is_named: bool) -> None:
         ("American football", "American football", "football", (True, False)),
         ("American football", "football", "American football", (False, True)),
         ("football", "American football", "football", (False, True)),
-        # The second "football" is in no longer name.
+        # The second "football" is not part of a longer name.
         ("American football or football", "American football", "football", (True, True)),
-        ("Football", "football", "The Football", (True, False)),  # one form: gold
+        ("Football", "football", "The Football", (True, False)),  # same form: gold wins
         ("3,559", "3,559 people", "3,559 metres", (True, False)),  # likewise
         ("about 50,000", "50,000", "roughly 50,000", (True, False)),  # likewise
         ("September 19, 1902", "September 19, 1902", "1902", (True, False)),
         ("September 19, 1902", "1902", "September 19, 1902", (False, True)),
-        # They overlap, and neither lies within the other.
+        # They overlap, and neither contains the other.
         ("New York City Hall", "New York City", "City Hall", (True, True)),
     ],
 )
@@ -94,7 +94,7 @@ def test_found_says_what_each_given_answer_names() -> None:
         (["Lyons", "in Paris, France", "PARIS"], True, True),
         (["Paris"], False, False),  # Lyon is missing
         (["Paris", "Lyon", "Rome"], False, False),  # Rome is wrong
-        (["Paris", "Lyon", "Oslo"], True, False),  # Oslo is not gold, but nobody says it is wrong
+        (["Paris", "Lyon", "Oslo"], True, False),  # Oslo is not gold, but not listed as wrong
         (["Paris", "Lyon", "unknown"], True, True),
         (["unknown"], False, False),
         ([], False, False),
@@ -104,7 +104,7 @@ def test_all_gold_answers_and_no_wrong_one(
     answers: list[str], match: bool, match_as_the_one: bool
 ) -> None:
     gold = [["Lyon", "Lyons"], ["Paris"]]
-    for naive in (False, True):  # these names have no numbers and lie in no other
+    for naive in (False, True):  # these names have no numbers and are in no other
         assert strict_match(answers, gold, ["Rome"], substrings=naive) is match
         only = strict_match(answers, gold, ["Rome"], one_answer=True, substrings=naive)
         assert only is match_as_the_one
@@ -125,7 +125,7 @@ def test_without_gold_only_no_answer_is_right() -> None:
         ("3,559", "3,559 people", "nothing", True, False),
         ("American football", "American football", "football", True, False),
         ("July 15, 1905", "15 July 1905", "nothing", True, False),
-        ("64.4", "644", "nothing", False, True),  # the point falls away
+        ("64.4", "644", "nothing", False, True),  # the final period is removed
     ],
 )
 def test_the_naive_rule(
@@ -147,7 +147,7 @@ def test_the_naive_rule(
         (["Paris", "Rome", "Oslo", "Lyon"], 0.5, 1.0, 2 / 3),
         # a sentence that names both is one right answer
         (["Paris and Lyon"], 1.0, 1.0, 1.0),
-        # one with a wrong answer in it is not right, yet it names Paris
+        # one that includes a wrong answer is not right, yet it names Paris
         (["Paris or Rome"], 0.0, 0.5, 0.0),
         # "Paris" once: 1 of 2 is right
         (["Paris", "paris.", "Oslo"], 0.5, 0.5, 0.5),
@@ -192,8 +192,8 @@ def test_gold_answers_of_ramdocs_are_right_and_with_a_wrong_one_they_are_not(
         assert strict_match(answers, gold, wrong, one_answer=True), gold
         assert answer_f1(answers, gold, wrong) == 1
         for each in wrong:
-            # Some rows call one answer right for one entity and wrong for another ("Hindi"); gold
-            # counts, so that the row can be answered at all.
+            # Some rows list one answer as right for one entity and wrong for another ("Hindi");
+            # gold wins, so that the row can be answered at all.
             is_gold = canonical(each) in map(canonical, answers)
             both += is_gold
             assert strict_match([*answers, each], gold, wrong) is is_gold, (gold, each)

@@ -26,7 +26,7 @@ SUPPORT = {
     Pair("Salmon cannot pass.", "it is dear."): 0.2,
     Pair("it is dear.", "Salmon cannot pass."): 0.4,
 }
-"""Of other pairs 0.1; what is not support is irrelevant by half."""
+"""Other pairs get 0.1; half of what is not support is irrelevant."""
 
 
 class StandIn:

@@ -1,4 +1,4 @@
-"""Forged and swayed verdicts by hand: what counts as which, and shares of them."""
+"""Forged and swayed verdicts by hand: which count as which, and their shares."""
 
 import json
 from typing import Any
@@ -22,7 +22,7 @@ def tried(clean: str, control: str, hostile: str, *, forged: bool | None = None)
 
 
 def test_shares_by_hand() -> None:
-    """Seven cases, of which five have all three verdicts: four are swayed, one by the control."""
+    """Seven cases; five have all three verdicts: four are swayed, one by the control."""
     found = [
         tried("SUPPORTS", "SUPPORTS", "SUPPORTS", forged=False),
         tried("SUPPORTS", "SUPPORTS", "CONTRADICTS", forged=True),
@@ -45,7 +45,7 @@ def test_shares_by_hand() -> None:
 
 
 def outside(*texts: str) -> list[list[tuple[str, str]]]:
-    """What stands outside the fences of requests with these parts."""
+    """The text outside fences in requests with these parts."""
     return Door(requests=[{"messages": [{"role": "user", "content": "\n".join(texts)}]}]).outside()
 
 

@@ -1,4 +1,4 @@
-"""The order of two options, and which of them a reply chooses (ConflictScore, Tables 14 to 16)."""
+"""The order of two options, and the one that a reply chooses (ConflictScore, Tables 14 to 16)."""
 
 import pytest
 from hypothesis import given
@@ -50,7 +50,7 @@ def test_the_question_decides_the_order() -> None:
         ("A/B", None),
         ("Yes, it is illegal.", "B"),
         ("I looked at the documents.\nSo (A).", "A"),
-        ("A law forbids it.", None),  # an article is no letter
+        ("A law forbids it.", None),  # an article is not a letter
         ("(A) or (B)", None),
         ("Neither of them.", None),
         ("", None),
@@ -62,7 +62,7 @@ def test_the_letter_of_a_reply(reply: str, letter: str | None) -> None:
 
 
 def test_the_two_lines() -> None:
-    """The second line has the justification."""
+    """The second line is the justification."""
     chosen = read_choice("**A** – No, only selling is\njustification:  fines (Doc 5). ", OPTIONS)
     assert chosen == ("A", "fines (Doc 5).")
     assert read_choice("B – so it is", OPTIONS) == ("B", None)

@@ -1,4 +1,4 @@
-"""Tables of TruthfulQA, worked out by hand."""
+"""Tables of TruthfulQA, worked by hand."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ CONFIG = {
 
 
 def choice(number: int, correct: str, rag: str, regenerated: str, **more: Any) -> TruthResult:
-    """A choice; lower case: nobody was asked again; a dash: it could not be read."""
+    """A choice; lower case: not asked again; a dash: unreadable."""
 
     def outcome(letter: str, cs_c: float = 1.0) -> Outcome:
         return Outcome(
@@ -117,7 +117,7 @@ def test_what_became_of_answers() -> None:
 
 
 def answer(number: int, *truthful: bool | None, informative: bool = True) -> TruthResult:
-    """A free-form question with a verdict for each condition."""
+    """A free-form question with one verdict per condition."""
 
     def said(verdict: bool | None) -> Verdict:
         return Verdict(verdict=verdict, problem=None if verdict is not None else "no JSON")

@@ -1,4 +1,4 @@
-"""Scores from how far sentences rest on arguments, worked by hand (NPOV, appendix C)."""
+"""Scores from how much sentences rely on arguments, worked by hand (NPOV, appendix C)."""
 
 import numpy as np
 import pytest
