@@ -12,8 +12,6 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
-import psutil
-
 from pipelines.errors import InputError
 
 LARGEST = 1 << 31
@@ -113,6 +111,8 @@ def replace_text(path: Path, text: str) -> None:
 
 def replace_bytes(path: Path, data: bytes) -> None:
     """Write bytes in one step, as `replace_text`; half a file of a killed process goes away."""
+    import psutil  # here, so that help need not load it
+
     with _for_a_person(path):
         partial = _partial(path)
         path.parent.mkdir(parents=True, exist_ok=True)

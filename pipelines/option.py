@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from inspect import get_annotations
-from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.fields import FieldInfo
@@ -73,6 +73,9 @@ class Option:
 
 LARGEST_SEED = 2**32 - 1
 """What numpy, and with it scikit-learn, takes; torch takes more."""
+
+OnError = Literal["stop", "skip"]
+"""What to do at a record that cannot be used."""
 
 Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED), Option("Decides everything that is drawn.")]
 

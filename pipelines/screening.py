@@ -17,10 +17,6 @@ from pipelines.text import words
 NEAREST: Final = 4
 """Sentences of other documents, best by words, that a sentence is compared with."""
 
-THRESHOLD: Final = 0.5
-"""Probability from which contradictions are told: chosen on a training half, 3 % false
-alarms on the test half."""
-
 LEAST_WORDS: Final = 4
 """Words of a statement; what is shorter is a heading or a part of a list."""
 

@@ -40,7 +40,7 @@ def _task(name: str) -> Callable[..., Any]:
 def _experiment(name: str) -> Callable[..., Any]:
     from pipelines.cli.run import command_of
 
-    return _command("run_all") if name == "all" else command_of(papers.experiment(name))
+    return _command("run_all") if name == "all" else command_of(name)
 
 
 def _models(name: str) -> Callable[..., Any]:

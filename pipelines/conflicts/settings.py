@@ -1,11 +1,17 @@
 """Variants of predicting types, answering and judging, as options."""
 
-from typing import Annotated, Final, Literal
+from pathlib import Path
+from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import BaseModel, Field
 
-from pipelines.conflicts.taxonomy import Classifier
+from pipelines.experiment.options import Overflow, RunOptions, ServerOptions, judge_model_option
+from pipelines.files import SAMPLES_FOLDER
 from pipelines.option import Choice, Option
+
+Classifier = Literal["yes-no", "json", "choice"]
+"""The classifiers: a rule that reads only the question, or a language model that explains its
+choice, or that chooses with probabilities."""
 
 AS_IN_PAPER: Final = (
     Choice(
@@ -75,3 +81,65 @@ class ConflictsSettings(AnswerSettings):
         ),
     ] = "cited"
     cut: bool = False
+
+
+class ConflictsOptions(RunOptions, ServerOptions):
+    """Predict the type of conflict of search results, answer, and judge the answers.
+
+    Each query is answered as it is (Vanilla), with the predicted type (Pipeline), with the whole
+    taxonomy (Taxonomy-aware), and with the type that annotators gave (Oracle). Judges say whether
+    an answer behaves as its type wants, holds the right answer, and is grounded in its sources.
+    Leaves in the run folder: `conflicts.NAME.jsonl` (all answers and verdicts with their evidence),
+    `tables/` in the layout of the paper's Tables 2 and 4 to 7, and `report.html`.
+
+    Examples:
+        contested run conflicts --limit 2 --judge tagger --answer-tokens 96 --out results-conflicts
+
+        contested run conflicts --data conflicts.jsonl --strategy none --out types
+
+        contested run conflicts --data conflicts.jsonl --dry-run
+    """
+
+    ITEMS: ClassVar = "queries"
+    PRESETS: ClassVar = {"as_in_paper": AS_IN_PAPER}
+
+    data: Annotated[
+        Path, Option("Queries, in the format of CONFLICTS.", shown="bundled samples")
+    ] = SAMPLES_FOLDER / "conflicts.jsonl"
+    name: Annotated[
+        str | None,
+        Option("What to call the run; several may share a folder.", shown="the model's name"),
+    ] = None
+    on_overflow: Overflow = "error"
+    classifiers: Annotated[
+        list[str] | None,
+        Option(
+            "Who predicts types: the model with an explanation (`json`) or with probabilities "
+            "(`choice`), or a rule that reads the question alone (`yes-no`). Repeatable.",
+            name="--classifier",
+            metavar="NAME",
+            shown="all three",
+            panel=TYPES_PANEL,
+        ),
+    ] = None
+    strategies: Annotated[
+        list[str] | None,
+        Option(
+            "How answers are asked for: `vanilla`, `pipeline`, `taxonomy-aware`, `oracle`; `none` "
+            "predicts types alone. Repeatable.",
+            name="--strategy",
+            metavar="NAME",
+            shown="all four",
+            panel=ANSWERS_PANEL,
+        ),
+    ] = None
+    embedder: Annotated[
+        Path | None,
+        Option(
+            "Embedding model that chooses segments anew, where the file has whole pages.",
+            shown="segments as released",
+            panel=ANSWERS_PANEL,
+        ),
+    ] = None
+    judge_model: Annotated[str | None, judge_model_option(JUDGES_PANEL)] = None
+    settings: ConflictsSettings = ConflictsSettings()

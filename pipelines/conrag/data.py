@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from typing import Literal
 
 from nli.sentences import Span, sentences
 from pipelines.conrag.evidence import SIDES, STANCE_OF, Stance
 from pipelines.conrag.generation import MOST, Form
 from pipelines.conrag.hallucination import ResponseSentence, tokens, touched
+from pipelines.conrag.settings import DatasetName
 from pipelines.data import alce, fever, fool_me_twice, ragtruth, scifact
 from pipelines.data.alce import Question
 from pipelines.data.fever import FeverClaim, page_key, page_title
@@ -332,9 +332,6 @@ def _pointer_id(page: str, number: int) -> str:
         # Long titles may share their beginning.
         page = f"{page[: LONGEST_PAGE - 17]}~{digest(page)}"
     return f"{page}:{number}"
-
-
-DatasetName = Literal["claims", "fool-me-twice", "scifact", "fever", "ragtruth", "alce"]
 
 
 @dataclass(frozen=True)

@@ -2,24 +2,34 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field
 
 from pipelines.conrag.answer import CitationPolicy
 from pipelines.conrag.evidence import DELTA, EdgeWeights
-from pipelines.conrag.generation import Sort
 from pipelines.conrag.packet import PANEL, PacketSettings
+from pipelines.data.released import Part
 from pipelines.errors import InputError
-from pipelines.experiment.needs import Needs, judge_needs
-from pipelines.experiment.options import JudgedOptions, Overflow
+from pipelines.experiment.needs import Needs, judge_needs, judge_source, refuse_no_judge
+from pipelines.experiment.options import (
+    JudgedOptions,
+    Overflow,
+    RunOptions,
+    judge_model_option,
+    source_of,
+    tagger_named,
+)
 from pipelines.judge.settings import PANEL as METRIC_PANEL
 from pipelines.judge.settings import Evidence, JudgeName, JudgeSettings
 from pipelines.option import Choice, Only, Option
 from pipelines.retrieval.dense import default_embedder
 from pipelines.retrieval.index import DEPTH, Method
-from serving.profile import Role
+
+if TYPE_CHECKING:
+    from serving.profile import Role
 
 AS_IN_PAPER: Final = (
     Choice(
@@ -94,6 +104,16 @@ def read_weights(given: Sequence[str]) -> dict[str, float]:
 
 
 WriterName = Literal["template", "model"]
+Sort = Literal["tags", "model"]
+"""Whether the evidence is sorted by its tags, or by the model that writes from it."""
+
+Scope = Literal["own", "all"]
+"""Where passages are searched: among a claim's own, or those of all claims."""
+
+DatasetName = Literal["claims", "fool-me-twice", "scifact", "fever", "ragtruth", "alce"]
+
+SEED = 42
+"""Table III, random seed."""
 
 SEARCH_PANEL = "Data and search"
 WRITING_PANEL = "Writing"
@@ -211,3 +231,124 @@ class AnswerOptions(JudgedOptions):
                 f"--method {self.method} needs an embedding model; name one with --embedder"
             )
         return path
+
+
+class CitationJudgeSettings(BaseModel, frozen=True, extra="forbid"):
+    """Who judges; by default the profile's tagger, whoever tags, so that runs are comparable."""
+
+    judged_by: Annotated[
+        Literal["tagger", "model"],
+        Option(
+            "Who judges whether passages bear answers out (alce, and ragtruth with --generator "
+            "model): the tagger or a language model, but not the one that selects the evidence.",
+            name="--citation-judge",
+            panel=METRIC_PANEL,
+        ),
+    ] = "tagger"
+    judge_model: Annotated[
+        str | None,
+        judge_model_option(
+            METRIC_PANEL, Only(lambda own: own.judged_by == "model", "--citation-judge tagger")
+        ),
+    ] = None
+
+
+class ConragOptions(RunOptions, AnswerOptions):
+    """Compare ConRAG with its baselines and ablations, claim by claim.
+
+    All methods share passages, tags and the template that writes. A language model is needed only
+    if `--judge` or `--generator` asks for one. Data sets in the same folder share its tables.
+
+    Examples:
+        contested run conrag --out results-conrag
+
+        contested run conrag --dataset fool-me-twice --data dev.jsonl --limit 20
+    """
+
+    ITEMS: ClassVar = "claims"
+    PRESETS: ClassVar = {"as_in_paper": AS_IN_PAPER}
+
+    dataset: Annotated[
+        DatasetName,
+        Option("What --data is; `claims` are as in docs/conflict-detection.md."),
+    ] = "claims"
+    data: Annotated[
+        Path | None, Option("The file of claims or questions.", shown="bundled claims")
+    ] = None
+    corpus: Annotated[
+        Path | None,
+        Option(
+            "corpus.jsonl of scifact, the folder wiki-pages of fever, or source_info.jsonl of "
+            "ragtruth.",
+            panel=SEARCH_PANEL,
+        ),
+    ] = None
+    half: Annotated[
+        Part | None,
+        Option(
+            "Which half of the claims. The tagger was trained on the other half of fool-me-twice.",
+            shown="test of fool-me-twice, else all",
+            panel=SEARCH_PANEL,
+        ),
+    ] = None
+    among: Annotated[
+        Scope,
+        Option(
+            "Search a claim's `own` passages, or those of `all` claims.",
+            panel=SEARCH_PANEL,
+        ),
+    ] = "own"
+    temperature: Annotated[
+        float,
+        Field(ge=0, le=2),
+        Option(
+            "Sampling temperature of the language model that writes; at 0 it is greedy.",
+            panel=WRITING_PANEL,
+            only=Only(lambda own: own.writes, "--generator template"),
+        ),
+    ] = 0.0
+    seed: Annotated[
+        int,
+        Field(ge=0),
+        Option(
+            "Seed of what a language model writes.",
+            panel=WRITING_PANEL,
+            only=Only(lambda own: own.temperature > 0, "--temperature 0"),
+        ),
+    ] = SEED
+    citing: CitationJudgeSettings = CitationJudgeSettings()
+
+    def needs(self) -> Needs:
+        """The models, including the judge of the answers' citations.
+
+        If another language model judges, the profile's generator tags and writes.
+        """
+        needs = super().needs()
+        if not self.judged:
+            return needs
+        if self.citing.judged_by == "tagger":
+            tagger = tagger_named(None, source_of(self, needs.role or "generator"))
+            return replace(needs, judge_tagger=tagger)
+        judge = judge_source(self, self.citing.judge_model)
+        refuse_no_judge(self, judge or source_of(self, "generator"), "--citation-judge tagger")
+        return replace(needs, role="generator", judge=judge)
+
+    @property
+    def questions(self) -> bool:
+        """Whether the data are questions, with passages that come ranked."""
+        return self.dataset == "alce"
+
+    @property
+    def writes(self) -> bool:
+        """Whether a language model writes; only one can answer questions."""
+        return self.generator == "model" or self.questions
+
+    @property
+    def judged(self) -> bool:
+        """Whether a judge, not the data's labels, decides how passages relate to answers."""
+        return self.questions or (self.dataset == "ragtruth" and self.writes)
+
+    @property
+    def part(self) -> Part:
+        """The half of the claims to use."""
+        return self.half or ("test" if self.dataset == "fool-me-twice" else "all")

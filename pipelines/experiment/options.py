@@ -1,20 +1,28 @@
 """Options that every experiment takes: where results go, which models are asked, and how."""
 
-import logging
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, Self, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Final,
+    Literal,
+    NamedTuple,
+    Self,
+    TypeVar,
+)
 
 from pydantic import AfterValidator, BaseModel, Field, model_validator
 
-from pipelines.data.jsonl import OnError
 from pipelines.errors import InputError
 from pipelines.judge.settings import PANEL as METRIC_PANEL
 from pipelines.judge.settings import JudgeName, JudgeSettings
-from pipelines.option import Only, Option, Options, WithPresets, nested
+from pipelines.option import OnError, Only, Option, Options, WithPresets, nested
 from serving.home import default_models_dir
 
 if TYPE_CHECKING:  # other imports wait until they are needed, so that help is quick
@@ -24,8 +32,6 @@ if TYPE_CHECKING:  # other imports wait until they are needed, so that help is q
 
 MODEL_PANEL = "Model and server"
 CLUSTER_PANEL = "Cluster"
-
-_LOG = logging.getLogger(__name__)
 
 LARGE = "contested-nli-large"
 """A tagger built from an adapter that some builds leave out."""
@@ -243,7 +249,13 @@ def _of_ray(address: str | None) -> str | None:
 
 
 class RunOptions(WithPresets, ModelOptions):
-    """Where results go, how many are made, and on which machines."""
+    """Where results go, how many are made, and on which machines.
+
+    The docstring of an experiment's options is the help of its command, with examples.
+    """
+
+    ITEMS: ClassVar[str]
+    """Plural noun for the experiment's items: "questions"."""
 
     as_in_paper: AsInPaper = False
 
@@ -395,7 +407,9 @@ def profile_tagger(where: "Source") -> "TaggerFolder":
 @cache
 def _say_small(profile: str, names: tuple[str, ...]) -> None:
     """Warn, once, that the small tagger judges in place of the profile's taggers."""
-    _LOG.warning(
+    import logging
+
+    logging.getLogger(__name__).warning(
         "contested: the small tagger judges: profile %s names %s, not registered here;"
         " scripts/fetch_models.sh --tagger %s fetches it",
         profile,

@@ -1,6 +1,6 @@
 """A debate on one question, with an agent per document (MADAM-RAG)."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pipelines.errors import InputError
 from pipelines.experiment.cost import cost_line
@@ -8,15 +8,11 @@ from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import ServerOptions
 from pipelines.inspection.task import Inspection, QuestionAsked, Task, Tell, models_used
-from pipelines.madam_rag.baselines import MADAM, WITHOUT_AGGREGATOR, Outcome, QuestionResult
-from pipelines.madam_rag.data import GivenDocument, Question
-from pipelines.madam_rag.debate import debate as hold
-from pipelines.madam_rag.debate import panel
-from pipelines.madam_rag.replies import Debate
 from pipelines.madam_rag.settings import PANEL, DebateOptions, DebateSettings
-from pipelines.madam_rag.view import content
 from pipelines.option import Option
-from pipelines.report.explorer import single
+
+if TYPE_CHECKING:
+    from pipelines.madam_rag.replies import Debate
 
 
 class PanelOptions(DebateOptions, ServerOptions):
@@ -50,7 +46,7 @@ def held(options: PanelOptions) -> DebateSettings:
 
 async def debate(
     asked: QuestionAsked, options: PanelOptions, models: Models, tell: Tell
-) -> Inspection[Debate]:
+) -> "Inspection[Debate]":
     """Let agents debate a question, one for each document, until nobody changes their answer.
 
     Every agent answers from its own document; an aggregator brings the answers together, all right
@@ -59,6 +55,13 @@ async def debate(
     Example:
         contested debate "When was the bridge opened?" --documents samples/bridge/documents
     """
+    from pipelines.madam_rag.baselines import MADAM, WITHOUT_AGGREGATOR, Outcome, QuestionResult
+    from pipelines.madam_rag.data import GivenDocument, Question
+    from pipelines.madam_rag.debate import debate as hold
+    from pipelines.madam_rag.debate import panel
+    from pipelines.madam_rag.view import content
+    from pipelines.report.explorer import single
+
     client = models.asked
     tell("debating")
     found = await hold(

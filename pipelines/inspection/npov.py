@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from pipelines.data import procon
 from pipelines.errors import InputError
 from pipelines.experiment.cost import cost_line
 from pipelines.experiment.experiment import Models
@@ -25,18 +24,15 @@ from pipelines.npov.decoder import (
     SalienceSettings,
     decoder_folder,
 )
-from pipelines.npov.example import SIDES, NpovExample, example, read_example
-from pipelines.npov.topics import SAMPLE_TOPICS, retrieve
+from pipelines.npov.settings import SAMPLE_TOPICS
 from pipelines.option import Option, Options, refuse_given
-from pipelines.report.blocks import Facts, fact
-from pipelines.report.explorer import ExperimentView, single
-from pipelines.report.glance import ModelUsed
-from pipelines.report.texts import Note, Text
 from salience.variants import Aggregation
 
-if TYPE_CHECKING:  # numpy
+if TYPE_CHECKING:
     from pipelines.npov.check import AblationErrors, ResponseErrors
+    from pipelines.npov.example import NpovExample
     from pipelines.npov.responses import Writer
+    from pipelines.report.explorer import ExperimentView
     from salience.decoder import Decoder
     from salience.maps import WordMap
 
@@ -94,7 +90,7 @@ def writer_needs(options: NeutralOptions) -> Needs:
 
 async def answer_npov(
     asked: TopicAsked, options: NeutralOptions, models: Models, tell: Tell
-) -> Inspection[NpovExample]:
+) -> "Inspection[NpovExample]":
     """Answer a controversial question neutrally: some arguments of both sides, and no others.
 
     The arguments come from a knowledge base, and the model only puts them into words. What it
@@ -105,7 +101,13 @@ async def answer_npov(
 
         contested check-npov penny.json --html penny.html
     """
+    from pipelines.data import procon
+    from pipelines.npov.example import SIDES
     from pipelines.npov.responses import respond
+    from pipelines.npov.topics import retrieve
+    from pipelines.report.blocks import Facts, fact
+    from pipelines.report.explorer import single
+    from pipelines.report.texts import Note, Text
 
     given = retrieve(
         procon.read(options.data), asked.query, per_side=options.arguments, seed=options.seed
@@ -126,7 +128,7 @@ async def answer_npov(
     if options.out is not None:
         replace_text(options.out, example.model_dump_json(indent=2) + "\n")
 
-    def view(_: bytes | None) -> ExperimentView:
+    def view(_: bytes | None) -> "ExperimentView":
         blocks = (
             *(
                 ()
@@ -206,8 +208,10 @@ class ExampleAsked(Options):
         self.example()  # a missing part is reported before a model is looked for
         return self
 
-    def example(self) -> NpovExample:
+    def example(self) -> "NpovExample":
         """The example; InputError if a part is missing, or if parts are given beside a file."""
+        from pipelines.npov.example import example, read_example
+
         given = self.model_dump(exclude={"file"})
         named = {name: value for name, value in given.items() if value is not None}
         if self.file is not None and named:
@@ -288,12 +292,13 @@ async def check_npov(
 
 
 async def by_salience(
-    example: NpovExample, options: CheckOptions, tell: Tell
+    example: "NpovExample", options: CheckOptions, tell: Tell
 ) -> "Inspection[ResponseErrors]":
     """Score by a model's gradients; errors are those of `argument_map`."""
     from pipelines.npov.check import argument_map, check
     from pipelines.npov.soft_prompt import SoftPrompt
     from pipelines.npov.view import CHECKED, by_token, response_view
+    from pipelines.report.glance import ModelUsed
 
     settings = options.salience.model_copy(update={"aggregation": options.aggregation})
     soft = SoftPrompt.load(options.soft_prompt) if options.soft_prompt else None
@@ -319,7 +324,7 @@ async def by_salience(
         digest = sha256(read_bytes(options.soft_prompt)).hexdigest()
         used.append(ModelUsed("soft prompt", options.soft_prompt.name, digest))
 
-    def view(png: bytes | None) -> ExperimentView:
+    def view(png: bytes | None) -> "ExperimentView":
         return replace(response_view(checked, example, shown, settings, png), models=tuple(used))
 
     return Inspection(
@@ -334,10 +339,11 @@ async def by_salience(
 
 
 async def by_ablation(
-    example: NpovExample, models: Models, tell: Tell
+    example: "NpovExample", models: Models, tell: Tell
 ) -> "Inspection[AblationErrors]":
     """Ask how likely the response is without each argument; errors are those of `ablation`."""
     from pipelines.npov.check import ablation, ablation_errors
+    from pipelines.npov.example import SIDES
     from pipelines.npov.view import CHECKED, ablation_picture, ablation_view
 
     client = models.asked

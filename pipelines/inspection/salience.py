@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, RootModel
 
-from nli.sentences import sentences
 from pipelines.data.text import read_text
 from pipelines.errors import InputError
 from pipelines.experiment.experiment import Models
@@ -24,12 +23,11 @@ from pipelines.npov.decoder import (
     decoder_folder,
 )
 from pipelines.option import Option, Options
-from pipelines.report.blocks import Grid
-from pipelines.report.explorer import ExperimentView
-from pipelines.report.glance import ModelUsed
-from pipelines.report.texts import Block, Note
 
-if TYPE_CHECKING:  # numpy
+if TYPE_CHECKING:
+    from pipelines.report.explorer import ExperimentView
+    from pipelines.report.glance import ModelUsed
+    from pipelines.report.texts import Block
     from salience.decoder import Decoder
     from salience.maps import WordMap
     from salience.words import Word
@@ -135,8 +133,10 @@ async def by_gradients(
         over.set()
 
 
-def gradients_of(folder: DecoderFolder) -> ModelUsed:
+def gradients_of(folder: DecoderFolder) -> "ModelUsed":
     """The model, for the page."""
+    from pipelines.report.glance import ModelUsed
+
     return ModelUsed("gradients", folder.model.name, folder.model.digest)
 
 
@@ -155,6 +155,7 @@ async def salience(
 
         contested salience --prompt @guide.txt --response @answer.txt --html salience.html
     """
+    from nli.sentences import sentences
     from pipelines.npov.check import sentence_spans
     from pipelines.report.explorer import single
     from pipelines.report.heatmap import heatmap, picture, sides
@@ -179,7 +180,7 @@ async def salience(
 
     found, shown, computed = await by_gradients(folder, tell, work)
 
-    def view(png: bytes | None) -> ExperimentView:
+    def view(png: bytes | None) -> "ExperimentView":
         # One text per sentence; words are shaded by their largest share.
         shaded = heatmap(*sides(shown, spans, sentence_spans(shown.encoded)), shown.values)
         content = (shaded, rests_on(found), *picture(png))
@@ -196,8 +197,11 @@ async def salience(
     )
 
 
-def rests_on(found: "WordMap") -> Block:
+def rests_on(found: "WordMap") -> "Block":
     """The words of the response, with the words of the prompt that they rest on most."""
+    from pipelines.report.blocks import Grid
+    from pipelines.report.texts import Note
+
     data = as_data(found)
     if not data["prompt_words"] or not data["response_words"]:
         which = "response" if data["prompt_words"] else "prompt"

@@ -2,16 +2,11 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from pipelines.conflictscore import regeneration
-from pipelines.conflictscore.pipeline import Scorer, conflict_score, scorer_of
-from pipelines.conflictscore.regeneration import Regeneration, Writer
-from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.settings import REGENERATION_AS_IN_PAPER, Settings
-from pipelines.conflictscore.view import content
 from pipelines.data.records import Document, Example, NonEmpty, Text
 from pipelines.data.text import read_text
 from pipelines.experiment.cost import cost_line, spent
@@ -37,9 +32,12 @@ from pipelines.inspection.task import (
 )
 from pipelines.judge.settings import Evidence
 from pipelines.option import Only, Option, Options, WithPresets
-from pipelines.report.explorer import single
-from pipelines.report.glance import count
-from pipelines.report.texts import Aside, Line, Strong, line
+
+if TYPE_CHECKING:
+    from pipelines.conflictscore.pipeline import Scorer
+    from pipelines.conflictscore.regeneration import Regeneration, Writer
+    from pipelines.conflictscore.result import Result
+    from pipelines.report.texts import Line
 
 PANEL = "Regeneration"
 
@@ -144,6 +142,10 @@ async def score(
     for and against it, and writes again. Before and after stand side by side, with every word that
     changed.
     """
+    from pipelines.conflictscore.pipeline import conflict_score, scorer_of
+    from pipelines.conflictscore.view import content
+    from pipelines.report.explorer import single
+
     example = Example(
         id="response",
         group="response",
@@ -176,8 +178,11 @@ async def score(
     )
 
 
-def _scores(result: Result) -> Line:
+def _scores(result: "Result") -> "Line":
     """The four scores in a line, with what they count."""
+    from pipelines.report.glance import count
+    from pipelines.report.texts import Aside, Strong, line
+
     counted = f"{count(len(result.claims), 'claim')}"
     if result.undetermined_claims:
         counted += f", {result.undetermined_claims} of them undetermined"
@@ -187,7 +192,11 @@ def _scores(result: Result) -> Line:
 
 async def _regenerate(
     example: Example, settings: Settings, options: ScoreOptions, models: Models, tell: Tell
-) -> Inspection[Regeneration]:
+) -> "Inspection[Regeneration]":
+    from pipelines.conflictscore import regeneration
+    from pipelines.conflictscore.pipeline import scorer_of
+    from pipelines.report.explorer import single
+
     author = regeneration.writer(
         models.asked,
         models.prompts,
@@ -209,7 +218,7 @@ async def _regenerate(
     )
 
 
-def _who(author: Writer, scorer: Scorer) -> str:
+def _who(author: "Writer", scorer: "Scorer") -> str:
     """Who wrote and who judged, with a warning if that is the same model."""
     said = f"written by {author.client.model.name}, judged by {scorer.judge.name}"
     if scorer.judge.model is not None and scorer.judge.model.client is author.client:

@@ -1,10 +1,12 @@
-"""Variants of a debate."""
+"""Options of a debate, and of the experiment that compares it."""
 
+from pathlib import Path
 from typing import Annotated, ClassVar, Final, Literal, Self
 
 from pydantic import BaseModel, Field
 
-from pipelines.option import Choice, Option, WithPresets
+from pipelines.experiment.options import RunOptions, ServerOptions
+from pipelines.option import Choice, Only, Option, WithPresets
 
 _CODE = "released code"
 
@@ -50,6 +52,10 @@ AS_RELEASED: Final = (
 
 
 PANEL: Final = "Debate (MADAM-RAG, section 4)"
+EXPERIMENT_PANEL: Final = "Experiment"
+
+DatasetName = Literal["ramdocs", "ambigdocs", "faitheval"]
+ExperimentName = Literal["methods", "rounds", "support", "misinformation"]
 
 History = Literal["aggregate", "agents"]
 Agreement = Literal["same", "contained"]
@@ -129,3 +135,63 @@ class DebateOptions(WithPresets, frozen=True, extra="forbid"):
             panel=PANEL,
         ),
     ] = False
+
+
+class MadamOptions(RunOptions, DebateOptions, ServerOptions):
+    """Let agents debate, one for each document, and compare with methods that do not.
+
+    No RAG, a prompt with all documents, Astute RAG and MADAM-RAG answer the same questions with the
+    same model. Leaves `madam-rag.DATASET.jsonl`, `tables/` in the layout of the paper's Table 1 and
+    Figures 3 to 5, and `report.html`. Other data sets and experiments may share the folder.
+
+    Examples:
+        contested run madam-rag --limit 1 --rounds 1 --out results-debate
+
+        contested run madam-rag --data RAMDocs_test.jsonl --experiment rounds --dry-run
+    """
+
+    ITEMS: ClassVar = "questions"
+    PRESETS: ClassVar = {"as_in_paper": AS_IN_PAPER, **DebateOptions.PRESETS}
+
+    dataset: Annotated[DatasetName, Option("What the file is.", panel=EXPERIMENT_PANEL)] = "ramdocs"
+    data: Annotated[
+        Path | None,
+        Option(
+            "The file of questions and documents, as released.",
+            shown="bundled samples, of ramdocs",
+            panel=EXPERIMENT_PANEL,
+        ),
+    ] = None
+    experiment: Annotated[
+        ExperimentName,
+        Option(
+            "What is compared: all `methods` (Table 1); debates with and without aggregator by "
+            "`rounds` (Figure 3); methods by how unevenly two right answers have `support` "
+            "(Figure 4a), or by how much `misinformation` there is (Figure 4b).",
+            panel=EXPERIMENT_PANEL,
+        ),
+    ] = "methods"
+    consolidations: Annotated[
+        int,
+        Field(ge=0),
+        Option(
+            "How often Astute RAG puts memory and documents together before it answers; appendix B "
+            'says "iteratively", and no number.',
+            panel=EXPERIMENT_PANEL,
+        ),
+    ] = 1
+    sample: Annotated[
+        int | None,
+        Field(ge=1),
+        Option("Draw N questions, or take all if there are fewer.", panel=EXPERIMENT_PANEL),
+    ] = None
+    seed: Annotated[
+        int,
+        Option(
+            "Decides what --sample draws.",
+            panel=EXPERIMENT_PANEL,
+            only=Only(
+                lambda options: options.sample is not None, "questions that no --sample draws"
+            ),
+        ),
+    ] = 0

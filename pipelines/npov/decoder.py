@@ -3,23 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import BaseModel
 
 from pipelines.experiment.options import ModelOptions, source_of
-from pipelines.judge.tagger import format_of
 from pipelines.option import Option
 from salience.variants import Aggregation, Average, Engine, Measure, Precision, Target
-from serving import models
-from serving.connect import devices
-from serving.installed import torch_device
-from serving.placement import WORKING_GIB
-from serving.weights import weights_gib
 
 if TYPE_CHECKING:
     from salience.decoder import Decoder
+    from serving.models import Model
 
 SALIENCE_PANEL: Final = "Salience"
 
@@ -85,13 +79,17 @@ class DecoderFolder:
     Several devices share its layers.
     """
 
-    model: models.Model
+    model: "Model"
     precision: Precision
     device: str | Sequence[str] | None
 
     @property
     def engine(self) -> str:
         """The engine's name in `run.json`: "cuda" for any GPUs, as they compute alike."""
+        from importlib.metadata import version
+
+        from serving.installed import torch_device
+
         given = self.device or torch_device()
         first = given if isinstance(given, str) else given[0]
         kind = first.partition(":")[0]
@@ -110,6 +108,12 @@ def decoder_folder(options: DecoderOptions) -> DecoderFolder:
     Raises:
         ServingError: The model is missing, or no GPU has room for it.
     """
+    from pipelines.judge.tagger import format_of
+    from serving import models
+    from serving.connect import devices
+    from serving.placement import WORKING_GIB
+    from serving.weights import weights_gib
+
     source = source_of(options, "generator")
     roles = source.profile.roles
     found = models.find(options.model or roles.salience or roles.generator, source.models_dir)

@@ -19,7 +19,8 @@ from pipelines.experiment.options import AsInPaper, ServedOptions, TaggerOptions
 from pipelines.files import read_bytes
 from pipelines.judge.tagger import TaggerFolder
 from pipelines.npov.decoder import DecoderFolder, DecoderOptions
-from pipelines.npov.topics import SAMPLE_TOPICS, Split
+from pipelines.npov.settings import SAMPLE_TOPICS
+from pipelines.npov.topics import Split
 from pipelines.option import Choice, Option, Seed, WithPresets
 from pipelines.report.progress import progress
 from pipelines.runs.folder import RunFolder

@@ -1,0 +1,163 @@
+"""Options of the experiment that compares detectors of errors in neutral responses."""
+
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import Annotated, ClassVar, Final, Literal
+
+from pydantic import Field
+
+from pipelines.experiment.options import EndpointOptions, RunOptions, TaggerOptions
+from pipelines.npov.decoder import SALIENCE_PANEL, DecoderOptions, SalienceSettings
+from pipelines.option import Choice, Only, Option
+
+SAMPLES = Path(__file__).parent / "samples"
+SAMPLE_TOPICS = SAMPLES / "topics.jsonl"
+
+AS_IN_PAPER: Final = (
+    Choice(
+        "detector",
+        "salience",
+        "section 3.2",
+        "leaving arguments out finds more errors, and takes any model that is served",
+    ),
+    Choice(
+        "design",
+        "paper",
+        "section 4.2",
+        "unequal sides would tell errors",
+    ),
+    Choice(
+        "per_topic",
+        18,
+        "section 4.1",
+        "gradients of a response take half a minute on two cores",
+    ),
+)
+
+_set_option = partial(Option, panel="Test sets")
+
+Design = Literal["matched", "paper"]
+"""How arguments are drawn, and errors made from them.
+
+`paper` (section 4.2): responses have one, two or three arguments of either side, in turn, as far as
+the topic has them. Any argument is taken away, and any unused one given besides. An error makes
+sides unequal, which they never are otherwise; and a response to all arguments has no coverage
+error.
+
+`matched`: every response has an example without error and one of each kind, so no property of
+responses alone reveals errors. A side has one, two or three arguments, given and said. Errors are
+equally frequent on both sides, and sides equally often unequal without error as with. What can
+still be counted is the argument that a hallucination has too many and a coverage error too few; in
+examples with both, one is exchanged for another of its side, and nothing can be counted.
+"""
+
+
+class SyntheticSet(StrEnum):
+    """How far responses are from their arguments: copies, or in other words."""
+
+    UNPARAPHRASED = "unparaphrased"
+    PARAPHRASED = "paraphrased"
+
+
+class NpovOptions(RunOptions, TaggerOptions, EndpointOptions, DecoderOptions):
+    """Compare detectors of hallucination and coverage errors, response by response.
+
+    A template writes responses to topics with arguments. To plant an error, an argument that the
+    response lacks is listed as given, or one that it has is not. Ablation, salience, a tagger,
+    classifiers, lengths, ROUGE or BERTScore then score the responses; only ablation needs a server.
+    Writes into the run folder: `npov.NAME.jsonl` (examples and words), `tables/` in the layout of
+    the paper's Tables 1, 2, 3, 5 and 6, and `report.html`. Run it again with another model or
+    detector and the same folder to compare both in one table.
+
+    Examples:
+        contested run npov --split all --dry-run
+
+        contested run npov --limit 1 --detector classifier --out results-npov
+    """
+
+    ITEMS: ClassVar = "examples"
+    PRESETS: ClassVar = {"as_in_paper": AS_IN_PAPER}
+
+    data: Annotated[
+        Path,
+        _set_option(
+            "Topics with arguments for and against.", shown="some that come with the program"
+        ),
+    ] = SAMPLE_TOPICS
+    sets: Annotated[
+        list[SyntheticSet] | None,
+        _set_option(
+            "Responses that copy arguments, or say them in other words; give it once for each.",
+            name="--set",
+            shown="both",
+        ),
+    ] = None
+    organic: Annotated[
+        Path | None, _set_option("Responses whose errors people have annotated.")
+    ] = None
+    cases: Annotated[
+        Path | None,
+        _set_option(
+            "Test sets of a study (its `study.cases.jsonl`), in place of sets that are made here."
+        ),
+    ] = None
+    paraphrases: Annotated[
+        Path | None,
+        _set_option("Arguments in other words.", shown="those that come with contested"),
+    ] = None
+    split: Annotated[
+        Literal["train", "dev", "test", "all"],
+        _set_option(
+            "Which topics of the paper's Table 4. A hash of the name decides for other topics."
+        ),
+    ] = "test"
+    design: Annotated[
+        Design,
+        _set_option(
+            "How errors are made: `matched` in number, side and length of response to examples "
+            "without error; or as the `paper` does, where unequal sides tell errors."
+        ),
+    ] = "matched"
+    per_topic: Annotated[
+        int,
+        Field(ge=1),
+        _set_option(
+            "Responses without error for each topic; those with errors are made from them."
+        ),
+    ] = 1
+    seed: Annotated[int, _set_option("Decides all that is drawn.")] = 0
+    detector: Annotated[
+        Literal["ablation", "salience", "tagger", "classifier", "baselines"],
+        Option(
+            "What a response loses where an argument is left out of its prompt, by a server; "
+            "gradients; support by the NLI tagger; or the model's own verdict. What takes no such "
+            "model is always beside them, or alone: lengths, ROUGE, BERTScore, embeddings."
+        ),
+    ] = "ablation"
+    name: Annotated[
+        str | None,
+        Option(
+            "What this run is called in tables; a folder holds several.",
+            metavar="NAME",
+            shown="the model's name, with -ablation, -classifier, -contrast or -soft-prompt if so; "
+            "or baselines",
+        ),
+    ] = None
+    soft_prompt: Annotated[
+        list[Path] | None,
+        Option(
+            "A soft prompt of a study: gradients are those of the model that it makes a writer of, "
+            "as in the paper; or one for each error that the classifier finds.",
+            panel=SALIENCE_PANEL,
+            shown="none: the model as it is",
+            only=Only(
+                lambda options: options.detector in ("salience", "classifier"),
+                lambda options: f"--detector {options.detector}",
+            ),
+        ),
+    ] = None
+    limit: Annotated[
+        int | None, Field(ge=1), Option("Take only the first N examples of each set.", metavar="N")
+    ] = None
+    salience: SalienceSettings = SalienceSettings()
