@@ -2,14 +2,14 @@
 
 import time
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from pipelines.cli.flat import flat
 from pipelines.errors import LowLabelMassError
-from pipelines.experiment.forecast import Forecast, table
 from pipelines.main_job import AllOptions, Stage, fits_beside_servers, stages
-from pipelines.report.progress import STDERR
-from pipelines.report.terminal import plain
-from serving.connect import shared_servers, stop_shared
+
+if TYPE_CHECKING:
+    pass
 
 
 @flat
@@ -25,6 +25,8 @@ def run_all(options: AllOptions) -> None:
     Example:
         contested run all --limit 1 --dry-run
     """
+    from serving.connect import shared_servers
+
     with shared_servers():
         _run_stages(stages(options), options)
 
@@ -32,6 +34,10 @@ def run_all(options: AllOptions) -> None:
 def _run_stages(planned: Sequence[Stage], options: AllOptions) -> None:
     """Run one after the other; a dry run ends with a table of what each would take."""
     from pipelines.cli.app import app
+    from pipelines.experiment.forecast import Forecast, table
+    from pipelines.report.progress import STDERR
+    from pipelines.report.terminal import plain
+    from serving.connect import stop_shared
 
     began = time.monotonic()
     forecasts: list[tuple[str, Forecast]] = []

@@ -1,12 +1,8 @@
 """`contested lab study-npov`: the salience experiments, whole."""
 
-from rich.console import Console
-
 from pipelines.cli.flat import flat
-from pipelines.npov.study import StudyOptions
+from pipelines.npov.settings import StudyOptions
 from pipelines.option import told
-from pipelines.report.progress import say, show
-from pipelines.runs.folder import RunFolder
 
 
 @flat
@@ -24,9 +20,12 @@ def study_npov(options: StudyOptions) -> None:
         contested lab study-npov --dry-run
     """
     import uvloop
+    from rich.console import Console
 
     from pipelines.cli.run import publish
     from pipelines.npov.steps import carried_out, outline
+    from pipelines.report.progress import say, show
+    from pipelines.runs.folder import RunFolder
 
     say(told(options))
     if options.dry_run:

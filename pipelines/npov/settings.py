@@ -7,9 +7,15 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field
 
-from pipelines.experiment.options import EndpointOptions, RunOptions, TaggerOptions
+from pipelines.experiment.options import (
+    AsInPaper,
+    EndpointOptions,
+    RunOptions,
+    ServedOptions,
+    TaggerOptions,
+)
 from pipelines.npov.decoder import SALIENCE_PANEL, DecoderOptions, SalienceSettings
-from pipelines.option import Choice, Only, Option
+from pipelines.option import Choice, Only, Option, Seed, WithPresets
 
 SAMPLES = Path(__file__).parent / "samples"
 SAMPLE_TOPICS = SAMPLES / "topics.jsonl"
@@ -35,7 +41,16 @@ AS_IN_PAPER: Final = (
     ),
 )
 
+STUDY_AS_IN_PAPER: Final = (
+    Choice("generator", "soft-prompt", "section 2.1"),
+    Choice("steps", 20_000, "section 2.1, appendix B", "hours on a CPU"),
+    Choice("batch", 16, "appendix B", "minutes for a few updates on a CPU"),
+    Choice("draws", 18, "section 4.1", "hours on a CPU"),
+    Choice("limit", None, "section 4.3", "gradients take half a minute a response on a CPU"),
+)
+
 _set_option = partial(Option, panel="Test sets")
+_size_option = partial(Option, panel="Size: small on a CPU, the paper's on a GPU")
 
 Design = Literal["matched", "paper"]
 """How arguments are drawn, and errors made from them.
@@ -161,3 +176,71 @@ class NpovOptions(RunOptions, TaggerOptions, EndpointOptions, DecoderOptions):
         int | None, Field(ge=1), Option("Take only the first N examples of each set.", metavar="N")
     ] = None
     salience: SalienceSettings = SalienceSettings()
+
+
+class StudyOptions(WithPresets, TaggerOptions, ServedOptions, DecoderOptions):
+    """Options of the study."""
+
+    PRESETS: ClassVar = {"as_in_paper": STUDY_AS_IN_PAPER}
+
+    as_in_paper: AsInPaper = False
+    data: Annotated[
+        Path,
+        Option(
+            "Topics with arguments: a scrape of procon.org, or lines with topic, question, pro and "
+            "con.",
+            shown="some that come with the program",
+        ),
+    ] = SAMPLE_TOPICS
+    out: Annotated[Path, Option("Run folder; made, or continued.")] = Path("results-salience")
+    generator: Annotated[
+        Literal["soft-prompt", "prompt"],
+        Option("Who writes: the model with a soft prompt that is tuned here, or told by a prompt."),
+    ] = "soft-prompt"
+    responses: Annotated[
+        Path | None,
+        Option(
+            "Responses of people to train and dev topics, to tune the generator on; lines as for "
+            "`contested run npov --organic`.",
+            shown="by a template",
+        ),
+    ] = None
+    annotator: Annotated[
+        str,
+        Option(
+            "Who finds the errors of responses: `machine` (the NLI tagger, both ways), or a file "
+            "of people's labels, lines as for `contested run npov --organic`.",
+            metavar="NAME",
+        ),
+    ] = "machine"
+    paraphrases: Annotated[
+        Path | None,
+        Option(
+            "Arguments in other words; the model is asked for those that it lacks.",
+            shown="bundled ones",
+        ),
+    ] = None
+    until: Annotated[
+        Literal["generator", "responses"] | None,
+        Option("Stop after this step."),
+    ] = None
+    steps: Annotated[
+        int | None, Field(ge=1), _size_option("Updates of each soft prompt.", shown="8; 20000")
+    ] = None
+    batch: Annotated[
+        int | None, Field(ge=1), _size_option("Examples of an update.", shown="4; 16")
+    ] = None
+    draws: Annotated[
+        int | None,
+        Field(ge=1, le=18),
+        _size_option("Draws of arguments for each topic.", shown="2; 18"),
+    ] = None
+    limit: Annotated[
+        int | None,
+        Field(ge=1),
+        _size_option("Measure on the first N of each test set.", metavar="N", shown="12; all"),
+    ] = None
+    seed: Seed = 0
+    dry_run: Annotated[bool, Option("Say what there is to do; do nothing.", name="--dry-run")] = (
+        False
+    )
