@@ -42,16 +42,16 @@ class AllOptions(JudgedOptions):
             shown="bundled samples of all",
         ),
     ] = None
-    out: Annotated[Path, Option("Run folder; made, or continued.")] = Path("results")
+    out: Annotated[Path, Option("Run folder; created, or resumed.")] = Path("results")
     limit: Annotated[
         int | None,
         Field(ge=1),
         Option(
             "Take only the first N records of each experiment.",
-            shown="all; of the bundled samples on cpu-small a first look",
+            shown="all; fewer of the bundled samples on cpu-small",
         ),
     ] = None
-    dry_run: Annotated[bool, Option("Say what each would take, and all; ask no model.")] = False
+    dry_run: Annotated[bool, Option("Only count what the experiments need.")] = False
     metric: Settings = Settings()
 
 

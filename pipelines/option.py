@@ -77,7 +77,7 @@ LARGEST_SEED = 2**32 - 1
 OnError = Literal["stop", "skip"]
 """What to do at a record that cannot be used."""
 
-Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED), Option("Decides everything that is drawn.")]
+Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED), Option("Seed of all random draws.")]
 
 
 class OptionField(NamedTuple):

@@ -54,13 +54,13 @@ class BenchOptions(WithPresets, LlmOptions):
         Option("Take at most N random questions of a source."),
     ] = None
     claims_by: Annotated[
-        Literal["rules", "model"], Option("Who turns question and answer into a claim.")
+        Literal["rules", "model"], Option("How to turn a question and its answer into a claim.")
     ] = "rules"
 
 
 @flat
 def conflictbench(options: BenchOptions) -> None:
-    """Write the examples of Conflict Detection that released files give, and count them.
+    """Build examples of Conflict Detection from released files, and count them.
 
     Examples:
         contested lab conflictbench --release ramdocs=RAMDocs_test.jsonl --out bench.jsonl

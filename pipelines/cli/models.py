@@ -24,11 +24,11 @@ _WORTH_A_BAR = 500_000_000
 
 
 class RegistryOptions(Options):
-    """Where registered models are."""
+    """Folder of the registered models."""
 
     models_dir: Annotated[
         Path | None,
-        Option("Where registered models live.", shown="`models` in CONTESTED_HOME"),
+        Option("Folder of the registered models.", shown="`models` in CONTESTED_HOME"),
     ] = None
 
     @property
@@ -53,13 +53,13 @@ class ListOptions(RegistryOptions):
 class AddOptions(RegistryOptions):
     """What is registered, and by which name."""
 
-    name: Annotated[str, Option("The name to register it by.", metavar="NAME")]
+    name: Annotated[str, Option("Name to register it under.", metavar="NAME")]
     path: Annotated[Path | None, Option("A model folder, or a .gguf file.", argument=True)] = None
     package: Annotated[
         str | None,
-        Option("Instead of PATH: an installed Python package with a GGUF file."),
+        Option("An installed Python package with a GGUF file, instead of PATH."),
     ] = None
-    replace: Annotated[bool, Option("Let a name that is taken stand for this folder.")] = False
+    replace: Annotated[bool, Option("Replace a model that already has this name.")] = False
 
 
 @flat
@@ -119,7 +119,7 @@ def _verify(chosen: Sequence[models.Model], where: Path) -> None:
 def add(options: AddOptions) -> None:
     """Register a model under a name: a folder, or a GGUF file, which is unpacked into one.
 
-    A folder is checked, hashed and linked, neither copied nor changed. vLLM, transformers and the
+    A folder is checked, hashed and linked, not copied or changed. vLLM, transformers and the
     salience methods read the same weights.
 
     Examples:

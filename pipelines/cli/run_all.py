@@ -14,13 +14,12 @@ if TYPE_CHECKING:
 
 @flat
 def run_all(options: AllOptions) -> None:
-    """Run every experiment over the bundled samples, or over data of your own.
+    """Run every experiment over the bundled samples, or over your own data.
 
-    `scripts/run_all.sh` installs what is missing and calls this. ConflictScore, Conflict Detection
-    (by the tagger and, to compare them, by the language model), ConRAG, MADAM-RAG, CONFLICTS,
-    report writing, TruthfulQA and NPOV leave their results in one folder, with one report. One
-    server per model serves all of them; it starts when the first question is asked and ends with
-    the job.
+    `scripts/run_all.sh` installs missing parts and calls this. ConflictScore, Conflict Detection
+    (by the tagger and, to compare, by the language model), ConRAG, MADAM-RAG, CONFLICTS, report
+    writing, TruthfulQA and NPOV write into one folder, with one report. They share one server per
+    model, which starts with the first request and stops at the end.
 
     Example:
         contested run all --limit 1 --dry-run

@@ -22,7 +22,7 @@ class PageOptions(Options):
     """How a result is printed, and the page that shows it."""
 
     as_json: Annotated[bool, Option("Print the result as JSON.", name="--json")] = False
-    html: Annotated[Path | None, Option("Write a page that opens without a network.")] = None
+    html: Annotated[Path | None, Option("Write an HTML page that opens offline.")] = None
 
 
 class MapOptions(PageOptions):

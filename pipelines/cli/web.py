@@ -24,7 +24,7 @@ class WebOptions(ServerOptions):
     """Where the page is served, its limits, and the models that do its tasks."""
 
     port: Annotated[
-        int, Field(ge=0, le=65535), Option("Port on 127.0.0.1; 0 takes a free one.")
+        int, Field(ge=0, le=65535), Option("Port on 127.0.0.1; 0 picks a free one.")
     ] = 8765
     open_page: Annotated[
         bool, Option("Open a browser, if there is a screen.", name="--open/--no-open")
@@ -33,13 +33,13 @@ class WebOptions(ServerOptions):
     upload_mb: Annotated[
         float,
         Field(gt=0, le=1000, allow_inf_nan=False),
-        Option("Maximum request size, in MB.", panel=PANEL),
+        Option("Size limit of a request, in MB.", panel=PANEL),
     ] = 20
     most_documents: Annotated[
-        int, Field(ge=1), Option("Documents per job, at most.", panel=PANEL)
+        int, Field(ge=1), Option("Limit of documents per job.", panel=PANEL)
     ] = 50
     most_characters: Annotated[
-        int, Field(ge=1), Option("Characters of all texts of a job, at most.", panel=PANEL)
+        int, Field(ge=1), Option("Limit of characters per job.", panel=PANEL)
     ] = 1_000_000
 
 
@@ -48,8 +48,8 @@ def web(options: WebOptions) -> None:
     """Open a page in the browser: paste texts, drop documents, and look at the results.
 
     It scores a response, asks documents, lets them debate, names the type of their conflict, checks
-    a neutral response, and shows what words rest on. The server answers this machine alone, and
-    only with the key in the printed address. Jobs run one after the other, and are kept.
+    a neutral response, and shows what its words rest on. The server answers only this machine, and
+    only with the key in the printed address. Jobs run one at a time, and are kept.
 
     Examples:
         contested web

@@ -47,14 +47,14 @@ class AnswerSettings(BaseModel, frozen=True, extra="forbid"):
     types: Annotated[
         Classifier,
         Option(
-            "Who predicts the type that Pipeline is told: the language model, with an explanation "
-            "(`json`) or with probabilities (`choice`), or a rule that reads the question alone: "
-            "opinions where it asks for yes or no, else no conflict (`yes-no`).",
+            "Who predicts the type for Pipeline: the language model, with an explanation "
+            "(`json`) or with probabilities (`choice`), or a rule that only reads the question "
+            "(`yes-no`): opinions for a yes-or-no question, else no conflict.",
             panel=TYPES_PANEL,
         ),
     ] = "choice"
     answer_tokens: Annotated[
-        int, Field(ge=1), Option("Most tokens of an answer.", panel=ANSWERS_PANEL)
+        int, Field(ge=1), Option("Maximum tokens of an answer.", panel=ANSWERS_PANEL)
     ] = 768
 
 
@@ -68,15 +68,14 @@ class ConflictsSettings(AnswerSettings):
     judge: Annotated[
         Literal["model", "tagger"],
         Option(
-            "Who judges answer recall and grounding; behaviour is always judged by a language "
-            "model.",
+            "Who judges answer recall and grounding. A language model always judges behaviour.",
             panel=JUDGES_PANEL,
         ),
     ] = "model"
     against: Annotated[
         Literal["cited", "all"],
         Option(
-            "What a sentence must be grounded in: sources that it cites, or any.",
+            "Sources that must support a sentence: those it cites, or any.",
             panel=JUDGES_PANEL,
         ),
     ] = "cited"
@@ -86,10 +85,10 @@ class ConflictsSettings(AnswerSettings):
 class ConflictsOptions(RunOptions, ServerOptions):
     """Predict the type of conflict of search results, answer, and judge the answers.
 
-    Each query is answered as it is (Vanilla), with the predicted type (Pipeline), with the whole
-    taxonomy (Taxonomy-aware), and with the type that annotators gave (Oracle). Judges say whether
-    an answer behaves as its type wants, holds the right answer, and is grounded in its sources.
-    Leaves in the run folder: `conflicts.NAME.jsonl` (all answers and verdicts with their evidence),
+    A query is answered without its type (Vanilla), with the predicted type (Pipeline), with the
+    whole taxonomy (Taxonomy-aware), and with the annotators' type (Oracle). Judges say whether an
+    answer behaves as its type calls for, contains the right answer, and is grounded in its sources.
+    Writes into the run folder: `conflicts.NAME.jsonl` (answers and verdicts with their evidence),
     `tables/` in the layout of the paper's Tables 2 and 4 to 7, and `report.html`.
 
     Examples:
@@ -108,14 +107,14 @@ class ConflictsOptions(RunOptions, ServerOptions):
     ] = SAMPLES_FOLDER / "conflicts.jsonl"
     name: Annotated[
         str | None,
-        Option("What to call the run; several may share a folder.", shown="the model's name"),
+        Option("Name of the run; several can share a folder.", shown="the model's name"),
     ] = None
     on_overflow: Overflow = "error"
     classifiers: Annotated[
         list[str] | None,
         Option(
-            "Who predicts types: the model with an explanation (`json`) or with probabilities "
-            "(`choice`), or a rule that reads the question alone (`yes-no`). Repeatable.",
+            "Who predicts types: the model, with an explanation (`json`) or with probabilities "
+            "(`choice`), or a rule that only reads the question (`yes-no`). Repeatable.",
             name="--classifier",
             metavar="NAME",
             shown="all three",
@@ -125,8 +124,8 @@ class ConflictsOptions(RunOptions, ServerOptions):
     strategies: Annotated[
         list[str] | None,
         Option(
-            "How answers are asked for: `vanilla`, `pipeline`, `taxonomy-aware`, `oracle`; `none` "
-            "predicts types alone. Repeatable.",
+            "How to prompt for answers: `vanilla`, `pipeline`, `taxonomy-aware`, `oracle`; "
+            "`none` only predicts types. Repeatable.",
             name="--strategy",
             metavar="NAME",
             shown="all four",
@@ -136,7 +135,7 @@ class ConflictsOptions(RunOptions, ServerOptions):
     embedder: Annotated[
         Path | None,
         Option(
-            "Embedding model that chooses segments anew, where the file has whole pages.",
+            "Embedding model that chooses segments anew, if the file has whole pages.",
             shown="segments as released",
             panel=ANSWERS_PANEL,
         ),

@@ -83,9 +83,9 @@ SPLIT: Final[frozenset[ClaimSource]] = frozenset({"atomic", "statements", "salie
 Claims = Annotated[
     ClaimSource,
     Option(
-        "Judge all claims of a response, as small as they are (`atomic`) or with list items, dates "
-        "and places together (`statements`), the k most `salient`, each of its `sentences`, or it "
-        "as a `whole`. The last two ask no model.",
+        "Which claims to judge: all of them, split fully (`atomic`) or with list items, dates "
+        "and places kept together (`statements`); the k most `salient`; every one of the "
+        "`sentences`; or the response as a `whole`. The last two ask no model.",
         shown="the profile's; atomic with --endpoint or --model",
         panel=PANEL,
     ),
@@ -137,7 +137,7 @@ class Settings(JudgeSettings):
 RunName = Annotated[
     str | None,
     Option(
-        "What to call the run; several may share a folder.", shown="after who writes, or judges"
+        "Name of the run; several can share a folder.", shown="the writer's or the judge's name"
     ),
 ]
 """For the field `name`."""
@@ -212,7 +212,7 @@ class DetectionOptions(RunOptions, JudgedOptions):
     data: Annotated[
         Path,
         Option(
-            "JSONL file of examples, of `contested lab conflictbench` or your own; see "
+            "JSONL file of examples, from `contested lab conflictbench` or your own; see "
             "docs/conflict-detection.md.",
             shown="bundled samples",
         ),
@@ -223,7 +223,7 @@ class DetectionOptions(RunOptions, JudgedOptions):
 
 
 class TruthOptions(WriterOptions):
-    """Answer TruthfulQA from documents, and again from the conflict found in the answers.
+    """Answer TruthfulQA from documents, and again once the conflict is known.
 
     Each question is answered plainly (RAG) and with a warning of conflicts (Control-RAG). Where
     documents disagree about RAG's answer, it is written again, once told of the conflict
@@ -248,22 +248,20 @@ class TruthOptions(WriterOptions):
         ),
     ] = SAMPLES_FOLDER / "misconceptions.jsonl"
     documents: Annotated[
-        Path | None, Option("JSON Lines with documents by question; see docs/score.md.")
+        Path | None, Option("JSON Lines with the documents of questions; see docs/score.md.")
     ] = None
-    index: Annotated[
-        Path | None, Option("Index that is searched for questions without documents.")
-    ] = None
+    index: Annotated[Path | None, Option("Index to search for questions without documents.")] = None
     most_documents: Annotated[
-        int, Field(ge=1), Option("Most documents of a question.", panel=TRUTHFULQA_PANEL)
+        int, Field(ge=1), Option("Maximum documents of a question.", panel=TRUTHFULQA_PANEL)
     ] = 10
     answer_tokens: Annotated[
-        int, Field(ge=16), Option("Most tokens of a free-form answer.", panel=TRUTHFULQA_PANEL)
+        int, Field(ge=16), Option("Maximum tokens of a free-form answer.", panel=TRUTHFULQA_PANEL)
     ] = 256
     hedge: Annotated[
         bool,
         Option(
-            "Ask who writes again to name both sides where documents remain at odds; the paper's "
-            "prompt asks for the most truthful answer alone.",
+            "When rewriting, ask for both sides where documents disagree; the paper's prompt "
+            "asks only for the most truthful answer.",
             name="--hedge",
             panel=TRUTHFULQA_PANEL,
         ),
@@ -271,8 +269,8 @@ class TruthOptions(WriterOptions):
     truth: Annotated[
         TruthJudgeName,
         Option(
-            "Who judges free-form answers: the language model, or the tagger, which judges truth "
-            "alone (`tagger`).",
+            "Who judges free-form answers: the language `model`, or the `tagger`, which judges "
+            "truth only.",
             shown="the profile's; model with --endpoint or --model",
             panel=TRUTHFULQA_PANEL,
         ),
@@ -309,22 +307,22 @@ class ReportOptions(WriterOptions):
         ),
     ] = SAMPLES_FOLDER / "contested.jsonl"
     sample: Annotated[
-        int, Field(ge=1), Option("Most questions, drawn by seed.", panel=REPORTS_PANEL)
+        int,
+        Field(ge=1),
+        Option("Maximum number of questions; a random sample of them.", panel=REPORTS_PANEL),
     ] = 100
-    seed: Annotated[
-        int, Field(ge=0), Option("Decides which questions are drawn.", panel=REPORTS_PANEL)
-    ] = 0
+    seed: Annotated[int, Field(ge=0), Option("Seed of the sample.", panel=REPORTS_PANEL)] = 0
     report_tokens: Annotated[
-        int, Field(ge=16), Option("Most tokens of a report.", panel=REPORTS_PANEL)
+        int, Field(ge=16), Option("Maximum tokens of a report.", panel=REPORTS_PANEL)
     ] = 512
 
 
 class BothSidesOptions(ScoredOptions):
-    """Measure ConflictScore by people who say whether answers show both sides.
+    """Compare ConflictScore with people, who say whether answers show both sides.
 
-    Answers are WikiContradict's: five models, two passages that contradict each other, two prompts.
-    Leaves areas under the ROC curve, beside answer length and hedging words. Runs with other judges
-    in the same folder stand in one table.
+    The answers are WikiContradict's: five models, two contradicting passages, two prompts. Writes
+    areas under the ROC curve, beside those of answer length and hedging words. Runs with other
+    judges in the same folder share a table.
 
     Examples:
         contested run both-sides --judge tagger --claims sentences --out results-both

@@ -62,7 +62,7 @@ AS_IN_PAPER: Final = (
         "settings.policy.numbers",
         "free",
         "section 2",
-        "a passage that lacks a sentence's number does not bear that sentence out",
+        "a passage that lacks a sentence's number does not support the sentence",
     ),
     Choice(
         "citing.judged_by",
@@ -127,21 +127,22 @@ class ConragSettings(BaseModel, frozen=True, extra="forbid"):
     """
 
     depth: Annotated[
-        int, Field(ge=1), Option("Passages that are found.", name="--k", panel=SEARCH_PANEL)
+        int, Field(ge=1), Option("Number of passages to retrieve.", name="--k", panel=SEARCH_PANEL)
     ] = DEPTH
     packet: PacketSettings = PacketSettings()
     edges: EdgeWeights = EdgeWeights()
     delta: Annotated[
-        float, Field(ge=0), Option("By how much one side must outweigh the other.", panel=PANEL)
+        float, Field(ge=0), Option("Margin by which one side must outweigh the other.", panel=PANEL)
     ] = DELTA
     weights: Annotated[
         dict[str, float],
         BeforeValidator(lambda given: read_weights(given) if isinstance(given, list) else given),
         Option(
-            "How much passages of a source (site, or document) count for a side; others count 1. "
+            "Weight of a source's passages (a site or a document) in the sums; others weigh 1. "
             "Repeatable.",
             name="--weight",
             metavar="SOURCE=W",
+            shown="",
             panel=PANEL,
             typed=list[str] | None,
         ),
@@ -149,8 +150,8 @@ class ConragSettings(BaseModel, frozen=True, extra="forbid"):
     sort: Annotated[
         Sort,
         Option(
-            "Who sorts the evidence that a language model writes from: the tags (`tags`), or that "
-            "model, told the tags, as in the paper (`model`).",
+            "How to sort the evidence that a language model writes from: by the `tags`, or, as "
+            "in the paper, by that `model`, which is told the tags.",
             panel=PANEL,
         ),
     ] = "tags"
@@ -165,8 +166,8 @@ class TaggingSettings(JudgeSettings):
     judge: Annotated[
         JudgeName,
         Option(
-            "Who tags passages: the tagger, a language model (`model`), or the tagger "
-            "where it is sure and the language model for the rest (`cascade`).",
+            "Who tags passages: the `tagger`, a language `model`, or a `cascade` of the two: the "
+            "tagger where it is sure, the model elsewhere.",
             panel=METRIC_PANEL,
         ),
     ] = "tagger"
@@ -180,9 +181,9 @@ class AnswerOptions(JudgedOptions):
     method: Annotated[
         Method | None,
         Option(
-            "Search by words, by meaning, or by both with their ranks fused.",
+            "Search by words, by meaning, or by both with fused ranks.",
             panel=SEARCH_PANEL,
-            shown="hybrid, or bm25 where there are no embeddings",
+            shown="hybrid, or bm25 without embeddings",
         ),
     ] = None
     embedder: Annotated[
@@ -190,7 +191,7 @@ class AnswerOptions(JudgedOptions):
         Option(
             "Folder of a sentence-transformers model, for search by meaning.",
             panel=SEARCH_PANEL,
-            shown="all-MiniLM-L6-v2, where its package is installed",
+            shown="all-MiniLM-L6-v2, if its package is installed",
             only=Only(lambda options: options.method != "bm25", "--method bm25"),
         ),
     ] = None
@@ -239,8 +240,9 @@ class CitationJudgeSettings(BaseModel, frozen=True, extra="forbid"):
     judged_by: Annotated[
         Literal["tagger", "model"],
         Option(
-            "Who judges whether passages bear answers out (alce, and ragtruth with --generator "
-            "model): the tagger or a language model, but not the one that selects the evidence.",
+            "Who judges whether passages support answers (alce, and ragtruth with --generator "
+            "model): the tagger, or a language model other than the one that selects the "
+            "evidence.",
             name="--citation-judge",
             panel=METRIC_PANEL,
         ),
@@ -270,7 +272,7 @@ class ConragOptions(RunOptions, AnswerOptions):
 
     dataset: Annotated[
         DatasetName,
-        Option("What --data is; `claims` are as in docs/conflict-detection.md."),
+        Option("Format of --data; `claims` is described in docs/conflict-detection.md."),
     ] = "claims"
     data: Annotated[
         Path | None, Option("The file of claims or questions.", shown="bundled claims")
@@ -302,7 +304,7 @@ class ConragOptions(RunOptions, AnswerOptions):
         float,
         Field(ge=0, le=2),
         Option(
-            "Sampling temperature of the language model that writes; at 0 it is greedy.",
+            "Sampling temperature of the model that writes; 0 is greedy.",
             panel=WRITING_PANEL,
             only=Only(lambda own: own.writes, "--generator template"),
         ),
@@ -311,7 +313,7 @@ class ConragOptions(RunOptions, AnswerOptions):
         int,
         Field(ge=0),
         Option(
-            "Seed of what a language model writes.",
+            "Seed for what a language model writes.",
             panel=WRITING_PANEL,
             only=Only(lambda own: own.temperature > 0, "--temperature 0"),
         ),

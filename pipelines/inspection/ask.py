@@ -35,8 +35,8 @@ class QueryAsked(Options):
     query: Annotated[
         Query,
         Option(
-            "A claim or a question. Questions of yes or no are put as claims; others need "
-            "--generator model.",
+            "A claim or a question. Yes-or-no questions are turned into claims; other questions "
+            "need --generator model.",
             argument=True,
         ),
         Shown("line", "Claim or question"),
@@ -44,7 +44,7 @@ class QueryAsked(Options):
     index: Annotated[Path, Option("The index, from `contested index build`.")] = Path("index")
     documents: Annotated[
         NonEmpty[Document] | None,
-        documents_option("Text files to search in place of an index.", list[Path] | None),
+        documents_option("Text files to search instead of an index.", list[Path] | None),
         Shown("documents"),
     ] = None
 
@@ -103,11 +103,11 @@ def embedder(path: Path) -> "Embedder":
 async def ask(
     asked: QueryAsked, options: AnswerOptions, models: Models, tell: Tell
 ) -> "Inspection[Answer]":
-    """Say what documents hold for a claim and against it, with every sentence cited.
+    """Answer with the evidence for and against a claim, in cited sentences.
 
-    Passages are found, tagged as supporting or refuting, and grouped; how evenly the two sides are
-    balanced is the conflict score. The tagger that comes with the program is asked unless
-    `--judge` says otherwise, and the answer quotes them; then no server is needed.
+    Passages are retrieved, tagged as supporting or refuting, and grouped. The conflict score says
+    how evenly the two sides are balanced. By default the bundled tagger judges and the answer
+    quotes the passages, so no server is needed.
 
     Examples:
         contested ask "The Vinland Map is a genuine fifteenth-century map."

@@ -21,8 +21,8 @@ class PanelOptions(DebateOptions, ServerOptions):
     aggregator: Annotated[
         bool,
         Option(
-            "Without one the answer is what the agents answer between them, and they hear each "
-            "other.",
+            "Without an aggregator, agents read each other's replies, and their answers are "
+            "combined.",
             name="--aggregator/--no-aggregator",
             panel=PANEL,
         ),
@@ -47,10 +47,10 @@ def held(options: PanelOptions) -> DebateSettings:
 async def debate(
     asked: QuestionAsked, options: PanelOptions, models: Models, tell: Tell
 ) -> "Inspection[Debate]":
-    """Let agents debate a question, one for each document, until nobody changes their answer.
+    """Let agents debate a question, one per document, until no agent changes its answer.
 
-    Every agent answers from its own document; an aggregator brings the answers together, all right
-    ones where the question can be meant in several ways; the agents hear of it and answer again.
+    Every agent answers from its own document. An aggregator combines the answers; if the question
+    is ambiguous, it keeps all correct ones. The agents read its answer and reply again.
 
     Example:
         contested debate "When was the bridge opened?" --documents samples/bridge/documents

@@ -55,19 +55,19 @@ class NeutralOptions(LlmOptions):
         Option(
             "Topics with arguments: a scrape of procon.org, or lines with topic, question, pro "
             "and con.",
-            shown="some that come with the program",
+            shown="bundled topics",
         ),
     ] = SAMPLE_TOPICS
     arguments: Annotated[
-        int, Field(ge=1), Option("How many arguments of each side are given to the model.")
+        int, Field(ge=1), Option("Number of arguments of each side for the model.")
     ] = 2
     seed: Annotated[
-        int | None, Option("Draw the arguments with this seed.", shown="take the first")
+        int | None, Option("Draw the arguments at random, with this seed.", shown="takes the first")
     ] = None
     soft_prompt: Annotated[
         Path | None,
         Option(
-            "Answer by a soft prompt of the same model: `prompts/response.safetensors` of a study."
+            "Answer with a soft prompt for this model: `prompts/response.safetensors` of a study."
         ),
     ] = None
     out: Annotated[
@@ -91,10 +91,10 @@ def writer_needs(options: NeutralOptions) -> Needs:
 async def answer_npov(
     asked: TopicAsked, options: NeutralOptions, models: Models, tell: Tell
 ) -> "Inspection[NpovExample]":
-    """Answer a controversial question neutrally: some arguments of both sides, and no others.
+    """Answer a controversial question neutrally, from given arguments of both sides.
 
-    The arguments come from a knowledge base, and the model only puts them into words. What it
-    leaves out and adds nevertheless `contested check-npov` finds.
+    The arguments come from a knowledge base; the model only words them. `contested check-npov`
+    finds arguments that it leaves out, and content that it adds.
 
     Examples:
         contested answer-npov "Should the penny stay in use?" --out penny.json
@@ -186,22 +186,22 @@ class ExampleAsked(Options):
     file: Annotated[
         Path | None,
         Option(
-            "JSON with question, pro, con and response; instead of it, the options below.",
+            "JSON with question, pro, con and response; or use the options below.",
             argument=True,
         ),
     ] = None
     question: Annotated[str | None, _example_option("The user's question."), Shown("line")] = None
     pro: Annotated[
         list[str] | None,
-        _example_option("An argument for it; give it once for each."),
+        _example_option("An argument for it. Repeatable."),
         Shown("lines", "Arguments for it"),
     ] = None
     con: Annotated[
         list[str] | None,
-        _example_option("An argument against it; likewise."),
+        _example_option("An argument against it. Repeatable."),
         Shown("lines", "Arguments against it"),
     ] = None
-    response: Annotated[str | None, _example_option("What was answered."), Shown("text")] = None
+    response: Annotated[str | None, _example_option("The response."), Shown("text")] = None
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -234,21 +234,22 @@ class CheckOptions(DecoderOptions, ServedOptions):
     detector: Annotated[
         Literal["salience", "ablation"],
         Option(
-            "Gradients, as in the paper, in this process; or what the response loses where an "
-            "argument is left out of its prompt, by a server. That finds far more errors: see "
-            "docs/results.md."
+            "`salience` takes gradients in this process, as in the paper. `ablation` leaves an "
+            "argument out of the prompt and asks a server how likely the response still is; it "
+            "finds far more errors (docs/results.md)."
         ),
     ] = "salience"
     soft_prompt: Annotated[
         Path | None,
         Option(
-            "The soft prompt of the generator that wrote the response, from a study's `prompts/`: "
-            "gradients are those of the model with it.",
+            "The soft prompt that wrote the response, from a study's `prompts/`. Gradients are "
+            "then taken of the model with it.",
             panel=SALIENCE_PANEL,
         ),
     ] = None
     aggregation: Annotated[
-        Aggregation, Option("How a word's row of the map becomes its score.", panel=SALIENCE_PANEL)
+        Aggregation,
+        Option("How to turn a word's row of the map into a score.", panel=SALIENCE_PANEL),
     ] = "max"
     salience: SalienceSettings = SalienceSettings()
     level: Level = "words"
@@ -269,13 +270,13 @@ def needs(options: CheckOptions) -> Needs:
 async def check_npov(
     asked: ExampleAsked, options: CheckOptions, models: Models, tell: Tell
 ) -> Inspection[Any]:
-    """Find arguments that a neutral response leaves out, and what it adds to them.
+    """Find arguments that a neutral response leaves out, and content that it adds.
 
-    By default both are read off a model's gradients, as in the paper, without a server: a word of
-    an argument that no word of the response rests on was probably left out, a word of the response
-    that rests on no argument was probably added. `--detector ablation` asks a server how much less
-    likely the response is without each argument, which finds far more errors. Without an example a
-    bundled one is checked.
+    By default it reads a model's gradients, as in the paper, without a server: if no word of the
+    response rests on a word of an argument, that word was probably left out; a word of the response
+    that rests on no argument was probably added. `--detector ablation` asks a server how likely the
+    response is without an argument, and finds far more errors. Without an example, it checks a
+    bundled one.
 
     Examples:
         contested check-npov --html uniforms.html

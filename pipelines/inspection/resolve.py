@@ -29,8 +29,8 @@ class TypedAnswerOptions(ServerOptions):
     strategy: Annotated[
         Literal["pipeline", "vanilla", "taxonomy-aware", "none"],
         Option(
-            "Answer with the predicted type (`pipeline`), without (`vanilla`), with type and "
-            "answer in one reply (`taxonomy-aware`), or predict the type alone (`none`).",
+            "Tell the model the predicted type (`pipeline`) or not (`vanilla`), ask for type and "
+            "answer in one reply (`taxonomy-aware`), or only predict the type (`none`).",
             panel=ANSWERS_PANEL,
         ),
     ] = "pipeline"
@@ -38,8 +38,8 @@ class TypedAnswerOptions(ServerOptions):
     judge: Annotated[
         Literal["tagger", "model", "none"],
         Option(
-            "Who judges the grounding of each sentence: the tagger or the language model. The "
-            "latter judges behaviour, too. `none` leaves the answer unjudged.",
+            "Who judges whether sources support the sentences: the `tagger`, or the language "
+            "`model`, which also judges behaviour; `none` skips it.",
             panel=JUDGES_PANEL,
         ),
     ] = "tagger"
@@ -96,11 +96,11 @@ def source_of(document: Document) -> "Source":
 async def resolve(
     asked: QuestionAsked, options: TypedAnswerOptions, models: Models, tell: Tell
 ) -> "Inspection[QueryResult]":
-    """Say how sources disagree over a question, and answer as that kind of conflict wants.
+    """Name the type of conflict between sources, and answer as that type calls for.
 
-    No conflict is answered plainly; complementary answers are brought together; of opinions both
-    sides are told; of outdated information the latest counts; misinformation is passed over. Every
-    sentence of the answer cites sources, and is judged by them. A file may begin with lines like
+    Without a conflict the answer is plain. Complementary answers are combined, opinions are told
+    from both sides, the latest information replaces outdated information, and misinformation is
+    left out. Every sentence cites sources and is judged by them. A file can begin with lines like
     'Date: 2021-03-01', 'Title: ...' and 'URL: ...'.
 
     Examples:

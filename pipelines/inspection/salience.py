@@ -40,7 +40,7 @@ MOST = 3
 Level = Annotated[
     Literal["words", "tokens"],
     Option(
-        "What page and picture show: content words, or the tokens that the model reads.",
+        "Units of the page and the picture: content words, or the model's tokens.",
         panel=SALIENCE_PANEL,
     ),
 ]
@@ -72,8 +72,7 @@ class PromptAsked(Options):
     prompt: Annotated[
         AsRead,
         Option(
-            "What the model read; @FILE reads it from a text file, white space at its ends "
-            "included.",
+            "The prompt; @FILE reads it from a text file, with white space at its ends.",
             read=text_or_file,
         ),
         Shown("text"),
@@ -81,7 +80,7 @@ class PromptAsked(Options):
     response: Annotated[
         AsRead,
         Option(
-            "What was answered; likewise. A space is put between them if neither has one.",
+            "The response, likewise. A space is inserted between the two if neither has one.",
             read=text_or_file,
         ),
         Shown("text"),
@@ -143,12 +142,12 @@ def gradients_of(folder: DecoderFolder) -> "ModelUsed":
 async def salience(
     asked: PromptAsked, options: MapOptions, models: Models, tell: Tell
 ) -> Inspection[RootModel[dict[str, Any]]]:
-    """Show which words of a prompt each word of a response rests on.
+    """Show which words of a prompt the words of a response rest on.
 
-    The gradient of every response token's logit is taken with respect to every earlier token, times
-    that token's embedding; squared, and divided by their sum, these are shares of its salience. The
-    rest of a word's salience is on function words and on earlier words of the response. No server
-    is needed.
+    For every response token, the gradient of its logit with respect to an earlier token is
+    multiplied by that token's embedding. The squares, divided by their sum, are shares of salience.
+    The rest of a word's salience is on function words and on earlier words of the response. No
+    server is needed.
 
     Examples:
         contested salience --prompt "The dam at Aldham was built in" --response " 1902."

@@ -63,7 +63,7 @@ class DocumentsAsked(Options):
     data: Annotated[
         Mapping[str, tuple[Document, ...]] | None,
         Option(
-            "In place of them, a JSONL file of records: the documents of each are compared.",
+            "Instead, a JSONL file of records: documents are compared within a record.",
             typed=Path | None,
             read=documents_of_records,
         ),
@@ -93,7 +93,7 @@ class ScreenOptions(TaggerOptions, ProfileOptions):
     threshold: Annotated[
         float,
         Field(ge=0, le=1),
-        Option("Least probability of a contradiction that is told."),
+        Option("Report contradictions from this probability."),
     ] = THRESHOLD
 
 
@@ -105,7 +105,7 @@ def needs(options: ScreenOptions) -> Needs:
 async def screened(
     asked: DocumentsAsked, options: ScreenOptions, models: Models, tell: Tell
 ) -> "Inspection[Screening]":
-    """Find statements of documents that contradict each other, before any answer is written.
+    """Find statements in documents that contradict each other, before any answer is written.
 
     Examples:
         contested screen samples/bridge/documents
@@ -114,9 +114,9 @@ async def screened(
 
         contested screen --data answers.jsonl --html screened.html
 
-    Sentences of different documents that share words are compared both ways by the tagger. The exit
-    code is 1 if any contradict, 0 if none do. What a tagger calls a contradiction is often none:
-    docs/conrag.md says how often.
+    The tagger compares sentences of different documents that share words, both ways. The exit code
+    is 1 if any contradict each other, else 0. Many reported contradictions are false; see
+    docs/conrag.md.
     """
     from pipelines.report.explorer import single
     from pipelines.report.glance import count

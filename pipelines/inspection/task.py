@@ -151,12 +151,10 @@ def documents_option(help_: str, typed: Any = list[Path]) -> Option:
 class QuestionAsked(Options):
     """A question, and documents that answer it."""
 
-    question: Annotated[Query, Option("What is asked.", argument=True), Shown("line")]
+    question: Annotated[Query, Option("The question.", argument=True), Shown("line")]
     documents: Annotated[
         NonEmpty[Document],
-        documents_option(
-            "Text files with the documents, or folders of such files: --documents a.txt b.txt"
-        ),
+        documents_option("The documents: text files, or folders of them: --documents a.txt b.txt"),
         Shown("documents"),
     ]
 

@@ -83,12 +83,12 @@ class DebateSettings(BaseModel, frozen=True, extra="forbid"):
             agents' answers (section 6.1), and they hear each other.
     """
 
-    rounds: Annotated[int, Field(ge=1), Option("T, the most rounds.", panel=PANEL)] = 3
+    rounds: Annotated[int, Field(ge=1), Option("T, the maximum number of rounds.", panel=PANEL)] = 3
     history: Annotated[
         History,
         Option(
-            "What agents are told of the round before: the aggregator's answer (`aggregate`), or "
-            "the replies of the other agents (`agents`).",
+            "What agents read from the round before: the aggregator's answer (`aggregate`), or "
+            "the other agents' replies (`agents`).",
             panel=PANEL,
         ),
     ] = "aggregate"
@@ -97,17 +97,17 @@ class DebateSettings(BaseModel, frozen=True, extra="forbid"):
     replies: Annotated[
         Replies,
         Option(
-            "Hold replies to a JSON schema, or parse free `text`; `released` asks and reads as the "
-            "paper's released code does, with documents unfenced in the prompt.",
+            "Format of replies: `json` by a schema, or free `text`. `released` uses the prompts "
+            "and parser of the paper's released code, which does not fence documents.",
             panel=PANEL,
         ),
     ] = "json"
     aggregator: bool = True
     agent_tokens: Annotated[
-        int, Field(ge=1), Option("Most tokens of an agent's reply.", panel=PANEL)
+        int, Field(ge=1), Option("Maximum tokens of an agent's reply.", panel=PANEL)
     ] = 256
     conclusion_tokens: Annotated[
-        int, Field(ge=1), Option("Most tokens of every other reply.", panel=PANEL)
+        int, Field(ge=1), Option("Maximum tokens of all other replies.", panel=PANEL)
     ] = 512
 
     @property
@@ -129,8 +129,8 @@ class DebateOptions(WithPresets, frozen=True, extra="forbid"):
     as_released: Annotated[
         bool,
         Option(
-            "As the paper's released code: its prompts and replies, when a debate ends, and 128 "
-            "tokens a reply; docs/differences.md lists what it decides.",
+            "Use the settings of the paper's released code: prompts, parser, end of a debate, "
+            "128 tokens a reply; docs/differences.md lists them.",
             name="--as-released",
             panel=PANEL,
         ),
@@ -138,11 +138,11 @@ class DebateOptions(WithPresets, frozen=True, extra="forbid"):
 
 
 class MadamOptions(RunOptions, DebateOptions, ServerOptions):
-    """Let agents debate, one for each document, and compare with methods that do not.
+    """Let agents debate, one per document, and compare with methods without a debate.
 
     No RAG, a prompt with all documents, Astute RAG and MADAM-RAG answer the same questions with the
-    same model. Leaves `madam-rag.DATASET.jsonl`, `tables/` in the layout of the paper's Table 1 and
-    Figures 3 to 5, and `report.html`. Other data sets and experiments may share the folder.
+    same model. Writes `madam-rag.DATASET.jsonl`, `tables/` in the layout of the paper's Table 1 and
+    Figures 3 to 5, and `report.html`. Other data sets and experiments can share the folder.
 
     Examples:
         contested run madam-rag --limit 1 --rounds 1 --out results-debate
@@ -153,21 +153,23 @@ class MadamOptions(RunOptions, DebateOptions, ServerOptions):
     ITEMS: ClassVar = "questions"
     PRESETS: ClassVar = {"as_in_paper": AS_IN_PAPER, **DebateOptions.PRESETS}
 
-    dataset: Annotated[DatasetName, Option("What the file is.", panel=EXPERIMENT_PANEL)] = "ramdocs"
+    dataset: Annotated[DatasetName, Option("Format of the file.", panel=EXPERIMENT_PANEL)] = (
+        "ramdocs"
+    )
     data: Annotated[
         Path | None,
         Option(
             "The file of questions and documents, as released.",
-            shown="bundled samples, of ramdocs",
+            shown="bundled samples, for ramdocs",
             panel=EXPERIMENT_PANEL,
         ),
     ] = None
     experiment: Annotated[
         ExperimentName,
         Option(
-            "What is compared: all `methods` (Table 1); debates with and without aggregator by "
-            "`rounds` (Figure 3); methods by how unevenly two right answers have `support` "
-            "(Figure 4a), or by how much `misinformation` there is (Figure 4b).",
+            "What to compare: all `methods` (Table 1); debates with and without aggregator, by "
+            "`rounds` (Figure 3); methods by uneven `support` of two right answers (Figure 4a), "
+            "or by the amount of `misinformation` (Figure 4b).",
             panel=EXPERIMENT_PANEL,
         ),
     ] = "methods"
@@ -175,20 +177,22 @@ class MadamOptions(RunOptions, DebateOptions, ServerOptions):
         int,
         Field(ge=0),
         Option(
-            "How often Astute RAG puts memory and documents together before it answers; appendix B "
-            'says "iteratively", and no number.',
+            "How often Astute RAG consolidates memory and documents before it answers; appendix "
+            'B says "iteratively" and gives no number.',
             panel=EXPERIMENT_PANEL,
         ),
     ] = 1
     sample: Annotated[
         int | None,
         Field(ge=1),
-        Option("Draw N questions, or take all if there are fewer.", panel=EXPERIMENT_PANEL),
+        Option(
+            "Draw N questions at random, or take all if there are fewer.", panel=EXPERIMENT_PANEL
+        ),
     ] = None
     seed: Annotated[
         int,
         Option(
-            "Decides what --sample draws.",
+            "Seed of --sample.",
             panel=EXPERIMENT_PANEL,
             only=Only(
                 lambda options: options.sample is not None, "questions that no --sample draws"

@@ -26,15 +26,15 @@ class GradientSettings(BaseModel, frozen=True, extra="forbid"):
     engine: Annotated[
         Engine,
         _salience_option(
-            "Who computes gradients: `batched`, many at once, or `captum`, one after the other. "
-            "They agree to rounding."
+            "How to compute gradients: `batched`, many at once, or with `captum`, one at a time. "
+            "They agree up to rounding."
         ),
     ] = "batched"
     target: Annotated[
         Target,
         _salience_option(
-            "What is differentiated: a token's logit, as in the paper, its log-probability, or its "
-            "contrast: the logit less that of the likeliest other token."
+            "What to differentiate: a token's logit, as in the paper; its log-probability; or "
+            "its contrast, the logit minus that of the likeliest other token."
         ),
     ] = "logit"
     measure: Annotated[
@@ -47,7 +47,9 @@ class SalienceSettings(GradientSettings):
     """How salience is computed and aggregated; the paper's choices by default."""
 
     aggregation: Aggregation = "max"
-    average: Annotated[Average, _salience_option("How words' scores are averaged.")] = "geometric"
+    average: Annotated[Average, _salience_option("How to average the scores of words.")] = (
+        "geometric"
+    )
 
 
 class DecoderOptions(ModelOptions):
@@ -56,8 +58,8 @@ class DecoderOptions(ModelOptions):
     precision: Annotated[
         Precision,
         Option(
-            "What the model computes in; `auto` is bf16 on a GPU and on processors that have it, "
-            "where it is about twice as quick, else fp32.",
+            "Number format. `auto` is bf16 on GPUs and on processors that support it, where it "
+            "is about twice as fast, else fp32.",
             panel=SALIENCE_PANEL,
         ),
     ] = "auto"

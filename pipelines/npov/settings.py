@@ -96,76 +96,70 @@ class NpovOptions(RunOptions, TaggerOptions, EndpointOptions, DecoderOptions):
 
     data: Annotated[
         Path,
-        _set_option(
-            "Topics with arguments for and against.", shown="some that come with the program"
-        ),
+        _set_option("Topics with arguments for and against.", shown="bundled topics"),
     ] = SAMPLE_TOPICS
     sets: Annotated[
         list[SyntheticSet] | None,
         _set_option(
-            "Responses that copy arguments, or say them in other words; give it once for each.",
+            "Responses that copy arguments, or paraphrase them. Repeatable.",
             name="--set",
             shown="both",
         ),
     ] = None
-    organic: Annotated[
-        Path | None, _set_option("Responses whose errors people have annotated.")
-    ] = None
+    organic: Annotated[Path | None, _set_option("Responses with errors annotated by people.")] = (
+        None
+    )
     cases: Annotated[
         Path | None,
-        _set_option(
-            "Test sets of a study (its `study.cases.jsonl`), in place of sets that are made here."
-        ),
+        _set_option("Test sets of a study (`study.cases.jsonl`), instead of sets made here."),
     ] = None
     paraphrases: Annotated[
         Path | None,
-        _set_option("Arguments in other words.", shown="those that come with contested"),
+        _set_option("Paraphrases of arguments.", shown="bundled ones"),
     ] = None
     split: Annotated[
         Literal["train", "dev", "test", "all"],
         _set_option(
-            "Which topics of the paper's Table 4. A hash of the name decides for other topics."
+            "Which topics of the paper's Table 4. Other topics are split by a hash of their names."
         ),
     ] = "test"
     design: Annotated[
         Design,
         _set_option(
-            "How errors are made: `matched` in number, side and length of response to examples "
-            "without error; or as the `paper` does, where unequal sides tell errors."
+            "How to make errors: `matched` with error-free examples in number, side and length "
+            "of response; or as in the `paper`, where unequal sides give errors away."
         ),
     ] = "matched"
     per_topic: Annotated[
         int,
         Field(ge=1),
-        _set_option(
-            "Responses without error for each topic; those with errors are made from them."
-        ),
+        _set_option("Error-free responses per topic; those with errors are made from them."),
     ] = 1
-    seed: Annotated[int, _set_option("Decides all that is drawn.")] = 0
+    seed: Annotated[int, _set_option("Seed of all random draws.")] = 0
     detector: Annotated[
         Literal["ablation", "salience", "tagger", "classifier", "baselines"],
         Option(
-            "What a response loses where an argument is left out of its prompt, by a server; "
-            "gradients; support by the NLI tagger; or the model's own verdict. What takes no such "
-            "model is always beside them, or alone: lengths, ROUGE, BERTScore, embeddings."
+            "`ablation` asks a server how much less likely a response is without an argument; "
+            "`salience` takes gradients; `tagger` asks the NLI tagger for support; `classifier` "
+            "asks the model itself. `baselines` (lengths, ROUGE, BERTScore, embeddings) are "
+            "always measured, too."
         ),
     ] = "ablation"
     name: Annotated[
         str | None,
         Option(
-            "What this run is called in tables; a folder holds several.",
+            "Name of the run in tables; a folder can hold several.",
             metavar="NAME",
-            shown="the model's name, with -ablation, -classifier, -contrast or -soft-prompt if so; "
-            "or baselines",
+            shown="the model's name, with the detector's; or baselines",
         ),
     ] = None
     soft_prompt: Annotated[
         list[Path] | None,
         Option(
-            "A soft prompt of a study: gradients are those of the model that it makes a writer of, "
-            "as in the paper; or one for each error that the classifier finds.",
+            "A soft prompt of a study. Gradients are then taken of the model with it, as in the "
+            "paper. The classifier takes one per kind of error.",
             panel=SALIENCE_PANEL,
-            shown="none: the model as it is",
+            shown="none",
             only=Only(
                 lambda options: options.detector in ("salience", "classifier"),
                 lambda options: f"--detector {options.detector}",
@@ -189,34 +183,36 @@ class StudyOptions(WithPresets, TaggerOptions, ServedOptions, DecoderOptions):
         Option(
             "Topics with arguments: a scrape of procon.org, or lines with topic, question, pro and "
             "con.",
-            shown="some that come with the program",
+            shown="bundled topics",
         ),
     ] = SAMPLE_TOPICS
-    out: Annotated[Path, Option("Run folder; made, or continued.")] = Path("results-salience")
+    out: Annotated[Path, Option("Run folder; created, or resumed.")] = Path("results-salience")
     generator: Annotated[
         Literal["soft-prompt", "prompt"],
-        Option("Who writes: the model with a soft prompt that is tuned here, or told by a prompt."),
+        Option(
+            "How the model writes: with a soft prompt that is tuned here, or with a written prompt."
+        ),
     ] = "soft-prompt"
     responses: Annotated[
         Path | None,
         Option(
-            "Responses of people to train and dev topics, to tune the generator on; lines as for "
+            "People's responses to train and dev topics, to tune the generator on; format as for "
             "`contested run npov --organic`.",
-            shown="by a template",
+            shown="written by a template",
         ),
     ] = None
     annotator: Annotated[
         str,
         Option(
             "Who finds the errors of responses: `machine` (the NLI tagger, both ways), or a file "
-            "of people's labels, lines as for `contested run npov --organic`.",
+            "of people's labels, as for `contested run npov --organic`.",
             metavar="NAME",
         ),
     ] = "machine"
     paraphrases: Annotated[
         Path | None,
         Option(
-            "Arguments in other words; the model is asked for those that it lacks.",
+            "Paraphrases of arguments; the model writes missing ones.",
             shown="bundled ones",
         ),
     ] = None
