@@ -72,9 +72,9 @@ def run(experiment: "Experiment[Any, Any]", options: "RunOptions") -> "Forecast 
     STDERR.print(f"report: {plain(str(folder.report))}   tables: {plain(str(folder.tables))}")
     if is_low(done.label_mass) and not anyway(options):
         raise LowLabelMassError(
-            f"on average {done.label_mass:.0%} of the judge's probability fell on the labels: it "
-            f"would rather have written something else. Results are kept in {folder.path}; take "
-            "--judge tagger or a larger model and another --out, or say --anyway"
+            f"on average {done.label_mass:.0%} of the judge's probability fell on the labels: "
+            f"the model would have written something else. Results are kept in {folder.path}; use "
+            "--judge tagger or a larger model with another --out, or add --anyway"
         )
     return None
 

@@ -150,10 +150,10 @@ def scores(parts: Sequence[Slice]) -> Table:
             "intervals over questions. Conflicting claims: the share among all determined claims "
             "of reports with a CS-C, with the 95 % Wilson interval.",
             *ABOUT_SCORES,
-            "First document is no report: it is the first document copied as it is, which any "
-            "writer has at hand. A report that is no lower has gained nothing by being written.",
-            "Reports of other lengths make other numbers of claims; a short one risks less.",
-            "The paper's rows are of other writers, judged by another model; they stand here for "
+            "First document: a copy of the first document, as a baseline. A report that scores "
+            "no lower gains nothing over it.",
+            "Longer reports make more claims; a short one risks less.",
+            "The paper's rows are of other writers, judged by another model; they are here for "
             "orientation.",
         ),
     )
@@ -171,7 +171,7 @@ def differences(parts: Sequence[Slice]) -> Table:
         pairs,
         name="reports_differences",
         title="Differences between prompts",
-        caption="Mean difference on the questions of which both reports have the score.",
+        caption="Mean difference on questions for which both reports have the score.",
         columns=[*map(of_place, _OF), *paired_columns("questions")],
         notes=(*correction(pairs), *ABOUT_DIFFERENCES),
     )

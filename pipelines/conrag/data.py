@@ -430,7 +430,7 @@ def read(
         raise InputError(f"{path} has no claim that can be checked; name another file")
     repeated, times = Counter(query.id for query in queries).most_common(1)[0]
     if times > 1:
-        raise InputError(f"{path}: the id '{repeated}' stands twice; make ids distinct")
+        raise InputError(f"{path}: the id '{repeated}' appears twice; make ids distinct")
     chosen = [query for query in queries if part in ("all", query.split or half(query.claim))]
     if not chosen:
         raise InputError(f"{path} has no claim in the {part} half; choose another --half")

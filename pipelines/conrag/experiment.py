@@ -163,7 +163,7 @@ def _refuse_idle(options: ConragOptions) -> None:
         ranked = f"{named}, whose passages come ranked"
         refuse_given(options, ("method", "embedder", "among"), ranked)
     if not options.judged:
-        says = f"{named}, which says itself what passages bear out"
+        says = f"{named}, whose labels say what passages support"
         if options.dataset == RAGTRUTH:
             says = "--generator template, which writes nothing of its own"
         refuse_given(options.citing, tuple(CitationJudgeSettings.model_fields), says)

@@ -63,7 +63,7 @@ def claim_of(text: str, options: AnswerOptions) -> str | None:
     claim = affirmed(text) if text.endswith("?") else text
     if claim is None and not options.writes:
         raise InputError(
-            f"'{text}' cannot be put as a claim; have a language model answer it first with "
+            f"'{text}' cannot be turned into a claim; have a language model answer it first with "
             "--generator model, or write the claim that passages are to support or refute"
         )
     return claim

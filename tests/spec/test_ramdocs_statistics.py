@@ -41,7 +41,7 @@ def by_name(found: tuple[Statistic, ...]) -> dict[str, Statistic]:
         ("misinformation documents", (1 + 2 + 0) / 3, 3),
         ("noise documents", (0 + 1 + 2) / 3, 3),
         ("gold answers", (1 + 2 + 2) / 3, 3),
-        # A wrong answer that stands twice counts twice.
+        # A wrong answer that appears twice counts twice.
         ("wrong answers", (2 + 1 + 0) / 3, 3),
         # Of each question's own: 3/1, 2/2, 4/2. Pooled it would be 9/5.
         ("documents per gold answer", 2, 3),
