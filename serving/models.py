@@ -227,19 +227,6 @@ def find(name: str, models_dir: Path, *, on_bytes: OnBytes = lambda _: None) -> 
     return Model(name, folder, known.digest)
 
 
-def verify(model: Model, models_dir: Path, *, on_bytes: OnBytes = lambda _: None) -> list[str]:
-    """Hash a registered model again, whatever the sizes and times are.
-
-    Returns:
-        Names of the deciding files whose bytes changed, that vanished or that appeared.
-
-    Raises:
-        ServingError: The model is not registered, or a file cannot be read.
-    """
-    known = manifest(model.name, models_dir)
-    return _differences(known.files, fingerprint(model.path, on_bytes))
-
-
 def _find_folder(name: str, models_dir: Path, on_bytes: OnBytes) -> Model:
     path = Path(name).expanduser()
     if not path.exists() and "/" not in name:

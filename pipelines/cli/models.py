@@ -1,6 +1,6 @@
 """`contested models`: the model folders that this machine has."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -37,19 +37,6 @@ class RegistryOptions(Options):
         return (self.models_dir or default_models_dir()).expanduser().absolute()
 
 
-class ListOptions(RegistryOptions):
-    """Which models are shown, and whether their files are checked."""
-
-    name: Annotated[str | None, Option("One model; all of them if left out.", argument=True)] = None
-    verify: Annotated[
-        bool,
-        Option(
-            "Hash the files again, and compare them with those added; code 2 if one was changed, "
-            "vanished or appeared."
-        ),
-    ] = False
-
-
 class AddOptions(RegistryOptions):
     """What is registered, and by which name."""
 
@@ -63,23 +50,16 @@ class AddOptions(RegistryOptions):
 
 
 @flat
-def show_models(options: ListOptions) -> None:
+def show_models(options: RegistryOptions) -> None:
     """Show the registered models: name, architecture, size, digest, and origin.
 
-    Examples:
+    Example:
         contested models list
-
-        contested models list --verify smollm2-135m
     """
-    where, name = options.where, options.name
+    where = options.where
     chosen = models.registered(where)
-    if name is not None:
-        models.manifest(name, where)
-        chosen = [model for model in chosen if model.name == name]
     if not chosen:
         print(f"No models in {where} yet. Add one: contested models add FOLDER --name NAME")
-    elif options.verify:
-        _verify(chosen, where)
     else:
         columns = [
             Column[models.Model]("name", "name"),
@@ -96,23 +76,6 @@ def show_models(options: ListOptions) -> None:
 
 def _size(model: models.Model, where: Path) -> str:
     return decimal(sum(file.size for file in models.manifest(model.name, where).files.values()))
-
-
-def _verify(chosen: Sequence[models.Model], where: Path) -> None:
-    damaged = []
-    for model in chosen:
-        with hashing(model.name, model.path) as on_bytes:
-            changed = models.verify(model, where, on_bytes=on_bytes)
-        if changed:
-            damaged.append(f"{model.name} ({', '.join(changed)})")
-            print(f"{model.name}: differs: {', '.join(changed)}")
-        else:
-            print(f"{model.name}: unchanged, digest {model.digest[:12]}")
-    if damaged:
-        raise ServingError(
-            f"not as they were added: {'; '.join(damaged)}; restore the files, or add the model"
-            " again"
-        )
 
 
 @flat
