@@ -1,8 +1,5 @@
 """`contested models`: the model folders that this machine has."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -12,15 +9,12 @@ from rich.filesize import decimal
 from pipelines.cli.flat import flat
 from pipelines.errors import InputError
 from pipelines.option import Option, Options
-from pipelines.report.progress import progress, say, show
+from pipelines.report.progress import say, show
 from pipelines.report.table import Column, Table
 from serving import gguf, models
 from serving.errors import ServingError
-from serving.folders import check_folder, deciding_bytes, read_object
+from serving.folders import read_object
 from serving.home import default_models_dir
-
-# Below this, hashing is over before a bar could be read.
-_WORTH_A_BAR = 500_000_000
 
 
 class RegistryOptions(Options):
@@ -94,13 +88,13 @@ def add(options: AddOptions) -> None:
     if (path is None) == (options.package is None):
         raise InputError("give PATH or --package: contested models add --help")
     path = path or gguf.installed(str(options.package))
-    add_to = partial(models.add, name=name, models_dir=options.where, replace=options.replace)
-    if not models.is_gguf(path):
-        check_folder(path.expanduser())
-        with hashing(name, path.expanduser()) as on_bytes:
-            model = add_to(path, on_bytes=on_bytes)
-    else:
-        model = add_to(path, on_step=lambda step: say(f"{name}: {step}"))
+    model = models.add(
+        path,
+        name,
+        options.where,
+        replace=options.replace,
+        on_step=lambda step: say(f"{name}: {step}"),
+    )
     print(f"{model.name} is registered: {model.path}, digest {model.digest[:12]}")
 
 
@@ -112,14 +106,3 @@ def _architecture(model: models.Model) -> str:
     except ServingError:
         return "config.json is broken"
     return ", ".join(map(str, config.get("architectures") or [config.get("model_type", "unknown")]))
-
-
-@contextmanager
-def hashing(name: str, folder: Path) -> Iterator[Callable[[int], None]]:
-    """Progress in MiB, if hashing takes long enough to watch."""
-    total = deciding_bytes(folder)
-    if total < _WORTH_A_BAR:
-        yield lambda _: None
-        return
-    with progress(f"hashing {name}, MiB", total // 2**20) as bar:
-        yield lambda count: bar.add(count / 2**20)

@@ -16,12 +16,11 @@ from pipelines.experiment.options import ServerOptions, source_of, tagger_named
 from pipelines.option import Option
 from serving.home import default_home, write
 
-PANEL = "Limits"
 SCREENS = {"DISPLAY", "WAYLAND_DISPLAY"}
 
 
 class WebOptions(ServerOptions):
-    """Where the page is served, its limits, and the models that do its tasks."""
+    """Where the page is served, and the models that do its tasks."""
 
     port: Annotated[
         int, Field(ge=0, le=65535), Option("Port on 127.0.0.1; 0 picks a free one.")
@@ -30,17 +29,6 @@ class WebOptions(ServerOptions):
         bool, Option("Open a browser, if there is a screen.", name="--open/--no-open")
     ] = True
     out: Annotated[Path | None, Option("Folder for jobs.", shown="web in CONTESTED_HOME")] = None
-    upload_mb: Annotated[
-        float,
-        Field(gt=0, le=1000, allow_inf_nan=False),
-        Option("Size limit of a request, in MB.", panel=PANEL),
-    ] = 20
-    most_documents: Annotated[
-        int, Field(ge=1), Option("Limit of documents per job.", panel=PANEL)
-    ] = 50
-    most_characters: Annotated[
-        int, Field(ge=1), Option("Limit of characters per job.", panel=PANEL)
-    ] = 1_000_000
 
 
 @flat
@@ -67,11 +55,7 @@ def web(options: WebOptions) -> None:
     os.umask(0o077)  # jobs and their results are private to the user
     opened = listening(options.port)
     jobs = Jobs(options.out or default_home() / "web", FORM.validate_json)
-    limits = Limits(
-        bytes=int(options.upload_mb * 1e6),
-        documents=options.most_documents,
-        characters=options.most_characters,
-    )
+    limits = Limits()
     door = Door(opened.getsockname()[1], limits.bytes)
     app = application(options, jobs, door, limits)
     page = default_home() / f"open-{door.port}.html"
