@@ -3,7 +3,7 @@
 Sentences of different documents that share words are compared both ways by a tagger.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from pydantic import BaseModel, Field
@@ -73,7 +73,6 @@ def screen(
     sets: Sequence[Sequence[Document]],
     tagger: Tagging,
     threshold: float,
-    on_progress: Callable[[int], None] | None = None,
 ) -> Screening:
     """Compare the statements of documents with those of others in the same set.
 
@@ -81,7 +80,6 @@ def screen(
         sets: Documents, with ids that are distinct over all sets.
         tagger: Reads each pair both ways.
         threshold: Least probability, in [0, 1], of what is told.
-        on_progress: Told how many more readings are done, of two for each pair.
 
     Raises:
         TaggerError: A pair cannot be read.
@@ -93,8 +91,7 @@ def screen(
             Pair(premise.passage, hypothesis.text)
             for one, other in pairs
             for premise, hypothesis in ((one, other), (other, one))
-        ],
-        on_progress,
+        ]
     )
     denials = [reading.probabilities[1] for reading in readings]
     compared = [
