@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from inspect import get_annotations
-from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.fields import FieldInfo
@@ -75,7 +75,10 @@ class Option:
 LARGEST_SEED = 2**32 - 1
 """Largest seed that numpy, and with it scikit-learn, accepts; torch accepts more."""
 
-Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED), Option("Decides everything that is drawn.")]
+OnError = Literal["stop", "skip"]
+"""What to do at a record that cannot be used."""
+
+Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED), Option("Seed of all random draws.")]
 
 
 class OptionField(NamedTuple):

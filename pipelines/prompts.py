@@ -110,7 +110,7 @@ class Prompt:
             text = _compiled(self.source).render(**variables)
         except Exception as error:  # the user's own template can fail in any way
             raise InputError(
-                f"the prompt '{self.name}' cannot be filled in ({error}); mend its template"
+                f"the prompt '{self.name}' cannot be filled in ({error}); fix the template"
             ) from error
         return [{"role": "user", "content": text.strip()}]
 
@@ -181,6 +181,4 @@ def _check_overrides(folder: Path) -> None:
     for path in sorted(folder.rglob("*.j2")):
         name = path.relative_to(folder).as_posix()
         if name not in ours:
-            raise InputError(
-                f"{path} is in the place of no prompt; there are {', '.join(sorted(ours))}"
-            )
+            raise InputError(f"{path} matches no prompt; there are {', '.join(sorted(ours))}")

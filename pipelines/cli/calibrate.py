@@ -41,29 +41,31 @@ class CalibrateOptions(LlmOptions):
     pairs: Annotated[Path, Option("File of labelled pairs that the judge was not trained on.")]
     judge: Annotated[
         Literal["tagger", "model"],
-        Option("What is calibrated: the tagger, or a language model."),
+        Option("Judge to calibrate: the tagger, or a language model."),
     ] = "tagger"
     tagger: Annotated[
         Path | None,
         Option(
             "Folder of the tagger; calibration.json is written into it.",
-            shown="with --dry-run the one that comes with contested",
+            shown="with --dry-run, the bundled one",
             only=TAGGER,
         ),
     ] = None
     dry_run: Annotated[
         bool,
         Option(
-            "Measure only, and write nothing; a language model is asked all the same.",
+            "Only measure, write nothing. A language model is still asked.",
             name="--dry-run",
         ),
     ] = False
     method: Annotated[
         Literal["best", "temperature", "isotonic"],
-        Option("How a tagger is calibrated; `best` keeps what suits unseen pairs.", only=FITTED),
+        Option(
+            "How to calibrate a tagger; `best` picks the better one on unseen pairs.", only=FITTED
+        ),
     ] = "best"
     report: Annotated[Path | None, Option("Folder for the tables.")] = None
-    limit: Annotated[int | None, Field(ge=1), Option("Take N random pairs.")] = None
+    limit: Annotated[int | None, Field(ge=1), Option("Use N random pairs.")] = None
     seed: Seed = 42
 
 
@@ -79,9 +81,9 @@ def calibrate(options: CalibrateOptions) -> None:
         contested lab calibrate --judge model --pairs held-out.jsonl
 
     A tagger gets `calibration.json` in its folder: a temperature or isotonic regression, and the
-    points from which a cascade takes its threshold. A language model that is asked by `choice` gets
-    a correction of its label probabilities in `corrections/` in CONTESTED_HOME, for every run with
-    the same model and prompt. See docs/nli.md and docs/judges.md.
+    points that set the threshold of a cascade. A language model asked by `choice` gets a correction
+    of its label probabilities in `corrections/` in CONTESTED_HOME, for all runs with the same model
+    and prompt. See docs/nli.md and docs/judges.md.
     """
     if options.judge == "tagger":
         names = tuple(LlmOptions.model_fields)

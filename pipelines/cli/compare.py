@@ -38,7 +38,7 @@ class CompareOptions(Options):
 def compare(options: CompareOptions) -> None:
     """Compare two run folders: their settings, their scores, and the verdicts that changed.
 
-    Runs are matched by name, or if an experiment has a single run in both. Only the folders are
+    Runs are matched by name, or if an experiment has a single run in both. The folders are only
     read.
 
     Examples:

@@ -18,8 +18,8 @@ class BuildOptions(Options):
     passages: Annotated[
         list[Path] | None,
         Option(
-            "Files and folders to search for further support and for noise.",
-            shown="the documents of AmbigDocs",
+            "Files and folders to search for more support and for noise.",
+            shown="AmbigDocs' documents",
         ),
     ] = None
     out: Annotated[Path, Option("The file to write, JSON Lines.")] = Path("ramdocs.jsonl")
@@ -31,9 +31,9 @@ class BuildOptions(Options):
 def ramdocs(options: BuildOptions) -> None:
     """Build data like RAMDocs, for `contested run madam-rag`, from AmbigDocs.
 
-    A question keeps one to three right answers, with one to three documents for each. Up to two
-    documents give a wrong answer in place of the right one; up to two answer nothing. A file that
-    ends in `.build.json` beside it records the seed, the inputs and all counts.
+    A question keeps one to three right answers, with one to three documents per answer. Up to two
+    documents give a wrong answer instead; up to two answer nothing. A file beside it that ends in
+    `.build.json` records the seed, the inputs and all counts.
 
     Examples:
         contested lab ramdocs --ambigdocs ambigdocs.json

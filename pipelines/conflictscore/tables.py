@@ -24,8 +24,9 @@ ABOUT_SCORES: Final = (
 
 
 ABOUT_DIFFERENCES: Final = (
-    "A positive difference says that the first scores higher, which is worse of CS-C and CS-R, "
-    "better of both sides. In brackets the paired 95 % t interval; signs are flipped at random.",
+    "A positive difference means that the first scores higher: worse for CS-C and CS-R, "
+    "better for both sides. In brackets the paired 95 % t interval; signs are flipped at "
+    "random.",
 )
 
 Place = TypeVar("Place")
@@ -98,7 +99,7 @@ def scores(results: Sequence[Result], model: str, data: str) -> Table:
             "Invalid and failed responses have no score and are in no mean. A claim with an "
             "unreadable judgement is not in CS-R; where that could make it a conflict it is "
             "undetermined and not in CS-C.",
-            "Copied claims: what the model gave back of its prompt's examples; they are left out.",
+            "Copied claims: claims that repeat the prompt's examples; they are left out.",
             *low_label_mass(judgement.label_mass for judgement in judgements(results)),
         ),
     )

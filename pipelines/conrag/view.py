@@ -209,19 +209,18 @@ PAGE: Final = Page(
         Section(
             "Citations",
             ("conrag_citations",),
-            "Do citations bear out what is said (precision), and is what is said borne out "
+            "Do citations support their sentences (precision), and are sentences supported "
             "(recall)? Hollow points are the paper's, of ALCE.",
             lambda _, tables: citation_plots(tables["conrag_citations"]),
         ),
         Section(
             "Hallucinations",
             ("conrag_hallucination",),
-            "Which sentences of a response does its source not bear out? Each is checked as a "
-            "claim, and flagged where it is not found to be supported. Oracle flags what people "
-            "marked.",
+            "Which sentences of a response does its source not support? Sentences are checked as "
+            "claims, and flagged without support. Oracle flags those that people marked.",
         ),
         Section("Ablations", ("conrag_ablations",), "ConRAG with one part removed."),
-        Section("Data", ("conrag_data",), "What was run, beside the paper's data."),
+        Section("Data", ("conrag_data",), "The data of this run, beside the paper's."),
         Section("Errors", ("conrag_errors",), "Filter the claims by these categories."),
     ),
     facets=(

@@ -7,15 +7,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import ValidationError
 
 from pipelines.data.records import Example, Record
 from pipelines.errors import InputError
 from pipelines.files import SAMPLES_FOLDER, read_bytes
-
-OnError = Literal["stop", "skip"]
+from pipelines.option import OnError
 
 MARK = codecs.BOM_UTF8
 """A byte order mark; it may stand before the first line."""

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, RootModel
 
-from nli.sentences import sentences
 from pipelines.data.text import read_text
 from pipelines.errors import InputError
 from pipelines.experiment.experiment import Models
@@ -24,12 +23,11 @@ from pipelines.npov.decoder import (
     decoder_folder,
 )
 from pipelines.option import Option, Options
-from pipelines.report.blocks import Grid
-from pipelines.report.explorer import ExperimentView
-from pipelines.report.glance import ModelUsed
-from pipelines.report.texts import Block, Note
 
-if TYPE_CHECKING:  # numpy
+if TYPE_CHECKING:
+    from pipelines.report.explorer import ExperimentView
+    from pipelines.report.glance import ModelUsed
+    from pipelines.report.texts import Block
     from salience.decoder import Decoder
     from salience.maps import WordMap
     from salience.words import Word
@@ -42,7 +40,7 @@ MOST = 3
 Level = Annotated[
     Literal["words", "tokens"],
     Option(
-        "What page and picture show: content words, or the tokens that the model reads.",
+        "Units of the page and the picture: content words, or the model's tokens.",
         panel=SALIENCE_PANEL,
     ),
 ]
@@ -74,8 +72,7 @@ class PromptAsked(Options):
     prompt: Annotated[
         AsRead,
         Option(
-            "What the model read; @FILE reads it from a text file, white space at its ends "
-            "included.",
+            "The prompt; @FILE reads it from a text file, with white space at its ends.",
             read=text_or_file,
         ),
         Shown("text"),
@@ -83,7 +80,7 @@ class PromptAsked(Options):
     response: Annotated[
         AsRead,
         Option(
-            "What was answered; likewise. A space is put between them if neither has one.",
+            "The response, likewise. A space is inserted between the two if neither has one.",
             read=text_or_file,
         ),
         Shown("text"),
@@ -135,26 +132,29 @@ async def by_gradients(
         over.set()
 
 
-def gradients_of(folder: DecoderFolder) -> ModelUsed:
+def gradients_of(folder: DecoderFolder) -> "ModelUsed":
     """The model, for the page."""
+    from pipelines.report.glance import ModelUsed
+
     return ModelUsed("gradients", folder.model.name, folder.model.digest)
 
 
 async def salience(
     asked: PromptAsked, options: MapOptions, models: Models, tell: Tell
 ) -> Inspection[RootModel[dict[str, Any]]]:
-    """Show which words of a prompt each word of a response rests on.
+    """Show which words of a prompt the words of a response rest on.
 
-    The gradient of every response token's logit is taken with respect to every earlier token, times
-    that token's embedding; squared, and divided by their sum, these are shares of its salience. The
-    rest of a word's salience is on function words and on earlier words of the response. No server
-    is needed.
+    For every response token, the gradient of its logit with respect to an earlier token is
+    multiplied by that token's embedding. The squares, divided by their sum, are shares of salience.
+    The rest of a word's salience is on function words and on earlier words of the response. No
+    server is needed.
 
     Examples:
         contested salience --prompt "The dam at Aldham was built in" --response " 1902."
 
         contested salience --prompt @guide.txt --response @answer.txt --html salience.html
     """
+    from nli.sentences import sentences
     from pipelines.npov.check import sentence_spans
     from pipelines.report.explorer import single
     from pipelines.report.heatmap import heatmap, picture, sides
@@ -179,7 +179,7 @@ async def salience(
 
     found, shown, computed = await by_gradients(folder, tell, work)
 
-    def view(png: bytes | None) -> ExperimentView:
+    def view(png: bytes | None) -> "ExperimentView":
         # One text per sentence; words are shaded by their largest share.
         shaded = heatmap(*sides(shown, spans, sentence_spans(shown.encoded)), shown.values)
         content = (shaded, rests_on(found), *picture(png))
@@ -196,8 +196,11 @@ async def salience(
     )
 
 
-def rests_on(found: "WordMap") -> Block:
+def rests_on(found: "WordMap") -> "Block":
     """The words of the response, with the words of the prompt that they rest on most."""
+    from pipelines.report.blocks import Grid
+    from pipelines.report.texts import Note
+
     data = as_data(found)
     if not data["prompt_words"] or not data["response_words"]:
         which = "response" if data["prompt_words"] else "prompt"

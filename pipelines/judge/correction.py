@@ -62,7 +62,7 @@ class Correction(BaseModel):
     def _check(self) -> Self:
         size = len(self.labels)
         if len(set(self.labels)) < size:
-            raise ValueError("a label stands twice")
+            raise ValueError("a label appears twice")
         if [len(row) for row in (*self.weights, self.bias)] != [size] * (size + 1):
             raise ValueError(f"{size} labels want a bias of {size} and a {size} x {size} matrix")
         return self

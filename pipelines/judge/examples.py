@@ -84,7 +84,7 @@ def read(path: Path, *, limit: int | None = None) -> Bench:
     seen: set[str] = set()
     for example in examples:
         if example.id in seen:
-            raise InputError(f"{path}: the id '{example.id}' stands twice; make ids distinct")
+            raise InputError(f"{path}: the id '{example.id}' appears twice; make ids distinct")
         seen.add(example.id)
     digest = hashlib.sha256(read_bytes(path)).hexdigest()
     return Bench(path.name, digest, tuple(examples[:limit]))

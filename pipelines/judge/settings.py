@@ -44,8 +44,8 @@ class JudgeSettings(BaseModel):
     judge: Annotated[
         JudgeName,
         Option(
-            "Who judges claims by documents: a language `model`, the NLI `tagger`, or a `cascade`: "
-            "the tagger where it is sure and the language model for the rest.",
+            "Who judges claims by documents: a language `model`, the NLI `tagger`, or a "
+            "`cascade` of the two: the tagger where it is sure, the model elsewhere.",
             shown="the profile's; model with --endpoint or --model",
             panel=PANEL,
         ),
@@ -54,8 +54,8 @@ class JudgeSettings(BaseModel):
         float,
         Field(gt=0, lt=1),
         Option(
-            "Of `--judge cascade`: the largest share of all pairs that may keep a wrong label "
-            "of the tagger; the threshold follows from it.",
+            "For `--judge cascade`: the largest share of pairs that may keep a wrong label from "
+            "the tagger. It sets the threshold.",
             panel=PANEL,
             only=Only(lambda settings: settings.judge == "cascade", _by_judge),
         ),

@@ -21,7 +21,6 @@ from pipelines.data.records import Document
 from pipelines.errors import InputError
 from pipelines.judge.judge import identity_of
 from pipelines.judge.judgement import Judgement, Judgements, Relation
-from pipelines.text.views import views
 from serving.installed import torch_device
 from serving.processor import cpu_precision
 
@@ -222,6 +221,8 @@ class TaggerJudge:
         wanted = [(claim, document) for claim in claims for document in documents]
         if not wanted:
             return Judgements(())
+        from pipelines.text.views import views
+
         parts = {claim: views(claim) for claim in claims}
         pairs = [
             Pair(document.as_read(), view) for claim, document in wanted for view in parts[claim]

@@ -21,7 +21,7 @@ from pipelines.madam_rag.replies import (
     ask_conclusion,
     read_conclusion,
 )
-from pipelines.madam_rag.settings import DebateSettings
+from pipelines.madam_rag.settings import DebateSettings, ExperimentName
 from pipelines.metrics.answers import known
 from pipelines.prompts import Prompt
 from serving.calls import Structured
@@ -84,9 +84,6 @@ Source = Literal["memory", "external", "both"]
 
 INTERNAL: Final = 3
 """Most passages that a model may recall; it decides how many (appendix B)."""
-
-CONSOLIDATIONS: Final = 1
-"""Number of consolidations of the context before the answer; appendix B says "iteratively"."""
 
 CONTEXT_TOKENS: Final = 512
 """Most tokens of recalled passages, and of a consolidated context."""
@@ -165,7 +162,7 @@ async def astute_rag(
     prompts: Prompts,
     settings: DebateSettings,
     *,
-    consolidations: int = CONSOLIDATIONS,
+    consolidations: int = 1,
 ) -> tuple[Conclusion, Consolidation]:
     """Recall passages, consolidate them with the documents, answer from what is left (appendix B).
 
@@ -300,7 +297,6 @@ WITHOUT_AGGREGATOR: Final = "MADAM-RAG w/o aggregator"
 METHODS: Final = (NO_RAG, CONCATENATED, ASTUTE, MADAM)
 """The methods of Table 1."""
 
-ExperimentName = Literal["methods", "rounds", "support", "misinformation"]
 """Table 1; Figure 3; Figure 4 (a); Figure 4 (b)."""
 
 COMPARED: Final[dict[ExperimentName, tuple[str, ...]]] = {
@@ -323,7 +319,7 @@ class Methods:
     panel: Panel
     baselines: Prompts
     settings: DebateSettings
-    consolidations: int = CONSOLIDATIONS
+    consolidations: int = 1
 
 
 async def outcome(name: str, question: Question, methods: Methods) -> Outcome:

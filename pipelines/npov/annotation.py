@@ -42,10 +42,11 @@ from pipelines.npov.example import (
 from pipelines.npov.generator import TEMPLATE
 from pipelines.npov.responses import Drawn
 from pipelines.npov.result import KINDS, ErrorKind
+from pipelines.npov.settings import SAMPLE_TOPICS
 from pipelines.npov.similarity import ArgumentTagger
 from pipelines.npov.study import Study, digest, digest_of
 from pipelines.npov.synthesis import bundled_paraphrases, rewording, synthetic_examples
-from pipelines.npov.topics import SAMPLE_TOPICS, by_topic, split_of
+from pipelines.npov.topics import by_topic, split_of
 from pipelines.report.progress import progress
 from salience.words import content_words
 

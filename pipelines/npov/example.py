@@ -333,7 +333,7 @@ def read_annotated(path: Path) -> list[AnnotatedExample]:
     for entry in entries(path):
         line = record(entry, _Line, "annotated responses")
         if line.id in found:
-            raise InputError(f"{entry.where}: the id '{line.id}' stands twice; change one of them")
+            raise InputError(f"{entry.where}: the id '{line.id}' appears twice; change one of them")
         try:
             found[line.id] = _annotated(line)
         except ValueError as error:

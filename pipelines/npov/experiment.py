@@ -5,9 +5,7 @@ from functools import cache, partial
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
-
-from pydantic import Field
+from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.data import procon
 from pipelines.data.procon import Topic
@@ -23,18 +21,12 @@ from pipelines.experiment.experiment import (
 )
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import (
-    EndpointOptions,
-    RunOptions,
-    TaggerOptions,
     source_of,
     tagger_named,
 )
 from pipelines.files import read_bytes
 from pipelines.npov.decoder import (
-    SALIENCE_PANEL,
-    DecoderOptions,
     GradientSettings,
-    SalienceSettings,
     decoder_folder,
 )
 from pipelines.npov.example import (
@@ -53,11 +45,11 @@ from pipelines.npov.result import (
     Case,
     ErrorKind,
     NpovResult,
-    SyntheticSet,
 )
-from pipelines.npov.synthesis import Design, bundled_paraphrases, read_paraphrases
-from pipelines.npov.topics import SAMPLE_TOPICS, outside_table, split_of
-from pipelines.option import Choice, Only, Option, refuse_given
+from pipelines.npov.settings import NpovOptions, SyntheticSet
+from pipelines.npov.synthesis import bundled_paraphrases, read_paraphrases
+from pipelines.npov.topics import outside_table, split_of
+from pipelines.option import refuse_given
 from pipelines.retrieval.dense import Embedder, default_embedder
 from pipelines.runs.folder import file_name
 from salience.errors import SalienceError
@@ -66,140 +58,13 @@ from serving.errors import RequestError
 if TYPE_CHECKING:  # numpy
     from pipelines.npov.soft_prompt import Task
 
-HELP = """Compare detectors of hallucination and coverage errors, response by response.
-
-From topics with arguments, responses are written by a template, and errors are put into what
-was given: an argument the response has not, or one fewer than it has. Lengths, ROUGE, BERTScore,
-salience, ablation, a tagger or classifiers then score each. Ablation alone needs a server. Leaves
-in the run folder:
-`npov.NAME.jsonl` (every example and word), `tables/` in the layout of the paper's Tables 1, 2, 3,
-5 and 6, and `report.html`. Run it again with another model or detector and the same folder to have
-both in one table.
-
-Examples:
-    contested run npov --split all --dry-run
-
-    contested run npov --limit 1 --detector classifier --out results-npov
-"""
-
-AS_IN_PAPER: Final = (
-    Choice(
-        "detector",
-        "salience",
-        "section 3.2",
-        "leaving arguments out finds more errors, and takes any model that is served",
-    ),
-    Choice(
-        "design",
-        "paper",
-        "section 4.2",
-        "unequal sides would tell errors",
-    ),
-    Choice(
-        "per_topic",
-        18,
-        "section 4.1",
-        "gradients of a response take half a minute on two cores",
-    ),
-)
-
 ENCODER: Final = "all-MiniLM-L6-v2"
 
-_set_option = partial(Option, panel="Test sets")
 _PROMPTED: Final[Mapping[str, "tuple[Task, ...]"]] = {
     "salience": ("response",),
     "classifier": KINDS,
 }
 """Detectors that use soft prompts, and the tasks that these were tuned for."""
-
-
-class NpovOptions(RunOptions, TaggerOptions, EndpointOptions, DecoderOptions):
-    """Options of test sets and detectors."""
-
-    PRESETS: ClassVar = {"as_in_paper": AS_IN_PAPER}
-
-    data: Annotated[
-        Path,
-        _set_option(
-            "Topics with arguments for and against.", shown="some that come with the program"
-        ),
-    ] = SAMPLE_TOPICS
-    sets: Annotated[
-        list[SyntheticSet] | None,
-        _set_option(
-            "Responses that copy arguments, or say them in other words; give it once for each.",
-            name="--set",
-            shown="both",
-        ),
-    ] = None
-    organic: Annotated[
-        Path | None, _set_option("Responses whose errors people have annotated.")
-    ] = None
-    cases: Annotated[
-        Path | None,
-        _set_option(
-            "Test sets of a study (its `study.cases.jsonl`), in place of sets that are made here."
-        ),
-    ] = None
-    paraphrases: Annotated[
-        Path | None,
-        _set_option("Arguments in other words.", shown="those that come with contested"),
-    ] = None
-    split: Annotated[
-        Literal["train", "dev", "test", "all"],
-        _set_option(
-            "Which topics of the paper's Table 4. A hash of the name decides for other topics."
-        ),
-    ] = "test"
-    design: Annotated[
-        Design,
-        _set_option(
-            "How errors are made: `matched` in number, side and length of response to examples "
-            "without error; or as the `paper` does, where unequal sides tell errors."
-        ),
-    ] = "matched"
-    per_topic: Annotated[
-        int,
-        Field(ge=1),
-        _set_option(
-            "Responses without error for each topic; those with errors are made from them."
-        ),
-    ] = 1
-    seed: Annotated[int, _set_option("Decides all that is drawn.")] = 0
-    detector: Annotated[
-        Literal["ablation", "salience", "tagger", "classifier", "baselines"],
-        Option(
-            "What a response loses where an argument is left out of its prompt, by a server; "
-            "gradients; support by the NLI tagger; or the model's own verdict. What takes no such "
-            "model is always beside them, or alone: lengths, ROUGE, BERTScore, embeddings."
-        ),
-    ] = "ablation"
-    name: Annotated[
-        str | None,
-        Option(
-            "What this run is called in tables; a folder holds several.",
-            metavar="NAME",
-            shown="the model's name, with -ablation, -classifier, -contrast or -soft-prompt if so; "
-            "or baselines",
-        ),
-    ] = None
-    soft_prompt: Annotated[
-        list[Path] | None,
-        Option(
-            "A soft prompt of a study: gradients are those of the model that it makes a writer of, "
-            "as in the paper; or one for each error that the classifier finds.",
-            panel=SALIENCE_PANEL,
-            shown="none: the model as it is",
-            only=Only(
-                lambda options: options.detector in _PROMPTED,
-                lambda options: f"--detector {options.detector}",
-            ),
-        ),
-    ] = None
-    limit: Annotated[
-        int | None, Field(ge=1), Option("Take only the first N examples of each set.", metavar="N")
-    ] = None
-    salience: SalienceSettings = SalienceSettings()
 
 
 def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
@@ -428,8 +293,6 @@ LABELLINGS: Final = {
 EXPERIMENT = Experiment(
     name="npov",
     title="NPOV",
-    help=HELP,
-    counted="examples",
     options=NpovOptions,
     result=NpovResult,
     plan=plan,

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import Any, Final, Literal, NamedTuple
 
 from pydantic import BaseModel
@@ -11,6 +10,7 @@ from pipelines.experiment.metric import Metric, Values
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.ranks import clustered_auc
 from pipelines.npov.example import AnnotatedExample, Error, NpovExample, Vote
+from pipelines.npov.settings import SyntheticSet
 from salience.variants import Aggregation
 
 ErrorKind = Literal["hallucination", "coverage"]
@@ -127,13 +127,6 @@ class NpovResult(BaseModel, frozen=True):
     def words(self, kind: ErrorKind) -> tuple[WordScore, ...] | None:
         """Words that can be such an error: the response's can be added, the arguments' left out."""
         return self.response if kind == "hallucination" else self.given
-
-
-class SyntheticSet(StrEnum):
-    """How far responses are from their arguments: copies, or in other words."""
-
-    UNPARAPHRASED = "unparaphrased"
-    PARAPHRASED = "paraphrased"
 
 
 ORGANIC = "organic"

@@ -18,7 +18,8 @@ from pipelines.errors import InputError
 from pipelines.files import replace_text
 from pipelines.npov.annotation import limit_of
 from pipelines.npov.example import AnnotatedExample
-from pipelines.npov.result import ORGANIC, Case, SyntheticSet
+from pipelines.npov.result import ORGANIC, Case
+from pipelines.npov.settings import SyntheticSet
 from pipelines.npov.similarity import ArgumentTagger
 from pipelines.npov.study import Study, asked, digest, digest_of
 from pipelines.npov.synthesis import (

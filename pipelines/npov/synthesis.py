@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from random import Random
-from typing import Annotated, Literal, NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
 from pydantic import BaseModel, Field, model_validator
 
@@ -22,22 +22,8 @@ from pipelines.npov.example import (
     unbraced,
 )
 from pipelines.npov.rouge import overlap
-from pipelines.npov.topics import SAMPLES, in_words
-
-Design = Literal["matched", "paper"]
-"""How arguments are drawn, and errors made from them.
-
-`paper` (section 4.2): responses have one, two or three arguments of either side, in turn, as far as
-the topic has them. Any argument is taken away, and any unused one given besides. An error makes
-sides unequal, which they never are otherwise; and a response to all arguments has no coverage
-error.
-
-`matched`: every response has an example without error and one of each kind, so no property of
-responses alone reveals errors. A side has one, two or three arguments, given and said. Errors are
-equally frequent on both sides, and sides equally often unequal without error as with. What can
-still be counted is the argument that a hallucination has too many and a coverage error too few; in
-examples with both, one is exchanged for another of its side, and nothing can be counted.
-"""
+from pipelines.npov.settings import SAMPLES, Design
+from pipelines.npov.topics import in_words
 
 Arguments = Mapping[Side, Sequence[str]]
 """Side -> its arguments."""

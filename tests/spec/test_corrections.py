@@ -44,7 +44,7 @@ def test_a_correction_is_of_its_labels() -> None:
         corrected(of(0.2, 0.3, 0.5), of_bias(("yes", "no"), [0, 0]))
     with pytest.raises(ValidationError, match="want a bias of 2"):
         Correction(labels=("a", "b"), method="bias", weights=((1, 0),), bias=(0, 0))
-    with pytest.raises(ValidationError, match="stands twice"):
+    with pytest.raises(ValidationError, match="appears twice"):
         of_bias(("a", "a"), (0, 0))
 
 

@@ -21,8 +21,9 @@ from pipelines.npov.generator import lessons
 from pipelines.npov.responses import draws
 from pipelines.npov.result import ROUGE, Case
 from pipelines.npov.sets import cases_of, numbers, read_cases, same_meaning, write_cases
+from pipelines.npov.settings import StudyOptions
 from pipelines.npov.similarity import ArgumentTagger
-from pipelines.npov.study import PAPER, Study, StudyOptions
+from pipelines.npov.study import PAPER, Study
 from pipelines.npov.topics import topics_by_split
 from pipelines.runs.folder import RunFolder
 

@@ -147,8 +147,8 @@ def detection(every: Detectors, data: str) -> Table:
             "halves.",
             *remarks(every),
             f"'{OVERALL}' pools all sources, {HARD} aside: its conflicts are those of ramdocs.",
-            "The rows of the paper were measured with GPT-4.1 on ConflictBench as its authors "
-            "drew it. They stand here for orientation; rows of this run are no reproduction.",
+            "The paper's rows were measured with GPT-4.1 on the authors' sample of "
+            "ConflictBench. They are here for orientation; this run does not reproduce them.",
             "Rows of one source with other numbers of examples, as after runs with other limits, "
             "do not compare; baselines are on all examples that any judge has.",
         ),
@@ -166,7 +166,7 @@ def comparisons(every: Detectors) -> Table:
         pairs,
         name="conflict_detection_comparisons",
         title="Detectors compared",
-        caption="The first less the second, on the examples that both decided.",
+        caption="The first minus the second, on the examples that both decided.",
         columns=[
             Column("source", "Source", lambda pair: pair.at),
             Column("first", "First"),

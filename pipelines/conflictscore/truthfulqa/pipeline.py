@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final
 
 from pydantic import BaseModel
 
@@ -40,8 +40,6 @@ from pipelines.text.declarative import as_claim
 from serving.calls import Sampling
 from serving.client import Client
 from serving.schemas import told
-
-TruthJudgeName = Literal["model", "tagger"]
 
 VERDICT_TOKENS = 192
 

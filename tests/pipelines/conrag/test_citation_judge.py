@@ -7,8 +7,7 @@ import pytest
 from tiny_encoders import cross_encoder
 
 from pipelines.conrag.answer_worth import CitationJudgeSettings, citation_judge, judge_told
-from pipelines.conrag.experiment import ConragOptions
-from pipelines.conrag.settings import TaggingSettings
+from pipelines.conrag.settings import ConragOptions, TaggingSettings
 from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import Needs
 from pipelines.judge.store import JudgementStore

@@ -37,7 +37,7 @@ def test_a_question_of_ramdocs(tmp_path: Path) -> None:
         ("In 1954.", None, "misinfo", "1954"),
         ("On flour.", None, "noise", None),
     ]
-    # The third gold answer is the first in another spelling; of the wrong ones, one stands twice,
+    # The third gold answer is the first in another spelling; of the wrong ones, one appears twice,
     # one is empty, and one is a gold answer.
     assert question.gold == (("15 July 1905",), ("1911",))
     assert question.wrong == ("1954",)

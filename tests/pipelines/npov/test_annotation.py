@@ -76,5 +76,5 @@ def test_what_is_wrong_is_said(tmp_path: Path, changed: dict[str, Any], problem:
 
 
 def test_an_id_stands_once(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r":2: the id 'dams/1' stands twice"):
+    with pytest.raises(InputError, match=r":2: the id 'dams/1' appears twice"):
         read_annotated(written(tmp_path, LINE, LINE))

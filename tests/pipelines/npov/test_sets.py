@@ -8,8 +8,9 @@ import pytest
 from pipelines.data import procon
 from pipelines.npov.result import Case, SyntheticSet
 from pipelines.npov.sets import limited, synthetic_cases
+from pipelines.npov.settings import SAMPLE_TOPICS
 from pipelines.npov.synthesis import bundled_paraphrases
-from pipelines.npov.topics import SAMPLE_TOPICS, split_of
+from pipelines.npov.topics import split_of
 
 EVERY = tuple(SyntheticSet)
 
