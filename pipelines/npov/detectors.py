@@ -219,8 +219,7 @@ async def _run(
     if prompts:
         given["soft_prompt"] = [*prompts]
     chosen = NpovOptions(
-        data=own.data,
-        cases=study.file("cases"),
+        data=study.file("cases"),
         detector=detector,
         name=file_name(name),
         out=study.folder.path,

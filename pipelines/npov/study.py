@@ -63,7 +63,7 @@ class StudyOptions(WithPresets, TaggerOptions, ServedOptions, DecoderOptions):
         Path | None,
         Option(
             "Responses of people to train and dev topics, to tune the generator on; lines as for "
-            "`contested run npov --organic`.",
+            "`contested run npov --data`.",
             shown="by a template",
         ),
     ] = None
@@ -71,7 +71,7 @@ class StudyOptions(WithPresets, TaggerOptions, ServedOptions, DecoderOptions):
         str,
         Option(
             "Who finds the errors of responses: `machine` (the NLI tagger, both ways), or a file "
-            "of people's labels, lines as for `contested run npov --organic`.",
+            "of people's labels, lines as for `contested run npov --data`.",
             metavar="NAME",
         ),
     ] = "machine"

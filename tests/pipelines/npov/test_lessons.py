@@ -12,7 +12,7 @@ from pipelines.errors import InputError
 from pipelines.npov.example import SIDES, AnnotatedExample, NpovExample
 from pipelines.npov.generator import Lesson, lessons, pairs_of, tuned_on
 from pipelines.npov.soft_prompt import TunedOn, refuse_shared
-from pipelines.npov.synthesis import with_synthetic_errors
+from pipelines.npov.synthesis import with_errors
 from pipelines.npov.topics import Subject, by_topic
 
 TOPIC = Topic(
@@ -49,7 +49,7 @@ def taught(task: Any, **options: Any) -> list[Lesson]:
 def test_synthetic_errors_change_what_was_given_and_leave_the_response() -> None:
     """Section 4.2: an unused argument of the topic more, a given one fewer, or both."""
     for seed in range(9):
-        made = with_synthetic_errors(annotated(), TOPIC, Random(seed))
+        made = with_errors(annotated(), TOPIC, Random(seed))
         assert [(each.coverage, each.hallucination) for each in made] == [
             ("full", "none"), ("none", "full"), ("full", "full"),
         ]  # fmt: skip
@@ -62,7 +62,7 @@ def test_synthetic_errors_change_what_was_given_and_leave_the_response() -> None
             assert len({*given} - {*before}) == more
             assert {*each.example.pro} <= {*TOPIC.pro}
     alone = TOPIC.model_copy(update={"pro": TOPIC.pro[:2], "con": TOPIC.con[:1]})
-    made = with_synthetic_errors(annotated(), alone, Random(0))
+    made = with_errors(annotated(), alone, Random(0))
     assert [each.id for each in made] == ["g+added"], "no argument is unused"
 
 
