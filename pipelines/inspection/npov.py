@@ -17,7 +17,7 @@ from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import LlmOptions, ServedOptions
 from pipelines.files import check_writable, read_bytes, replace_text
-from pipelines.inspection.salience import Level, by_gradients, gradients_of
+from pipelines.inspection.salience import by_gradients, gradients_of
 from pipelines.inspection.task import Inspection, Query, Shown, Task, Tell, models_used
 from pipelines.npov.decoder import (
     SALIENCE_PANEL,
@@ -247,7 +247,6 @@ class CheckOptions(DecoderOptions, ServedOptions):
         Aggregation, Option("How a word's row of the map becomes its score.", panel=SALIENCE_PANEL)
     ] = "max"
     salience: SalienceSettings = SalienceSettings()
-    level: Level = "words"
 
 
 def needs(options: CheckOptions) -> Needs:
@@ -256,7 +255,7 @@ def needs(options: CheckOptions) -> Needs:
     if options.detector == "salience":
         decoder_folder(options)
         return Needs(unasked=named, unused=("endpoint", "strict", "cache", "concurrency"))
-    of_gradients = ("soft_prompt", "aggregation", "precision", "device", "level")
+    of_gradients = ("soft_prompt", "aggregation", "precision", "device")
     refuse_given(options, of_gradients, named)
     refuse_given(options.salience, tuple(SalienceSettings.model_fields), named)
     return Needs(role="generator", untagged=named)
@@ -279,8 +278,6 @@ async def check_npov(
         contested check-npov --detector ablation --html ablated.html
 
         contested check-npov example.json --html checked.html --png checked.png
-
-        contested check-npov --html tokens.html --level tokens
     """
     if options.detector == "ablation":
         return await by_ablation(asked.example(), models, tell)
@@ -293,11 +290,11 @@ async def by_salience(
     """Score by a model's gradients; errors are those of `argument_map`."""
     from pipelines.npov.check import argument_map, check
     from pipelines.npov.soft_prompt import SoftPrompt
-    from pipelines.npov.view import CHECKED, by_token, response_view
+    from pipelines.npov.view import CHECKED, response_view
 
     settings = options.salience.model_copy(update={"aggregation": options.aggregation})
     soft = SoftPrompt.load(options.soft_prompt) if options.soft_prompt else None
-    folder, by_tokens = decoder_folder(options), options.level == "tokens"
+    folder = decoder_folder(options)
 
     def work(decoder: "Decoder", reached: Callable[[int, int], None]) -> "tuple[WordMap, str]":
         made = argument_map(
@@ -305,7 +302,6 @@ async def by_salience(
             decoder,
             settings,
             reached,
-            every_token=by_tokens,
             soft_prompt=soft,
             model=folder.model.digest,
         )
@@ -313,14 +309,13 @@ async def by_salience(
 
     found, computed = await by_gradients(folder, tell, work)
     checked = check(example, found, settings)
-    shown = by_token(example, found) if by_tokens else found
     used = [gradients_of(folder)]
     if options.soft_prompt is not None:
         digest = sha256(read_bytes(options.soft_prompt)).hexdigest()
         used.append(ModelUsed("soft prompt", options.soft_prompt.name, digest))
 
     def view(png: bytes | None) -> ExperimentView:
-        return replace(response_view(checked, example, shown, settings, png), models=tuple(used))
+        return replace(response_view(checked, example, found, settings, png), models=tuple(used))
 
     return Inspection(
         checked,
@@ -328,7 +323,7 @@ async def by_salience(
         "--detector ablation finds more errors",
         title=CHECKED,
         view=view,
-        picture=partial(shown.picture, example.question) if shown.values.size else None,
+        picture=partial(found.picture, example.question) if found.values.size else None,
         about={"salience": settings.model_dump(), "computed": computed},
     )
 

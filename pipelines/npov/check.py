@@ -196,7 +196,6 @@ def argument_map(
     settings: SalienceSettings,
     on_progress: Progress = lambda *_: None,
     *,
-    every_token: bool = False,
     soft_prompt: SoftPrompt | None = None,
     model: str | None = None,
 ) -> WordMap:
@@ -205,9 +204,8 @@ def argument_map(
     The paper takes the gradients of the model that wrote the response: with the `soft_prompt` that
     made it a writer, which must belong to `model`, the digest of the decoder's folder. Salience on
     the soft prompt is left out before columns are divided by their sums: the paper's map has only
-    rows for tokens of the input and of the response. Gradients of the response's content words
-    suffice for scores, in about half the time; with `every_token` the map of tokens can be shown.
-    `on_progress` is told how many response tokens are done.
+    rows for tokens of the input and of the response. Gradients are taken of the response's content
+    words alone, in about half the time; `on_progress` is told how many of their tokens are done.
 
     Raises:
         InputError: A perspective or the response has no content word, or the soft prompt is for
@@ -236,7 +234,7 @@ def argument_map(
         engine=settings.engine,
         target=settings.target,
         measure=settings.measure,
-        columns=None if every_token else response_tokens(encoded, response),
+        columns=response_tokens(encoded, response),
         prefix=vectors,
         on_progress=on_progress,
     )

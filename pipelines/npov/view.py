@@ -14,7 +14,7 @@ from pipelines.report.explorer import ExperimentView
 from pipelines.report.heatmap import heatmap, picture, sides
 from pipelines.report.texts import Block, Heading, Note, Word, Words
 from salience.heatmap import png as drawn
-from salience.maps import WordMap, tokens_of, word_map
+from salience.maps import WordMap
 
 NAME = "npov"
 CHECKED = "Is the response faithful?"
@@ -45,8 +45,8 @@ def response_view(
 ) -> ExperimentView:
     """Arguments and response side by side, words shaded, omissions and additions marked.
 
-    The scores (`checked`) come from the map that is `shown`, or whose `by_token` is; the threshold
-    of the marks applies only to the paper's settings. `png` is the map as a picture.
+    The scores (`checked`) come from the map that is `shown`; the threshold of the marks applies
+    only to the paper's settings. `png` is the map as a picture.
     """
     marks = marked(settings)
     given, response = sides(
@@ -142,17 +142,6 @@ def _nats(checked: AblationErrors) -> float:
 
 def _score(text: TextErrors) -> float | None:
     return None if text.error is None else 1 - text.error
-
-
-def by_token(example: NpovExample, found: WordMap) -> WordMap:
-    """The map of tokens behind the map of words, between arguments and response.
-
-    `found` is the example's `argument_map`, with the gradients of every token.
-    """
-    encoded = found.encoded
-    given = tokens_of(encoded, argument_spans(npov_prompt(example)))
-    response = tokens_of(encoded, sentence_spans(encoded))
-    return word_map(encoded, found.salience, given, response)
 
 
 def marked(settings: SalienceSettings) -> bool:

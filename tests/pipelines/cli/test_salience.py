@@ -45,11 +45,6 @@ def blocks(page: str, kind: str) -> list[Any]:
     return [each for each in shown["blocks"] if each["kind"] == kind]
 
 
-def parts(side: list[Any]) -> list[str]:
-    """The words or tokens of a side."""
-    return [text["text"][word["start"] : word["end"]] for text in side for word in text["words"]]
-
-
 def test_a_response_is_checked(contested: Contested, model: list[str]) -> None:
     made = ["--html", "checked.html", "--png", "checked.png"]
     told = contested.done("check-npov", "example.json", *made, *model)
@@ -59,23 +54,6 @@ def test_a_response_is_checked(contested: Contested, model: list[str]) -> None:
     assert "Is the response faithful?" in Path("checked.html").read_text()
     (folded,) = blocks("checked.html", "fold")
     assert base64.b64decode(folded["content"][0]["png"]) == Path("checked.png").read_bytes()
-
-
-def test_tokens_are_shown_and_words_scored(contested: Contested, model: list[str]) -> None:
-    by_word = contested.done("check-npov", "example.json", "--html", "words.html", *model)
-    made = ["--html", "tokens.html", "--png", "tokens.png", "--level", "tokens"]
-    by_token = contested.done("check-npov", "example.json", *made, *model)
-    assert by_token.out == by_word.out
-    (words,), (tokens,) = (blocks(page, "heatmap") for page in ("words.html", "tokens.html"))
-    by_words, by_tokens = (
-        [part["share"] for side in ("given", "response") for part in page[side]]
-        for page in (words, tokens)
-    )
-    assert by_tokens == pytest.approx(by_words, abs=1e-4)
-    assert "".join(parts(tokens["given"])[:10]).startswith("Thedamholds")
-    assert "." in parts(tokens["given"])
-    assert not {"The", "."} & {*parts(words["given"])}
-    assert Path("tokens.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_options_say_the_same_as_a_file(contested: Contested, model: list[str]) -> None:

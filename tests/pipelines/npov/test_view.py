@@ -117,7 +117,6 @@ def mapped() -> WordMap:
 
     return WordMap(
         encoded=Encoded(prompt.text, text[base:], (), 0, ()),
-        salience=np.zeros((1, 1)),
         given=(words(pro, EXAMPLE.pro[0]), words(con, EXAMPLE.con[0])),
         response=(words(base, EXAMPLE.response),),
         values=np.vstack([np.eye(3) * 0.5, np.full((2, 3), 0.001)]),

@@ -26,7 +26,6 @@ VALUES = np.array([[0.0, 0.8], [0.9, 0.001], [0.1, 0.01], [0.0, 0.0]])
 MAP = heatmap(GIVEN, RESPONSE, VALUES, left_out="left out?", added="added?", limit=0.01)
 TOKENS = WordMap(
     encoded=Encoded("Go. Autonomy?", " Yes.", (0, 1, 2, 3, 4), 4, ()),
-    salience=np.zeros((5, 1)),
     given=((Found("Go", 0, 2, (0,)),), (Found("Auto", 4, 8, (1,)), Found("nomy", 8, 12, (2,)))),
     response=((Found("Yes", 14, 17, (4,)),),),
     values=np.array([[0.0], [0.25], [0.75]]),
