@@ -92,9 +92,6 @@ def _content(result: NpovResult, source: NpovResult | None) -> list[Block]:
         fact("Content added", _known(result, "hallucination")),
         fact("Arguments left out", _known(result, "coverage")),
     ]
-    if result.overlap is not None:
-        said = f"{result.overlap:.2f} of the arguments' stems, in the response without error"
-        facts.append(fact("Shared words", said))
     if result.given is not None:
         facts.append(fact("Words of the arguments", *_words(result.given, "left out")))
     if result.response is not None:

@@ -77,7 +77,6 @@ class NpovResult(BaseModel, frozen=True):
     Attributes:
         source: The id of the example without error that it was made from.
         hallucination, coverage: The known labels.
-        overlap: Share of the arguments' stems that the response without error has.
         topic: Topic of its question, by which intervals are clustered; None in older results.
         votes: Labels by annotator name, if there are several.
         example: The arguments and the response; None in older results.
@@ -92,7 +91,6 @@ class NpovResult(BaseModel, frozen=True):
     reason: str | None = None
     hallucination: Error
     coverage: Error
-    overlap: float | None = None
     topic: str | None = None
     votes: Mapping[str, Vote] = {}
     example: NpovExample | None = None
@@ -201,7 +199,6 @@ class Case:
             source=f"{self.test_set}/{self.annotated.source}",
             hallucination=self.annotated.hallucination,
             coverage=self.annotated.coverage,
-            overlap=self.annotated.overlap,
             topic=self.annotated.example.topic or self.annotated.example.question,
             votes=self.annotated.votes,
             example=self.annotated.example,

@@ -21,7 +21,6 @@ from pipelines.npov.example import (
     as_read,
     unbraced,
 )
-from pipelines.npov.rouge import overlap
 from pipelines.npov.topics import SAMPLES, in_words
 
 Arguments = Mapping[Side, Sequence[str]]
@@ -90,7 +89,6 @@ def with_errors(right: AnnotatedExample, topic: Topic, draw: Random) -> list[Ann
                 hallucination="full" if change.taken else "none",
                 uncovered=uncovered,
                 hallucinated=hallucinated,
-                overlap=right.overlap,
             )
         )
     return found
@@ -146,30 +144,21 @@ def synthetic_examples(
             used = {side: draw.sample(usable[side], size) for side in SIDES}
             put = {side: [reword(each) or "" for each in used[side]] for side in SIDES}
             text, said = response(put, draw)
-            right = _error_free(f"{topic.topic}/{number}", topic, used, text, said)
+            name = f"{topic.topic}/{number}"
+            right = AnnotatedExample(
+                id=name,
+                source=name,
+                example=NpovExample(
+                    question=topic.question,
+                    topic=topic.topic,
+                    pro=tuple(used["pro"]),
+                    con=tuple(used["con"]),
+                    response=text,
+                ),
+                said=said,
+            )
             found += [right, *with_errors(right, topic, draw)]
     return found
-
-
-def _error_free(
-    name: str, topic: Topic, used: Arguments, text: str, said: Mapping[Side, Sequence[Span]]
-) -> AnnotatedExample:
-    """A response to the used arguments, with the places where it says them."""
-    shared = [overlap(each, text) for side in SIDES for each in used[side]]
-    known = [share for share in shared if share is not None]
-    return AnnotatedExample(
-        id=name,
-        source=name,
-        example=NpovExample(
-            question=topic.question,
-            topic=topic.topic,
-            pro=tuple(used["pro"]),
-            con=tuple(used["con"]),
-            response=text,
-        ),
-        said={side: tuple(spans) for side, spans in said.items()},
-        overlap=sum(known) / len(known) if known else 0.0,
-    )
 
 
 def arguments_of(topic: Topic) -> Arguments:
@@ -179,7 +168,7 @@ def arguments_of(topic: Topic) -> Arguments:
 
 def response(
     arguments: Mapping[Side, Sequence[str]], draw: Random
-) -> tuple[str, Mapping[Side, Sequence[Span]]]:
+) -> tuple[str, dict[Side, tuple[Span, ...]]]:
     """A neutral response by a template: each argument in its own sentence, both sides in turn.
 
     It comes with the spans of the arguments of each side. Its phrases are drawn.
@@ -192,7 +181,7 @@ def response(
             said = as_read(_continued(argument))
             spans[side].append((len(text), len(text) + len(said)))
             text += f"{said}."
-    return text, spans
+    return text, {side: tuple(own) for side, own in spans.items()}
 
 
 def _continued(argument: str) -> str:

@@ -36,7 +36,6 @@ def scored(name: str, salience: float, coverage: Error = "none") -> NpovResult:
         source="paraphrased/dams",
         hallucination="none",
         coverage=coverage,
-        overlap=0.25,
         detectors={
             ROUGE: ErrorScores(hallucination=0.1, coverage=0.2),
             SALIENCE: ErrorScores(hallucination=0.3, coverage=salience),
