@@ -245,7 +245,7 @@ def figure_2(study: Study, soft: SoftPrompt | None, cases: Sequence[Case]) -> No
             continue
         checked = check(each.example, found, settings)
         png = found.picture(each.example.question)
-        view = response_view(checked, each.example, found, settings, png)
+        view = response_view(checked, found, settings, png)
         explorer.write(out.with_suffix(".html"), f"Figure 2: {each.id}", [view], {})
         replace_bytes(out, png)
         return

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from statistics import fmean
 from typing import Final, NamedTuple
 
 from markupsafe import Markup
@@ -19,10 +18,8 @@ from pipelines.npov.result import (
     KINDS,
     OF_RUNS,
     ROUGE,
-    SALIENCE,
     ErrorKind,
     NpovResult,
-    WordScore,
 )
 from pipelines.report.blocks import Facts, Grid, fact
 from pipelines.report.explorer import Example, Facet
@@ -88,15 +85,14 @@ def _content(result: NpovResult, source: NpovResult | None) -> list[Block]:
         made += [Heading(result.example.question), Text(result.example.response, "Response")]
         for side in SIDES:
             made += [Note(each, side) for each in result.example.arguments(side)]
-    facts = [
-        fact("Content added", _known(result, "hallucination")),
-        fact("Arguments left out", _known(result, "coverage")),
-    ]
-    if result.given is not None:
-        facts.append(fact("Words of the arguments", *_words(result.given, "left out")))
-    if result.response is not None:
-        facts.append(fact("Words of the response", *_words(result.response, "added")))
-    made.append(Facts(tuple(facts)))
+    made.append(
+        Facts(
+            (
+                fact("Content added", _known(result, "hallucination")),
+                fact("Arguments left out", _known(result, "coverage")),
+            )
+        )
+    )
     if result.detectors:
         made += [Heading("How likely each error is, by detector"), _scores(result, source)]
     return made
@@ -105,19 +101,6 @@ def _content(result: NpovResult, source: NpovResult | None) -> list[Block]:
 def _known(result: NpovResult, kind: ErrorKind) -> Inline:
     error = result.known(kind)
     return Chip("none", "support", "✓") if error == "none" else Chip(error, "contradict", "✗")
-
-
-def _words(words: Sequence[WordScore], wrong: str) -> Iterator[str]:
-    """The number of words, and the mean salience error of wrong words and of others."""
-    yield f"{len(words):,}, of which {sum(each.wrong for each in words):,} {wrong}"
-    for called_so, state in ((wrong, True), ("others", False)):
-        scores = [
-            each.errors[SALIENCE]
-            for each in words
-            if each.wrong is state and SALIENCE in each.errors
-        ]
-        if scores:
-            yield f"mean error by salience, {called_so}: {fmean(scores):.3f}"
 
 
 def _scores(result: NpovResult, source: NpovResult | None) -> Grid:

@@ -2,7 +2,7 @@
 
 Both score the same pairs with the same weights on the same machine, in turn. What the tagger does
 otherwise: it scores equal pairs once, fills batches by tokens after sorting by length in tokens,
-and computes in bf16 where the processor can. int8 is measured apart, because it is not the default.
+and computes in bf16 where the processor can.
 """
 
 import random
@@ -23,7 +23,7 @@ from nli.pairs import Pair, read_pairs
 from nli.tagger import Tagger, shipped
 from pipelines.errors import InputError
 
-THEIRS, OURS, INT8 = "CrossEncoder.predict", "tagger", "tagger, int8"
+THEIRS, OURS = "CrossEncoder.predict", "tagger"
 
 Arm = Callable[[Sequence[Pair]], NDArray[Any]]
 Round = dict[str, tuple[float, NDArray[Any]]]
@@ -93,8 +93,6 @@ def prepared(folder: Path, device: str | None) -> tuple[dict[str, Arm], str, str
         return found
 
     arms: dict[str, Arm] = {THEIRS: theirs, OURS: tagger.encoder.logits}
-    if tagger.encoder.device == "cpu":
-        arms[INT8] = Tagger.load(folder, precision="int8", device=device).encoder.logits
     return arms, tagger.digest, f"{tagger.encoder.precision} on {tagger.encoder.device}"
 
 
