@@ -50,7 +50,6 @@ def test_texts_have_the_scores_of_their_words() -> None:
         Words("Autonomy?", (Word(0, 4, 0.25), Word(4, 8, 0.75))),
     )
     assert response == (Words("Yes.", (Word(0, 3, 0.75),)),)
-    assert sides(TOKENS, *SPANS, "sum")[1][0].words[0].share == 1
 
 
 def opened(reading: Reading, folder: Path, shown: Heatmap = MAP, width: int = 1200) -> Page:
