@@ -22,7 +22,6 @@ from pipelines.npov.example import (
     as_read,
     npov_prompt,
 )
-from pipelines.npov.result import ABLATION, SHOWN
 from pipelines.npov.similarity import Use, Values, by_part, groundings, kept, uses
 from pipelines.npov.soft_prompt import SoftPrompt
 from pipelines.npov.synthesis import given_instead
@@ -287,11 +286,8 @@ def check(example: NpovExample, found: WordMap, settings: SalienceSettings) -> R
 
 
 def ablation_errors(example: NpovExample, found: Ablation) -> AblationErrors:
-    """Scores of arguments, words, sentences and the whole response, from the example's ablation.
-
-    The response's scores are those that tables of detectors show as `SHOWN[ABLATION]`.
-    """
-    errors = found.by_sentence.by_pool(ABLATION)[SHOWN[ABLATION]]
+    """Scores of arguments, words, sentences and the whole response, from the example's ablation."""
+    errors = found.by_sentence.errors("least")
     # `ablation` refuses texts without words, and an example has arguments.
     assert errors.coverage is not None and errors.hallucination is not None  # noqa: S101
     prompt, response = npov_prompt(example), as_read(example.response)

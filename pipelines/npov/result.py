@@ -21,24 +21,17 @@ BERT_SCORE = "BERTScore"
 LENGTH = "response length"
 COUNT = "argument count"
 UNEQUAL = "unequal sides"
-EMBEDDINGS = "sentence embeddings"
+EMBEDDINGS = "sentence embeddings, least"
 READS_NOTHING = (LENGTH, COUNT, UNEQUAL)
 
 CLASSIFIER = "classifier"
-ABLATION = "ablation"
-SUPPORT = "tagger's support"
-RELEVANCE = "tagger's relevance"
+ABLATION = "ablation, least"
+SUPPORT = "tagger's support, mean"
+RELEVANCE = "tagger's relevance, least"
+"""With the pool (see `similarity.Pool`) that had the larger areas on training and development
+topics."""
 
-SHOWN = {
-    EMBEDDINGS: f"{EMBEDDINGS}, least",
-    SUPPORT: f"{SUPPORT}, mean",
-    RELEVANCE: f"{RELEVANCE}, least",
-    ABLATION: f"{ABLATION}, least",
-}
-"""The pool (see `similarity.Pool`) of a detector that tables show beside others: the one with the
-larger areas on training and development topics."""
-
-BASELINES = (*READS_NOTHING, ROUGE, BERT_SCORE, SHOWN[EMBEDDINGS])
+BASELINES = (*READS_NOTHING, ROUGE, BERT_SCORE, EMBEDDINGS)
 """Detectors that belong to no run, since they are the same in all."""
 
 
@@ -216,7 +209,7 @@ SALIENCE = salience_detector("max")
 
 OF_RUNS = (
     SALIENCE,
-    *(SHOWN[name] for name in (ABLATION, SUPPORT, RELEVANCE)),
+    *(ABLATION, SUPPORT, RELEVANCE),
     CLASSIFIER,
 )
 """Detectors of a run that tables show beside others."""

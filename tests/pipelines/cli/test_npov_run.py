@@ -20,7 +20,6 @@ from pipelines.npov.result import (
     EMBEDDINGS,
     RELEVANCE,
     ROUGE,
-    SHOWN,
     SUPPORT,
 )
 from pipelines.npov.soft_prompt import SoftPrompt, Task, TunedOn, TuningSettings
@@ -89,17 +88,17 @@ def test_detectors_stand_in_the_same_tables(
     shown = ["salience, max (tiny-contrast)"]
     assert [row["detector"] for row in rows if "paper" not in row["detector"]][:9] == [
         *BASELINES,
-        f"{SHOWN[SUPPORT]} (contested-nli)",
-        f"{SHOWN[RELEVANCE]} (contested-nli)",
-        f"{SHOWN[ABLATION]} (a)",
+        f"{SUPPORT} (contested-nli)",
+        f"{RELEVANCE} (contested-nli)",
+        f"{ABLATION} (a)",
     ]
     assert {row["detector"] for row in rows} >= set(shown)
     ways = {row["detector"] for row in table(Path("results"), "npov_aggregations")}
-    assert ways >= {f"{ABLATION}, words (a)", f"{ABLATION}, least (a)", f"{EMBEDDINGS}, mean"}
+    assert "salience, sum (tiny-contrast)" in ways
     words = table(Path("results"), "npov_words")
     assert {row["detector"] for row in words if "paper" not in row["detector"]} == {
-        ROUGE, BERT_SCORE, SHOWN[EMBEDDINGS], *shown, f"{SHOWN[ABLATION]} (a)",
-        f"{SHOWN[SUPPORT]} (contested-nli)", f"{SHOWN[RELEVANCE]} (contested-nli)",
+        ROUGE, BERT_SCORE, EMBEDDINGS, *shown, f"{ABLATION} (a)",
+        f"{SUPPORT} (contested-nli)", f"{RELEVANCE} (contested-nli)",
     }  # fmt: skip
     # Responses to 3, 4, 2, 3 and 2 arguments, each after all of them and after all but each: of 19
     # prompts 15 differ, as an error's are often those of the example it was made from.
