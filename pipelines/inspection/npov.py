@@ -26,7 +26,7 @@ from pipelines.npov.decoder import (
     decoder_folder,
 )
 from pipelines.npov.example import SIDES, NpovExample, example, read_example
-from pipelines.npov.topics import SAMPLE_TOPICS, retrieve
+from pipelines.npov.topics import SAMPLE_TOPICS, TopicsFile, retrieve
 from pipelines.option import Option, Options, refuse_given
 from pipelines.report.blocks import Facts, fact
 from pipelines.report.explorer import ExperimentView, single
@@ -54,14 +54,7 @@ class TopicAsked(Options):
 class NeutralOptions(LlmOptions):
     """The given arguments, the writer, and where the answer goes."""
 
-    data: Annotated[
-        Path,
-        Option(
-            "Topics with arguments: a scrape of procon.org, or lines with topic, question, pro "
-            "and con.",
-            shown="some that come with the program",
-        ),
-    ] = SAMPLE_TOPICS
+    data: TopicsFile = SAMPLE_TOPICS
     arguments: Annotated[
         int, Field(ge=1), Option("How many arguments of each side are given to the model.")
     ] = 2

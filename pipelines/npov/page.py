@@ -1,7 +1,7 @@
 """Error detectors on the page: areas under the ROC curve, and every example."""
 
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -44,14 +44,12 @@ class Sourced(NamedTuple):
 
 
 def _examples(runs: Runs[NpovResult]) -> dict[str, list[Sourced]]:
-    return {run: [*_sourced(results)] for run, results in runs.results.items()}
-
-
-def _sourced(results: Sequence[NpovResult]) -> Iterator[Sourced]:
-    known = {result.id: result for result in results}
-    for result in results:
-        source = known.get(result.source)
-        yield Sourced(result, None if source is result else source)
+    found = {}
+    for run, results in runs.results.items():
+        known = {result.id: result for result in results}
+        sources = [known.get(each.source) if each.source != each.id else None for each in results]
+        found[run] = [*map(Sourced, results, sources)]
+    return found
 
 
 def _example(run: str, sourced: Sourced) -> Example:

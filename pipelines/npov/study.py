@@ -19,7 +19,7 @@ from pipelines.experiment.options import AsInPaper, ServedOptions, TaggerOptions
 from pipelines.files import read_bytes
 from pipelines.judge.tagger import TaggerFolder
 from pipelines.npov.decoder import DecoderFolder, DecoderOptions
-from pipelines.npov.topics import SAMPLE_TOPICS, Split
+from pipelines.npov.topics import SAMPLE_TOPICS, Split, TopicsFile
 from pipelines.option import Choice, Option, Seed, WithPresets
 from pipelines.report.progress import progress
 from pipelines.runs.folder import RunFolder
@@ -46,14 +46,7 @@ class StudyOptions(WithPresets, TaggerOptions, ServedOptions, DecoderOptions):
     PRESETS: ClassVar = {"as_in_paper": AS_IN_PAPER}
 
     as_in_paper: AsInPaper = False
-    data: Annotated[
-        Path,
-        Option(
-            "Topics with arguments: a scrape of procon.org, or lines with topic, question, pro and "
-            "con.",
-            shown="some that come with the program",
-        ),
-    ] = SAMPLE_TOPICS
+    data: TopicsFile = SAMPLE_TOPICS
     out: Annotated[Path, Option("Run folder; made, or continued.")] = Path("results-salience")
     generator: Annotated[
         Literal["soft-prompt", "prompt"],

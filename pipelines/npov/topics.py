@@ -10,7 +10,7 @@ from hashlib import sha256
 from heapq import nlargest
 from pathlib import Path
 from random import Random
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel
 
@@ -19,9 +19,20 @@ from pipelines.data.procon import Topic
 from pipelines.errors import InputError
 from pipelines.npov.example import AnnotatedExample, Perspectives
 from pipelines.npov.rouge import stems
+from pipelines.option import Option
 from pipelines.text.words import words
 
 Split = Literal["train", "dev", "test"]
+
+TopicsFile = Annotated[
+    Path,
+    Option(
+        "Topics with arguments: a scrape of procon.org, or lines with topic, question, pro and "
+        "con.",
+        shown="some that come with the program",
+    ),
+]
+"""For the field `data`."""
 
 SAMPLES = Path(__file__).parent / "samples"
 SAMPLE_TOPICS = SAMPLES / "topics.jsonl"

@@ -201,14 +201,11 @@ def test_a_killed_training_goes_on_and_ends_as_an_undisturbed_one(
 
 
 def test_a_torn_line_of_the_curve_costs_that_line_alone(tmp_path: Path) -> None:
-    points = [
-        CurvePoint(step=n, pairs=9 * n, loss=0.5, accuracy=0.8, by_source={"é": 0.8})
-        for n in (1, 2, 3)
-    ]
+    points = [CurvePoint(step=n, pairs=9 * n, loss=0.5, accuracy=0.8) for n in (1, 2, 3)]
     keep_point(tmp_path, points[0])
     line = points[1].model_dump_json().encode()
     with (tmp_path / "curve.jsonl").open("ab") as file:
-        file.write(line.partition("é".encode())[0] + "é".encode()[:1])
+        file.write(line[: len(line) // 2])
     assert curve(tmp_path) == points[:1]
     keep_point(tmp_path, points[2])
     assert curve(tmp_path) == [points[0], points[2]]
