@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
+import soft_prompts
 from commands import Contested, contents, table
 from golden import TEST_SETS
 from scripted import Scripted
@@ -22,7 +22,7 @@ from pipelines.npov.result import (
     ROUGE,
     SUPPORT,
 )
-from pipelines.npov.soft_prompt import SoftPrompt, Task, TunedOn, TuningSettings
+from pipelines.npov.soft_prompt import Task, TunedOn
 from pipelines.npov.topics import Subject
 from serving import models
 
@@ -115,11 +115,8 @@ def test_detectors_stand_in_the_same_tables(
 def soft_prompt(tiny: list[object], task: Task = "response", **about: Any) -> Path:
     """A soft prompt for the tiny model."""
     known = models.find(str(tiny[1]), Path("nowhere"))
-    vectors = np.random.default_rng(1).normal(size=(5, 32)).astype(np.float32)
-    made: dict[str, Any] = {"model": known.digest, "settings": TuningSettings()}
-    made |= {"curve": ((0, 1.0),), "tuned_on": TunedOn(learned=(), watched=()), **about}
     file = Path(f"{task}.safetensors")
-    SoftPrompt(vectors=vectors, task=task, **made).save(file)
+    soft_prompts.soft_prompt(task=task, **{"model": known.digest, **about}).save(file)
     return file
 
 

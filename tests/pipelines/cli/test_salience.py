@@ -3,17 +3,15 @@
 import base64
 import hashlib
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from commands import Contested
 from pages import unpacked
+from soft_prompts import soft_prompt
 from tiny_loaded import saved
 
-from pipelines.npov.soft_prompt import SoftPrompt, TunedOn, TuningSettings
 from serving.models import find
 
 EXAMPLE = {
@@ -96,11 +94,7 @@ def test_words_rest_on_words(contested: Contested, model: list[str]) -> None:
 def test_a_response_is_checked_with_the_soft_prompt_that_wrote_it(contested: Contested) -> None:
     folder = saved(Path("tiny")).absolute()
     digest = find(str(folder), Path("nowhere")).digest
-    vectors = np.random.default_rng(1).normal(size=(5, 32)).astype(np.float32)
-    kept = SoftPrompt(
-        vectors, digest, "response", TuningSettings(), ((0, 1.0),), TunedOn(learned=(), watched=())
-    )
-    kept.save(Path("p.st"))
+    soft_prompt(model=digest).save(Path("p.st"))
     asked = ["check-npov", "example.json", "--json", "--model", folder, "--precision", "fp32"]
     bare = json.loads(contested.done(*asked).out)
     told = contested.done(*asked, "--soft-prompt", "p.st", "--html", "checked.html")
@@ -115,7 +109,7 @@ def test_a_response_is_checked_with_the_soft_prompt_that_wrote_it(contested: Con
         contested.done(*asked, "--soft-prompt", "p.st", "--engine", "captum").out
     )
     assert 1 - by_captum["coverage_error"] == pytest.approx(taken, rel=1e-3)
-    replace(kept, model="0" * 64).save(Path("p.st"))
+    soft_prompt(model="0" * 64).save(Path("p.st"))
     assert "was tuned for another model" in contested.refused(*asked, "--soft-prompt", "p.st")
     assert "none.st" in contested.refused(*asked, "--soft-prompt", "none.st")
 

@@ -5,15 +5,14 @@ import math
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
+from soft_prompts import soft_prompt
 from tiny_loaded import VOCABULARY, loaded, tokenizer
 
 from pipelines.errors import InputError
 from pipelines.npov.classifier import classifier_pairs, classifier_prompt, error_score
 from pipelines.npov.example import NpovExample, npov_prompt, response_pair
 from pipelines.npov.result import ErrorKind
-from pipelines.npov.soft_prompt import SoftPrompt, TunedOn, TuningSettings
 
 DAM = NpovExample(
     question="Should the dam stay?",
@@ -23,14 +22,7 @@ DAM = NpovExample(
     opening="People see this differently.",
     topic="dams",
 )
-SOFT = SoftPrompt(
-    vectors=np.random.default_rng(0).normal(size=(5, 32)).astype(np.float32),
-    model="ab" * 32,
-    task="coverage",
-    settings=TuningSettings(),
-    curve=((0, 1.0),),
-    tuned_on=TunedOn(learned=(), watched=()),
-)
+SOFT = soft_prompt(task="coverage")
 
 FIGURE_4 = """\
 User question: {Should the dam stay?}.
