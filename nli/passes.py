@@ -27,8 +27,6 @@ class TrainingSettings(BaseModel):
         max_tokens: Within what the encoder reads.
         repeats: Source -> how often its pairs come in every pass (default 1). With 0.5 every pass
             draws half of them anew.
-        dropout: None is faster, and right for a single pass; over several passes the model would
-            memorise pairs.
         checkpoints: A kill costs at most this part of the training.
         seed: For the order of pairs and the new classifier's weights.
     """
@@ -55,10 +53,6 @@ class TrainingSettings(BaseModel):
         int, Field(ge=16, description="Maximum tokens of a pair; the longer text is cut to fit.")
     ] = 320
     repeats: dict[str, Annotated[float, Field(ge=0)]] = {}
-    dropout: Annotated[
-        float,
-        Field(ge=0, lt=1, description="Dropout of hidden states; 0.1 for many passes."),
-    ] = 0.0
     evaluations: Annotated[
         int, Field(ge=1, description="Number of evaluations on --dev during training.")
     ] = 10

@@ -38,7 +38,7 @@ class AllOptions(JudgedOptions):
             "JSONL of responses and documents; or a folder with `conflictscore.jsonl` and, for the "
             "other experiments, `conflict-detection.jsonl`, `ramdocs.jsonl` (RAMDocs' format), "
             "`conflicts.jsonl` (CONFLICTS' format), `reports.jsonl`, `truthfulqa.jsonl` and "
-            "`topics.jsonl`.",
+            "`npov.jsonl` (annotated responses).",
             shown="bundled samples of all",
         ),
     ] = None
@@ -89,8 +89,6 @@ def stages(options: AllOptions) -> list[Stage]:
         *words(options, "tagger"),
         *words(options.metric, *Settings.model_fields),
     )
-    every = "--split all --set unparaphrased --per-topic 4"
-    sets = every.split() if options.data else []
 
     def quick(text: str) -> list[str]:
         """Options that reduce the packaged model's work."""
@@ -147,15 +145,15 @@ def stages(options: AllOptions) -> list[Stage]:
     if not options.endpoint:  # an endpoint may not return likelihoods of prompt tokens
         add(
             "NPOV: what neutral answers leave out and add, by leaving arguments out",
-            *("npov", "topics"),
-            ("--detector", "ablation", *kept, *words(options, "model"), *sets),
+            *("npov", "npov"),
+            ("--detector", "ablation", *kept, *words(options, "model")),
             first=4,
             most=12,
         )
     add(
         "NPOV by gradients, which show it word by word",
-        *("npov", "topics"),
-        ("--detector", "salience", *shared, *sets),
+        *("npov", "npov"),
+        ("--detector", "salience", *shared),
         first=4,
         most=12,
     )

@@ -16,7 +16,7 @@ from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import LlmOptions, ServedOptions
 from pipelines.files import check_writable, read_bytes, replace_text
-from pipelines.inspection.salience import Level, by_gradients, gradients_of
+from pipelines.inspection.salience import by_gradients, gradients_of
 from pipelines.inspection.task import Inspection, Query, Shown, Task, Tell, models_used
 from pipelines.npov.decoder import (
     SALIENCE_PANEL,
@@ -24,7 +24,7 @@ from pipelines.npov.decoder import (
     SalienceSettings,
     decoder_folder,
 )
-from pipelines.npov.settings import SAMPLE_TOPICS
+from pipelines.npov.settings import SAMPLE_TOPICS, TopicsFile
 from pipelines.option import Option, Options, refuse_given
 from salience.variants import Aggregation
 
@@ -50,14 +50,7 @@ class TopicAsked(Options):
 class NeutralOptions(LlmOptions):
     """The given arguments, the writer, and where the answer goes."""
 
-    data: Annotated[
-        Path,
-        Option(
-            "Topics with arguments: a scrape of procon.org, or lines with topic, question, pro "
-            "and con.",
-            shown="bundled topics",
-        ),
-    ] = SAMPLE_TOPICS
+    data: TopicsFile = SAMPLE_TOPICS
     arguments: Annotated[
         int, Field(ge=1), Option("Number of arguments of each side for the model.")
     ] = 2
@@ -252,7 +245,6 @@ class CheckOptions(DecoderOptions, ServedOptions):
         Option("How to turn a word's row of the map into a score.", panel=SALIENCE_PANEL),
     ] = "max"
     salience: SalienceSettings = SalienceSettings()
-    level: Level = "words"
 
 
 def needs(options: CheckOptions) -> Needs:
@@ -261,7 +253,7 @@ def needs(options: CheckOptions) -> Needs:
     if options.detector == "salience":
         decoder_folder(options)
         return Needs(unasked=named, unused=("endpoint", "strict", "cache", "concurrency"))
-    of_gradients = ("soft_prompt", "aggregation", "precision", "device", "level")
+    of_gradients = ("soft_prompt", "aggregation", "precision", "device")
     refuse_given(options, of_gradients, named)
     refuse_given(options.salience, tuple(SalienceSettings.model_fields), named)
     return Needs(role="generator", untagged=named)
@@ -284,8 +276,6 @@ async def check_npov(
         contested check-npov --detector ablation --html ablated.html
 
         contested check-npov example.json --html checked.html --png checked.png
-
-        contested check-npov --html tokens.html --level tokens
     """
     if options.detector == "ablation":
         return await by_ablation(asked.example(), models, tell)
@@ -298,12 +288,12 @@ async def by_salience(
     """Score by a model's gradients; errors are those of `argument_map`."""
     from pipelines.npov.check import argument_map, check
     from pipelines.npov.soft_prompt import SoftPrompt
-    from pipelines.npov.view import CHECKED, by_token, response_view
+    from pipelines.npov.view import CHECKED, response_view
     from pipelines.report.glance import ModelUsed
 
     settings = options.salience.model_copy(update={"aggregation": options.aggregation})
     soft = SoftPrompt.load(options.soft_prompt) if options.soft_prompt else None
-    folder, by_tokens = decoder_folder(options), options.level == "tokens"
+    folder = decoder_folder(options)
 
     def work(decoder: "Decoder", reached: Callable[[int, int], None]) -> "tuple[WordMap, str]":
         made = argument_map(
@@ -311,7 +301,6 @@ async def by_salience(
             decoder,
             settings,
             reached,
-            every_token=by_tokens,
             soft_prompt=soft,
             model=folder.model.digest,
         )
@@ -319,14 +308,13 @@ async def by_salience(
 
     found, computed = await by_gradients(folder, tell, work)
     checked = check(example, found, settings)
-    shown = by_token(example, found) if by_tokens else found
     used = [gradients_of(folder)]
     if options.soft_prompt is not None:
         digest = sha256(read_bytes(options.soft_prompt)).hexdigest()
         used.append(ModelUsed("soft prompt", options.soft_prompt.name, digest))
 
     def view(png: bytes | None) -> "ExperimentView":
-        return replace(response_view(checked, example, shown, settings, png), models=tuple(used))
+        return replace(response_view(checked, example, settings, png), models=tuple(used))
 
     return Inspection(
         checked,
@@ -334,7 +322,7 @@ async def by_salience(
         "--detector ablation finds more errors",
         title=CHECKED,
         view=view,
-        picture=partial(shown.picture, example.question) if shown.values.size else None,
+        picture=partial(found.picture, example.question) if found.values.size else None,
         about={"salience": settings.model_dump(), "computed": computed},
     )
 

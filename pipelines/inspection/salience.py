@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, RootModel
 
@@ -16,7 +16,6 @@ from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import Needs
 from pipelines.inspection.task import Inspection, Shown, Task, Tell
 from pipelines.npov.decoder import (
-    SALIENCE_PANEL,
     DecoderFolder,
     DecoderOptions,
     GradientSettings,
@@ -36,15 +35,6 @@ FoundT = TypeVar("FoundT")
 
 MOST = 3
 """Words of the prompt that are listed for a word of the response."""
-
-Level = Annotated[
-    Literal["words", "tokens"],
-    Option(
-        "Units of the page and the picture: content words, or the model's tokens.",
-        panel=SALIENCE_PANEL,
-    ),
-]
-"""For the field `level`."""
 
 
 def text_or_file(given: str) -> str:
@@ -97,7 +87,6 @@ class MapOptions(DecoderOptions):
     """How gradients are taken and shown."""
 
     gradients: GradientSettings = GradientSettings()
-    level: Level = "words"
 
 
 def needs(options: DecoderOptions) -> Needs:
@@ -158,30 +147,23 @@ async def salience(
     from pipelines.npov.check import sentence_spans
     from pipelines.report.explorer import single
     from pipelines.report.heatmap import heatmap, picture, sides
-    from salience.maps import tokens_of, word_map, words_of
+    from salience.maps import word_map, words_of
 
     how, folder = options.gradients.model_dump(), decoder_folder(options)
     spans = [(span.start, span.end) for span in sentences(asked.prompt)]
 
-    def work(
-        decoder: "Decoder", reached: Callable[[int, int], None]
-    ) -> "tuple[WordMap, WordMap, str]":
+    def work(decoder: "Decoder", reached: Callable[[int, int], None]) -> "tuple[WordMap, str]":
         encoded = decoder.encode(asked.prompt, asked.answer)
         tokens = decoder.salience(encoded, **how, on_progress=reached)
-        by_word, by_token = (
-            word_map(
-                encoded, tokens, units(encoded, spans), units(encoded, sentence_spans(encoded))
-            )
-            for units in (words_of, tokens_of)
-        )
-        shown = by_token if options.level == "tokens" else by_word
-        return by_word, shown, f"{decoder.precision} on {decoder.device}"
+        given, said = (words_of(encoded, own) for own in (spans, sentence_spans(encoded)))
+        made = word_map(encoded, tokens, given, said)
+        return made, f"{decoder.precision} on {decoder.device}"
 
-    found, shown, computed = await by_gradients(folder, tell, work)
+    found, computed = await by_gradients(folder, tell, work)
 
     def view(png: bytes | None) -> "ExperimentView":
         # One text per sentence; words are shaded by their largest share.
-        shaded = heatmap(*sides(shown, spans, sentence_spans(shown.encoded)), shown.values)
+        shaded = heatmap(*sides(found, spans, sentence_spans(found.encoded)), found.values)
         content = (shaded, rests_on(found), *picture(png))
         made = single("salience", "What the response rests on", content)
         return replace(made, models=(gradients_of(folder),))
@@ -191,7 +173,7 @@ async def salience(
         f"gradients of {folder.model.name}, {computed}",
         title="What the response rests on",
         view=view,
-        picture=partial(shown.picture, "") if shown.values.size else None,
+        picture=partial(found.picture, "") if found.values.size else None,
         about={"salience": how, "computed": computed},
     )
 

@@ -286,7 +286,6 @@ def known_examples(seed: int) -> list[AnnotatedExample]:
         [each for each in procon.read(SAMPLE_TOPICS) if split_of(each.topic) != "test"],
         per_topic=2,
         seed=seed,
-        design="paper",
         reword=rewording(bundled_paraphrases()),
     )
 
@@ -301,7 +300,6 @@ def _filled(study: Study, found: Sequence[AnnotatedExample]) -> list[AnnotatedEx
             [topic],
             per_topic=max(0, study.sizes.least - right),
             seed=study.options.seed,
-            design="paper",
         )
         for each in [one for one in made if one.error_free]:
             name = f"{TEMPLATE}{each.id}"

@@ -34,7 +34,6 @@ from pipelines.report import explorer
 from pipelines.report.progress import progress, say
 from pipelines.runs.folder import file_name
 from salience.errors import SalienceError
-from salience.heatmap import png as drawn_map
 from serving.client import Client
 
 SIDE_BY_SIDE: Final = 16
@@ -219,8 +218,7 @@ async def _run(
     if prompts:
         given["soft_prompt"] = [*prompts]
     chosen = NpovOptions(
-        data=own.data,
-        cases=study.file("cases"),
+        data=study.file("cases"),
         detector=detector,
         name=file_name(name),
         out=study.folder.path,
@@ -246,12 +244,8 @@ def figure_2(study: Study, soft: SoftPrompt | None, cases: Sequence[Case]) -> No
         except (InputError, SalienceError):
             continue
         checked = check(each.example, found, settings)
-        rows, columns = (
-            [word.text for text in texts for word in text]
-            for texts in (found.given, found.response)
-        )
-        png = drawn_map(found.values, rows, columns, each.example.question)
-        view = response_view(checked, each.example, found, settings, png)
+        png = found.picture(each.example.question)
+        view = response_view(checked, found, settings, png)
         explorer.write(out.with_suffix(".html"), f"Figure 2: {each.id}", [view], {})
         replace_bytes(out, png)
         return

@@ -268,8 +268,6 @@ class AnnotatedExample(BaseModel, frozen=True):
         uncovered: Parts of arguments; None if words are not annotated.
         said: Side -> for each argument the span of the response that says it, None if unknown;
             None if not annotated.
-        overlap: Mean share of the arguments' stems that the response without error has, if that
-            exists.
         votes: Labels by annotator name, if there are several.
     """
 
@@ -281,7 +279,6 @@ class AnnotatedExample(BaseModel, frozen=True):
     hallucinated: tuple[Span, ...] | None = ()
     uncovered: tuple[Omission, ...] | None = ()
     said: Mapping[Side, tuple[Span | None, ...]] | None = None
-    overlap: float | None = None
     votes: Mapping[str, Vote] = {}
 
     @property

@@ -4,11 +4,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from hashlib import sha256
 from importlib.metadata import version
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pipelines.data import procon
-from pipelines.data.procon import Topic
 from pipelines.errors import InputError
 from pipelines.experiment.cost import Cost, calls
 from pipelines.experiment.experiment import (
@@ -34,7 +31,6 @@ from pipelines.npov.example import (
     NpovExample,
     arguments_read,
     npov_prompt,
-    read_annotated,
     sentences_read,
 )
 from pipelines.npov.page import PAGE
@@ -46,9 +42,7 @@ from pipelines.npov.result import (
     ErrorKind,
     NpovResult,
 )
-from pipelines.npov.settings import NpovOptions, SyntheticSet
-from pipelines.npov.synthesis import bundled_paraphrases, read_paraphrases
-from pipelines.npov.topics import outside_table, split_of
+from pipelines.npov.settings import NpovOptions
 from pipelines.option import refuse_given
 from pipelines.retrieval.dense import Embedder, default_embedder
 from pipelines.runs.folder import file_name
@@ -68,28 +62,25 @@ _PROMPTED: Final[Mapping[str, "tuple[Task, ...]"]] = {
 
 
 def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
-    """Make the examples of all sets.
+    """Read the examples of all sets.
 
     Raises:
-        InputError: A file or an option cannot be used, a set would be empty, or a soft prompt was
-            tuned on topics of the test sets.
+        InputError: A file or an option cannot be used, or a soft prompt was tuned on topics of the
+            test sets.
     """
     from pipelines.npov import detectors, soft_prompt
     from pipelines.npov.detect import Encoders, result
     from pipelines.npov.sets import limited, read_cases, sizes_of
 
     _refuse_unused(options)
-    known = procon.read(options.data)
-    topics = _of_split(known, options)
-    names = list(dict.fromkeys(options.sets or SyntheticSet))
-    every = read_cases(options.cases) if options.cases else _cases(options, topics, names)
+    every = read_cases(options.data)
     prompts = soft_prompt.opened(
         options.soft_prompt or (),
         _PROMPTED.get(options.detector, ()),
         (case.annotated.example for case in every),
     )
     cases = limited(every, options.limit)
-    remarks = [] if options.split == "all" else outside_table(known)
+    remarks = []
     if options.as_in_paper and options.detector == "salience" and not prompts:
         remarks.append(
             "the paper's gradients are those of its prompt-tuned generator; --soft-prompt has them"
@@ -99,15 +90,10 @@ def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
         encoder = _encoder()
         about = _encoder_config(encoder)
         config: dict[str, Any] = {
-            "data": {"name": options.data.name, "sha256": _digest(options.data)},
-            "sets": {
-                "names": names,
-                "organic": _digest(options.organic),
-                "paraphrases": _digest(options.paraphrases),
-                **options.model_dump(include={"split", "design", "per_topic", "seed"}),
-            }
-            if options.cases is None
-            else {"cases": _digest(options.cases)},
+            "data": {
+                "name": options.data.name,
+                "sha256": sha256(read_bytes(options.data)).hexdigest(),
+            },
             "encoder": about["digest"],
             "detector": options.detector,
         }
@@ -175,9 +161,6 @@ def cost(case: Case, detector: str) -> Cost:
 def _refuse_unused(options: NpovOptions) -> None:
     """Raise InputError for options that the detector does not use."""
     named = f"--detector {options.detector}"
-    if options.cases is not None:
-        made_here = ("sets", "organic", "paraphrases", "split", "design", "per_topic")
-        refuse_given(options, made_here, "--cases")
     if options.detector != "salience":
         refuse_given(options.salience, (*GradientSettings.model_fields, "average"), named)
     if options.detector in ("ablation", "tagger", "baselines"):
@@ -209,47 +192,6 @@ def _encoder_config(encoder: Embedder | None) -> dict[str, Any]:
         return {"name": "no model", "digest": None, "engine": None}
     engine = f"sentence-transformers {version('sentence-transformers')}, cpu"
     return {"name": ENCODER, "digest": encoder.digest, "engine": engine}
-
-
-def _of_split(topics: Sequence[Topic], options: NpovOptions) -> list[Topic]:
-    taken = [topic for topic in topics if options.split in ("all", split_of(topic.topic))]
-    if not taken:
-        raise InputError(
-            f"{options.data} has no topic of --split {options.split}; --split all takes every topic"
-        )
-    return taken
-
-
-def _cases(
-    options: NpovOptions, topics: Sequence[Topic], names: Sequence[SyntheticSet]
-) -> list[Case]:
-    from pipelines.npov.sets import synthetic_cases
-
-    given = options.paraphrases
-    found = synthetic_cases(
-        topics,
-        names,
-        read_paraphrases(given) if given else bundled_paraphrases(),
-        per_topic=options.per_topic,
-        seed=options.seed,
-        design=options.design,
-    )
-    if not found and SyntheticSet.PARAPHRASED in names:
-        raise InputError(
-            f"no topic of {options.data} has a paraphrase of enough arguments on both sides; name "
-            "a file with --paraphrases, or take --set unparaphrased alone"
-        )
-    if not found:
-        raise InputError(
-            f"no topic of {options.data} has two arguments of either side; add some, or take "
-            "--design paper"
-        )
-    annotated = read_annotated(options.organic) if options.organic else []
-    return found + [Case(ORGANIC, each) for each in annotated]
-
-
-def _digest(path: Path | None) -> str | None:
-    return None if path is None else sha256(read_bytes(path)).hexdigest()
 
 
 def _labelled(kind: ErrorKind) -> Callable[[NpovResult], Iterator[Labelled]]:
@@ -302,6 +244,6 @@ EXPERIMENT = Experiment(
     cluster=lambda result: result.cluster,
     refusals=(InputError, RequestError, SalienceError),
     in_flight=1,  # gradients take the whole machine
-    common=("data", "sets", "encoder"),
+    common=("data", "encoder"),
     labellings=LABELLINGS,
 )

@@ -19,6 +19,18 @@ from pipelines.option import Choice, Only, Option, Seed, WithPresets
 
 SAMPLES = Path(__file__).parent / "samples"
 SAMPLE_TOPICS = SAMPLES / "topics.jsonl"
+SAMPLE_SETS: Final = SAMPLES / "test_sets.jsonl"
+"""Responses to nine test topics, written by a template, that copy arguments or paraphrase them."""
+
+TopicsFile = Annotated[
+    Path,
+    Option(
+        "Topics with arguments: a scrape of procon.org, or lines with topic, question, pro "
+        "and con.",
+        shown="bundled topics",
+    ),
+]
+"""For the field `data`."""
 
 AS_IN_PAPER: Final = (
     Choice(
@@ -26,18 +38,6 @@ AS_IN_PAPER: Final = (
         "salience",
         "section 3.2",
         "leaving arguments out finds more errors, and takes any model that is served",
-    ),
-    Choice(
-        "design",
-        "paper",
-        "section 4.2",
-        "unequal sides would tell errors",
-    ),
-    Choice(
-        "per_topic",
-        18,
-        "section 4.1",
-        "gradients of a response take half a minute on two cores",
     ),
 )
 
@@ -49,23 +49,7 @@ STUDY_AS_IN_PAPER: Final = (
     Choice("limit", None, "section 4.3", "gradients take half a minute a response on a CPU"),
 )
 
-_set_option = partial(Option, panel="Test sets")
 _size_option = partial(Option, panel="Size: small on a CPU, the paper's on a GPU")
-
-Design = Literal["matched", "paper"]
-"""How arguments are drawn, and errors made from them.
-
-`paper` (section 4.2): responses have one, two or three arguments of either side, in turn, as far as
-the topic has them. Any argument is taken away, and any unused one given besides. An error makes
-sides unequal, which they never are otherwise; and a response to all arguments has no coverage
-error.
-
-`matched`: every response has an example without error and one of each kind, so no property of
-responses alone reveals errors. A side has one, two or three arguments, given and said. Errors are
-equally frequent on both sides, and sides equally often unequal without error as with. What can
-still be counted is the argument that a hallucination has too many and a coverage error too few; in
-examples with both, one is exchanged for another of its side, and nothing can be counted.
-"""
 
 
 class SyntheticSet(StrEnum):
@@ -78,15 +62,15 @@ class SyntheticSet(StrEnum):
 class NpovOptions(RunOptions, TaggerOptions, EndpointOptions, DecoderOptions):
     """Compare detectors of hallucination and coverage errors, response by response.
 
-    A template writes responses to topics with arguments. To plant an error, an argument that the
-    response lacks is listed as given, or one that it has is not. Ablation, salience, a tagger,
-    classifiers, lengths, ROUGE or BERTScore then score the responses; only ablation needs a server.
+    Responses with known errors, from a study (`contested lab study-npov`) or annotated by people,
+    are scored by ablation, salience, a tagger, classifiers, lengths, ROUGE or BERTScore. Only
+    ablation needs a server.
     Writes into the run folder: `npov.NAME.jsonl` (examples and words), `tables/` in the layout of
     the paper's Tables 1, 2, 3, 5 and 6, and `report.html`. Run it again with another model or
     detector and the same folder to compare both in one table.
 
     Examples:
-        contested run npov --split all --dry-run
+        contested run npov --dry-run
 
         contested run npov --limit 1 --detector classifier --out results-npov
     """
@@ -96,46 +80,12 @@ class NpovOptions(RunOptions, TaggerOptions, EndpointOptions, DecoderOptions):
 
     data: Annotated[
         Path,
-        _set_option("Topics with arguments for and against.", shown="bundled topics"),
-    ] = SAMPLE_TOPICS
-    sets: Annotated[
-        list[SyntheticSet] | None,
-        _set_option(
-            "Responses that copy arguments, or paraphrase them. Repeatable.",
-            name="--set",
-            shown="both",
+        Option(
+            "Test sets of a study (`study.cases.jsonl`), or responses with errors annotated by "
+            "people.",
+            shown="bundled responses",
         ),
-    ] = None
-    organic: Annotated[Path | None, _set_option("Responses with errors annotated by people.")] = (
-        None
-    )
-    cases: Annotated[
-        Path | None,
-        _set_option("Test sets of a study (`study.cases.jsonl`), instead of sets made here."),
-    ] = None
-    paraphrases: Annotated[
-        Path | None,
-        _set_option("Paraphrases of arguments.", shown="bundled ones"),
-    ] = None
-    split: Annotated[
-        Literal["train", "dev", "test", "all"],
-        _set_option(
-            "Which topics of the paper's Table 4. Other topics are split by a hash of their names."
-        ),
-    ] = "test"
-    design: Annotated[
-        Design,
-        _set_option(
-            "How to make errors: `matched` with error-free examples in number, side and length "
-            "of response; or as in the `paper`, where unequal sides give errors away."
-        ),
-    ] = "matched"
-    per_topic: Annotated[
-        int,
-        Field(ge=1),
-        _set_option("Error-free responses per topic; those with errors are made from them."),
-    ] = 1
-    seed: Annotated[int, _set_option("Seed of all random draws.")] = 0
+    ] = SAMPLE_SETS
     detector: Annotated[
         Literal["ablation", "salience", "tagger", "classifier", "baselines"],
         Option(
@@ -178,14 +128,7 @@ class StudyOptions(WithPresets, TaggerOptions, ServedOptions, DecoderOptions):
     PRESETS: ClassVar = {"as_in_paper": STUDY_AS_IN_PAPER}
 
     as_in_paper: AsInPaper = False
-    data: Annotated[
-        Path,
-        Option(
-            "Topics with arguments: a scrape of procon.org, or lines with topic, question, pro and "
-            "con.",
-            shown="bundled topics",
-        ),
-    ] = SAMPLE_TOPICS
+    data: TopicsFile = SAMPLE_TOPICS
     out: Annotated[Path, Option("Run folder; created, or resumed.")] = Path("results-salience")
     generator: Annotated[
         Literal["soft-prompt", "prompt"],
@@ -197,7 +140,7 @@ class StudyOptions(WithPresets, TaggerOptions, ServedOptions, DecoderOptions):
         Path | None,
         Option(
             "People's responses to train and dev topics, to tune the generator on; format as for "
-            "`contested run npov --organic`.",
+            "`contested run npov --data`.",
             shown="written by a template",
         ),
     ] = None
@@ -206,7 +149,7 @@ class StudyOptions(WithPresets, TaggerOptions, ServedOptions, DecoderOptions):
         Option(
             "Who finds the errors of responses: `machine` (the NLI tagger, both ways), `people` "
             "(by `contested annotate`, after step 3), or a file of their labels, as for "
-            "`contested run npov --organic`.",
+            "`contested run npov --data`.",
             metavar="NAME",
         ),
     ] = "machine"

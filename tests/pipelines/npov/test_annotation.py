@@ -39,7 +39,7 @@ def test_quotes_are_found_where_a_model_reads_them(tmp_path: Path) -> None:
         Omission(side="pro", argument=0, span=(8, 30)),
         Omission(side="con", argument=0, span=(19, 26)),
     )
-    assert (found.id, found.source, found.overlap) == ("dams/1", "dams/1", None)
+    assert (found.id, found.source) == ("dams/1", "dams/1")
     assert (found.hallucination, found.coverage) == ("full", "ambiguous")
 
 
