@@ -201,10 +201,10 @@ def contraqa(record: ContraQuestion) -> Question:
     A false paragraph was made for one of several questions on its true paragraph, so it need not
     contradict the answer to the others. Neither the release nor the paper says so.
     """
-    title, answer = record.title or None, record.answers[0]
-    passages = [Passage(record.context, SUPPORTS, title)]
-    passages += [Passage(fake, CONTRADICTS, title) for fake in record.fakes]
-    return Question(record.question, tuple(passages), (record.question, answer))
+    title = record.title or None
+    true = Passage(record.context, SUPPORTS, title)
+    false = Passage(record.fake, CONTRADICTS, title)
+    return Question(record.question, (true, false), (record.question, record.answers[0]))
 
 
 def macnoise(record: NoisyQuestion) -> Question | None:
