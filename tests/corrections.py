@@ -7,10 +7,8 @@ from pipelines.judge.correction import Correction, StoredCorrection, correction_
 
 
 def of_bias(labels: Sequence[str], bias: Sequence[float]) -> Correction:
-    """Adds to log-probabilities and leaves the rest as it is."""
-    size = range(len(labels))
-    weights = tuple(tuple(float(row == column) for column in size) for row in size)
-    return Correction(labels=tuple(labels), method="bias", weights=weights, bias=tuple(bias))
+    """A correction of these labels by these numbers."""
+    return Correction(labels=tuple(labels), method="bias", bias=tuple(bias))
 
 
 def store(correction: Correction, model: str, prompt: str) -> None:

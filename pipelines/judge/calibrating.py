@@ -27,10 +27,9 @@ SPREAD: Final = 3.0
 
 
 def fitted(rows: Rows[LabelT], gold: Sequence[LabelT]) -> Correction:
-    """The bias that makes labelled pairs most likely, with identity weights.
+    """The bias that makes labelled pairs most likely.
 
-    Maximises sum_i log p'_i(gold_i) - |b|^2 / (2 SPREAD^2). Few pairs determine one number per
-    label; a full matrix of weights would learn noise.
+    Maximises sum_i log p'_i(gold_i) - |b|^2 / (2 SPREAD^2).
 
     Args:
         rows: Probabilities, n of them.
@@ -57,11 +56,9 @@ def fitted(rows: Rows[LabelT], gold: Sequence[LabelT]) -> Correction:
         return float(missed + (bias**2).sum() / (2 * SPREAD**2)), slope
 
     found = minimize(loss, np.zeros(len(labels)), jac=True, method="L-BFGS-B")
-    identity = np.eye(len(labels)).tolist()
     return Correction(
         labels=tuple(labels),
         method="bias",
-        weights=tuple(map(tuple, identity)),
         bias=tuple(round(float(number), 6) for number in found.x),
         pairs=len(rows),
     )

@@ -1,9 +1,9 @@
 """Label probabilities of a language model, corrected for its bias among labels.
 
 Prompt, order and wording of the labels sway a model that chooses among them, whatever it reads. A
-correction is linear in log-probabilities:
+correction adds a bias to log-probabilities:
 
-    p' proportional to exp(W log p + b)
+    p' proportional to exp(log p + b)
 
 `contested lab calibrate --judge model` fits one to labelled pairs; see `judge.calibrating`. It
 belongs to one model and one prompt, by their digests. Labels are any strings.
@@ -39,20 +39,19 @@ class Correction(BaseModel):
     """A correction of probabilities, and what it was learned from.
 
     Attributes:
-        labels: In the order of the numbers below.
+        labels: In the order of the bias.
         method: How b was found: "bias" from labels, "batch" as the mean log-probability of pairs.
-        weights: W, (L, L): row l makes the new log-probability of label l.
         bias: b, (L,), in nats.
         pairs: Number of pairs that it was learned from.
         digest: SHA-256 of their file.
         judge: Identity of the judge that gave the probabilities.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # Not strict: files of older versions also have weights, which were the identity.
+    model_config = ConfigDict(frozen=True)
 
     labels: Annotated[tuple[str, ...], Field(min_length=2)]
     method: str
-    weights: tuple[tuple[FiniteFloat, ...], ...]
     bias: tuple[FiniteFloat, ...]
     pairs: Annotated[int, Field(ge=0)] = 0
     digest: str = ""
@@ -63,8 +62,8 @@ class Correction(BaseModel):
         size = len(self.labels)
         if len(set(self.labels)) < size:
             raise ValueError("a label stands twice")
-        if [len(row) for row in (*self.weights, self.bias)] != [size] * (size + 1):
-            raise ValueError(f"{size} labels want a bias of {size} and a {size} x {size} matrix")
+        if len(self.bias) != size:
+            raise ValueError(f"{size} labels want a bias of {size}")
         return self
 
     def in_words(self) -> str:
@@ -167,15 +166,10 @@ def corrected(probabilities: Mapping[LabelT, float], correction: Correction) -> 
             f"probabilities of {', '.join(probabilities)}, and a correction of "
             f"{', '.join(correction.labels)}"
         )
-    given = {str(label): value for label, value in logs(probabilities).items()}
-    made = {
-        label: fsum(w * given[other] for w, other in zip(row, correction.labels, strict=True)) + b
-        for label, row, b in zip(
-            correction.labels, correction.weights, correction.bias, strict=True
-        )
-    }
+    bias = dict(zip(correction.labels, correction.bias, strict=True))
+    made = {label: value + bias[label] for label, value in logs(probabilities).items()}
     highest = max(made.values())
-    shares = {label: exp(made[str(label)] - highest) for label in probabilities}
+    shares = {label: exp(value - highest) for label, value in made.items()}
     total = fsum(shares.values())
     return {label: share / total for label, share in shares.items()}
 
@@ -194,7 +188,7 @@ class CorrectedJudge:
     @property
     def identity(self) -> str:
         """The judge's identity and the correction's numbers, whatever their source."""
-        numbers = self.correction.model_dump(include={"labels", "weights", "bias"})
+        numbers = self.correction.model_dump(include={"labels", "bias"})
         return identity_of("corrected", {"judge": self.judge.identity, **numbers})
 
     async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:

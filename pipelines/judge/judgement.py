@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Self
 
 from pydantic import BaseModel, ConfigDict
 
@@ -113,18 +112,6 @@ class Judgement(BaseModel):
         return (self.probabilities or {}).get(self.relation)
 
 
-@dataclass(frozen=True)
-class Excerpt:
-    """A text that fits the context; if it was cut, the first `kept` of its `tokens`.
-
-    Both are 0 for a whole text, which need not be counted.
-    """
-
-    text: str
-    tokens: int = 0
-    kept: int = 0
-
-
 class Truncation(BaseModel):
     """A text ("document ID" or "response") with only its first `kept` tokens seen by the model."""
 
@@ -133,13 +120,6 @@ class Truncation(BaseModel):
     text: str
     tokens: int
     kept: int
-
-    @classmethod
-    def of(cls, text: str, fitted: Excerpt) -> tuple[Self, ...]:
-        """The truncation of a text that was cut to fit; empty if all of it fits."""
-        if fitted.kept >= fitted.tokens:
-            return ()
-        return (cls(text=text, tokens=fitted.tokens, kept=fitted.kept),)
 
 
 @dataclass(frozen=True)

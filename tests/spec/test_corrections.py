@@ -30,20 +30,17 @@ def of(*shares: float) -> dict[str, float]:
 
 
 def test_a_correction_by_hand() -> None:
-    """exp(W log p + b), W = ((2, 0), (0, 1)), b = (0, log 3): 0.25^2 and 3 * 0.75."""
-    correction = Correction(
-        labels=("a", "b"), method="regression", weights=((2, 0), (0, 1)), bias=(0, log(3))
-    )
-    made = corrected({"b": 0.75, "a": 0.25}, correction)
+    """exp(log p + b), b = (0, log 3): 0.25 and 3 * 0.75."""
+    made = corrected({"b": 0.75, "a": 0.25}, of_bias(("a", "b"), (0, log(3))))
     assert list(made) == ["b", "a"]
-    assert made == pytest.approx({"a": 0.0625 / 2.3125, "b": 2.25 / 2.3125})
+    assert made == pytest.approx({"a": 0.25 / 2.5, "b": 2.25 / 2.5})
 
 
 def test_a_correction_is_of_its_labels() -> None:
     with pytest.raises(ValueError, match="probabilities of yes, no, perhaps, and a correction of"):
         corrected(of(0.2, 0.3, 0.5), of_bias(("yes", "no"), [0, 0]))
     with pytest.raises(ValidationError, match="want a bias of 2"):
-        Correction(labels=("a", "b"), method="bias", weights=((1, 0),), bias=(0, 0))
+        of_bias(("a", "b"), (0,))
     with pytest.raises(ValidationError, match="stands twice"):
         of_bias(("a", "a"), (0, 0))
 
