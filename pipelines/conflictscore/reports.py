@@ -283,7 +283,7 @@ def plan(options: ReportOptions) -> Plan[Assignment, ReportResult]:
             cut=settings.cut,
         )
         scorer = scorer_of(settings, models)
-        config = scorer.config(topics.file, topics.digest, *author.prompts) | {
+        config = scorer.config(topics.file, topics.digest, *author.prompts.values()) | {
             "report_tokens": author.tokens,
             "writer": model_of(author.client),
         }

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from pipelines.data.jsonl import utf8
 from pipelines.data.records import Document, Label, Text
@@ -30,7 +30,7 @@ SAMPLES = SAMPLES_FOLDER / "misconceptions.jsonl"
 """Bundled questions: common misconceptions, with documents that repeat and correct them."""
 
 
-class FoundDocument(BaseModel):
+class FoundDocument(BaseModel, frozen=True):
     """A document found for a question.
 
     Attributes:
@@ -40,15 +40,13 @@ class FoundDocument(BaseModel):
         backs: The answer that it backs, if known.
     """
 
-    model_config = ConfigDict(frozen=True)
-
     url: Label = ""
     title: Label = ""
     text: Text
     backs: Literal["correct", "incorrect", "neither"] | None = None
 
 
-class TruthfulQuestion(BaseModel):
+class TruthfulQuestion(BaseModel, frozen=True):
     """A question that many people would answer wrongly.
 
     Attributes:
@@ -61,8 +59,6 @@ class TruthfulQuestion(BaseModel):
         category: Kind of misconception.
         documents: Documents found for the question; may be empty.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     id: Text
     question: Text

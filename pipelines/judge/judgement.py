@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 
 class Relation(StrEnum):
@@ -63,7 +63,7 @@ def in_conflict(relations: Sequence[Relation]) -> bool | None:
     return None if unread >= lacking or unread == len(relations) else False
 
 
-class Judgement(BaseModel):
+class Judgement(BaseModel, frozen=True):
     """The judgement of one pair of claim and document (by id).
 
     Attributes:
@@ -83,8 +83,6 @@ class Judgement(BaseModel):
         source: Judge and mode: "model-choice", "model-json", "model-together", "tagger"; in a
             cascade "cascade-tagger" or "cascade-model".
     """
-
-    model_config = ConfigDict(frozen=True)
 
     claim: str
     document: str
@@ -112,10 +110,8 @@ class Judgement(BaseModel):
         return (self.probabilities or {}).get(self.relation)
 
 
-class Truncation(BaseModel):
+class Truncation(BaseModel, frozen=True):
     """A text ("document ID" or "response") with only its first `kept` tokens seen by the model."""
-
-    model_config = ConfigDict(frozen=True)
 
     text: str
     tokens: int

@@ -47,10 +47,7 @@ def baseline_prompts(overrides: Path | None = None) -> Prompts:
     Raises:
         InputError: A user's prompt cannot be used.
     """
-    return {
-        name: prompts.load(f"madam_rag/{name}", variables, overrides)
-        for name, variables in _VARIABLES.items()
-    }
+    return prompts.load_all("madam_rag", _VARIABLES, overrides)
 
 
 class Outcome(BaseModel, frozen=True):

@@ -10,14 +10,15 @@ from pydantic import ValidationError
 
 from pipelines import prompts
 from pipelines.errors import InputError
-from pipelines.judge import calibrating
-from pipelines.judge.calibrating import cross_corrected, fitted
+from pipelines.judge import correction as corrections
 from pipelines.judge.correction import (
     SHIPPED,
     Correction,
     corrected,
     corrected_judgement,
     correction_of,
+    cross_corrected,
+    fitted,
     read_correction,
 )
 from pipelines.judge.judgement import RELATIONS, Judgement, Relation
@@ -87,7 +88,7 @@ def test_no_group_is_on_both_sides(monkeypatch: pytest.MonkeyPatch) -> None:
         seen.append({groups[place_of[id(row)]] for row in inside})
         return of_bias(LABELS, [0, 0, 0])
 
-    monkeypatch.setattr(calibrating, "fitted", spy)
+    monkeypatch.setattr(corrections, "fitted", spy)
     cross_corrected(rows, gold, groups)
     assert len(seen) == 5
     # A group that is left out once is left out whole, and every one is.

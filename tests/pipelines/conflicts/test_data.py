@@ -226,7 +226,7 @@ def test_counts_by_hand() -> None:
     }
 
 
-# The samples
+# Files without types
 
 
 @pytest.mark.parametrize(

@@ -219,7 +219,7 @@ def test_a_bad_example_is_refused(wrong: dict[str, object], part: str, tmp_path:
     assert part in str(error.value)
 
 
-# The bundled examples
+# WikiContradict
 
 
 def test_wikicontradict_has_as_many_documents_with_and_without_conflict(tmp_path: Path) -> None:
