@@ -41,10 +41,17 @@ class Group(NamedTuple):
 VARIANT: Final = Column[Group]("variant", "Variant", lambda group: group.name)
 
 
-def score_columns(estimate: Callable[..., Estimate | None]) -> list[Measure[Any]]:
-    """A column for each of `MEASURES`; `estimate` takes a row and the `measure`."""
+def score_columns() -> list[Measure[Any]]:
+    """For rows with `results`: a column for each of `MEASURES`, and the share of conflicts."""
+
+    def estimate(row: Any, measure: str) -> Estimate | None:
+        return mean_score(row.results, measure)
+
     return [
-        Measure(name, title, partial(estimate, measure=name)) for name, title in MEASURES.items()
+        *(Measure(key, title, partial(estimate, measure=key)) for key, title in MEASURES.items()),
+        Measure(
+            "conflicting_claims", "Conflicting claims", lambda row: conflicting_share(row.results)
+        ),
     ]
 
 
@@ -67,12 +74,7 @@ def scores(results: Sequence[Result], model: str, data: str) -> Table:
             VARIANT,
             Column("model", "Model", lambda _: model),
             Column("data", "Data", lambda _: data),
-            *score_columns(lambda group, measure: mean_score(group.results, measure)),
-            Measure(
-                "conflicting_claims",
-                "Conflicting claims",
-                lambda group: conflicting_share(group.results),
-            ),
+            *score_columns(),
             total("responses", "Responses", lambda _: 1),
             Column("unevidenced", "Without evidence", lambda group: unevidenced(group.results)),
             total("claims", "Claims", lambda result: len(result.claims)),
