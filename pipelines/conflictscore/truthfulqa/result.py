@@ -287,7 +287,7 @@ def items_of(
         if limit is not None and taken >= limit:
             break
         looked_at += 1
-        given = question.read_documents(documents)
+        given = question.documents[:documents]
         if not given and searched is not None:
             method: Method = "hybrid" if searched.about.model else "bm25"
             retrieved = searched.search(question.question, k=documents, method=method)
