@@ -5,7 +5,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Protocol, Self
 
@@ -146,8 +146,9 @@ def read(
             from; and whatever `choose` raises.
     """
     rows = conflicts.read(path)[:limit]
+    passed_over = sum(row.passed_over for row in rows)
     if choose is not None:
-        if not any(source.page for row in rows for source in row.sources):
+        if not any(source.response_str for row in rows for source in row.sources):
             raise InputError(
                 f"{path} has no whole pages (response_str) to choose segments from; leave the "
                 "embedding model out"
@@ -157,7 +158,6 @@ def read(
     if len({query.id for query in queries}) < len(queries):
         queries = [q.model_copy(update={"id": str(n)}) for n, q in enumerate(queries, start=1)]
     digest = hashlib.sha256(read_bytes(path)).hexdigest()
-    passed_over = sum(row.passed_over for row in rows)
     return Dataset(path.name, digest, tuple(queries), passed_over)
 
 
@@ -165,12 +165,13 @@ def with_segments(
     row: ConflictsRow, choose: Callable[[str, str], str], on_source: Callable[[], None]
 ) -> ConflictsRow:
     """A row with the best segments of its pages as texts, where the page is known; see `read`."""
-    sources = []
-    for each in row.sources:
-        text = choose(row.query, each.page) if each.page else each.text
-        sources.append(replace(each, text=text))
+    results = []
+    for result in row.sources:
+        page = result.response_str
+        text = choose(row.query, page) if page else result.segment
+        results.append(result.model_copy(update={"short_text": text}))
         on_source()
-    return replace(row, sources=tuple(sources))
+    return row.model_copy(update={"results": tuple(results)})
 
 
 def as_query(row: ConflictsRow) -> Query:
@@ -181,10 +182,10 @@ def as_query(row: ConflictsRow) -> Query:
     """
     sources = [
         Source(
-            text=each.text,
+            text=each.segment,
             url=each.url or None,
             title=each.title or None,
-            snippet=each.snippet if each.snippet not in ("", each.text) else None,
+            snippet=each.snippet if each.snippet not in ("", each.segment) else None,
             date=None if absent(each.date) else each.date,
         )
         for each in row.sources
@@ -195,7 +196,7 @@ def as_query(row: ConflictsRow) -> Query:
         sources=tuple(sources),
         conflict_type=None if row.conflict_type is None else of_label(row.conflict_type),
         gold_answer=row.correct_answer.strip() or None,
-        origin=row.origin,
+        origin=row.origin or None,
     )
 
 
