@@ -110,30 +110,6 @@ def test_ramdocs_by_hand() -> None:
     assert sources.ramdocs(ram_question(["Golf"], ("c", "misinfo", "Chess"))) is None
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "same"),
-    [
-        ("3,559 people", "3559", True),
-        ("Ice hockey", "ice-hockey", True),
-        ("the Beatles", "Beatles", True),
-        ("about 1835", "about 1935", False),
-        ("Film", "Novel", False),
-        ("!", "Film", False),
-        ("in 1902", "1902", True),
-        ("July 1902", "July 4, 1902", False),
-        ("3.5 million", "5.3 million", False),
-        ("0.8", "8", False),
-        ("1-0", "0-1", False),
-        ("All-girls", "Girls", False),
-        ("New York", "New York City", True),
-        ("York New", "New York City", False),
-    ],
-)
-def test_which_answers_agree(first: str, second: str, same: bool) -> None:
-    assert sources.agree(first, second) is same
-    assert sources.agree(second, first) is same
-
-
 def test_ambigdocs_and_contraqa_by_hand() -> None:
     answers = {"a": "Paris", "b": "Utah", "c": "paris", "d": "Paris, Texas"}
     documents = [
