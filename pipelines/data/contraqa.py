@@ -13,10 +13,10 @@ is taken, if they share at least `SHARED`. This loader is tested on our own file
 """
 
 from collections import defaultdict
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import AliasPath, BaseModel, Field
+from pydantic import AfterValidator, AliasPath, BaseModel, Field
 
 from pipelines.data.records import NonEmpty, Text
 from pipelines.data.released import read_records, record, stream
@@ -46,26 +46,15 @@ class Paragraph(BaseModel, frozen=True):
         return self.id.removesuffix(FAKE).partition(":::")[2].replace("_", " ")
 
 
-class Query(BaseModel, frozen=True):
-    """A question of SQuAD with aliases of its answer, and the true paragraph."""
+class ContraQuestion(BaseModel, frozen=True):
+    """A question of SQuAD, its true paragraph (`context`), and a false one made from it."""
 
     id: Text
     question: Text
-    context: Text
-    title: str = ""
     answers: NonEmpty[Text] = Field(validation_alias=AliasPath("answers", "text"))
-
-
-@dataclass(frozen=True)
-class ContraQuestion:
-    """A question of SQuAD, its true paragraph (`context`), and a false one made from it."""
-
-    id: str
-    question: str
-    answers: tuple[str, ...]
-    context: str
-    title: str
-    fake: str
+    context: Text
+    title: Annotated[str, AfterValidator(lambda title: title.replace("_", " "))] = ""
+    fake: str = ""
 
 
 def read(queries: Path, corpus: Path) -> list[ContraQuestion]:
@@ -74,7 +63,7 @@ def read(queries: Path, corpus: Path) -> list[ContraQuestion]:
     The noisy corpus has a million lines and is streamed. Raises as `read_records`, also if no
     question has a false paragraph.
     """
-    asked = read_records(queries, Query, "ContraQA's queries.json")
+    asked = read_records(queries, ContraQuestion, "ContraQA's queries.json")
     contexts = {_squeezed(query.context) for query in asked}
     own_id: dict[str, str] = {}
     by_id: dict[str, Paragraph] = {}
@@ -88,20 +77,10 @@ def read(queries: Path, corpus: Path) -> list[ContraQuestion]:
             own_id[text] = paragraph.id
     found = []
     for query in asked:
-        title = query.title.replace("_", " ")
         fake = by_id.get(own_id.get(_squeezed(query.context), ""))
-        fake = fake or _closest(query.context, by_title.get(_squeezed(title), []))
+        fake = fake or _closest(query.context, by_title.get(_squeezed(query.title), []))
         if fake:
-            found.append(
-                ContraQuestion(
-                    id=query.id,
-                    question=query.question,
-                    answers=query.answers,
-                    context=query.context,
-                    title=title,
-                    fake=fake.contents,
-                )
-            )
+            found.append(query.model_copy(update={"fake": fake.contents}))
     if not found:
         raise InputError(
             f"{corpus} has no false paragraph for the questions of {queries}; "

@@ -119,7 +119,12 @@ def test_ambigdocs_and_contraqa_by_hand() -> None:
         {"question": "Where is it?", "documents": documents}
     )
     assert relations_of(sources.ambigdocs(question)) == [("a", S), ("b", C), ("c", S), ("d", C)]
-    record = ContraQuestion("q", "When?", ("1932", "May 1932"), "In 1932.", "T", "In 1936.")
+    record = ContraQuestion.model_validate(
+        {
+            "id": "q", "question": "When?", "answers": {"text": ["1932", "May 1932"]},
+            "context": "In 1932.", "fake": "In 1936.",
+        }
+    )  # fmt: skip
     assert sources.contraqa(record).asked == ("When?", "1932")
     assert relations_of(sources.contraqa(record)) == [("In 1932.", S), ("In 1936.", C)]
 
