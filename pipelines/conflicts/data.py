@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Protocol, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BaseModel, Field
 
@@ -19,11 +19,6 @@ from pipelines.errors import InputError
 from pipelines.files import SAMPLES_FOLDER, read_bytes
 from pipelines.retrieval.dense import Embedder
 from pipelines.runs.folder import RunFolder
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 
 _HEAD = re.compile(r"(?P<name>url|title|snippet|date):(?P<value>.*)", re.IGNORECASE)
 
@@ -302,30 +297,15 @@ class Segment(BaseModel, frozen=True):
     text: str
 
 
-class Reader(Protocol):
-    """Chooses segments: an `Embedder`, or a stand-in for one."""
-
-    @property
-    def tokenizer(self) -> Any:
-        """A fast tokenizer of transformers."""
-
-    @property
-    def reads(self) -> int:
-        """Number of tokens of a text that it reads, including those around the text."""
-
-    def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
-        """Embeddings of shape (n, dimension)."""
-
-
-def reader(path: Path, tokens: int = TOKENS, device: str | None = None) -> Embedder:
+def reader(path: Path, device: str | None = None) -> Embedder:
     """The embedding model of a sentence-transformers folder with safetensors.
 
-    It reads whole windows of `tokens` tokens, and does not normalise its vectors.
+    It reads whole windows, of `TOKENS` tokens, and does not normalise its vectors.
     """
-    return Embedder(path, length=tokens, normalised=False, device=device)
+    return Embedder(path, length=TOKENS, normalised=False, device=device)
 
 
-def keeping(folder: RunFolder, embedder: Reader, digest: str) -> Callable[[str, str], str]:
+def keeping(folder: RunFolder, embedder: Embedder, digest: str) -> Callable[[str, str], str]:
     """`best_segment` of a question and a page, computed only if missing from the folder.
 
     Args:
@@ -383,7 +363,7 @@ def token_windows(text: str, tokenizer: Any, tokens: int, stride: int) -> list[s
 
 
 def best_segment(
-    query: str, text: str, embedder: Reader, tokens: int = TOKENS, stride: int = STRIDE
+    query: str, text: str, embedder: Embedder, tokens: int = TOKENS, stride: int = STRIDE
 ) -> str:
     """The window of a text whose embedding has the largest dot product with the query's.
 
@@ -400,13 +380,9 @@ def best_segment(
         window is returned whole and unchanged.
 
     Raises:
-        ValueError: The embedder reads less than a window, or the stride is invalid.
+        ValueError: The stride is invalid.
         InputError: The model cannot be loaded.
     """
-    if embedder.reads < tokens:
-        raise ValueError(
-            f"the embedder reads {embedder.reads} of {tokens} tokens; make it with segments.reader"
-        )
     around = int(embedder.tokenizer.num_special_tokens_to_add())
     windows = token_windows(text, embedder.tokenizer, tokens - around, stride)
     if len(windows) == 1:
