@@ -21,6 +21,7 @@ from pipelines.conflictscore.tables import (
     paired,
     paired_columns,
     score_columns,
+    total,
     unevidenced,
 )
 from pipelines.conflictscore.writing import (
@@ -131,16 +132,8 @@ def scores(parts: Sequence[Slice]) -> Table:
                 "Words a report",
                 lambda part: mean([len(report.response.split()) for report in part.scored]),
             ),
-            Column(
-                "unfinished",
-                "Cut for length",
-                lambda part: sum(not report.finished for report in part.results),
-            ),
-            Column(
-                "invalid",
-                "Invalid judgements",
-                lambda part: sum(map(invalid_judgements, part.results)),
-            ),
+            total("unfinished", "Cut for length", lambda report: not report.finished),
+            total("invalid", "Invalid judgements", invalid_judgements),
         ],
         quoted=TABLE_3,
         notes=(

@@ -41,6 +41,11 @@ class Group(NamedTuple):
 VARIANT: Final = Column[Group]("variant", "Variant", lambda group: group.name)
 
 
+def total(key: str, title: str, count: Callable[[Any], int]) -> Column[Any]:
+    """For rows with `results`: a count over them."""
+    return Column(key, title, lambda row: sum(map(count, row.results)))
+
+
 def score_columns() -> list[Measure[Any]]:
     """For rows with `results`: a column for each of `MEASURES`, and the share of conflicts."""
 
@@ -61,10 +66,6 @@ def scores(results: Sequence[Result], model: str, data: str) -> Table:
     They are means over scored responses with t intervals clustered by record. The share of
     conflicting claims pools all determined claims, with a Wilson interval.
     """
-
-    def total(key: str, title: str, count: Callable[[Result], int]) -> Column[Group]:
-        return Column(key, title, lambda group: sum(map(count, group.results)))
-
     return Table.of(
         groups(results),
         name="scores",
