@@ -38,7 +38,7 @@ WIKICONTRADICT = "--release wikicontradict={data}/wikicontradict/wiki_contradict
 FILES = {
     "test-halves.jsonl": f"{RAMDOCS} {CONFLICTQA} --release climate-fever={CLIMATE}",
     "bench.jsonl": f"{RAMDOCS} {CONFLICTQA} {WIKICONTRADICT} --questions 75",
-    "climate-fever.jsonl": f"--climate-fever {CLIMATE}",
+    "climate-fever.jsonl": f"--release climate-fever={CLIMATE}",
     "wikicontradict.jsonl": WIKICONTRADICT,
 }
 """Input files -> the arguments of `contested lab conflictbench` that create them."""

@@ -154,7 +154,6 @@ def _correct_model(options: CalibrateOptions, rows: Sequence[LabelledPair]) -> N
     """Fit a correction on all pairs, measured by cross-validation, and store it."""
     from pipelines.files import read_bytes, replace_text
     from pipelines.judge import correction as corrections
-    from pipelines.judge.calibrating import cross_corrected, fitted
     from pipelines.report.tagger import Predictions, calibration_table
 
     judge, answers = asyncio.run(_ask(options, rows))
@@ -163,8 +162,8 @@ def _correct_model(options: CalibrateOptions, rows: Sequence[LabelledPair]) -> N
     pairs, raw = [row for row, _ in known], [shares for _, shares in known]
     gold = [RELATION_OF[row.label] for row in pairs]
     groups = [row.group or row.hypothesis for row in pairs]
-    made = cross_corrected(raw, gold, groups, seed=options.seed)
-    correction = fitted(raw, gold).model_copy(
+    made = corrections.cross_corrected(raw, gold, groups, seed=options.seed)
+    correction = corrections.fitted(raw, gold).model_copy(
         update={
             "digest": hashlib.sha256(read_bytes(options.pairs)).hexdigest(),
             "judge": judge.identity,
@@ -212,7 +211,7 @@ async def _ask(
     """What a language model says of the pairs, uncorrected; None of one that does not fit."""
     from pipelines.experiment.execute import models_for
     from pipelines.experiment.needs import Needs, refuse_missing
-    from pipelines.judge.calibrating import shares_of
+    from pipelines.judge.correction import shares_of
     from pipelines.judge.model import model_judge
     from pipelines.judge.store import stored
 

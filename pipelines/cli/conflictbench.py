@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
 RELEASES: Final = {
     "ambigdocs": "test.json",
-    "contraqa": "queries.json, then corpus.json of its noisy corpus, then, if at hand, "
-    "q_rel_dev.tsv of its older release, which has links",
+    "contraqa": "queries.json, then corpus.json of its noisy corpus",
     "macnoise-nq": "a file of MacNoise on Natural Questions",
     "macnoise-tqa": "a file of MacNoise on TriviaQA",
     "conflictingqa": "JSON Lines",

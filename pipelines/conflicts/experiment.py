@@ -216,17 +216,15 @@ def _entry(options: ConflictsOptions, model: str) -> str:
     return f"{EXPERIMENT.name}.{options.name or named}"
 
 
-def _failed(query: Query, reason: str) -> QueryResult:
-    return QueryResult(id=query.id, asked=query, status="failed", error=reason)
-
-
 EXPERIMENT = Experiment(
     name="conflicts",
     title="CONFLICTS",
     options=ConflictsOptions,
     result=QueryResult,
     plan=plan,
-    failed=_failed,
+    failed=lambda query, reason: QueryResult(
+        id=query.id, asked=query, status="failed", error=reason
+    ),
     page=PAGE,
     metrics=METRICS,
     verdict=verdict,

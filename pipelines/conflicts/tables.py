@@ -1,9 +1,9 @@
 """The tables of runs: the paper's Tables 2 and 4 to 7, and what failed."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from pipelines.conflicts.data import Statistic
 from pipelines.conflicts.metrics import (
@@ -338,41 +338,30 @@ def answers(made: Sequence[Part]) -> Table:
     )
 
 
-class InCategory(NamedTuple):
-    """A category of Table 6 in a run."""
-
-    part: Part
-    name: str
-
-    def under(self, strategy: Strategy) -> Answers:
-        """The category's queries under a strategy."""
-        return Answers(self.part, strategy, self.name)
-
-
 def behaviour(made: Sequence[Part]) -> Table:
     """Table 6: expected behaviour by merged category, a column for each strategy."""
 
-    def of(strategy: Strategy) -> tuple[Column[InCategory], Column[InCategory]]:
-        def estimate(row: InCategory) -> Estimate | None:
-            return BEHAVIOUR.of(row.under(strategy))
+    def of(strategy: Strategy) -> tuple[Column[Answers], Column[Answers]]:
+        def estimate(row: Answers) -> Estimate | None:
+            return BEHAVIOUR.of(replace(row, method=strategy))
 
-        def n(row: InCategory) -> int | None:
+        def n(row: Answers) -> int | None:
             value = estimate(row)
             return value.n if value else 0 if strategy in row.part.strategies else None
 
         return Measure(strategy, STRATEGIES[strategy], estimate), Column(f"{strategy}_n", "n", n)
 
     return Table.of(
-        [InCategory(part, name) for part in made if part.strategies for name in MERGED],
+        [Answers(part, "vanilla", name) for part in made if part.strategies for name in MERGED],
         name="conflicts_behaviour",
         title="Expected behaviour by category",
         caption="One row per category (outdated information and misinformation are one), one "
         "column per strategy.",
         columns=[
             *(RUN, WRITER, JUDGE),
-            Column("category", "Category", lambda row: row.name),
+            Column("category", "Category"),
             HERE,
-            Column("queries", "Queries", lambda row: len(row.under("vanilla").results)),
+            Column("queries", "Queries", lambda row: len(row.results)),
             *(column for strategy in STRATEGIES for column in of(strategy)),
         ],
         quoted=TABLE_6,
@@ -432,15 +421,14 @@ def problems(result: QueryResult) -> Iterator[Problem]:
 
 def _of_outcome(outcome: Outcome) -> Iterator[Problem]:
     answer, judged = outcome.answer, outcome.judged
-    if answer.problem is not None:
-        yield Problem("answer", answer.problem, answer.raw)
-    if answer.prediction is not None and answer.prediction.problem is not None:
-        yield Problem("type with the answer", answer.prediction.problem, answer.prediction.raw)
-    if judged.adherence is not None and judged.adherence.adheres is None:
-        yield Problem("behaviour", judged.adherence.problem or "", judged.adherence.raw)
-    if judged.inclusion is not None and judged.inclusion.included is None:
-        yield Problem("recall", judged.inclusion.problem or "", judged.inclusion.raw)
-    for number, sentence in enumerate(judged.grounding.sentences if judged.grounding else (), 1):
-        if sentence.grounds is None:
-            what = f"grounding of sentence {number}"
-            yield Problem(what, sentence.problem or "", sentence.raw)
+    sentences = judged.grounding.sentences if judged.grounding else ()
+    read = (
+        ("answer", answer),
+        ("type with the answer", answer.prediction),
+        ("behaviour", judged.adherence),
+        ("recall", judged.inclusion),
+        *((f"grounding of sentence {number}", one) for number, one in enumerate(sentences, 1)),
+    )
+    for what, said in read:
+        if said is not None and said.problem is not None:
+            yield Problem(what, said.problem, said.raw)

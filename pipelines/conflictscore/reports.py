@@ -14,12 +14,11 @@ from pipelines.conflictscore.tables import (
     ABOUT_DIFFERENCES,
     ABOUT_SCORES,
     Group,
-    conflicting_share,
     invalid_judgements,
-    mean_score,
     paired,
     paired_columns,
     score_columns,
+    total,
     unevidenced,
 )
 from pipelines.conflictscore.writing import (
@@ -114,12 +113,7 @@ def scores(parts: Sequence[Slice]) -> Table:
             Column("data", "Data", lambda part: part.config["data"]["name"]),
             HERE,
             Column("prompting", "Prompt"),
-            *score_columns(lambda part, measure: mean_score(part.results, measure)),
-            Measure(
-                "conflicting_claims",
-                "Conflicting claims",
-                lambda part: conflicting_share(part.results),
-            ),
+            *score_columns(),
             Column("reports", "Reports", lambda part: len(part.results)),
             Column("scored", "Scored", lambda part: len(part.scored)),
             Column("unevidenced", "Without evidence", lambda part: unevidenced(part.results)),
@@ -133,16 +127,8 @@ def scores(parts: Sequence[Slice]) -> Table:
                 "Words a report",
                 lambda part: mean([len(report.response.split()) for report in part.scored]),
             ),
-            Column(
-                "unfinished",
-                "Cut for length",
-                lambda part: sum(not report.finished for report in part.results),
-            ),
-            Column(
-                "invalid",
-                "Invalid judgements",
-                lambda part: sum(map(invalid_judgements, part.results)),
-            ),
+            total("unfinished", "Cut for length", lambda report: not report.finished),
+            total("invalid", "Invalid judgements", invalid_judgements),
         ],
         quoted=TABLE_3,
         notes=(
@@ -243,7 +229,7 @@ def plan(options: ReportOptions) -> Plan[Assignment, ReportResult]:
             cut=settings.cut,
         )
         scorer = scorer_of(settings, models)
-        config = scorer.config(topics.file, topics.digest, *author.prompts) | {
+        config = scorer.config(topics.file, topics.digest, *author.prompts.values()) | {
             "report_tokens": author.tokens,
             "writer": model_of(author.client),
         }

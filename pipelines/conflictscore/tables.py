@@ -42,10 +42,22 @@ class Group(NamedTuple):
 VARIANT: Final = Column[Group]("variant", "Variant", lambda group: group.name)
 
 
-def score_columns(estimate: Callable[..., Estimate | None]) -> list[Measure[Any]]:
-    """A column for each of `MEASURES`; `estimate` takes a row and the `measure`."""
+def total(key: str, title: str, count: Callable[[Any], int]) -> Column[Any]:
+    """For rows with `results`: a count over them."""
+    return Column(key, title, lambda row: sum(map(count, row.results)))
+
+
+def score_columns() -> list[Measure[Any]]:
+    """For rows with `results`: a column for each of `MEASURES`, and the share of conflicts."""
+
+    def estimate(row: Any, measure: str) -> Estimate | None:
+        return mean_score(row.results, measure)
+
     return [
-        Measure(name, title, partial(estimate, measure=name)) for name, title in MEASURES.items()
+        *(Measure(key, title, partial(estimate, measure=key)) for key, title in MEASURES.items()),
+        Measure(
+            "conflicting_claims", "Conflicting claims", lambda row: conflicting_share(row.results)
+        ),
     ]
 
 
@@ -55,10 +67,6 @@ def scores(results: Sequence[Result], model: str, data: str) -> Table:
     They are means over scored responses with t intervals clustered by record. The share of
     conflicting claims pools all determined claims, with a Wilson interval.
     """
-
-    def total(key: str, title: str, count: Callable[[Result], int]) -> Column[Group]:
-        return Column(key, title, lambda group: sum(map(count, group.results)))
-
     return Table.of(
         groups(results),
         name="scores",
@@ -68,12 +76,7 @@ def scores(results: Sequence[Result], model: str, data: str) -> Table:
             VARIANT,
             Column("model", "Model", lambda _: model),
             Column("data", "Data", lambda _: data),
-            *score_columns(lambda group, measure: mean_score(group.results, measure)),
-            Measure(
-                "conflicting_claims",
-                "Conflicting claims",
-                lambda group: conflicting_share(group.results),
-            ),
+            *score_columns(),
             total("responses", "Responses", lambda _: 1),
             Column("unevidenced", "Without evidence", lambda group: unevidenced(group.results)),
             total("claims", "Claims", lambda result: len(result.claims)),

@@ -198,17 +198,13 @@ def _summary(claims: Dataset, count: int, options: ConragOptions) -> str:
     return told + (f"\nanswers judged by {options.citing.judged_by}" if options.judged else "")
 
 
-def _failed(query: Query, reason: str) -> ClaimResult:
-    return ClaimResult.of(query, "failed", error=reason)
-
-
 EXPERIMENT = Experiment(
     name="conrag",
     title="ConRAG",
     options=ConragOptions,
     result=ClaimResult,
     plan=plan,
-    failed=_failed,
+    failed=lambda query, reason: ClaimResult.of(query, "failed", error=reason),
     page=PAGE,
     metrics=METRICS,
     verdict=verdict,

@@ -81,9 +81,7 @@ def generator(
     Raises:
         InputError: A user's prompt cannot be used.
     """
-    loaded = {
-        name: prompts.load(f"conrag/{name}", given, overrides) for name, given in PROMPTS.items()
-    }
+    loaded = prompts.load_all("conrag", PROMPTS, overrides)
     return Generator(client, loaded, temperature=temperature, seed=seed)
 
 

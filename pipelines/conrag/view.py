@@ -164,23 +164,18 @@ def _notes(runs: Runs[ClaimResult]) -> Iterator[str]:
         yield f"{run}{half}: {searched['method']} in {where[searched['among']]}."
 
 
+BASELINES: Final = tuple(method for method in METHODS if method not in (OURS, ORACLE))
+
 PAGE: Final = Page(
     question="Where passages disagree, is a claim rightly taken for supported or refuted?",
     tables=_tables,
     figures=(
-        Figure(
-            *("conrag_stance", "accuracy", "method"),
-            said="Stances named rightly",
-            group=("dataset",),
-            ours=(OURS,),
-            trivial=tuple(method for method in METHODS if method not in (OURS, ORACLE)),
-        ),
-        Figure(
-            *("conrag_citations", "answer_recall", "method"),
-            said="Gold answers said",
-            group=("dataset",),
-            ours=(OURS,),
-            trivial=tuple(method for method in METHODS if method not in (OURS, ORACLE)),
+        *(
+            Figure(table, value, "method", said, ("dataset",), (OURS,), BASELINES)
+            for table, value, said in (
+                ("conrag_stance", "accuracy", "Stances named rightly"),
+                ("conrag_citations", "answer_recall", "Gold answers said"),
+            )
         ),
         Figure(
             *("conrag_hallucination", "token_f1", "method"),

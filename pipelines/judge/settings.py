@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from pipelines.option import Only, Option
 
@@ -29,14 +29,12 @@ Evidence = Annotated[
 ]
 
 
-class JudgeSettings(BaseModel):
+class JudgeSettings(BaseModel, frozen=True, extra="forbid"):
     """Who judges claims by documents.
 
-    `judge.risk` explains `risk`, in (0, 1), `judge.model` the values of `evidence`. With `cut`
+    `judge.cascade` explains `risk`, in (0, 1), `judge.model` the values of `evidence`. With `cut`
     a text too long for the context may be cut; cuts are recorded.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     BY_PROFILE: ClassVar[tuple[str, ...]] = ("judge",)
     """Fields that a command takes from the profile if the user gives none."""

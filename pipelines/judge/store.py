@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from pipelines.data.records import Document
 from pipelines.errors import InputError
@@ -52,10 +52,8 @@ def judgement_key(claim: str, text: str, identity: str) -> str:
     return hashlib.sha256(parts.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-class StoredJudgement(BaseModel):
+class StoredJudgement(BaseModel, frozen=True):
     """A stored pair: its judgement, and how its document was cut."""
-
-    model_config = ConfigDict(frozen=True)
 
     judgement: Judgement
     truncation: Truncation | None = None

@@ -177,17 +177,15 @@ def _summary(data: Dataset, questions: Sequence[Question], names: Sequence[str])
     return f"{said}\n{', '.join(names)}"
 
 
-def _failed(question: Question, reason: str) -> QuestionResult:
-    return QuestionResult(id=question.id, asked=question, status="failed", error=reason)
-
-
 EXPERIMENT = Experiment(
     name="madam-rag",
     title="MADAM-RAG",
     options=MadamOptions,
     result=QuestionResult,
     plan=plan,
-    failed=_failed,
+    failed=lambda question, reason: QuestionResult(
+        id=question.id, asked=question, status="failed", error=reason
+    ),
     page=PAGE,
     metrics=METRICS,
     verdict=verdict_of_question,

@@ -286,3 +286,5 @@ def problems(result: QuestionResult) -> Iterator[Problem]:
         made = outcome.concluded
         if made.problem is not None:
             yield Problem(f"unreadable, {method}", made.problem, made.raw)
+        for step in outcome.left_out:
+            yield Problem(f"step left out, {method}", step)

@@ -24,6 +24,7 @@ from pipelines.conflictscore.detection.detect import (
     verdicts,
 )
 from pipelines.conflictscore.tables import remarks as remarks_on
+from pipelines.conflictscore.tables import total
 from pipelines.conflictscore.view import cell, first, sources
 from pipelines.experiment.publish import Runs
 from pipelines.experiment.summary import Figure, Page
@@ -106,9 +107,6 @@ def detection(every: Detectors, data: str) -> Table:
         key: str, title: str, measure: Callable[[Sequence[Verdict]], Estimate | None]
     ) -> Measure[Slice]:
         return Measure(key, title, lambda part: measure(part.verdicts))
-
-    def total(key: str, title: str, count: Callable[[DetectionResult], int]) -> Column[Slice]:
-        return Column(key, title, lambda part: sum(map(count, part.results)))
 
     return Table.of(
         slices(every),
