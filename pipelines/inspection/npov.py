@@ -314,7 +314,7 @@ async def by_salience(
         used.append(ModelUsed("soft prompt", options.soft_prompt.name, digest))
 
     def view(png: bytes | None) -> "ExperimentView":
-        return replace(response_view(checked, example, settings, png), models=tuple(used))
+        return replace(response_view(checked, found, settings, png), models=tuple(used))
 
     return Inspection(
         checked,

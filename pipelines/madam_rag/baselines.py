@@ -156,7 +156,7 @@ async def astute_rag(
     prompts: Prompts,
     settings: DebateSettings,
     *,
-    consolidations: int = CONSOLIDATIONS,
+    consolidations: int = 1,
 ) -> Outcome:
     """Recall passages, consolidate them with the documents, answer from what is left (appendix B).
 

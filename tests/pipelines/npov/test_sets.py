@@ -2,9 +2,8 @@
 
 from collections import Counter
 
-from pipelines.npov.result import SyntheticSet
 from pipelines.npov.sets import limited, read_cases
-from pipelines.npov.settings import SAMPLE_SETS
+from pipelines.npov.settings import SAMPLE_SETS, SyntheticSet
 from pipelines.npov.topics import split_of
 
 EVERY = tuple(SyntheticSet)
