@@ -94,7 +94,7 @@ def annotate(options: AnnotateOptions) -> None:
             f"{len(drawn.items):,} {subject.labelling.counted} to label{how}; "
             f"{len(labels.given):,} of them done"
         )
-        print(f"open {address}\nCtrl-C ends it; labels are kept at once", flush=True)
+        print(f"open {address}\nCtrl-C stops it; labels are stored at once", flush=True)
 
     with labels.held(), suppress(KeyboardInterrupt):  # Ctrl-C is the usual end
         serve(subject, drawn.items, labels, options.port, told)

@@ -86,7 +86,7 @@ def _show(found: "FolderComparison") -> None:
     for line in found.alone:
         console.print(f"[dim]not compared: {plain(line)}[/dim]", soft_wrap=True)
     if not found.changes:
-        console.print("no difference in how they were made")
+        console.print("both were made in the same way")
     for table in tables:
         if not table.rows:
             continue

@@ -64,7 +64,7 @@ def web(options: WebOptions) -> None:
         signal.signal(number, signal.default_int_handler)
     with suppress(KeyboardInterrupt), jobs.working(partial(perform, options)):
         print(f"{door.url}\nFor scripts: Authorization: Bearer {door.key}", flush=True)
-        print("Ctrl-C stops it; jobs under way begin again next time.", file=sys.stderr)
+        print("Ctrl-C stops it; unfinished jobs start again next time.", file=sys.stderr)
         if options.open_page and SCREENS & os.environ.keys():  # else one may open in this terminal
             # Some browsers return only when they are closed.
             threading.Thread(target=_open, args=(door.url, page), daemon=True).start()

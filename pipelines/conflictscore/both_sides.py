@@ -203,7 +203,7 @@ def _content(result: JudgedResult) -> list[Block]:
 
 
 PAGE: Final = Page(
-    question="Does ConflictScore tell answers that show both sides, as people do?",
+    question="Does ConflictScore recognise answers that show both sides, as people do?",
     tables=lambda runs: [areas(runs.results)],
     figures=(
         Figure(

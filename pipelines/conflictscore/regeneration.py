@@ -249,7 +249,7 @@ def content(made: Regeneration) -> list[Block]:
     else:
         shown = _answer(after.score, before.response)
         if after.ignored:
-            shown.append(Note("The disputed claim stands as it was."))
+            shown.append(Note("The disputed claim is unchanged."))
         cards.append(Card("After", tuple(shown)))
         claims.append(("after", after.score))
     blocks: list[Block] = [Heading("Answers"), Cards(tuple(cards))]

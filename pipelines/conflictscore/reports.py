@@ -179,7 +179,7 @@ def _content(result: ReportResult) -> list[Block]:
     if result.entity:
         made.append(Note(result.entity, "About"))
     if not result.finished:
-        made.append(Note("The report was cut for its length."))
+        made.append(Note("The report was too long and was cut."))
     return [*made, *of_responses.content(result)]
 
 

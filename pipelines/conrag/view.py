@@ -167,7 +167,7 @@ def _notes(runs: Runs[ClaimResult]) -> Iterator[str]:
 BASELINES: Final = tuple(method for method in METHODS if method not in (OURS, ORACLE))
 
 PAGE: Final = Page(
-    question="Where passages disagree, is a claim rightly taken for supported or refuted?",
+    question="Where passages disagree, is the stance on a claim right?",
     tables=_tables,
     figures=(
         *(
@@ -190,9 +190,9 @@ PAGE: Final = Page(
         Section(
             "Stance and evidence",
             ("conrag_stance", "conrag_paired"),
-            "Is a claim supported or refuted by what was retrieved for it? ConRAG tags every "
-            "passage, shows both sides where they are balanced, and cites what it says; the "
-            "others do with less. Oracle knows what every passage says.",
+            "Do the retrieved passages support or refute a claim? ConRAG tags all passages, "
+            "shows both sides where they are balanced, and cites its sentences; the other "
+            "methods leave parts out. Oracle knows the labels of passages.",
         ),
         Section(
             "Conflict score",
@@ -214,7 +214,7 @@ PAGE: Final = Page(
             "Which sentences of a response does its source not support? Sentences are checked as "
             "claims, and flagged without support. Oracle flags those that people marked.",
         ),
-        Section("Ablations", ("conrag_ablations",), "ConRAG with one part removed."),
+        Section("Ablations", ("conrag_ablations",), "ConRAG without one of its parts."),
         Section("Data", ("conrag_data",), "The data of this run, beside the paper's."),
         Section("Errors", ("conrag_errors",), "Filter the claims by these categories."),
     ),
