@@ -11,11 +11,11 @@ from pipelines.madam_rag.data import (
     AMBIGDOCS,
     FAITHEVAL,
     RAMDOCS,
-    DatasetName,
     GivenDocument,
     Question,
     read,
 )
+from pipelines.madam_rag.settings import DatasetName
 from pipelines.metrics.answers import canonical
 
 
