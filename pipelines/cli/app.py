@@ -104,9 +104,16 @@ LAB: Final = {
 ELSEWHERE: Final = {
     **{name: f"an experiment: contested run {name}" for name in papers.EXPERIMENTS},
     "conflicts": "an experiment: contested run conflicts; for one question: contested resolve",
-    **{name: f"contested lab {name}" for name in LAB},
+    **{name: f"now contested lab {name}" for name in LAB},
 }
 """Experiments and builders that are called without `run` or `lab` -> where they are."""
+
+NEW_NAMES: Final = {
+    "No such option: --labeller": "--labeller is now --judge",
+    "'--judge': 'nli'": "'nli' is now 'tagger'",
+    "'--judge': 'llm'": "'llm' is now 'model'",
+}
+"""What an error says of a judge's earlier names -> the names today."""
 
 app: Final = Group(
     "contested",
@@ -177,8 +184,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _tell(str(error))
     except TyperException as error:
         said = error.format_message().replace("Value error, ", "").removesuffix(".")
+        names = [f"; {name}" for old, name in NEW_NAMES.items() if old in said]
         # A group without a command has shown its help.
-        return _tell(f"{said} (see --help)") if said else USER_ERROR
+        return _tell(f"{said}{''.join(names)} (see --help)") if said else USER_ERROR
     except (KeyboardInterrupt, Abort):
         _tell("stopped; all answers are kept, and the same command resumes")
         return INTERRUPTED
