@@ -125,6 +125,12 @@ def standing(settings: type[BaseModel], name: str) -> BaseModel | None:
     return default if isinstance(default, BaseModel) else None
 
 
+def all_names(settings: type[BaseModel]) -> set[str]:
+    """The field names of all options, at any level of nesting."""
+    names = {option.name for option in options_of(settings)}
+    return names.union(*(all_names(inside) for _, inside in nested(settings)))
+
+
 def made(
     settings: type[SettingsT], given: Mapping[str, Any], usual: BaseModel | None = None
 ) -> SettingsT:

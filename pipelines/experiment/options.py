@@ -370,8 +370,8 @@ def tagger_named(name: str | None, where: "Source") -> "TaggerFolder":
     """The tagger of that folder or registered name; by default the profile's.
 
     Raises:
-        InputError: The folder is not a tagger's.
-        ServingError: The name is not registered, or no GPU has room for the tagger.
+        InputError: The folder is not a tagger's, or the name is not registered.
+        ServingError: No GPU has room for the tagger.
     """
     from pipelines.judge.tagger import tagger_folder
     from serving import models
@@ -381,6 +381,11 @@ def tagger_named(name: str | None, where: "Source") -> "TaggerFolder":
         found = profile_tagger(where)
     elif Path(name).expanduser().is_dir() or "/" in name:
         found = tagger_folder(Path(name).expanduser())
+    elif models.read_manifest(name, where.models_dir) is None:
+        raise InputError(
+            f"there is no tagger '{name}': it is neither a folder nor registered; fetch one with "
+            "scripts/fetch_models.sh --tagger NAME, or leave it out to use the profile's"
+        )
     else:
         found = tagger_folder(models.find(name, where.models_dir).path, name=name)
     device = device_of("tagger", where)

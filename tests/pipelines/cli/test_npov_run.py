@@ -60,7 +60,11 @@ def test_it_goes_on_where_it_was_stopped(
         return real(*arguments, **named)
 
     monkeypatch.setattr(detectors, "by_salience", stopped)
-    assert contested(*command, "--out", "resumed").code == 130
+    stopped = contested(*command, "--out", "resumed")
+    assert stopped.code == 130
+    assert stopped.err.endswith(
+        "contested: stopped; all answers so far are kept, and the same command resumes\n"
+    )
     assert len(Path("resumed/npov.tiny.jsonl").read_text().splitlines()) == 2
     contested.done(*command, "--out", "resumed")
     whole, resumed = (Path(name, "npov.tiny.jsonl").read_text() for name in ("whole", "resumed"))
