@@ -6,7 +6,8 @@ from typing import Literal
 from pydantic import BaseModel
 
 from pipelines.conflicts.data import Query
-from pipelines.conflicts.taxonomy import Classifier, ConflictType, Prediction
+from pipelines.conflicts.settings import Classifier
+from pipelines.conflicts.taxonomy import ConflictType, Prediction
 from pipelines.judge.judgement import Judgement, Truncation
 
 

@@ -20,10 +20,11 @@ from pipelines.npov.check import argument_map, check
 from pipelines.npov.decoder import DecoderFolder, SalienceSettings
 from pipelines.npov.detect import Found, by_ablation, by_classifier, by_salience, by_tagger
 from pipelines.npov.example import AnnotatedExample, NpovExample
-from pipelines.npov.experiment import EXPERIMENT, NpovOptions
+from pipelines.npov.experiment import EXPERIMENT
 from pipelines.npov.generator import lessons, peoples_responses, tuned
 from pipelines.npov.page import FIGURE_2
 from pipelines.npov.result import KINDS, ORGANIC, Case
+from pipelines.npov.settings import NpovOptions
 from pipelines.npov.similarity import once_loaded
 from pipelines.npov.soft_prompt import SoftPrompt, Task
 from pipelines.npov.study import Study

@@ -19,11 +19,10 @@ from pipelines.files import replace_text
 from pipelines.npov.annotation import limit_of
 from pipelines.npov.example import AnnotatedExample
 from pipelines.npov.result import ORGANIC, Case
-from pipelines.npov.settings import SyntheticSet
+from pipelines.npov.settings import Design, SyntheticSet
 from pipelines.npov.similarity import ArgumentTagger
 from pipelines.npov.study import Study, asked, digest, digest_of
 from pipelines.npov.synthesis import (
-    Design,
     Reword,
     argument_digest,
     bundled_paraphrases,

@@ -7,15 +7,8 @@ from releases import FAITHEVAL as FAITH
 from releases import RAMDOCS as RAM
 from releases import lines
 
-from pipelines.madam_rag.data import (
-    AMBIGDOCS,
-    FAITHEVAL,
-    RAMDOCS,
-    DatasetName,
-    GivenDocument,
-    Question,
-    read,
-)
+from pipelines.madam_rag.data import AMBIGDOCS, FAITHEVAL, RAMDOCS, GivenDocument, Question, read
+from pipelines.madam_rag.settings import DatasetName
 from pipelines.metrics.answers import canonical
 
 

@@ -8,13 +8,13 @@ import pytest
 
 from pipelines.data.procon import read as read_topics
 from pipelines.errors import InputError
+from pipelines.npov.settings import SAMPLES
 from pipelines.npov.synthesis import (
     argument_digest,
     read_paraphrases,
     rewording,
     synthetic_examples,
 )
-from pipelines.npov.topics import SAMPLES
 
 LINE = {"argument": "Salmon  come back.", "paraphrase": "Fish return."}
 

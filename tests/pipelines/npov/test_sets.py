@@ -6,9 +6,9 @@ from statistics import mean
 import pytest
 
 from pipelines.data import procon
-from pipelines.npov.result import Case, SyntheticSet
+from pipelines.npov.result import Case
 from pipelines.npov.sets import limited, synthetic_cases
-from pipelines.npov.settings import SAMPLE_TOPICS
+from pipelines.npov.settings import SAMPLE_TOPICS, SyntheticSet
 from pipelines.npov.synthesis import bundled_paraphrases
 from pipelines.npov.topics import split_of
 
