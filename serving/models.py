@@ -23,6 +23,9 @@ from serving.home import alone, write
 SUFFIX = ".manifest.json"
 """Suffix of a model's manifest, `models_dir/NAME.manifest.json`."""
 
+_LARGE = 2_000_000_000
+"""Bytes from which hashing is announced."""
+
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
@@ -107,7 +110,9 @@ def _linked(
     folder: Path, name: str, models_dir: Path, on_step: gguf.OnStep, *, replace: bool
 ) -> Model:
     link, known = models_dir / name, read_manifest(name, models_dir)
-    on_step("hashing the files of the folder")
+    size = sum(file.stat().st_size for file in folders.deciding_files(folder).values())
+    if size > _LARGE:
+        on_step(f"hashing {size / 1e9:.0f} GB")
     files = fingerprint(folder)
     other = known is not None and known.digest != digest_of(files)
     lies_there = link.is_dir() and not link.is_symlink()

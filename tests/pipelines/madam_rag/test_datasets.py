@@ -7,14 +7,7 @@ from releases import FAITHEVAL as FAITH
 from releases import RAMDOCS as RAM
 from releases import lines
 
-from pipelines.madam_rag.data import (
-    AMBIGDOCS,
-    FAITHEVAL,
-    RAMDOCS,
-    GivenDocument,
-    Question,
-    read,
-)
+from pipelines.madam_rag.data import AMBIGDOCS, FAITHEVAL, RAMDOCS, GivenDocument, Question, read
 from pipelines.madam_rag.settings import DatasetName
 from pipelines.metrics.answers import canonical
 
