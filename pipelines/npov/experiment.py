@@ -62,11 +62,10 @@ if TYPE_CHECKING:  # numpy
 
 HELP = """Compare detectors of hallucination and coverage errors, response by response.
 
-Responses whose errors are known, from a study (`contested lab study-npov`) or by your annotators,
-are scored by lengths, ROUGE, BERTScore, salience, ablation, a tagger or classifiers. Ablation alone
-needs a server. Leaves in the run folder: `npov.NAME.jsonl` (every example and word), `tables/` in
-the layout of the paper's Tables 1, 2, 3, 5 and 6, and `report.html`. Run it again with another
-model or detector and the same folder to have both in one table.
+Detectors score responses whose errors are known, from a study (`contested lab study-npov`) or by
+your annotators. Ablation alone needs a server. Leaves `npov.NAME.jsonl` (every example and word),
+`tables/` (the paper's Tables 1, 2, 3, 5 and 6) and `report.html`. Run it again with another model
+or detector and the same folder to have both in one table.
 
 Examples:
     contested run npov --dry-run
@@ -103,9 +102,8 @@ class NpovOptions(RunOptions, TaggerOptions, EndpointOptions, DecoderOptions):
     data: Annotated[
         Path,
         Option(
-            "Test sets of a study (its `study.cases.jsonl`), or responses whose errors people have "
-            "annotated.",
-            shown="some that come with the program",
+            "Test sets of a study (its `study.cases.jsonl`), or responses that people annotated.",
+            shown="bundled ones",
         ),
     ] = SAMPLE_SETS
     detector: Annotated[

@@ -31,9 +31,6 @@ GROUPS = {words for words, command in COMMANDS.items() if hasattr(command, "comm
 SCREEN = 50
 """Lines of 100 columns."""
 
-LONGER = {"contested run npov": 55}
-"""Commands that need more."""
-
 
 def name(words: tuple[str, ...]) -> str:
     return " ".join(("contested", *words))
@@ -86,7 +83,7 @@ def test_help_of_every_command(
         assert child in rest
     if not children or not words:
         assert name(words) in rest, "it shows no example"
-    assert shown.count("\n") <= LONGER.get(name(words), SCREEN)
+    assert shown.count("\n") <= SCREEN
 
 
 def test_help_folds_panels_unless_all_is_wanted(capsys: pytest.CaptureFixture[str]) -> None:
