@@ -62,12 +62,10 @@ class SyntheticSet(StrEnum):
 class NpovOptions(RunOptions, TaggerOptions, EndpointOptions, DecoderOptions):
     """Compare detectors of hallucination and coverage errors, response by response.
 
-    Responses with known errors, from a study (`contested lab study-npov`) or annotated by people,
-    are scored by ablation, salience, a tagger, classifiers, lengths, ROUGE or BERTScore. Only
-    ablation needs a server.
-    Writes into the run folder: `npov.NAME.jsonl` (examples and words), `tables/` in the layout of
-    the paper's Tables 1, 2, 3, 5 and 6, and `report.html`. Run it again with another model or
-    detector and the same folder to compare both in one table.
+    Detectors score responses with known errors, from a study (`contested lab study-npov`) or
+    annotated by people. Only ablation needs a server. Writes `npov.NAME.jsonl` (examples and
+    words), `tables/` (the paper's Tables 1, 2, 3, 5 and 6) and `report.html`. Run it again with
+    another model or detector and the same folder to compare both in one table.
 
     Examples:
         contested run npov --dry-run

@@ -36,9 +36,6 @@ GROUPS = {words for words, command in COMMANDS.items() if hasattr(command, "comm
 SCREEN = 50
 """Maximum lines of a help text, at 100 columns."""
 
-LONGER = {"contested run npov": 55}
-"""Commands with a higher limit."""
-
 
 def name(words: tuple[str, ...]) -> str:
     return " ".join(("contested", *words))
@@ -97,7 +94,7 @@ def test_help_of_every_command(
         assert child in rest
     if not children or not words:
         assert name(words) in rest, "it shows no example"
-    assert shown.count("\n") <= LONGER.get(name(words), SCREEN)
+    assert shown.count("\n") <= SCREEN
 
 
 def test_help_folds_panels_unless_all_is_wanted(capsys: pytest.CaptureFixture[str]) -> None:
