@@ -421,14 +421,15 @@ def problems(result: QueryResult) -> Iterator[Problem]:
 
 def _of_outcome(outcome: Outcome) -> Iterator[Problem]:
     answer, judged = outcome.answer, outcome.judged
-    sentences = judged.grounding.sentences if judged.grounding else ()
-    read = (
-        ("answer", answer),
-        ("type with the answer", answer.prediction),
-        ("behaviour", judged.adherence),
-        ("recall", judged.inclusion),
-        *((f"grounding of sentence {number}", one) for number, one in enumerate(sentences, 1)),
-    )
-    for what, said in read:
-        if said is not None and said.problem is not None:
-            yield Problem(what, said.problem, said.raw)
+    if answer.problem is not None:
+        yield Problem("answer", answer.problem, answer.raw)
+    if answer.prediction is not None and answer.prediction.problem is not None:
+        yield Problem("type with the answer", answer.prediction.problem, answer.prediction.raw)
+    if judged.adherence is not None and judged.adherence.adheres is None:
+        yield Problem("behaviour", judged.adherence.problem or "", judged.adherence.raw)
+    if judged.inclusion is not None and judged.inclusion.included is None:
+        yield Problem("recall", judged.inclusion.problem or "", judged.inclusion.raw)
+    for number, sentence in enumerate(judged.grounding.sentences if judged.grounding else (), 1):
+        if sentence.grounds is None:
+            what = f"grounding of sentence {number}"
+            yield Problem(what, sentence.problem or "", sentence.raw)

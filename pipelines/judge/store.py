@@ -126,11 +126,6 @@ class JudgementStore:
                 "space, then start again: nothing stored is lost"
             ) from error
 
-    def __len__(self) -> int:
-        """Number of stored judgements."""
-        (count,) = self._database.execute("SELECT COUNT(*) FROM judgements").fetchone()
-        return int(count)
-
     def close(self) -> None:
         """Close the file."""
         self._database.close()
