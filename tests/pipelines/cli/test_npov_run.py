@@ -60,9 +60,9 @@ def test_it_goes_on_where_it_was_stopped(
         return real(*arguments, **named)
 
     monkeypatch.setattr(detectors, "by_salience", stopped)
-    stopped = contested(*command, "--out", "resumed")
-    assert stopped.code == 130
-    assert stopped.err.endswith(
+    killed = contested(*command, "--out", "resumed")
+    assert killed.code == 130
+    assert killed.err.endswith(
         "contested: stopped; all answers so far are kept, and the same command resumes\n"
     )
     assert len(Path("resumed/npov.tiny.jsonl").read_text().splitlines()) == 2
@@ -169,7 +169,7 @@ def test_topics_that_a_prompt_was_tuned_on_are_not_measured(
         about = {"learned": (WEIRS,), "watched": (WEIRS,), place: (WEIRS, subject)}
         soft_prompt(model, task, tuned_on=TunedOn(**about))
         told = contested.refused(*asked, "--dry-run")
-        assert f"{task}.safetensors was tuned on topics that are measured ('dams')" in told
+        assert f"{task}.safetensors was tuned on topics that are measured ('dams'" in told
         assert "measure others, or tune a prompt on others" in told
         assert not Path("results").exists()
 
