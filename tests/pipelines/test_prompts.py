@@ -129,5 +129,5 @@ def test_templates_that_cannot_be_used(source: str, reason: str, own: Path) -> N
 
 def test_a_misplaced_template_is_not_passed_over(own: Path) -> None:
     (own / "relation_json.j2").write_text("x")
-    with pytest.raises(InputError, match="in the place of no prompt"):
+    with pytest.raises(InputError, match="matches no prompt"):
         load("judge/relation", VARIABLES, own)

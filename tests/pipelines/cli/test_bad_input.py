@@ -265,7 +265,7 @@ BENCH = "lab conflictbench --release"
         ("debate Q? --documents samples/bridge/lost.txt", "lost.txt does not exist"),
         ("ask 'It is old.' --index guide.txt", "is a file"),
         ("ask 'It is old.' --sort model", "add --generator model"),
-        ("index build picture.png", "of no kind that is read"),
+        ("index build picture.png", "cannot be read; documents end in"),
         ("index build empty", "holds no document"),
         ("index build broken.jsonl", "broken.jsonl:1"),
         ("index build guide.txt --out empty", "holds other files"),
@@ -325,7 +325,7 @@ def test_a_command_that_cannot_be_done(
         ("{{ claim }}", ("'document' is missing", "write {{ document }}")),
         (
             "{{ claim.text }} {{ document }}",
-            ("'judge/relation' cannot be filled in", "no attribute 'text'", "mend"),
+            ("'judge/relation' cannot be filled in", "no attribute 'text'", "fix the template"),
         ),
         (b"\xff", ("relation.j2 is not UTF-8 at byte 1", "save")),
     ],
