@@ -165,7 +165,7 @@ def test_topics_that_a_prompt_was_tuned_on_are_not_measured(
         about = {"learned": (WEIRS,), "watched": (WEIRS,), place: (WEIRS, subject)}
         soft_prompt(model, task, tuned_on=TunedOn(**about))
         told = contested.refused(*asked, "--dry-run")
-        assert f"{task}.safetensors was tuned on topics that are measured ('dams')" in told
+        assert f"{task}.safetensors was tuned on topics that are measured ('dams'" in told
         assert "measure others, or tune a prompt on others" in told
         assert not Path("results").exists()
 
