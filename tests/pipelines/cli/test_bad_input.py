@@ -33,7 +33,15 @@ BAD_LINES: dict[str, tuple[bytes, tuple[str, ...]]] = {
     "a list": (b"[1, 2]", ("should be an object", "docs/input.md")),
     "a number": (b"12", ("should be an object", "docs/input.md")),
     "missing field": (b'{"id": "x", "response": "y"}', ("field 'documents' is missing", "docs/")),
-    "no response": (b'{"id": "x", "documents": [{"id": "d", "text": "t"}]}', ("'responses'",)),
+    "no response": (
+        b'{"id": "x", "documents": [{"id": "d", "text": "t"}]}',
+        ("'response' is missing",),
+    ),
+    "unknown fields": (
+        b'{"id": "x", "prompt": "y", "retrieved_context": "z"}',
+        ("has 'prompt', 'retrieved_context' (did you mean 'retrieved_contexts'?); see docs/",),
+    ),
+    "records in an object": (b'{"data": [{"id": "x"}]}', ("'data' (a list; if it holds the",)),
     "misspelt field": (record(respons="x"), ("no field 'respons', did you mean 'response'",)),
     "misspelt field of a document": (
         record(documents=[{"id": "d", "txt": "t"}]),
@@ -46,7 +54,15 @@ BAD_LINES: dict[str, tuple[bytes, tuple[str, ...]]] = {
     "empty responses": (record(response=None, responses={}), ("'responses' is empty",)),
     "white space": (
         record(documents=[{"id": "d", "text": " \n\t"}]),
-        ("'documents.0.text' is empty", "give it text"),
+        ("the field 'text' of entry 1 of 'documents' is empty", "give it text"),
+    ),
+    "an empty context": (
+        b'{"retrieved_contexts": ["t", ""], "response": "y"}',
+        ("entry 2 of 'retrieved_contexts' is empty", "give it text"),
+    ),
+    "a conversation": (
+        b'{"retrieved_contexts": ["t"], "response": "y", "user_input": [{"content": "z"}]}',
+        ("the field 'user_input': Input should be a valid string",),
     ),
     "no documents": (record(documents=[]), ("'documents' is empty", "at least one")),
     "id twice": (GOOD, ("the id 'good' stands already on line 1", "make ids distinct")),
