@@ -16,6 +16,7 @@ from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs, judge_needs
 from pipelines.judge.run_judge import threshold_of
 from pipelines.option import Option
+from pipelines.report import glance
 
 HELP = """Score every response of a file with ConflictScore.
 
@@ -86,7 +87,8 @@ def plan(options: ScoreOptions) -> Plan[Example, Result]:
 
 def _summary(data: Dataset, settings: Settings, needs: Needs) -> str:
     claims = "" if settings.claims == "atomic" else f", claims: {settings.claims}"
-    told = f"{len(data.examples):,} responses from {data.name}, judged by {settings.judge}{claims}"
+    responses = glance.count(len(data.examples), "response")
+    told = f"{responses} from {data.name}, judged by {settings.judge}{claims}"
     if settings.judge == "cascade" and needs.tagger is not None:
         told += f"\n{threshold_of(settings, needs.tagger).in_words()}"
     return told

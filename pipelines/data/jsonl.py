@@ -169,9 +169,10 @@ def parse(
         )
     except json.JSONDecodeError as error:
         line = f"line {error.lineno}, " if error.lineno > 1 else ""
+        comma = " (a trailing comma?)" if error.doc[: error.pos].rstrip().endswith(",") else ""
         raise InputError(
-            f"{where}not valid JSON at {line}column {error.colno}: {error.msg}; write one object "
-            "per line, or one list"
+            f"{where}not valid JSON at {line}column {error.colno}: {error.msg}{comma}; write one "
+            "object per line, or one list"
         ) from error
     except InputError as error:
         raise InputError(f"{where}{error}") from None

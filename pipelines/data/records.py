@@ -96,7 +96,7 @@ def called_in(record: Mapping[str, Any]) -> dict[str, str]:
 
 
 def names_given(
-    given: Mapping[str, Any], model: type[BaseModel], called: Mapping[str, str]
+    given: Mapping[str, Any], model: type[BaseModel], called: dict[str, str]
 ) -> dict[str, str]:
     """Field of the model -> its name in the input: ours, else the first of `called`."""
     others = {ours: name for name, ours in reversed(called.items()) if name in given}
@@ -104,7 +104,7 @@ def names_given(
 
 
 def known_fields(
-    given: Mapping[str, Any], model: type[BaseModel], called: Mapping[str, str]
+    given: Mapping[str, Any], model: type[BaseModel], called: dict[str, str]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The fields of a model, some under other names, and the remaining input.
 

@@ -29,6 +29,7 @@ GOOD = record(id="good")
 
 BAD_LINES: dict[str, tuple[bytes, tuple[str, ...]]] = {
     "broken JSON": (b'{"id": "bad", "response": }', ("not valid JSON at column 27", "one object")),
+    "a trailing comma": (GOOD[:-1] + b",}", ("(a trailing comma?); write one object",)),
     "cut short": (GOOD[:-5], ("not valid JSON at column", "one object per line")),
     "a list": (b"[1, 2]", ("should be an object", "docs/input.md")),
     "a number": (b"12", ("should be an object", "docs/input.md")),
@@ -246,6 +247,7 @@ FILES: dict[str, bytes] = {
     "pickle": b"\x80\x04K\x01.",
     "q.csv": b"Question,Answer\nIs it?,No",
     "empty/.kept": b"",
+    "void.jsonl": b"",
 }
 SCORES = "run conflictscore --data good.jsonl"
 TEXTS_OF = "--response answer.txt --documents guide.txt"
@@ -283,6 +285,9 @@ BENCH = "lab conflictbench --release"
         ("ask 'It is old.' --sort model", "add --generator model"),
         ("index build picture.png", "of no kind that is read"),
         ("index build empty", "holds no document"),
+        ("index build void.jsonl", "has no entry; name a file with one JSON object per line"),
+        ("screen lost.txt", "lost.txt does not exist; check the path"),
+        ("ask 'It is old.' --index lost", "contested index build DOCUMENTS --out lost"),
         ("index build broken.jsonl", "broken.jsonl:1"),
         ("index build guide.txt --out empty", "holds other files"),
         ("debate Q? --documents guide.txt answer.txt --no-aggregator --history aggregate",
