@@ -110,7 +110,7 @@ class Prompt:
             text = _compiled(self.source).render(**variables)
         except Exception as error:  # the user's own template can fail in any way
             raise InputError(
-                f"the prompt '{self.name}' cannot be filled in ({error}); mend its template"
+                f"the prompt '{self.name}' cannot be filled in ({error}); fix its template"
             ) from error
         return [{"role": "user", "content": text.strip()}]
 

@@ -195,7 +195,7 @@ async def ask_endpoint(url: str, key: str, model: str | None = None) -> ServedMo
         )
     context = cards[name].get("max_model_len")
     if context is not None and (type(context) is not int or context < 1):
-        raise ServingError(f"the server at {url} gives '{name}' no usable context length; mend it")
+        raise ServingError(f"the server at {url} gives '{name}' no usable context length; fix it")
     told = _name(version.get("version")) if isinstance(version, dict) else ""
     engine = f"vllm {told}" if told else "unknown engine"
     return ServedModel(name, _name(cards[name].get("root")), context, engine)
@@ -253,7 +253,7 @@ class Line:
         try:
             data = to_json(named | request)
         except PydanticSerializationError as error:  # half a surrogate pair
-            raise RequestError(f"the prompt cannot be sent ({error}); mend its text") from error
+            raise RequestError(f"the prompt cannot be sent ({error}); fix its text") from error
         self._session = self._session or open_session(self.endpoint)
         self.in_flight += 1
         try:

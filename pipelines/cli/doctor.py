@@ -38,4 +38,4 @@ def doctor(options: ProfileOptions) -> None:
     Console().print(table)
     missing = [finding.what for finding in found if finding.state == "missing"]
     if missing:
-        raise ServingError(f"missing: {', '.join(missing)}; the lines above say how to mend it")
+        raise ServingError(f"missing: {', '.join(missing)}; the lines above say how to fix it")

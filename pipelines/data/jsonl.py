@@ -261,7 +261,7 @@ def first_problem(
     hints: Mapping[str, str] = {},
     place: Callable[[Place], str] = _place,
 ) -> str:
-    """The first wrong field, the number of others, and how to mend it, in one line.
+    """The first wrong field, the number of others, and how to fix it, in one line.
 
     `hints` maps pydantic's error types to hints that replace `hint`; `place` names the field.
     """

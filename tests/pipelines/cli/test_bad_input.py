@@ -347,7 +347,7 @@ def test_a_command_that_cannot_be_done(
         ("{{ claim }}", ("'document' is missing", "write {{ document }}")),
         (
             "{{ claim.text }} {{ document }}",
-            ("'judge/relation' cannot be filled in", "no attribute 'text'", "mend"),
+            ("'judge/relation' cannot be filled in", "no attribute 'text'", "fix"),
         ),
         (b"\xff", ("relation.j2 is not UTF-8 at byte 1", "save")),
     ],
@@ -367,7 +367,7 @@ def test_a_bad_prompt(
     command = run(data, tmp_path, endpoint, "--prompts", tmp_path / "prompts")
     contested.refused(*command, says=parts)
     assert not endpoint.requests
-    # Nothing is left that would stand in the way of the mended prompt.
+    # Nothing is left that would stand in the way of the fixed prompt.
     own.write_text("{{ document | fenced('DOCUMENT') }} {{ claim | fenced('CLAIM') }}")
     contested.done(*command)
 
